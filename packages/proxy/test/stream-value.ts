@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { dial } from './stage.ts'
+import { dial, type RawClient } from './stage.ts'
 
 /** What values here are made of, again and again: no byte of a long value is where another of them could stand unnoticed. */
 const pattern = Buffer.from(Uint32Array.from({ length: 64 * 1024 }, (_, n) => n * 2_654_435_761).buffer)
@@ -15,6 +15,7 @@ export async function setLongValue(port: number, key: string, bytes: number): Pr
 
 /** A client on its way through a SET. */
 export interface LongValue extends AsyncDisposable {
+  readonly client: RawClient
   /** Sends on, as fast as it is taken, until so many bytes of the value have been sent. */
   sendUpTo(bytes: number): Promise<void>
   /** Behind the last byte: waits for OK, and throws for any other answer. */
@@ -27,6 +28,7 @@ export async function beginLongValue(port: number, key: string, bytes: number): 
   let sent = 0
   client.send(`*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${bytes}\r\n`)
   return {
+    client,
     async sendUpTo(goal) {
       while (sent < Math.min(goal, bytes)) {
         const from = sent % pattern.length

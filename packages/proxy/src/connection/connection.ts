@@ -20,8 +20,8 @@ import type { PutOff } from './put-off.ts'
  *   closed, with an error, when no engine can be reached.
  * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
  *   either side is gone: then the other is closed once it has got everything.
- * draining — a hold has begun. A long request of which a part is forwarded is completed, everything else is stashed,
- *   replies are still delivered. Ends as soon as every request is answered, except a command that blocks.
+ * draining — a hold has begun. A long request of which a part is forwarded, and not kept, is completed, everything else is
+ *   stashed, replies are still delivered. Ends as soon as every request is answered, except a command that blocks.
  * held — nothing is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
  *   closes, the client sees neither, and the command is asked `again` with the time it has left.
  * moving — a new link is being opened and made to remember the state. The old one is read as long as it may hold
@@ -73,6 +73,8 @@ export interface Connection {
   watchLost: boolean
   /** The beginning of a request that is not complete yet, as long as it is short: nothing of it is forwarded. */
   readonly begun: GatheredBytes
+  /** Of a long request that is not whole yet, what is forwarded; null: none is under way, or it is not kept (keep-part.ts). */
+  part: SentPart | null
   /**
    * Not null: the requests can no longer be parsed, and all bytes go unchanged to the engine, which answers with its error, and closes. When bytes
    * may not be sent any more, the client gets this text after its last reply.
@@ -104,6 +106,12 @@ export interface Prepared {
   readonly forget: NodeJS.Timeout
   /** Called when the link is no longer ready: it was used, or is not needed. */
   readonly leave: () => void
+}
+
+/** What an engine has got of a long request that is not whole yet, so that another engine can get it instead; `bytes`: what it costs. */
+export interface SentPart {
+  readonly chunks: Buffer[]
+  bytes: number
 }
 
 /** A blocking command and since when it waits, in milliseconds of performance.now. */

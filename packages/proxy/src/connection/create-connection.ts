@@ -34,6 +34,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     again: null,
     watchLost: false,
     begun: createGatheredBytes(),
+    part: null,
     protocolError: undefined,
     putOff: null,
     clientEnded: false,

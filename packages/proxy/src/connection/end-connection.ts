@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import { dropPart } from './keep-part.ts'
 import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
 
@@ -31,6 +32,7 @@ function close(connection: Connection, why = ''): void {
   connection.link = null
   connection.stash = []
   connection.stashBytes = 0
+  dropPart(connection)
   countKept(connection)
   countSubscribed(connection)
   link?.onOwnAnswered?.('the connection was closed')

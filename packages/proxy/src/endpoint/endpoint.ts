@@ -23,7 +23,7 @@ import {
 import { beginTurn, createAllowance, endTurn } from '../forwarding/turns.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { drainOf } from '../handover/hold.ts'
-import { type Calm, notBegun, withCut } from '../handover/long-requests.ts'
+import { type Calm, noCalm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { type Admission, createAdmission, createShare, type Share } from '../listen/admission.ts'
@@ -78,6 +78,8 @@ export interface HoldTimes {
   readonly drainMs?: number
   /** How long it waits for long requests before it holds any client; default: as long as for replies. 0: no wait. */
   readonly calmMs?: number
+  /** The role has moved already: clients that stop in the middle of a long request are not waited for, neither before the hold nor in it. */
+  readonly leavesSilent?: boolean
   readonly slot?: number
 }
 
@@ -143,7 +145,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     blocked: upstream.blocked,
     calm: upstream.calm,
     async hold(times) {
-      const calm = await upstream.calm(times.calmMs ?? drainOf(times))
+      const calm = times.leavesSilent === true ? noCalm : await upstream.calm(times.calmMs ?? drainOf(times))
       return calm.long > 0 ? notBegun(calm) : withCut(await upstream.hold(times), calm)
     },
     renewTls: listener.renewTls,

@@ -1,4 +1,5 @@
 import type { HoldResult } from '@fairlead/api'
+import type { Connection } from '../connection/connection.ts'
 import { isLate } from '../connection/is-late.ts'
 import { createHold, drainOf, type Hold } from '../handover/hold.ts'
 import { mayLetGo } from '../handover/may-let-go.ts'
@@ -11,17 +12,20 @@ const ASK_AGAIN_MS = 100
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
+  /** The role has moved already: clients that stop in the middle of a long request are left behind. */
+  readonly leavesSilent?: boolean
 }
 
 /** Stops forwarding and waits until all replies have arrived. If they do not come in time, the hold ends, and the answer says why. */
 export async function holdUpstream(
   state: UpstreamState,
-  { deadlineMs, drainMs = drainOf({ deadlineMs }) }: HoldTimes,
+  { deadlineMs, drainMs = drainOf({ deadlineMs }), leavesSilent = false }: HoldTimes,
 ): Promise<HoldResult> {
   const { connections, longRequests } = state
   if (state.following !== null) await state.following
   if (state.hold === null) {
-    state.hold = createHold(connections, () => void giveUpIfServed(state))
+    const isSilent = (each: Connection) => leavesSilent || longRequests.isSilent(each)
+    state.hold = createHold(connections, () => void giveUpIfServed(state), isSilent)
     state.givenUp.join()
     for (const connection of connections) state.hold.take(connection)
   }

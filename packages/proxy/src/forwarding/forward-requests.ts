@@ -3,6 +3,7 @@ import { assumeSuccess } from '../connection/assume-success.ts'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import { foreseeLogin, goesAlone, isToBeProven, mustWait, proveLogin } from '../connection/judge-login.ts'
+import { dropPart } from '../connection/keep-part.ts'
 import {
   countKept,
   dropQueued,
@@ -16,7 +17,7 @@ import { isPublishing } from '../connection/publish-barrier.ts'
 import { probe } from '../connection/send-own.ts'
 import { provenMulti } from '../connection/silent-transactions.ts'
 import { stash, steerClient } from '../connection/steer-client.ts'
-import { isAnswered, isPartlySent } from '../connection/under-way.ts'
+import { isAnswered, isPartlySent, isTied } from '../connection/under-way.ts'
 import type { Command } from '../remembered/command.ts'
 import { hasTooMany, isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
@@ -31,7 +32,7 @@ import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publ
 export function takeRequests(connection: Connection, chunk: Buffer): void {
   const { link, protocolError, mode } = connection
   if (mode === 'closed') return
-  const mayGo = isFlowing(connection) || isPartlySent(connection)
+  const mayGo = isFlowing(connection) || isCompleted(connection)
   if (protocolError !== undefined) forwardUnread(connection, chunk)
   else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
   else forward(connection, link, chunk)
@@ -102,9 +103,13 @@ export function endIfDone(connection: Connection): void {
   endConnection(connection, isTold ? `ERR Protocol error: ${protocolError}` : undefined)
 }
 
-/** A request that has begun to be forwarded is completed, even if its client is held. */
 function mayGoOn(connection: Connection): boolean {
-  return isFlowing(connection) || (isPartlySent(connection) && !connection.yielded)
+  return isFlowing(connection) || (isCompleted(connection) && !connection.yielded)
+}
+
+/** A request that has begun to be forwarded is completed, even if its client is held, unless it can follow. */
+function isCompleted(connection: Connection): boolean {
+  return isPartlySent(connection) && (connection.mode === 'serving' || connection.part === null)
 }
 
 /** Whether a new request may be forwarded. */
@@ -133,6 +138,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
     const begin = at
     at = end
     const isNew = !(goesOn && begin === 0)
+    if (!isNew) dropPart(connection)
     if (isNew && owner.barrier.isOn && mayPublish(connection)) {
       keepFrom(connection, link, { chunk, from, begin, keep: keepForBarrier })
       return
@@ -182,6 +188,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
 /** The engine gets the wrong bytes, too, and answers the requests before them. */
 function endWith(connection: Connection, link: Link, error: string, rest: Buffer): void {
   connection.protocolError = error
+  dropPart(connection)
   if (connection.mode === 'serving') send(connection, link, rest)
   endIfDone(connection)
 }
@@ -281,5 +288,5 @@ function readCommand({ requests, ahead }: Connection): Command {
 /** Whether the replies to everything forwarded have arrived. */
 export function isDrained(connection: Connection): boolean {
   const { link } = connection
-  return link === null || (!isPartlySent(connection) && isAnswered(link))
+  return link === null || (!isTied(connection) && isAnswered(link))
 }

@@ -1,5 +1,6 @@
 import { gather, stopKeeping, takeGathered } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
+import { addToPart, beginPart } from '../connection/keep-part.ts'
 import { countKept, keptOfRequest, SMALL_BYTES } from '../connection/kept-transactions.ts'
 import type { Link } from '../connection/link.ts'
 import { isScan } from '../remembered/scan-cursors.ts'
@@ -7,7 +8,8 @@ import { keepForBarrier, mayPublish } from './wait-for-publish-barrier.ts'
 
 /**
  * A request up to this length is kept until it is complete, so that it can go to the engine that has the role then. A longer one is
- * forwarded as it comes. This is more than engines accept from a client that has not logged in: a stranger cannot delay a handover.
+ * forwarded as it comes, and what is forwarded is kept up to a bound (keep-part.ts). This is more than engines accept from a client that has not
+ * logged in: a stranger cannot delay a handover.
  */
 export const LONGEST_BEGUN_BYTES = 64 * 1024
 
@@ -33,6 +35,9 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
   }
   boundKept(connection)
   if (((goesOn && at === 0) || beginsLong) && !isOfScan) {
+    if (!beginsLong) addToPart(connection, chunk)
+    else
+      beginPart(connection, at > 0 ? [chunk.subarray(at)] : [begun.buffer.subarray(0, begun.length), chunk])
     send(connection, link, chunk.subarray(from))
     return
   }

@@ -3,7 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import type { Link } from '../connection/link.ts'
 import { strikeOut } from '../connection/noted.ts'
-import { isPartlySent } from '../connection/under-way.ts'
+import { isTied } from '../connection/under-way.ts'
 import { headOf } from './deliver-replies.ts'
 import { takeUnread } from './take-replies.ts'
 
@@ -17,7 +17,7 @@ export function takeEnd(connection: Connection, link: Link): void {
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
   // In the middle of a request the connection must end: another engine would execute the rest of it as requests.
-  const isCut = isPartlySent(connection) || link.parts.length > 0
+  const isCut = isTied(connection) || link.parts.length > 0
   const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
   if (!isQuiet) {
     const isAskedFor = connection.state.isLeaving || connection.clientEnded

@@ -1,19 +1,19 @@
 import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api'
 import type { Connection } from '../connection/connection.ts'
-import { isPartlySent } from '../connection/under-way.ts'
+import { isTied } from '../connection/under-way.ts'
 import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-rest.ts'
 import { forwardedBytes, inTheMiddle } from './long-requests.ts'
 import { type Arranged, type Arrangement, arrange } from './move-all.ts'
 import { holdConnection, isHeldUpByClient, noticeQuiet } from './move-connection.ts'
 
 /**
- * How long all wait for clients that do not read what they asked for, or send nothing more of a long request.
- * Most were just late at this moment.
+ * How long all wait for clients that do not read what they asked for, or send nothing more of a long request. Most were just late at
+ * this moment. A request that cannot follow then puts the hold off, unless its client was silent before.
  */
 const PATIENCE_MS = 50
 
 /** The hold of a switch that nothing has prepared. */
-export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000 }
+export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000, leavesSilent: true }
 
 /** The time in which an endpoint forwards nothing new. */
 export interface Hold {
@@ -39,11 +39,15 @@ export interface Hold {
   end(): number
 }
 
+type Connections = ReadonlySet<Connection>
+type Which = (connection: Connection) => boolean
+
 /**
  * Between the pause of the primary and the first client that is served again, few connections are looked at. Thousands may be idle,
- * subscribed or blocked, and one look at each takes as long as a handover: that is done while the engines are at work.
+ * subscribed or blocked, and one look at each takes as long as a handover: that is done while the engines are at work. `isSilent`: nothing
+ * waits for the rest of a long request of such a client.
  */
-export function createHold(connections: ReadonlySet<Connection>, giveUp: () => void): Hold {
+export function createHold(connections: Connections, giveUp: () => void, isSilent: Which): Hold {
   const began = performance.now()
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
   const suspects = createSuspects()
@@ -59,7 +63,7 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
 
   const isIdle = (each: Connection) => forwardedBytes(each) === lately.get(each)
   const isGivenUp = (each: Connection) =>
-    isPartlySent(each)
+    isTied(each)
       ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
       : !waitsForReaders && isUnread(each)
   const look = () => {
@@ -89,7 +93,7 @@ export function createHold(connections: ReadonlySet<Connection>, giveUp: () => v
       if (first.size > 0) await untilTold(waiting, ended, withinMs, lookAtClients)
       const left = suspects.busy()
       setImmediate(() => isOver || order.arrangeAhead())
-      const obstacle = isOver ? hasEnded : whyNotDrained(left, first)
+      const obstacle = isOver ? hasEnded : whyNotDrained(left, first, isSilent)
       return { drained: obstacle === undefined, ms: ms(), why: '', ...obstacle, late: left.length }
     },
     unanswered: () => (isOver ? [] : unansweredOf(suspects.busy())),
@@ -172,6 +176,7 @@ const hasEnded: Obstacle<HoldObstacle> = { code: 'hold_ended', why: 'the hold ha
 function whyNotDrained(
   left: readonly Connection[],
   before: ReadonlyMap<Connection, number>,
+  isSilent: Which,
 ): Obstacle<HoldObstacle> | undefined {
   const unanswered = unansweredOf(left)
   if (unanswered.length > 0)
@@ -179,7 +184,7 @@ function whyNotDrained(
       code: 'replies_missing',
       why: `${unanswered.length} connection(s) wait for replies of the engine`,
     }
-  const sending = left.filter((each) => isSending(each, before)).length
+  const sending = left.filter((each) => isSending(each, before) || (isTied(each) && !isSilent(each))).length
   return sending > 0 ? inTheMiddle(sending) : undefined
 }
 
@@ -187,13 +192,10 @@ function unansweredOf(left: readonly Connection[]): readonly Connection[] {
   return left.filter((each) => !isHeldUpByClient(each))
 }
 
-/**
- * It is in the middle of a long request, and forwards so much of it that waiting is worth while: nothing of it is kept here, so it is to
- * end where it began.
- */
+/** It is in the middle of a long request that has to end where it began, and forwards so much of it that waiting is worth while. */
 function isSending(connection: Connection, before: ReadonlyMap<Connection, number>): boolean {
   const forwarded = forwardedBytes(connection) - (before.get(connection) ?? 0)
-  return isPartlySent(connection) && forwarded >= LONGEST_BEGUN_BYTES
+  return isTied(connection) && forwarded >= LONGEST_BEGUN_BYTES
 }
 
 function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection, number> {
@@ -202,7 +204,7 @@ function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection
 
 /** It only waits for its client to read. */
 function isUnread(connection: Connection): boolean {
-  return connection.client.writableNeedDrain && !isPartlySent(connection)
+  return connection.client.writableNeedDrain && !isTied(connection)
 }
 
 /** How long a hold waits for replies: half of it, unless it is told. */

@@ -3,11 +3,16 @@ import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from '../connection/put-off.ts'
-import { isPartlySent } from '../connection/under-way.ts'
+import { isTied } from '../connection/under-way.ts'
 import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 
 /** A long request that takes longer than this is worth waiting for before clients are held. */
 export const SHORT_MS = 50
+/**
+ * A client that has sent nothing of its request for so long is not waited for. A lost packet, or a client without processor time, is
+ * back before.
+ */
+const SILENT_MS = 2_000
 /** How long that may take: others wait for the hold meanwhile, but are served. */
 const MOST_MS = 500
 const LOOK_MS = 10
@@ -25,12 +30,14 @@ export interface Calm {
 /** The long requests of an upstream, and the gate for those that begin. */
 export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open'> {
   /**
-   * Waits until no connection is in the middle of a long request, but for those that have just begun, and those of which nothing comes
-   * any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut. 0: no wait. Those
-   * count of which something has come since the last wait: other threads hold their clients already. Each other wait is an attempt that
-   * the gate counts. `cutBefore`: of other clients, as many count too.
+   * Waits until no connection is in the middle of a long request that cannot follow, but for those that have just begun, and those of
+   * which nothing comes any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut.
+   * 0: no wait. Those count of which something has come since the last wait: other threads hold their clients already. Each other wait
+   * is an attempt that the gate counts. `cutBefore`: of other clients, as many count too.
    */
   end(withinMs: number, cutBefore: number): Promise<Calm>
+  /** Nothing has come of its request for so long that nothing waits for it. */
+  isSilent(connection: Connection): boolean
 }
 
 /** Watches these connections for requests whose bytes are slow to arrive. */
@@ -49,12 +56,16 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
       const tries = gate.isClosed ? Math.min(calm.tries, 1) : calm.tries
       return { ...calm, tries, cut: calm.cut + cut }
     },
+    isSilent(connection) {
+      const known = under.get(connection)
+      return known !== undefined && isStill(connection, known) && hasGoneSilent(known, performance.now())
+    },
   }
 }
 
 /** One that stands still too: it may go on when clients are held, and its client has had its time. */
 function cutAll(connections: ReadonlySet<Connection>): number {
-  const partly = [...connections].filter(isPartlySent)
+  const partly = [...connections].filter(isTied)
   for (const connection of partly) endConnection(connection, TOO_LONG)
   return partly.length
 }
@@ -65,8 +76,8 @@ async function longRequestsEnd(
   withinMs: number,
 ): Promise<ReadonlyMap<Connection, UnderWay>> {
   if (withinMs === 0) return look(connections, before, performance.now())
-  // It is not known how long the present ones are under way.
-  let under = look(connections, new Map(), Number.NEGATIVE_INFINITY)
+  // It is not known how long the present ones are under way; but whether anything of them has come since the last attempt.
+  let under = look(connections, before, Number.NEGATIVE_INFINITY)
   const until = performance.now() + Math.min(withinMs, MOST_MS)
   while (slowOf(under).length > 0 && performance.now() < until) {
     await delay(LOOK_MS)
@@ -79,9 +90,16 @@ async function longRequestsEnd(
 
 function slowOf(under: ReadonlyMap<Connection, UnderWay>): readonly (readonly [Connection, UnderWay])[] {
   const nowMs = performance.now()
-  return [...under].filter(
-    ([, { sinceMs, movedMs }]) => nowMs - sinceMs > SHORT_MS && nowMs - movedMs <= SHORT_MS,
-  )
+  return [...under].filter(([, each]) => nowMs - each.sinceMs > SHORT_MS && !hasGoneSilent(each, nowMs))
+}
+
+function hasGoneSilent({ movedMs }: UnderWay, nowMs: number): boolean {
+  return nowMs - movedMs > SILENT_MS
+}
+
+/** It is in the middle of the same request, and nothing of it has come since. */
+function isStill(connection: Connection, { request, bytes }: UnderWay): boolean {
+  return connection.link?.sent === request && forwardedBytes(connection) === bytes
 }
 
 const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`
@@ -155,7 +173,7 @@ function look(
   const nowMs = performance.now()
   const under = new Map<Connection, UnderWay>()
   for (const connection of connections) {
-    if (!isPartlySent(connection)) continue
+    if (!isTied(connection)) continue
     const [request, bytes] = [connection.link?.sent ?? 0, forwardedBytes(connection)]
     const known = before.get(connection)
     if (known?.request !== request) under.set(connection, { request, bytes, sinceMs, movedMs: nowMs })

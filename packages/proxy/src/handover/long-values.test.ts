@@ -1,12 +1,17 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createClock } from '../../test/pass-time.ts'
 import { proxyFlags, runProxy } from '../../test/run-proxy.ts'
 import { dial, freePort, makeEndpointSpec, makePair, newest, startEngine, until } from '../../test/stage.ts'
 import { beginLongValue, forgetPeak, getLongValue, peakBytes, setLongValue } from '../../test/stream-value.ts'
 
+afterEach(() => vi.restoreAllMocks())
+
 const MB = 1024 * 1024
+/** So long a client is silent before nothing waits for it. */
+const SILENT_MS = 2_100
 /** The longest value that engines take. */
 const LONGEST = 512 * MB
 
@@ -89,19 +94,24 @@ test('a hold waits for a long value on its way, or is given up; its client notic
 
 test('where other threads hold their clients already, a value that flows on is not waited for: the hold fails at once', async () => {
   await using pair = await makePair()
+  const pass = createClock()
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
   const sendUpTo = async (bytes: number) => {
     await value.sendUpTo(bytes)
     const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
     await until(async () => (await arrived()).some(([, length]) => Number(length) >= bytes))
   }
+  const becomesSilent = async () => {
+    expect(await pair.endpoint.calm(5_000)).toMatchObject({ long: 1 })
+    pass(SILENT_MS)
+    expect(await pair.endpoint.calm(5_000)).toMatchObject({ long: 0 })
+  }
   await sendUpTo(2 * MB)
-  expect(await pair.endpoint.calm(5_000)).toMatchObject({ long: 0 })
+  await becomesSilent()
   await sendUpTo(3 * MB)
-  // It sends nothing more: a hold that waits finds it still after 50 ms.
   expect(await pair.endpoint.hold({ deadlineMs: 60_000, calmMs: 0 })).toMatchObject({ drained: false, ms: 0 })
-  expect(pair.endpoint.report()).toMatchObject({ isHeld: false, failedHolds: 1 })
-  expect(await pair.endpoint.calm(5_000)).toMatchObject({ long: 0 })
+  expect(pair.endpoint.report()).toMatchObject({ isHeld: false, failedHolds: 2 })
+  await becomesSilent()
   expect(await pair.endpoint.hold({ deadlineMs: 60_000, calmMs: 0 })).toMatchObject({
     drained: true,
     late: 1,
@@ -109,15 +119,51 @@ test('where other threads hold their clients already, a value that flows on is n
   pair.endpoint.release()
 })
 
-test('a client that stops in the middle of a request holds up only itself', async () => {
+test('a client that stops in the middle of a request that cannot follow puts a hold off for two seconds, then it holds up only itself', async () => {
   await using pair = await makePair()
+  const pass = createClock()
+  await using other = await dial(pair.port)
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
-  await value.sendUpTo(8 * MB)
+  await value.sendUpTo(12 * MB)
   const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
-  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= 8 * MB))
-  const { ms, ...held } = await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 50_000 })
+  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= 12 * MB))
+  const times = { deadlineMs: 60_000, drainMs: 50_000 }
+  expect(await pair.endpoint.hold(times)).toMatchObject({
+    drained: false,
+    ms: 0,
+    code: 'long_requests',
+    tries: 1,
+  })
+  await other.ask('PING', '+PONG\r\n')
+  pass(SILENT_MS)
+  const { ms, ...held } = await pair.endpoint.hold(times)
   expect(held).toEqual({ drained: true, why: '', late: 1, cut: 0 })
   expect(ms).toBeLessThan(25_000)
+})
+
+test('one that begins such a request just before clients are held, and stops, ends the hold and is not left behind', async () => {
+  await using pair = await makePair()
+  await using value = await beginLongValue(pair.port, 'k', 32 * MB)
+  await value.sendUpTo(MB)
+  await until(async () => /qbuf=\d{6}/.test(await pair.a.admin('CLIENT LIST')))
+  expect(await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000, calmMs: 0 })).toMatchObject({
+    ...{ drained: false, code: 'long_requests' },
+  })
+  expect(pair.endpoint.report().isHeld).toBe(false)
+  await value.sendUpTo(32 * MB)
+  await value.isSet()
+})
+
+test('where the role has moved already, one that stops in the middle of a request is left behind', async () => {
+  await using pair = await makePair()
+  await using other = await dial(pair.port)
+  await using value = await beginLongValue(pair.port, 'k', 32 * MB)
+  await value.sendUpTo(MB)
+  await until(async () => /qbuf=\d{6}/.test(await pair.a.admin('CLIENT LIST')))
+  await pair.moveRole()
+  await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
+  await other.ask('SET other v', '+OK\r\n')
+  expect(pair.endpoint.report().behind).toEqual([{ shard: `127.0.0.1:${pair.a.port}`, connections: 1 }])
 })
 
 test('a client that does not read its replies holds up the others for a moment, not for as long as they may take', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf } from '@fairlead/engine'
+import { messageOf, rewindRequest } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection, endUnreached } from '../connection/end-connection.ts'
+import { takePart } from '../connection/keep-part.ts'
 import type { Link } from '../connection/link.ts'
 import { noted, takeDown } from '../connection/noted.ts'
 import { probe, restoreSilence } from '../connection/send-own.ts'
@@ -66,14 +67,25 @@ export async function moveConnection(connection: Connection, target: Target, unt
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
     // No message is published meanwhile: the old engine's last messages come before all messages of the new one.
     const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
-    if (isClosed(connection)) link.socket.destroy()
-    else adopt(connection, link)
+    if (isClosed(connection)) return void link.socket.destroy()
+    readAnew(connection)
+    adopt(connection, link)
   } catch (cause) {
     const why = messageOf(cause)
     const trouble = `a connection could not be moved: ${why}`
     connection.owner.onError(trouble)
     endUnreached(connection, `LOADING the database cannot be reached: ${why}`, trouble)
   }
+}
+
+/** The engine before has a part of a long request, and is never sent the rest. The next one gets all of it, like any request that waits. */
+function readAnew(connection: Connection): void {
+  const { part, requests, stash } = connection
+  if (part === null) return
+  rewindRequest(requests)
+  const chunks = takePart(connection)
+  connection.stash = [...chunks, ...stash]
+  for (const { length } of chunks) connection.stashBytes += length
 }
 
 /** A link at an engine that remembers all of the connection: the one that was prepared, if that is to be had. */

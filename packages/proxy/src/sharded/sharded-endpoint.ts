@@ -16,7 +16,7 @@ import { createUpstream, TAKEN_AWAY } from '../endpoint/upstream.ts'
 import { forwardStash } from '../forwarding/forward-requests.ts'
 import { beginTurn, createAllowance, endTurn } from '../forwarding/turns.ts'
 import { drainOf } from '../handover/hold.ts'
-import { allCalm, type Calm, notBegun, withCut } from '../handover/long-requests.ts'
+import { allCalm, type Calm, noCalm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
@@ -64,7 +64,7 @@ export async function openShardedEndpoint(
     blocked: (slot) => concerned(slot).flatMap((upstream) => upstream.blocked()),
     calm,
     async hold({ slot, ...times }) {
-      const found = await calm(times.calmMs ?? drainOf(times), slot)
+      const found = times.leavesSilent === true ? noCalm : await calm(times.calmMs ?? drainOf(times), slot)
       if (found.long > 0) return notBegun(found)
       const held = allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
       return withCut(held, found)

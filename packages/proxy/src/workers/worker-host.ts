@@ -2,7 +2,7 @@ import { type Address, type EndpointSpec, type HoldResult, Refusal, type SwitchR
 import { createTurns } from '@fairlead/engine'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'
-import { allCalm, notBegun } from '../handover/long-requests.ts'
+import { allCalm, noCalm, notBegun } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { Log } from '../listen/cut-log.ts'
 import { MOST_SCRIPT_BYTES } from '../remembered/known-scripts.ts'
@@ -184,9 +184,11 @@ function createFannedOut(
 
 /** If one thread cannot hold, all release their clients: they would wait for a switch that does not come. */
 async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<HoldResult> {
-  const { deadlineMs, drainMs = deadlineMs, slot } = times
+  const { deadlineMs, drainMs = deadlineMs, leavesSilent = false, slot } = times
   // All threads do this before one of them holds clients: if one of them hangs, no client is held.
-  const calm = allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
+  const calm = leavesSilent
+    ? noCalm
+    : allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
   if (calm.long > 0) return notBegun(calm)
   try {
     // From here on, a wait in one thread makes the clients of all others wait.
