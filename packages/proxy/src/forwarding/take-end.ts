@@ -16,9 +16,11 @@ export function takeEnd(connection: Connection, link: Link): void {
   tell?.('the engine closed the connection')
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
+  // While the proxy's own question about the login is under way, no later request is forwarded: the next engine is asked again.
   // In the middle of a request the connection must end: another engine would execute the rest of it as requests.
   const isCut = isTied(connection) || link.parts.length > 0
-  const isQuiet = wasReady && connection.mode !== 'serving' && link.sent === link.answered && !isCut
+  const isAsked = link.sent - link.answered > (link.proving ? 1 : 0)
+  const isQuiet = wasReady && connection.mode !== 'serving' && !isAsked && !isCut
   if (!isQuiet) {
     const isAskedFor = connection.state.isLeaving || connection.clientEnded
     const { protocolError: error } = connection

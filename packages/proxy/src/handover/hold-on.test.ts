@@ -61,3 +61,17 @@ describe.each(builds.filter((build) => /^redis-6\.0\./.test(build)))('before %s'
     await until(() => !pair.endpoint.report().isHeld)
   })
 })
+
+test('a client of which only a question of the proxy is under way follows when the old primary dies', async () => {
+  await using pair = await makePair()
+  expect(await pair.endpoint.hold({ deadlineMs: 20_000 })).toMatchObject({ drained: true })
+  await pair.moveRole()
+  // Its link is opened where the role was, and whether clients have to sign in there is asked and never answered.
+  pair.a.process.kill('SIGSTOP')
+  await using first = await dial(pair.port)
+  await until(() => pair.endpoint.clients({ limit: 10 }).clients.some(({ via }) => via.length > 0))
+  await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
+  pair.a.process.kill('SIGKILL')
+  await first.ask('SET k v', '+OK\r\n')
+  expect(await pair.b.admin('GET k')).toBe('$1\r\nv\r\n')
+})
