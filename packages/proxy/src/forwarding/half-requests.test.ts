@@ -1,30 +1,39 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createClock } from '../../test/pass-time.ts'
 import { keyOf, makeCluster } from '../../test/sharded-stage.ts'
 import { dial, makePair, type Pair, until } from '../../test/stage.ts'
 
 /** Longer than a request that is kept until it is complete. */
 const LONG = 200_000
+/** Longer than a request that can follow to another primary. */
+const LONGEST = 9 * 1024 * 1024
+/** A handover does not wait for a client that has been silent for this time. */
+const SILENT_MS = 2_100
+
+afterEach(() => vi.restoreAllMocks())
+
 /** Bytes that an engine would execute if they came as the beginning of a request. */
 const tail = '\r\nSET smuggled executed\r\nDEL precious\r\nthat was all'
 
 /** A SET whose value ends with commands, in two parts: the second begins where the commands do. */
-function longSet(key: string): readonly [string, string] {
-  const head = 'x'.repeat(LONG)
-  return [`*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${LONG + tail.length}\r\n${head}`, `${tail}\r\n`]
+function longSet(key: string, bytes = LONG): readonly [string, string] {
+  const head = 'x'.repeat(bytes)
+  return [`*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${bytes + tail.length}\r\n${head}`, `${tail}\r\n`]
 }
 
 test('the rest of a long request is never carried out by another engine, as commands of its own', async () => {
   await using pair = await makePair()
+  const pass = createClock()
   await using client = await dial(pair.port)
   await client.ask('SET precious 1', '+OK\r\n')
-  const [begin, rest] = longSet('note')
+  const [begin, rest] = longSet('note', LONGEST)
   client.send(begin)
   const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
-  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= LONG))
-  expect(await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 100 })).toMatchObject({
-    drained: true,
-    late: 1,
-  })
+  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= LONGEST))
+  const times = { deadlineMs: 60_000, drainMs: 100 }
+  expect(await pair.endpoint.hold(times)).toMatchObject({ drained: false })
+  pass(SILENT_MS)
+  expect(await pair.endpoint.hold(times)).toMatchObject({ drained: true, late: 1 })
   await pair.moveRole()
   await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
   pair.a.process.kill('SIGKILL')
@@ -37,18 +46,20 @@ test('the rest of a long request is never carried out by another engine, as comm
 
 test('nor in a sharded database', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
+  const pass = createClock()
   await using client = await dial(cluster.port)
   const [key] = keyOf
-  const [begin, rest] = longSet(key)
+  const [begin, rest] = longSet(key, LONGEST)
   client.send(begin)
   const from = cluster.primaries[0]
   const to = cluster.replicas[0]
   if (from === undefined || to === undefined) throw new Error('no engines')
   const arrived = async () => [...(await from.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
-  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= LONG))
-  expect(await cluster.endpoint.hold({ deadlineMs: 60_000, drainMs: 100, slot: 0 })).toMatchObject({
-    late: 1,
-  })
+  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) >= LONGEST))
+  const times = { deadlineMs: 60_000, drainMs: 100, slot: 0 }
+  expect(await cluster.endpoint.hold(times)).toMatchObject({ drained: false })
+  pass(SILENT_MS)
+  expect(await cluster.endpoint.hold(times)).toMatchObject({ late: 1 })
   const port = await cluster.moveRole(0)
   await cluster.endpoint.switchTo({ host: '127.0.0.1', port }, 0)
   from.process.kill('SIGKILL')
@@ -103,8 +114,9 @@ test('a hold inserts nothing into a long request of a client that wants no repli
   const [begin, rest] = longSet('note')
   client.send(`CLIENT REPLY OFF\r\nSET k v\r\n${begin}`)
   await until(async () => /qbuf=\d{6}/.test(await pair.a.admin('CLIENT LIST')))
-  await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 100 })
-  pair.endpoint.release()
+  const pass = createClock()
+  expect(await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 100 })).toMatchObject({ drained: false })
+  pass(SILENT_MS)
   const again = pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 50_000 })
   await until(() => pair.endpoint.report().isHeld)
   client.send(rest)

@@ -57,6 +57,8 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
       return { ...calm, tries, cut: calm.cut + cut }
     },
     isSilent(connection) {
+      // What it sends is no request, and never ends.
+      if (connection.protocolError !== undefined) return true
       const known = under.get(connection)
       return known !== undefined && isStill(connection, known) && hasGoneSilent(known, performance.now())
     },
@@ -173,7 +175,7 @@ function look(
   const nowMs = performance.now()
   const under = new Map<Connection, UnderWay>()
   for (const connection of connections) {
-    if (!isTied(connection)) continue
+    if (!isTied(connection) || connection.protocolError !== undefined) continue
     const [request, bytes] = [connection.link?.sent ?? 0, forwardedBytes(connection)]
     const known = before.get(connection)
     if (known?.request !== request) under.set(connection, { request, bytes, sinceMs, movedMs: nowMs })
