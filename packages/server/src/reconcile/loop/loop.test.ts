@@ -2,7 +2,8 @@ import { pino } from 'pino'
 import { expect, test, vi } from 'vitest'
 import { until } from '../../../../../proof/until.ts'
 import { AT_ONCE, startLoop } from './loop.ts'
-import { pauseOfWait, type Turn } from './reconcile-database.ts'
+import { pauseOfWait } from './pause-of-wait.ts'
+import type { Turn } from './reconcile-database.ts'
 
 const log = pino({ level: 'silent' })
 const untrouble = async () => undefined
@@ -83,6 +84,7 @@ test('something that is waited for is checked often at first, then less and less
     expect(at - before).toBeLessThanOrEqual(250)
   }
   expect(looks.length).toBeLessThan(40)
+  expect(pauseOfWait(0, true)).toBe(250)
 })
 
 test('trouble is tried again, later each time, and told each time', async () => {

@@ -27,6 +27,7 @@ import type { Outcome } from '../turn/outcome.ts'
 import type { Moves } from '../turn/step-context.ts'
 import { type Cause, forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
 import { oneAfterTheOther } from './one-after-the-other.ts'
+import { HELD_MS, isTold, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
@@ -41,20 +42,8 @@ export type Turn =
   /** `handsOver`: a role is about to move. */
   | { readonly next: 'again'; readonly afterMs: number; readonly handsOver?: boolean }
 
-/**
- * While work is in progress: engines answer within milliseconds, and the upgrade of an idle database should
- * take seconds only.
- */
-const SOON_MS = 15
-/**
- * Most changes that a turn waits for are reported by the agent at once. For the others the next look comes after a fifth of the time waited so far: the delay is bounded
- * by that, and ten databases that wait at the same time do not keep a busy machine busy.
- */
-const PART_OF_WAIT = 5
 /** After a handover, clients that were released ask this server process for the primary: they come first. */
 const AFTER_HANDOVER_MS = 50
-/** The action waits for a person or a time. What people see of the standbys is at most this old. */
-const HELD_MS = 250
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
 
@@ -227,7 +216,7 @@ async function actInLane(
     case 'wait':
       return turn.action === undefined
         ? SOON_MS * 10
-        : pauseOfWait(memory.waitedMs(turn.database.uid, group, verdict))
+        : pauseOfWait(memory.waitedMs(turn.database.uid, group, verdict), isTold(turn.seen, verdict.shard))
     case 'hold':
       return HELD_MS
     case 'hopeless':
@@ -241,11 +230,6 @@ async function actInLane(
       return afterStep(verdict.step.kind, outcome, { uid: turn.database.uid, group }, memory)
     }
   }
-}
-
-/** The pause before the next look, when the same shard was waited for this long without progress. */
-export function pauseOfWait(waitedMs: number): number {
-  return Math.min(HELD_MS, Math.max(SOON_MS, waitedMs / PART_OF_WAIT))
 }
 
 /** A step found that the goal cannot be reached: the upgrade is taken back if that is possible, otherwise a person has to act. */

@@ -42,6 +42,8 @@ export async function noteAction(
   const { databaseUid, goal } = action
   const verdict = mostTelling(lanes)
   const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : memory.whyHeld(databaseUid)
+  const isTime = verdict.kind !== 'done' && memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)
+  // One record for all of it: each waits for the disk.
   await note(action, ports, {
     status: 'running',
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
@@ -50,17 +52,24 @@ export async function noteAction(
     ...(action.kind === 'upgrade' && { wayBack: wayBack(seen, action.asked) }),
     ...(handedOver(seen, goal) &&
       action.handedOverAt === null && { handedOverAt: new Date(ports.now()).toISOString() }),
+    ...(isTime && planOf(action, seen, memory)),
   })
-  if (verdict.kind === 'done' || !memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)) return
+}
+
+function planOf(
+  { databaseUid, goal, progress }: Action,
+  seen: ObservedDatabase,
+  memory: Pick<TurnMemory, 'stepsTaken'>,
+): Pick<Action, 'progress' | 'pending'> {
   const toCome = foresee(seen, goal)
-  await note(action, ports, {
-    progress: progressOf(action.progress, {
+  return {
+    progress: progressOf(progress, {
       stepsTaken: memory.stepsTaken(databaseUid),
       stepsToCome: toCome.length,
       isMoved: goal.from === null || seen.groups.every((group) => hasHandedOver(group, goal)),
     }),
     pending: nameSteps(seen, toCome).reduce(onceAShard, []),
-  })
+  }
 }
 
 /** The whole plan is computed for people only: more often than this they could not read it. */
