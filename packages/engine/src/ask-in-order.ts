@@ -69,7 +69,7 @@ export function askInOrder(
   socket.on('error', close)
   socket.on('close', () => close(new Error('the connection is closed')))
 
-  const gather = gatherWrites(socket)
+  const writes = gatherWrites(socket)
   return {
     ask(words) {
       if (closed !== null) return Promise.reject(closed)
@@ -78,14 +78,14 @@ export function askInOrder(
         usable = false
       })
       questions.push(question)
-      gather()
-      socket.write(encodeCommand(words))
+      writes.add(encodeCommand(words))
       return reply
     },
     get usable() {
       return usable
     },
     [Symbol.dispose]() {
+      writes.flush()
       if (closed === null) void endSoon(socket)
       close(new Error('the connection was closed by us'))
     },
@@ -116,17 +116,24 @@ function isOfChannel(reply: PlainReply): reply is readonly PlainReply[] {
   return Array.isArray(reply) && (reply[0] === 'smessage' || reply[0] === 'sunsubscribe')
 }
 
-/** Commands that are written together are sent together: a look sends three commands to each of dozens of engines. */
-function gatherWrites(socket: Socket): () => void {
-  let isCorked = false
-  return () => {
-    if (isCorked) return
-    isCorked = true
-    socket.cork()
-    process.nextTick(() => {
-      isCorked = false
-      socket.uncork()
-    })
+/**
+ * Commands that are asked together are one write: a look sends several to each of dozens of engines. A piece for each (`cork`) costs the kernel, and Node,
+ * a third more.
+ */
+function gatherWrites(socket: Socket): { add(bytes: Buffer): void; flush(): void } {
+  let gathered: Buffer[] = []
+  const flush = () => {
+    const [first, ...others] = gathered
+    gathered = []
+    if (first !== undefined && !socket.destroyed)
+      socket.write(others.length === 0 ? first : Buffer.concat([first, ...others]))
+  }
+  return {
+    flush,
+    add(bytes) {
+      gathered.push(bytes)
+      if (gathered.length === 1) process.nextTick(flush)
+    },
   }
 }
 

@@ -19,6 +19,7 @@ export {
 export * from './framing/scan-replies.ts'
 export * from './framing/scan-requests.ts'
 export * from './framing/split-inline.ts'
+export { isRefused } from './is-refused.ts'
 export * from './is-same-address.ts'
 export * from './known-holes.ts'
 export * from './printable.ts'

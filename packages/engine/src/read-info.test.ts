@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { numberOf, readInfo, readReplication } from './read-info.ts'
+import { numberOf, pickInfo, readInfo, readReplication } from './read-info.ts'
 
 test('a primary is read with its history and its replicas', () => {
   const text = [
@@ -52,4 +52,14 @@ test('what an engine makes up about itself is printable, short, and no number be
   expect(readInfo(text)['run_id']).toBe(`${'a'.repeat(500)}…`)
   expect(numberOf({ a: '-1', b: '0.5', c: '-1e300' }, 'c')).toBe(0)
   expect(() => readInfo('a:1\n'.repeat(600_000))).toThrow('is not read')
+})
+
+test('of a text only the wanted fields are read, wherever they stand, as all of them are', () => {
+  const text =
+    'run_id:abc\r\n# Memory\r\nmy_used_memory:1\r\nused_memory:42\r\nmaxmemory_policy:\u0007x\r\nlast:9'
+  const names = ['run_id', 'used_memory', 'maxmemory', 'maxmemory_policy', 'last']
+  const { my_used_memory: _, ...wanted } = readInfo(text)
+  expect(pickInfo(text, names)).toEqual(wanted)
+  expect(pickInfo('', names)).toEqual({})
+  expect(() => pickInfo(' '.repeat(2_000_001), names)).toThrow('INFO of 2000001 characters is not read')
 })

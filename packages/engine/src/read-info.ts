@@ -10,7 +10,7 @@ const LONGEST_VALUE = 500
 
 /** Throws when the text is longer than any that an engine would tell of itself. */
 export function readInfo(text: string): InfoFields {
-  if (text.length > LONGEST_INFO) throw new Error(`INFO of ${text.length} characters is not read`)
+  checkLength(text)
   // Nearly always: then no line is looked at for it.
   const isPlain = !/[^\x20-\x7e\r\n\t]/.test(text)
   // The hottest text of the control plane: one pass, and no array per line.
@@ -23,6 +23,24 @@ export function readInfo(text: string): InfoFields {
       isPlain && value.length <= LONGEST_VALUE ? value : printable(value, LONGEST_VALUE)
   }
   return fields
+}
+
+/** Of the fields of an INFO text only these, as `readInfo` has them: a tenth of the work where few are wanted of many. Those that are not there are left out. */
+export function pickInfo(text: string, names: readonly string[]): InfoFields {
+  checkLength(text)
+  return readInfo(names.map((name) => lineOf(text, name)).join('\n'))
+}
+
+function checkLength(text: string): void {
+  if (text.length > LONGEST_INFO) throw new Error(`INFO of ${text.length} characters is not read`)
+}
+
+/** Empty where there is none. */
+function lineOf(text: string, name: string): string {
+  const start = text.startsWith(`${name}:`) ? 0 : text.indexOf(`\n${name}:`) + 1
+  if (start === 0 && !text.startsWith(`${name}:`)) return ''
+  const end = text.indexOf('\n', start)
+  return text.slice(start, end === -1 ? undefined : end)
 }
 
 /** The replication state of one process, from INFO replication. Offsets are bytes of the replication stream. */

@@ -4,6 +4,8 @@ import {
   type EngineConnection,
   EngineError,
   type EngineLogin,
+  EngineUnreachable,
+  isRefused,
   type Reply,
 } from '@fairlead/engine'
 import type { Silence } from './decide-silent.ts'
@@ -42,10 +44,15 @@ export function createProbe(onClose?: () => void): Probe {
   let connection: EngineConnection | null = null
   let silentSince: number | null = null
   let opened = 0
+  let isSettled = false
 
   const connected = async ({ address, login }: EngineTarget): Promise<EngineConnection> => {
     if (connection?.usable) return connection
     connection?.[Symbol.dispose]()
+    connection = null
+    // An engine that starts refuses some looks: each would read all listeners of the machine before it is refused.
+    if (!isSettled && (await isRefused(address, ASK_WITHIN_MS)))
+      throw new EngineUnreachable(`the engine at ${address.host}:${address.port} does not listen yet`)
     connection = await connectEngine({
       address,
       login,
@@ -54,12 +61,14 @@ export function createProbe(onClose?: () => void): Probe {
       ...(onClose && { onClose }),
     })
     opened += 1
+    isSettled = true
     return connection
   }
   const forget = (): void => {
     connection?.[Symbol.dispose]()
     connection = null
     silentSince = null
+    isSettled = false
   }
 
   return {

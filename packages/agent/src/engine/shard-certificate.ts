@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import type { ShardSpec } from '@fairlead/api'
 import { giveToOwnerOf } from '../folder/give-folder.ts'
 import type { ShardFolder } from '../folder/shard-folder.ts'
-import { writeDurably } from '../process/durable-file.ts'
+import { replaceFile } from '../process/durable-file.ts'
 
 type Certificate = NonNullable<ShardSpec['tls']>['certificate']
 
-/** The files that an engine reads, for it only. */
+/** The files that an engine reads, for it only. They are written before each start, and before a running engine is told of them. */
 export async function writeCertificate(
   folder: Pick<ShardFolder, 'certificate' | 'path'>,
   { ca, cert, key }: Certificate,
 ): Promise<void> {
   const { certificate: paths } = folder
-  await writeDurably(paths.key, key)
-  await writeDurably(paths.cert, cert)
-  await writeDurably(paths.ca, ca)
+  await replaceFile(paths.key, key)
+  await replaceFile(paths.cert, cert)
+  await replaceFile(paths.ca, ca)
   for (const path of Object.values(paths)) await giveToOwnerOf(folder, path)
 }
 

@@ -1,4 +1,4 @@
-import { compareVersions, type InfoFields, numberOf, readInfo } from '@fairlead/engine'
+import { compareVersions, type InfoFields, numberOf, pickInfo, readInfo } from '@fairlead/engine'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 
@@ -67,7 +67,7 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
         ])
         const before = seen.state
         if (slow !== null) {
-          takeSlow(seen, readInfo(slow))
+          takeSlow(seen, pickInfo(slow, [...SLOW_FIELDS, 'used_memory']))
           Object.assign(seen, { slowAt: clock() + SLOW_EVERY_MS, opened: probe.opened })
         }
         if (text !== seen.text) takeOften(seen, text)

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
@@ -6,16 +6,28 @@ import { dirname } from 'node:path'
  * included, the file holds either the old text or the new one, whole. Two writers of one path must take turns.
  */
 export async function writeDurably(path: string, text: string): Promise<void> {
+  await replaceFile(path, text, (file) => file.sync())
+  // The new name itself is only durable once the folder is.
+  await using folder = await open(dirname(path), 'r')
+  await folder.sync()
+}
+
+/**
+ * The same for a file that is written anew before it is needed again: after a crash of the machine it may be empty, or the old one. That takes a third of
+ * the time, because it waits for no disk.
+ */
+export async function replaceFile(
+  path: string,
+  text: string,
+  written: (file: FileHandle) => Promise<void> = async () => undefined,
+): Promise<void> {
   const draft = `${path}.draft`
   {
     // What an engine may have put there, a link too, is not written to.
     await rm(draft, { force: true })
     await using file = await open(draft, 'wx', 0o600)
     await file.writeFile(text)
-    await file.sync()
+    await written(file)
   }
   await rename(draft, path)
-  // The new name itself is only durable once the folder is.
-  await using folder = await open(dirname(path), 'r')
-  await folder.sync()
 }

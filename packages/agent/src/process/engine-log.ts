@@ -1,5 +1,5 @@
 import { codeOf } from '@fairlead/engine'
-import { openPlainFile } from './open-plain-file.ts'
+import { openPlainFile, statPlainFile } from './open-plain-file.ts'
 
 export interface LogLine {
   /** `#` is a warning, `*` a notice, `-` and `.` are less. Null: no line of the engine's log (a usage text, the loader). */
@@ -31,6 +31,8 @@ export async function readLog(
   from: number,
   maxBytes: number,
 ): Promise<{ readonly bytes: Buffer; readonly end: number }> {
+  // A log that has not grown is not opened: each call that waits for another thread costs ten times as much as this one.
+  if (statPlainFile(path)?.size === from) return { bytes: Buffer.alloc(0), end: from }
   try {
     await using file = await openPlainFile(path)
     const { size } = await file.stat()

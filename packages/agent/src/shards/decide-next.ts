@@ -44,7 +44,7 @@ export type Next =
     }
 
 /** One that runs is asked this often: what ends it, and what closes its connection, is known at once. */
-const RUNNING_MS = 1_000
+export const RUNNING_MS = 1_000
 const SETTLED_MS = 500
 const CHANGING_MS = 50
 /**

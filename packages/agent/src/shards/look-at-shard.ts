@@ -24,10 +24,26 @@ export async function lookInside(
 export function noteChanges({ state, place, changes, end }: Supervision): void {
   if (end.signal.aborted) return
   const { id } = place.folder
-  const said = `${state.engine.state()} ${state.settings.state()}`
-  changes.shard(id, stateToTell(describeShard(id, state), said))
+  const seen = whatWasSeen(state)
+  if (!isSame(seen, state.told)) {
+    const said = `${state.engine.state()} ${state.settings.state()}`
+    changes.shard(id, stateToTell(describeShard(id, state), said))
+    state.told = seen
+  }
   const grown = state.attention.grown(state.engine.stream())
   if (grown !== null) changes.offset({ id, ...grown })
+}
+
+/** All that a report is made of, and what the engine says of itself: where each is the very same, the report is, too, and is not made. */
+function whatWasSeen(state: ShardState): readonly unknown[] {
+  const { wanted, last, view, silence, trouble, crowd, disk, engine, settings } = state
+  const at = last?.startedAt ?? 0
+  const said = [crowd.of(at), trouble.of(at), trouble.cannotRead(at), trouble.lastLineOf(at)]
+  return [wanted, last, view.state, view.why, silence, disk.last(), engine.state(), settings.state(), ...said]
+}
+
+function isSame(now: readonly unknown[], before: readonly unknown[]): boolean {
+  return now.length === before.length && now.every((each, n) => each === before[n])
 }
 
 /** Is its process there, what does it say, and what is wanted of it? */

@@ -70,7 +70,7 @@ export function superviseShard(
   const log = settings.logger.child({ shard: folder.id })
   const state = firstState(found, log)
   const place = openWorkplace(settings, folder, state, end.signal)
-  const running = loop({ state, place, log, end, changes: settings.changes, onRemoved })
+  const running = loop({ ...sharedBy(settings), state, place, log, end, onRemoved })
   return {
     id: folder.id,
     get ports() {
@@ -122,6 +122,10 @@ export function superviseShard(
   }
 }
 
+function sharedBy({ changes, beat }: SupervisionSettings): Pick<Supervision, 'changes' | 'rests'> {
+  return { changes, rests: beat.join() }
+}
+
 function pidOf({ last }: ShardState): number | null {
   return last?.identity && !last.ended ? last.identity.pid : null
 }
@@ -130,7 +134,13 @@ function firstState({ folder, wanted, last }: FoundShard, log: Logger): ShardSta
   return {
     ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
     ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
-    ...{ engine: watchEngine(), settings: watchSettings(), isSeen: false, attention: createAttention() },
+    ...{
+      engine: watchEngine(),
+      settings: watchSettings(),
+      isSeen: false,
+      attention: createAttention(),
+      told: [],
+    },
     wake: () => undefined,
   }
 }
@@ -159,7 +169,7 @@ function openWorkplace(
 }
 
 async function loop(supervision: Supervision): Promise<void> {
-  const { state, place, end } = supervision
+  const { state, place, end, rests } = supervision
   using _ = place.probe
   while (!end.signal.aborted) {
     // Made before the look, so that a put during the turn ends the next pause.
@@ -168,9 +178,9 @@ async function loop(supervision: Supervision): Promise<void> {
     const afterMs = await turn(supervision)
     noteChanges(supervision)
     if (afterMs === 0 || end.signal.aborted) continue
-    const timer = setTimeout(wake, afterMs)
+    const endRest = rests.rest(afterMs, wake)
     await woken
-    clearTimeout(timer)
+    endRest()
   }
 }
 

@@ -4,7 +4,9 @@ import { createTurns, type InTurn } from '@fairlead/engine'
 import type { EngineTarget } from '../engine/ask-engine.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
+import { createBeat } from '../process/beat.ts'
 import { boundLogs } from '../process/bound-log.ts'
+import { RUNNING_MS } from './decide-next.ts'
 import { type SupervisedShard, superviseShard } from './supervise-shard.ts'
 import type { SupervisionSettings } from './supervision.ts'
 import { keepUsersOfPorts } from './users-of-ports.ts'
@@ -37,7 +39,7 @@ export interface SupervisedShards extends AsyncDisposable {
   modules(): readonly string[]
 }
 
-type SettingsOfNode = Omit<SupervisionSettings, 'silence' | 'onProcess'> & {
+type SettingsOfNode = Omit<SupervisionSettings, 'silence' | 'onProcess' | 'beat'> & {
   readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
 }
 
@@ -56,7 +58,8 @@ export async function superviseShards(
       )
   const reports = () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? [])
   const users = await keepUsersOfPorts(home, reports, others.logger)
-  const own = { silence: { ...silence, serves }, onProcess: pids.forget }
+  const beat = createBeat(RUNNING_MS)
+  const own = { silence: { ...silence, serves }, onProcess: pids.forget, beat }
   const settings: SupervisionSettings = { ...others, ...own, wall: users.within(others.wall) }
   const supervise = (found: FoundShard): SupervisedShard => {
     const { id } = found.folder
@@ -96,6 +99,7 @@ export async function superviseShards(
       await turns.taken()
       await logs[Symbol.asyncDispose]()
       await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
+      beat[Symbol.dispose]()
       await users[Symbol.asyncDispose]()
     },
   }

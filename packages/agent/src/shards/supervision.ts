@@ -8,6 +8,7 @@ import type { ModuleFiles } from '../folder/module-files.ts'
 import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { DiskWatch } from '../folder/watch-disk.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
+import type { Beat, Rests } from '../process/beat.ts'
 import type { Attention } from './attention.ts'
 import type { ChangeLog } from './changes.ts'
 import type { View } from './describe-shard.ts'
@@ -24,6 +25,8 @@ export interface SupervisionSettings {
   readonly silence: SilenceRules
   readonly stopWithinMs: number
   readonly changes: Pick<ChangeLog, 'shard' | 'offset' | 'gone'>
+  /** At whose moments shards that run are looked at. */
+  readonly beat: Pick<Beat, 'join'>
   /** A process has begun, or has ended. */
   readonly onProcess: () => void
 }
@@ -46,6 +49,8 @@ export interface ShardState {
   /** By the last look: its engine has said how it is. */
   isSeen: boolean
   readonly attention: Attention
+  /** Of what the report was made that the server was told last; empty before the first. */
+  told: readonly unknown[]
   /** Ends the rest of the loop. */
   wake: () => void
 }
@@ -57,5 +62,6 @@ export interface Supervision {
   readonly log: Logger
   readonly end: AbortController
   readonly changes: SupervisionSettings['changes']
+  readonly rests: Rests
   readonly onRemoved: () => void
 }

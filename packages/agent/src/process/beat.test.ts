@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createBeat } from './beat.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const PERIOD_MS = 1_000
+
+/** Rests again and again until `untilMs`; answers when it was woken. */
+function restOn(rests: { rest(ms: number, wake: () => void): () => void }, untilMs: number) {
+  const woken: number[] = []
+  const again = () => {
+    woken.push(performance.now())
+    if (performance.now() < untilMs) rests.rest(PERIOD_MS, again)
+  }
+  rests.rest(PERIOD_MS, again)
+  return woken
+}
+
+test('of eight that rest for a second each, two are woken at each quarter of it, and each of them once a second', () => {
+  using beat = createBeat(PERIOD_MS)
+  vi.advanceTimersByTime(130)
+  const all = Array.from({ length: 8 }, () => restOn(beat.join(), 5_000))
+  vi.advanceTimersByTime(6_000)
+  for (const woken of all) {
+    expect(woken[0]).toBeLessThanOrEqual(performance.now() - 6_000 + PERIOD_MS)
+    expect(new Set(woken.slice(1).map((at, n) => at - (woken[n] ?? 0)))).toEqual(new Set([PERIOD_MS]))
+  }
+  const moments = Map.groupBy(
+    all.map((woken) => woken[1] ?? 0),
+    (at) => at,
+  )
+  expect([...moments.values()].map(({ length }) => length)).toEqual([2, 2, 2, 2])
+})
+
+test('a rest that is shorter than the period ends just then, and one that is ended wakes nothing', () => {
+  using beat = createBeat(PERIOD_MS)
+  const { rest } = beat.join()
+  const woken: string[] = []
+  rest(40, () => woken.push('short'))
+  const endRest = rest(PERIOD_MS, () => woken.push('ended'))
+  rest(PERIOD_MS, () => woken.push('long'))
+  vi.advanceTimersByTime(39)
+  expect(woken).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(woken).toEqual(['short'])
+  endRest()
+  vi.advanceTimersByTime(PERIOD_MS)
+  expect(woken).toEqual(['short', 'long'])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('one that rests anew for less than it has rested before is not kept waiting by the moment of the others', () => {
+  const beat = createBeat(PERIOD_MS)
+  const [first, second] = [beat.join(), beat.join()]
+  const woken: number[] = []
+  first.rest(5 * PERIOD_MS, () => woken.push(performance.now()))
+  second.rest(PERIOD_MS, () => woken.push(performance.now()))
+  vi.advanceTimersByTime(PERIOD_MS)
+  expect(woken).toHaveLength(1)
+  beat[Symbol.dispose]()
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,15 @@
+import { connect } from 'node:net'
+import type { EngineAddress } from './engine-address.ts'
+
+/** Whether nothing listens at an address, as the kernel says it within `withinMs`. Nothing is sent there, and what accepts is not told from another. */
+export async function isRefused({ host, port }: EngineAddress, withinMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host, port })
+  socket.once('connect', () => resolve(false))
+  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
+  const late = setTimeout(() => resolve(false), withinMs)
+  const refused = await promise
+  clearTimeout(late)
+  socket.destroy()
+  return refused
+}
