@@ -1,14 +1,15 @@
 /**
  * What does a database cost that is idle, and what do the others notice of it? One server with a simulated agent, whose simulated databases stand
  * around one real; then, with --real, idle databases with engines. `npm run bench -- scale [--databases 10,100,1000,10000] [--rounds 5]
- * [--idle-s 70] [--real 300] [--only simulated|real] [--store sqlite|postgres]
+ * [--idle-s 70] [--real 300] [--only simulated|real|creation] [--create 100] [--at-once 1,10] [--store sqlite|postgres]
  * [--quick] [--json]`.
  */
 import { parseArgs } from 'node:util'
+import { measureCreation } from './measure-creation.ts'
 import { measureReal } from './measure-real.ts'
 import { measureScale } from './measure-scale.ts'
 import { stores } from './open-fleet-store.ts'
-import { printJudged, printRuns } from './print-scale.ts'
+import { printCreations, printJudged, printRuns } from './print-scale.ts'
 import { startFleet } from './start-fleet.ts'
 import { judgeReal, judgeScale, type ScaleRun } from './summarize-scale.ts'
 
@@ -18,6 +19,8 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string' },
     'idle-s': { type: 'string' },
     real: { type: 'string', default: '300' },
+    create: { type: 'string', default: '100' },
+    'at-once': { type: 'string', default: '1,10' },
     only: { type: 'string' },
     store: { type: 'string', default: 'sqlite' },
     quick: { type: 'boolean', default: false },
@@ -27,22 +30,37 @@ const { values: flags } = parseArgs({
 const counts = (flags.databases ?? (flags.quick ? '10,100' : '10,100,1000,10000')).split(',').map(whole)
 const rounds = whole(flags.rounds ?? (flags.quick ? '3' : '5'))
 const idleMs = whole(flags['idle-s'] ?? (flags.quick ? '5' : '70')) * 1_000
-const store = stores.find((each) => each === flags.store)
-if (store === undefined) throw new Error(`--store is one of ${stores.join(', ')}, not ${flags.store}`)
+const store = readStore(flags.store)
 const only = flags.only ?? (flags.quick ? 'simulated' : undefined)
 
-const runs: ScaleRun[] = []
-if (only !== 'real')
-  for (const count of counts) {
-    await using fleet = await startFleet(count, store)
-    runs.push(await measureScale(fleet, { rounds, idleMs }))
-    process.stderr.write(`${printRuns(runs.slice(-1))}`)
-  }
-const real =
-  only === 'simulated' ? undefined : await measureReal({ databases: whole(flags.real), rounds, idleMs })
-const judged = [...(runs.length > 0 ? judgeScale(runs) : []), ...(real === undefined ? [] : judgeReal(real))]
-if (flags.json) process.stdout.write(`${JSON.stringify({ runs, real, judged })}\n`)
-else process.stdout.write(`${runs.length > 0 ? printRuns(runs) : ''}${printJudged(judged)}`)
+if (only === 'creation') {
+  const creations = await measureCreation(whole(flags.create), flags['at-once'].split(',').map(whole))
+  process.stdout.write(flags.json ? `${JSON.stringify({ creations })}\n` : printCreations(creations))
+} else await measureFleet()
+
+async function measureFleet(): Promise<void> {
+  const runs: ScaleRun[] = []
+  if (only !== 'real')
+    for (const count of counts) {
+      await using fleet = await startFleet(count, store)
+      runs.push(await measureScale(fleet, { rounds, idleMs }))
+      process.stderr.write(`${printRuns(runs.slice(-1))}`)
+    }
+  const real =
+    only === 'simulated' ? undefined : await measureReal({ databases: whole(flags.real), rounds, idleMs })
+  const judged = [
+    ...(runs.length > 0 ? judgeScale(runs) : []),
+    ...(real === undefined ? [] : judgeReal(real)),
+  ]
+  if (flags.json) process.stdout.write(`${JSON.stringify({ runs, real, judged })}\n`)
+  else process.stdout.write(`${runs.length > 0 ? printRuns(runs) : ''}${printJudged(judged)}`)
+}
+
+function readStore(name: string): (typeof stores)[number] {
+  const store = stores.find((each) => each === name)
+  if (store !== undefined) return store
+  throw new Error(`--store is one of ${stores.join(', ')}, not ${name}`)
+}
 
 function whole(text: string): number {
   const number = Number(text)

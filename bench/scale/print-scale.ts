@@ -1,4 +1,5 @@
 import Table from 'cli-table3'
+import type { CreationRun } from './measure-creation.ts'
 import type { Judged, ScaleRun } from './summarize-scale.ts'
 
 /** What is printed, as a table. */
@@ -27,6 +28,27 @@ export function printRuns(runs: readonly ScaleRun[]): string {
 
 export function printJudged(judged: readonly Judged[]): string {
   const table = new Table({ head: ['', 'measured', 'goal', ''], style: { head: [], border: [] } })
-  for (const { what, value, goal, met } of judged) table.push([what, value, goal, met ? 'met' : 'not met'])
+  for (const { what, value, goal, met } of judged)
+    table.push([what, value, goal, met === null ? '' : met ? 'met' : 'not met'])
+  return `${table.toString()}\n`
+}
+
+/** What is printed of creations, as a table. */
+export function printCreations(runs: readonly CreationRun[]): string {
+  const head = ['at once', 'created', 's', 'accepted ms', 'ended ms', 'server ms', 'agent ms']
+  const beside = ['engine ms', 'wall ms', 'bare s', 'ratio', 'within walls s', 'ratio']
+  const table = new Table({ head: [...head, ...beside], style: { head: [], border: [] } })
+  for (const run of runs)
+    table.push([
+      ...[
+        run.atOnce,
+        run.count,
+        (run.ms / 1_000).toFixed(1),
+        Math.round(run.acceptedMs),
+        Math.round(run.endedMs),
+      ],
+      ...[run.serverMs, run.agentMs, run.engineMs, run.wallMs].map((ms) => Math.round(ms)),
+      ...[run.bareMs, run.walledMs].flatMap((ms) => [(ms / 1_000).toFixed(1), (run.ms / ms).toFixed(2)]),
+    ])
   return `${table.toString()}\n`
 }

@@ -37,15 +37,16 @@ test('where a list has no pages, none are judged', () => {
 })
 
 test('databases with engines are judged by medians, beside one alone and beside bare engines', () => {
-  const created = { count: 100, ms: 15_000, bareMs: 10_000 }
+  const created = { count: 100, ms: 15_000, bareMs: 10_000, walledMs: 12_000 }
   const real = { databases: 300, serverCores: 0.05, agentCores: 0.05, aloneMs: [1_000, 9_000, 1_000] }
   expect(judgeReal({ ...real, amongMs: [1_300], created })).toMatchObject([
     { value: '10.0 % (5.0 and 5.0)', met: true },
     { value: '1.3 / 1.0 s, 1.30 ×', met: true },
     { value: '15.0 / 10.0 s, 1.50 ×', met: true },
+    { value: '12.0 s, 1.25 ×', met: null },
   ])
   const slower = { ...real, agentCores: 0.06, amongMs: [1_400], created: { ...created, ms: 15_100 } }
-  expect(judgeReal(slower).map(({ met }) => met)).toEqual([false, false, false])
+  expect(judgeReal(slower).map(({ met }) => met)).toEqual([false, false, false, null])
 })
 
 test('pages that a store writes are counted from outside', async () => {

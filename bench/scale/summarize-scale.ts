@@ -29,7 +29,8 @@ export interface Judged {
   readonly what: string
   readonly value: string
   readonly goal: string
-  readonly met: boolean
+  /** Null: it has no goal. */
+  readonly met: boolean | null
 }
 
 const FLAT = 1.5
@@ -91,8 +92,13 @@ export interface RealRun {
   readonly agentCores: number
   readonly aloneMs: readonly number[]
   readonly amongMs: readonly number[]
-  /** Creation of so many databases, and the start of as many bare engines; in ms. */
-  readonly created: { readonly count: number; readonly ms: number; readonly bareMs: number }
+  /** Creation of so many databases, and the start of as many engines, bare and as shards within walls; in ms. */
+  readonly created: {
+    readonly count: number
+    readonly ms: number
+    readonly bareMs: number
+    readonly walledMs: number
+  }
 }
 
 const MOST_IDLE_CORES = 0.1
@@ -127,6 +133,12 @@ export function judgeReal({
       value: `${seconds(created.ms)} / ${seconds(created.bareMs)} s, ${creation.toFixed(2)} ×`,
       goal: `≤ ${MOST_CREATION} ×`,
       met: creation <= MOST_CREATION,
+    },
+    {
+      what: 'the same, beside engines with their settings within walls',
+      value: `${seconds(created.walledMs)} s, ${(created.ms / created.walledMs).toFixed(2)} ×`,
+      goal: '',
+      met: null,
     },
   ]
 }

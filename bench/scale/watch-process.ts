@@ -12,16 +12,18 @@ export interface Share {
 
 /** Watches processes for so long. */
 export async function watchProcesses(pids: readonly number[], forMs: number): Promise<readonly Share[]> {
-  const [began, before] = [performance.now(), pids.map(cpuMs)]
+  const [began, before] = [performance.now(), pids.map((pid) => cpuMs(pid))]
   await pause(forMs)
   const ms = performance.now() - began
   return pids.map((pid, n) => ({ cores: (cpuMs(pid) - (before[n] ?? 0)) / ms, rssBytes: rssBytes(pid) }))
 }
 
-function cpuMs(pid: number): number {
+/** Processor time of a process since its start, or of the children that it has waited for. */
+export function cpuMs(pid: number, of: 'own' | 'children' = 'own'): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  const first = of === 'own' ? 11 : 13
+  return (Number(fields[first]) + Number(fields[first + 1])) * TICK_MS
 }
 
 function rssBytes(pid: number): number {
