@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -24,8 +24,10 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const form = 'v1:'
 
-/** AES-256-GCM under `key`, 32 bytes. */
-export function createSecretBox(key: Uint8Array): SecretBox {
+/** AES-256-GCM under the key of these 32 bytes. */
+export function createSecretBox(keyBytes: Uint8Array): SecretBox {
+  // Of bytes each use would make one anew, which costs as much as to open a secret.
+  const key = createSecretKey(keyBytes)
   return {
     seal(plain, purpose) {
       const nonce = randomBytes(NONCE_BYTES)
