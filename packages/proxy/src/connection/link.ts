@@ -20,7 +20,7 @@ export interface Link {
   readonly noted: Queue<Noted>
   /** The cost of these (`countNoted`). */
   notedBytes: number
-  /** True: the link is closed, and its notes are not counted any more. */
+  /** True: the link is closed, and their cost is not counted for its thread any more. */
   forgotten: boolean
   /** How many of them the proxy itself has sent. */
   own: number

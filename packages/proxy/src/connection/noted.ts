@@ -8,9 +8,9 @@ import type { Link, Noted } from './link.ts'
  * answered; a client that reads its replies does not notice.
  */
 const LARGEST_NOTED_BYTES = 1024 * 1024
-/** The bound for all links of a thread together, of all its endpoints. */
+/** The same for all links of a thread, whichever endpoint they belong to. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Above that bound, each link may still have this much: a client that has less under way does not notice the other clients. */
+/** When the thread's limit is reached, each link may still have this much: a client with less under way is not affected by others. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 /** The cost of a note in addition to the command. */
@@ -24,13 +24,13 @@ export function takeDown(link: Link, noted: Noted): void {
   link.noted.push(noted)
 }
 
-/** The notes of a link cost this much more; a negative number: less. */
+/** Adds bytes to what is noted of a link; `bytes` may be negative. */
 export function countNoted(link: Link, bytes: number): void {
   link.notedBytes += bytes
   if (!link.forgotten) thread.bytes += bytes
 }
 
-/** The link is closed: its notes are not counted any more. */
+/** The link is closed: the bytes still noted of it are not counted any more. */
 export function forgetNoted(link: Link): void {
   if (!link.forgotten) thread.bytes -= link.notedBytes
   link.forgotten = true
