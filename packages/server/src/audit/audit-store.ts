@@ -145,8 +145,27 @@ function fromRow(row: Tables['audit']): AuditRecord {
     type: row.type as AuditType,
     by: { uid: row.user_uid, name: row.originator, address: row.address },
     ...(row.database_uid !== null && { databaseUid: row.database_uid }),
-    details: JSON.parse(row.details) as NonNullable<AuditRecord['details']>,
+    details: detailsOf(row.details),
     previous: row.previous,
     hash: row.hash,
   }
+}
+
+/**
+ * Details that are no JSON object were changed from outside. The record is still read, so that a list has it; the mark takes part in its hash,
+ * so that a verification names it.
+ */
+function detailsOf(text: string): NonNullable<AuditRecord['details']> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isDetails(value)) return value
+  } catch {
+    // Answered below: what JSON.parse says quotes the text.
+  }
+  return { unreadable: true }
+}
+
+function isDetails(value: unknown): value is NonNullable<AuditRecord['details']> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return Object.values(value).every((each) => ['string', 'number', 'boolean'].includes(typeof each))
 }

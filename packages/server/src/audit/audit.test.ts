@@ -156,6 +156,14 @@ const tampering: Readonly<Record<string, readonly [string, RegExp]>> = {
     "update audit set at = '2020-01-01T00:00:00.000Z' where seq = 3",
     /record 3 was changed/,
   ],
+  'the details of a record are not JSON': [
+    "update audit set details = 'damaged' where seq = 2",
+    /record 2 was changed/,
+  ],
+  'the details of a record are not an object': [
+    "update audit set details = '7' where seq = 2",
+    /record 2 was changed/,
+  ],
   'a record is taken out': ['delete from audit where seq = 3', /record 3 is missing/],
   'the first is taken out': ['delete from audit where seq = 1', /record 1 is missing/],
   'the end is cut off': ['delete from audit where seq > 3', /record 4 is missing/],
@@ -173,6 +181,7 @@ for (const [what, [change, message]] of Object.entries(tampering)) {
     for (let n = 0; n < 4; n += 1) await authorize('nobody', 'x')
     await fairlead.tamper(change)
     expect((await verify()).fault).toMatch(message)
+    expect(await logs()).not.toEqual([])
   })
 }
 
