@@ -3,7 +3,7 @@ import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ShardReport } from '@fairlead/api'
-import { isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
+import { createTurns, isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { EngineWall } from '../engine/engine-wall.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
@@ -71,7 +71,7 @@ export async function keepUsersOfPorts(
 
 /** One writing after the other. What cannot be written is taken away: an old table would refuse what has begun since. Never rejects. */
 function createWriter(file: string, text: () => string, logger: Logger): () => Promise<void> {
-  let last = Promise.resolve()
+  const inTurn = createTurns()
   let written = ''
   let told = false
   const write = async () => {
@@ -89,10 +89,7 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
     if (!told) logger.warn({ err: cause }, 'the table of the engines’ users cannot be written')
     told = true
   }
-  return () => {
-    last = last.then(write).catch(giveUp)
-    return last
-  }
+  return () => inTurn(() => write().catch(giveUp))
 }
 
 /** The table is asked for at each start of an engine. It is made anew when a shard or its process is another, and after this time. */
