@@ -8,7 +8,7 @@ import { build, buildsOfEachLine } from '../proof/engine-pairs.ts'
 import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
-import { startStranger } from './start-strange-engine.ts'
+import { startStrangeEngine } from './start-strange-engine.ts'
 
 const builds = buildsOfEachLine()
 const LONG = { withinMs: 60_000 }
@@ -79,7 +79,7 @@ test('shards of every build take no process on their bus, or as a replica, witho
         const plain = shards.map((id) => specOf(fairlead.home, id).port)
         if (role === 'replica') expect(plain).not.toContain(primary?.port)
       }
-      using stranger = await startStranger(ports.from + n)
+      using stranger = await startStrangeEngine(ports.from + n)
       await stranger.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
       await stranger.call('CLUSTER', 'SET-CONFIG-EPOCH', 100_000)
       await stranger.call('CLUSTER', 'MEET', '127.0.0.1', specOf(fairlead.home, shards[0] ?? 0).port)

@@ -12,7 +12,7 @@ const NOBODY = 65_534
 const PASSWORD = 'strange-password'
 
 /** An engine in cluster mode that belongs to no database. */
-export interface Stranger extends Disposable {
+export interface StrangeEngine extends Disposable {
   readonly port: number
   call(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   /** Kills it. */
@@ -20,7 +20,7 @@ export interface Stranger extends Disposable {
 }
 
 /** `args` go to the engine. It runs as another user where that is possible, and knows no password but its own. */
-export async function startStranger(port: number, args: readonly string[] = []): Promise<Stranger> {
+export async function startStrangeEngine(port: number, args: readonly string[] = []): Promise<StrangeEngine> {
   using owned = new DisposableStack()
   const name = build('valkey', '8.1')
   const folder = mkdtempSync(join(tmpdir(), 'stranger-'))

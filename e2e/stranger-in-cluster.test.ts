@@ -5,7 +5,7 @@ import { buildsOfEachLine } from '../proof/engine-pairs.ts'
 import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
-import { startStranger } from './start-strange-engine.ts'
+import { startStrangeEngine } from './start-strange-engine.ts'
 
 const GROUPS = 3
 const KEYS = 300
@@ -72,7 +72,7 @@ const ranges = ['0-5461', '5462-10922', '10923-16383']
 
 /** An engine of another user claims all slots with the highest epoch, and joins by one shard. */
 async function steal(fairlead: Fairlead, { shards }: Sharded, port: number, args: readonly string[] = []) {
-  const stranger = await startStranger(port, args)
+  const stranger = await startStrangeEngine(port, args)
   await stranger.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
   await stranger.call('CLUSTER', 'SET-CONFIG-EPOCH', 100_000)
   const id = String(await stranger.call('CLUSTER', 'MYID'))

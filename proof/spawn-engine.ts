@@ -28,7 +28,11 @@ export interface EngineStart {
   readonly args?: readonly string[]
 }
 
-/** Starts `build` ("valkey-8.1.1"); whether it answers, or ends with a complaint in its log, is for the caller to see. */
+/**
+ * Starts `build` ("valkey-8.1.1") for all tests, benchmarks and demos. It does not wait for an answer: each caller has the connection that it
+ * needs (`packages/proxy/test/stage.ts` raw bytes, `packages/server/test/engine.ts` Fairlead's users, `ledger/src/test-engine.ts` the ledger's
+ * own, `proof/modules/start-module-engine.ts` modules, `bench/upgrade/start-engines.ts` Sentinel).
+ */
 export async function spawnEngine(
   build: string,
   { program = 'server', lines, args = [] }: EngineStart,

@@ -12,7 +12,7 @@ import { runProxy } from '../../packages/proxy/test/run-proxy.ts'
 import { freePort, makeEndpointSpec } from '../../packages/proxy/test/stage.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'
 import { newestPair } from '../upgrade/newest-pair.ts'
-import { startEngine } from '../upgrade/start-engines.ts'
+import { startBenchEngine } from '../upgrade/start-engines.ts'
 import { measureIdle } from './measure-idle.ts'
 import { type EndpointResult, printEndpoint } from './print-endpoint.ts'
 import { type Course, runLoad } from './run-load.ts'
@@ -46,7 +46,7 @@ const depths = [
   { pipeline: 16, requests: 8 * requests },
 ]
 
-await using engine = await startEngine(build, ['requirepass ""', 'maxclients 12000'])
+await using engine = await startBenchEngine(build, ['requirepass ""', 'maxclients 12000'])
 const enginePid = Number(/process_id:(\d+)/.exec(String(await engine.call('INFO', 'server')))?.[1])
 const noHaproxy = flags.only === 'idle' ? '' : await fetchHaproxy(say)
 const runs = flags.only === 'idle' ? [] : await measureLoad()

@@ -1,7 +1,7 @@
 import { numberOf, readInfo } from '@fairlead/engine'
 import { startLoad } from '@fairlead/ledger'
 import { until } from '../../proof/until.ts'
-import { type BenchEngine, PASSWORD, startEngine } from './start-engines.ts'
+import { type BenchEngine, PASSWORD, startBenchEngine } from './start-engines.ts'
 import type { Versions } from './start-pair.ts'
 import { type DataSize, FILL_WITHIN_MS, VALUE_BYTES, writesOf } from './upgrade-seconds.ts'
 import { watchPrimaries } from './watch-primaries.ts'
@@ -24,14 +24,14 @@ const WITHIN_MS = 300_000
  */
 export async function bareFloor({ from, to }: Versions, { megabytes }: DataSize): Promise<BareFloor> {
   await using opened = new AsyncDisposableStack()
-  const primary = opened.use(await startEngine(from, []))
+  const primary = opened.use(await startBenchEngine(from, []))
   const follow = [`replicaof ${primary.host} ${primary.port}`, 'repl-diskless-load on-empty-db']
-  const replica = opened.use(await startEngine(from, follow))
+  const replica = opened.use(await startBenchEngine(from, follow))
   await fill(primary, replica, megabytes)
   await linked(replica, primary)
 
   const began = performance.now()
-  const fresh = opened.use(await startEngine(to, follow))
+  const fresh = opened.use(await startBenchEngine(to, follow))
   await linked(fresh, primary)
   const synced = performance.now()
   await flows(fresh, primary)

@@ -1,6 +1,6 @@
 import { until } from '../../proof/until.ts'
 import { type Comparison, handOverUnderLoad } from './hand-over-under-load.ts'
-import { type BenchEngine, startEngine } from './start-engines.ts'
+import { type BenchEngine, startBenchEngine } from './start-engines.ts'
 import type { Versions } from './start-pair.ts'
 import type { BenchGroup } from './watch-primaries.ts'
 
@@ -15,8 +15,8 @@ export async function clusterFailover({ from, to }: Versions): Promise<Compariso
   await using opened = new AsyncDisposableStack()
   const groups: BenchGroup[] = []
   for (const range of slots) {
-    const old = opened.use(await startEngine(from, settings))
-    const successor = opened.use(await startEngine(to, settings))
+    const old = opened.use(await startBenchEngine(from, settings))
+    const successor = opened.use(await startBenchEngine(to, settings))
     groups.push({ slots: range, old, successor })
   }
   await join(groups)

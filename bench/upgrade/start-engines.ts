@@ -28,8 +28,11 @@ const HOST = '127.0.0.1'
 const START_WITHIN_MS = 10_000
 const COMMAND_WITHIN_MS = 20_000
 
-/** Starts `build` ("valkey-8.1.1") as an engine with these settings, and resolves when it answers. */
-export function startEngine(build: string, settings: readonly string[]): Promise<BenchEngine> {
+/**
+ * Starts `build` ("valkey-8.1.1") as an engine with these settings, and resolves when it answers. Unlike engines of tests it has a password,
+ * opens its connection again (Sentinel closes them), and may get another build.
+ */
+export function startBenchEngine(build: string, settings: readonly string[]): Promise<BenchEngine> {
   return start(build, 'server', (port) => [
     `port ${port}`,
     `bind ${HOST}`,

@@ -1,4 +1,4 @@
-import { startEngine } from './start-engines.ts'
+import { startBenchEngine } from './start-engines.ts'
 import type { BenchGroup } from './watch-primaries.ts'
 
 /** Builds as the folder of builds names them: "valkey-8.0.1". */
@@ -13,8 +13,8 @@ export async function startPair({
   to,
 }: Versions): Promise<AsyncDisposable & { readonly group: BenchGroup }> {
   await using opened = new AsyncDisposableStack()
-  const old = opened.use(await startEngine(from, []))
-  const successor = opened.use(await startEngine(to, [`replicaof ${old.host} ${old.port}`]))
+  const old = opened.use(await startBenchEngine(from, []))
+  const successor = opened.use(await startBenchEngine(to, [`replicaof ${old.host} ${old.port}`]))
   const owned = opened.move()
   return { group: { slots: '', old, successor }, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { createServer as createTcpServer } from 'node:net'
 import { enginesFolder } from '../../proof/engines-folder.ts'
+import { freePortsFrom } from '../../proof/free-port.ts'
 import { spawnEngine } from '../../proof/spawn-engine.ts'
 import { until as untilSo } from '../../proof/until.ts'
 import { openEngineLink } from './engine-link.ts'
@@ -20,7 +20,7 @@ export interface TestEngine extends AsyncDisposable {
 }
 
 export const PASSWORD = 'of-the-ledger-tests'
-const ports = { next: 21_500, last: 21_599 }
+const freePort = freePortsFrom(21_500, 21_599)
 
 /** The valkey builds of this machine, oldest first. Throws when there is none. */
 export async function valkeyBuilds(): Promise<readonly string[]> {
@@ -31,6 +31,7 @@ export async function valkeyBuilds(): Promise<readonly string[]> {
   return builds
 }
 
+/** Starts `build` with the password of these tests. Commands go over the ledger's own connections, because the ledger uses no package of the product. */
 export async function startTestEngine(build: string, ...settings: readonly string[]): Promise<TestEngine> {
   const address = { host: '127.0.0.1', port: await freePort() }
   const own = [`port ${address.port}`, `bind ${address.host}`, 'save ""']
@@ -82,25 +83,12 @@ export async function startNamingServer(primary: Address): Promise<NamingServer>
   return naming
 }
 
-/** Looks every 2 ms until `check` holds. */
+/** `until` of proof for a condition, looked at every 2 ms; a failure shows the condition. */
 export async function until(
   check: () => Promise<boolean> | boolean,
   { withinMs = 60_000 }: { readonly withinMs?: number } = {},
 ): Promise<void> {
   await untilSo(() => String(check), check, { withinMs, everyMs: 2 })
-}
-
-async function freePort(): Promise<number> {
-  while (ports.next <= ports.last) {
-    const port = ports.next
-    ports.next += 1
-    const server = createTcpServer()
-    const free = Promise.withResolvers<boolean>()
-    server.on('error', () => free.resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => free.resolve(true)))
-    if (await free.promise) return port
-  }
-  throw new Error('no free port left from 21500 to 21599')
 }
 
 function callOnce(address: Address, command: readonly string[]): Promise<Reply> {

@@ -5,7 +5,7 @@ import { until } from '../until.ts'
 import { buildsHere } from './builds-here.ts'
 import { testRedisearch } from './redisearch.ts'
 import { redisearchPackage } from './redisearch-package.ts'
-import { startEngine, type TestEngine } from './start-module-engine.ts'
+import { startModuleEngine, type TestEngine } from './start-module-engine.ts'
 
 const redisearch = await testRedisearch()
 const module = redisearch ?? ''
@@ -17,7 +17,7 @@ const working = buildsHere.filter((name) => !hanging.includes(name))
 /** Skipped where the set-up of npm test could not fetch it, and said so. */
 describe.skipIf(redisearch === null)('RediSearch', () => {
   test.each(working)('passes its self-test on %s, twice, and leaves nothing', async (name) => {
-    await using engine = await startEngine(name, { module, moduleArgs: ['MAXEXPANSIONS', '100'] })
+    await using engine = await startModuleEngine(name, { module, moduleArgs: ['MAXEXPANSIONS', '100'] })
     const { self_test } = await redisearchPackage()
     for (const { command, reply } of [...self_test, ...self_test]) {
       const [word = '', ...args] = command
@@ -27,7 +27,7 @@ describe.skipIf(redisearch === null)('RediSearch', () => {
   })
 
   test.each(working)('has the commands that its package says on %s', async (name) => {
-    await using engine = await startEngine(name, { module })
+    await using engine = await startModuleEngine(name, { module })
     const { commands, module_name } = await redisearchPackage()
     const listed = (await engine.call('COMMAND', 'LIST', 'FILTERBY', 'MODULE', module_name)) as string[]
     expect(commands.map(({ command_name }) => command_name).toSorted()).toEqual(listed.toSorted())
@@ -45,14 +45,14 @@ describe.skipIf(redisearch === null)('RediSearch', () => {
   test.each(paths)(
     'index and documents of %s outlive a restart, and go to %s by replication',
     async (older, newer) => {
-      await using primary = await startEngine(older, { module })
+      await using primary = await startModuleEngine(older, { module })
       await primary.call('FT.CREATE', 'books', 'SCHEMA', 'title', 'TEXT')
       await add(primary, 'book:1')
       await primary.restart('SAVE', { module, moduleArgs: ['MAXEXPANSIONS', '100'] })
       await expectFound(primary, ['book:1'])
 
       const settings = [`replicaof 127.0.0.1 ${primary.port}`]
-      await using replica = await startEngine(newer, { module, settings })
+      await using replica = await startModuleEngine(newer, { module, settings })
       await expectFound(replica, ['book:1'])
       await add(primary, 'book:2')
       await expectFound(replica, ['book:1', 'book:2'])
@@ -61,7 +61,7 @@ describe.skipIf(redisearch === null)('RediSearch', () => {
   )
 
   test.each(hanging)('loads into %s, hangs it at the first use, and says that it crashed', async (name) => {
-    await using engine = await startEngine(name, { module, commandWithinMs: 500 })
+    await using engine = await startModuleEngine(name, { module, commandWithinMs: 500 })
     const [
       {
         command: [word = '', ...args],

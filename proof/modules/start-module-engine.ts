@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { connectEngine, type EngineConnection, EngineUnreachable, type Reply } from '@fairlead/engine'
 import type { BuildName } from '../engine-pairs.ts'
+import { freePort } from '../free-port.ts'
 import { type EngineProcess, spawnEngine } from '../spawn-engine.ts'
 import { until } from '../until.ts'
 
@@ -25,7 +24,7 @@ export interface TestEngine extends AsyncDisposable {
   log(): Promise<string>
   /** SHUTDOWN with `how`, then `startAgain`. */
   restart(how: 'SAVE' | 'NOSAVE', loading: Loading): Promise<void>
-  /** Once it has ended: the same folder and port, with what is to be loaded now. Throws like startEngine. */
+  /** Once it has ended: the same folder and port, with what is to be loaded now. Throws like startModuleEngine. */
   startAgain(loading: Loading): Promise<void>
   readonly hasEnded: boolean
 }
@@ -34,8 +33,11 @@ const host = '127.0.0.1'
 const startWithinMs = 10_000
 const commandWithinMs = 2_000
 
-/** Starts `build` and resolves when it answers. Throws with its log when it ends before. */
-export async function startEngine(
+/**
+ * Starts `build` with a module, as the tests of modules need it: it may end or hang, with its log as the error, and start again with other
+ * modules. Resolves when it answers.
+ */
+export async function startModuleEngine(
   build: BuildName,
   loading: Loading & { readonly commandWithinMs?: number },
 ): Promise<TestEngine> {
@@ -78,7 +80,7 @@ export async function startEngine(
 /** The error of an engine that should refuse to start. Throws when it starts. */
 export async function logOfRefusal(build: BuildName, loading: Loading): Promise<string> {
   try {
-    await using _engine = await startEngine(build, loading)
+    await using _engine = await startModuleEngine(build, loading)
   } catch (cause) {
     if (cause instanceof EngineEnded) return cause.log
     throw cause
@@ -119,16 +121,4 @@ function linesOf(port: number, { module, moduleArgs = [], settings = [] }: Loadi
   const own = [`port ${port}`, `bind ${host}`, 'save ""', 'repl-diskless-sync-delay 0']
   const load = module === undefined ? [] : [['loadmodule', module, ...moduleArgs].join(' ')]
   return [...own, ...settings, ...load]
-}
-
-/** A port that is free at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, host)
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type BuildName, build, findBuild } from '../engine-pairs.ts'
 import { until } from '../until.ts'
 import { testModule } from './build-modules.ts'
-import { startEngine, type TestEngine } from './start-module-engine.ts'
+import { startModuleEngine, type TestEngine } from './start-module-engine.ts'
 
 const one = await testModule('1.0.0')
 const two = await testModule('2.0.0')
@@ -56,9 +56,9 @@ test.each(pairs)(
 test.each(sameFormat)(
   'a full sync 2.0 → 1.0 ends the process of the replica, and its data (%s ← %s)',
   async (older, newer) => {
-    await using primary = await startEngine(newer, { module: two })
+    await using primary = await startModuleEngine(newer, { module: two })
     await primary.call('TALLY.ADD', 'nameless', 1)
-    await using replica = await startEngine(older, { module: one })
+    await using replica = await startModuleEngine(older, { module: one })
     await replica.call('TALLY.ADD', 'its own', 1)
     await replica.call('SAVE')
 
@@ -76,9 +76,9 @@ test.each(sameFormat)(
 test.each(sameFormat)(
   'so does a full sync of data to a replica without the module (%s → %s)',
   async (older, newer) => {
-    await using primary = await startEngine(older, { module: one })
+    await using primary = await startModuleEngine(older, { module: one })
     await primary.call('TALLY.ADD', 'k', 1)
-    await using replica = await startEngine(newer, {})
+    await using replica = await startModuleEngine(newer, {})
     await follow(replica, primary)
     await until('the replica has ended', async () => replica.hasEnded)
     expect(await replica.log()).toContain("no matching module type 'tallytype'")
@@ -86,9 +86,9 @@ test.each(sameFormat)(
 )
 
 test('with an RDB format that the replica cannot read it tries for ever, and has lost its data', async () => {
-  await using primary = await startEngine(build('valkey', '8.1'), { module: two })
+  await using primary = await startModuleEngine(build('valkey', '8.1'), { module: two })
   await primary.call('TALLY.ADD', 'k', 1)
-  await using replica = await startEngine(build('redis', '7.0'), { module: one })
+  await using replica = await startModuleEngine(build('redis', '7.0'), { module: one })
   await replica.call('TALLY.ADD', 'its own', 1)
   await follow(replica, primary)
   await until('it has tried twice', async () => Number(await primary.info('stats', 'sync_full')) >= 2)
@@ -101,8 +101,10 @@ test('with an RDB format that the replica cannot read it tries for ever, and has
 test.each(pairs)(
   'without the module and without data in it, a replica links up and lets the writes pass (%s → %s)',
   async (older, newer) => {
-    await using primary = await startEngine(older, { module: one })
-    await using replica = await startEngine(newer, { settings: [`replicaof 127.0.0.1 ${primary.port}`] })
+    await using primary = await startModuleEngine(older, { module: one })
+    await using replica = await startModuleEngine(newer, {
+      settings: [`replicaof 127.0.0.1 ${primary.port}`],
+    })
     await untilLinked(replica)
     await primary.call('TALLY.ADD', 'k', 1)
     await primary.call('SET', 'plain', 1)
@@ -124,10 +126,10 @@ interface Swapped extends AsyncDisposable {
 
 async function swapRoles(older: BuildName, newer: BuildName): Promise<Swapped> {
   await using opened = new AsyncDisposableStack()
-  const old = opened.use(await startEngine(older, { module: one }))
+  const old = opened.use(await startModuleEngine(older, { module: one }))
   await old.call('TALLY.ADD', 'k', 5)
   const settings = [`replicaof 127.0.0.1 ${old.port}`]
-  const successor = opened.use(await startEngine(newer, { module: two, settings }))
+  const successor = opened.use(await startModuleEngine(newer, { module: two, settings }))
   await untilLinked(successor)
   await old.call('TALLY.ADD', 'k', 1)
   await untilTally(successor, 'k', 6)

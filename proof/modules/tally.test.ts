@@ -1,17 +1,18 @@
 import { EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { build } from '../engine-pairs.ts'
+import { freePort } from '../free-port.ts'
 import { until } from '../until.ts'
 import { tallyVersions, testModule } from './build-modules.ts'
 import { buildsHere } from './builds-here.ts'
-import { freePort, logOfRefusal, startEngine, type TestEngine } from './start-module-engine.ts'
+import { logOfRefusal, startModuleEngine, type TestEngine } from './start-module-engine.ts'
 import { tallyPackage } from './tally-package.ts'
 
 const [one, two, three] = [await testModule('1.0.0'), await testModule('2.0.0'), await testModule('3.0.0')]
 
 test.each(buildsHere)('every version loads into %s and is what its package says', async (name) => {
   for (const version of tallyVersions) {
-    await using engine = await startEngine(name, { module: await testModule(version) })
+    await using engine = await startModuleEngine(name, { module: await testModule(version) })
     const described = await tallyPackage(version)
     expect(await versionListed(engine, 'tally')).toBe(described.version)
     for (const command of described.commands) {
@@ -32,7 +33,7 @@ test.each(buildsHere)('every version loads into %s and is what its package says'
 })
 
 test.each(buildsHere)('its self-test holds on %s, twice, and leaves nothing', async (name) => {
-  await using engine = await startEngine(name, { module: two })
+  await using engine = await startModuleEngine(name, { module: two })
   const { self_test } = await tallyPackage('2.0.0')
   for (const { command, reply } of [...self_test, ...self_test]) {
     const [word = '', ...args] = command
@@ -42,7 +43,10 @@ test.each(buildsHere)('its self-test holds on %s, twice, and leaves nothing', as
 })
 
 test('STEP is what is added when no number is given', async () => {
-  await using engine = await startEngine(build('valkey', '8.1'), { module: one, moduleArgs: ['STEP', '7'] })
+  await using engine = await startModuleEngine(build('valkey', '8.1'), {
+    module: one,
+    moduleArgs: ['STEP', '7'],
+  })
   expect(await engine.call('TALLY.ADD', 'k')).toBe(7)
   expect(await engine.call('TALLY.ADD', 'k', -2)).toBe(5)
 })
@@ -62,7 +66,7 @@ test.each([
 })
 
 test('what it cannot do is refused: another type, an odd number, too much, no name', async () => {
-  await using engine = await startEngine(build('valkey', '8.1'), { module: two })
+  await using engine = await startModuleEngine(build('valkey', '8.1'), { module: two })
   await engine.call('SET', 'text', 'x')
   for (const words of [['ADD', 'text', 1] as const, ['GET', 'text'] as const, ['NAME', 'text', 'a'] as const])
     await expect(engine.call(`TALLY.${words[0]}`, ...words.slice(1))).rejects.toThrow('WRONGTYPE')
@@ -76,7 +80,7 @@ test('what it cannot do is refused: another type, an odd number, too much, no na
 
 test.each(buildsHere)('data outlive a snapshot and both forms of append-only file on %s', async (name) => {
   const settings = ['enable-debug-command yes']
-  await using engine = await startEngine(name, { module: one })
+  await using engine = await startModuleEngine(name, { module: one })
   await engine.call('TALLY.ADD', 'k', 5)
   // The newer version reads what the older one saved.
   await engine.restart('SAVE', { module: two, settings })
@@ -101,20 +105,20 @@ test.each(buildsHere)('data outlive a snapshot and both forms of append-only fil
 
 test('a snapshot of 2.0 is closed to 1.0, names or not, and to an engine without the module', async () => {
   for (const name of [build('redis', '7.0'), build('valkey', '8.1')]) {
-    await using engine = await startEngine(name, { module: two })
+    await using engine = await startModuleEngine(name, { module: two })
     await engine.call('TALLY.ADD', 'nameless', 5)
     await expect(engine.restart('SAVE', { module: one })).rejects.toThrow('the engine ended')
     expect(await engine.log()).toContain('tally 1.0.0 cannot read encoding 1: it reads up to 0')
     expect(engine.hasEnded).toBe(true)
   }
-  await using engine = await startEngine(build('valkey', '8.1'), { module: one })
+  await using engine = await startModuleEngine(build('valkey', '8.1'), { module: one })
   await engine.call('TALLY.ADD', 'k', 5)
   await expect(engine.restart('SAVE', {})).rejects.toThrow('the engine ended')
   expect(await engine.log()).toContain("no matching module type 'tallytype'")
 })
 
 test.each(buildsHere)('3.0.0 loads into %s, adds, and hangs for ever in TALLY.GET', async (name) => {
-  await using engine = await startEngine(name, { module: three, commandWithinMs: 300 })
+  await using engine = await startModuleEngine(name, { module: three, commandWithinMs: 300 })
   expect(await engine.call('TALLY.ADD', 'k', 1)).toBe(1)
   await expect(engine.call('TALLY.GET', 'k')).rejects.toThrow(EngineUnreachable)
   await expect(engine.call('PING')).rejects.toThrow(EngineUnreachable)
@@ -122,7 +126,7 @@ test.each(buildsHere)('3.0.0 loads into %s, adds, and hangs for ever in TALLY.GE
 })
 
 test('3.0.0 answers when it was told HANG no', async () => {
-  await using engine = await startEngine(build('valkey', '8.1'), {
+  await using engine = await startModuleEngine(build('valkey', '8.1'), {
     module: three,
     moduleArgs: ['HANG', 'no'],
   })
@@ -136,7 +140,7 @@ test('its commands are routed by their key in cluster mode', async () => {
     'cluster-require-full-coverage no',
     `cluster-port ${await freePort()}`,
   ]
-  await using engine = await startEngine(build('valkey', '8.1'), { module: two, settings })
+  await using engine = await startModuleEngine(build('valkey', '8.1'), { module: two, settings })
   // Of foo's slot, 12182, and not of bar's, 5061.
   await engine.call('CLUSTER', 'ADDSLOTSRANGE', 8_192, 16_383)
   await until(

@@ -122,6 +122,7 @@ export function connectAs(user: 'fairlead' | 'default', spec: ShardSpec): Promis
   return connectEngine({ address: spec, login: { username: user, password }, ...bounds })
 }
 
+/** `until` of proof for a condition, looked at every 5 ms. */
 export async function until(
   check: () => boolean | Promise<boolean>,
   { withinMs = 60_000, what = () => '' }: { readonly withinMs?: number; readonly what?: () => string } = {},

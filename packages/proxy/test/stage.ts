@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { EndpointSpec } from '@fairlead/api'
 import { enginesFolder } from '../../../proof/engines-folder.ts'
+import { freePort as findFreePort } from '../../../proof/free-port.ts'
 import { spawnEngine } from '../../../proof/spawn-engine.ts'
 import { until as untilSo } from '../../../proof/until.ts'
 import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
@@ -28,7 +29,10 @@ export function programOf(build: string, what: 'server' | 'cli'): string {
   return join(enginesFolder(), build, 'bin', `${build.split('-')[0]}-${what}`)
 }
 
-/** A port that was free may be taken before the engine has it, by another test: then another one is tried. */
+/**
+ * Starts `build` without a password, and resolves when it answers anything: tests of the proxy see its bytes as they are, without the
+ * product's own connection. If another test takes its port before, another port is tried.
+ */
 export async function startEngine(build: string, ...args: readonly string[]): Promise<Engine> {
   for (let attempt = 1; ; attempt += 1) {
     const engine = await runEngine(build, args)
@@ -182,6 +186,7 @@ export function rawClient(socket: Socket): RawClient {
   return client
 }
 
+/** `until` of proof for a condition, looked at every 2 ms: a handover takes some milliseconds. */
 export async function until(
   check: () => boolean | Promise<boolean>,
   what: () => string = () => '',
@@ -190,12 +195,5 @@ export async function until(
   await untilSo(what, check, { withinMs, everyMs: 2 })
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}
+/** The same as `freePort` of proof. */
+export const freePort = (): Promise<number> => findFreePort()

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Build } from '@fairlead/api'
 import { connectEngine, databaseUserRights, type EngineConnection } from '@fairlead/engine'
 import { enginesFolder } from '../../../proof/engines-folder.ts'
+import { freePortsFrom } from '../../../proof/free-port.ts'
 import { spawnEngine } from '../../../proof/spawn-engine.ts'
+import { until } from '../../../proof/until.ts'
 import { aclWords } from '../src/core/carry-over/acl-words.ts'
 
 /** A real engine of this test's own, with users as an agent writes them and a connection of the administrator. */
@@ -24,7 +24,7 @@ export const USER_PASSWORD = 'of-the-database'
 export const ADMIN_PASSWORD = 'of-the-admin'
 // Two files of tests run at a time: each process has ports of its own.
 const first = 21_600 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 4) * 100
-const ports = { next: first, last: first + 99 }
+const freePort = freePortsFrom(first, first + 99)
 
 /** Every engine build that lies unpacked in the folder of builds. */
 export const builds: readonly Build[] = readdirSync(enginesFolder())
@@ -38,7 +38,7 @@ export function digest(password: string): string {
   return createHash('sha256').update(password).digest('hex')
 }
 
-/** `settings`: further lines of its configuration. */
+/** Starts `build` with the users that an agent writes for it. `settings`: further lines of its configuration. */
 export async function startTestEngine(build: Build, settings: readonly string[] = []): Promise<TestEngine> {
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-users-'))
@@ -54,7 +54,11 @@ export async function startTestEngine(build: Build, settings: readonly string[] 
   const own = [`bind ${address.host}`, `port ${address.port}`, `aclfile ${aclfile}`, 'save 900 1']
   const name = `${build.flavour}-${build.version}`
   const engine = opened.use(await spawnEngine(name, { lines: [...own, ...settings] }))
-  const admin = opened.use(await connectSoon(address))
+  const login = { username: 'fairlead', password: ADMIN_PASSWORD }
+  // A busy machine may take seconds: what a test asks has no hurry.
+  const patience = { connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 }
+  const connect = () => connectEngine({ address, login, ...patience }).catch(() => null)
+  const admin = opened.use(await until(`${name} answers`, connect, { withinMs: 60_000 }))
   const owned = opened.move()
   return {
     build,
@@ -63,33 +67,4 @@ export async function startTestEngine(build: Build, settings: readonly string[] 
     signal: (name) => void engine.child.kill(name),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-async function connectSoon(address: EngineConnection['address']): Promise<EngineConnection> {
-  const deadlineMs = performance.now() + 60_000
-  for (;;) {
-    try {
-      // A busy machine may take seconds: what a test asks has no hurry.
-      return await connectEngine({
-        ...{ address, login: { username: 'fairlead', password: ADMIN_PASSWORD } },
-        ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
-      })
-    } catch (cause) {
-      if (performance.now() > deadlineMs) throw cause
-      await delay(10)
-    }
-  }
-}
-
-async function freePort(): Promise<number> {
-  while (ports.next <= ports.last) {
-    const port = ports.next
-    ports.next += 1
-    const server = createServer()
-    const free = Promise.withResolvers<boolean>()
-    server.on('error', () => free.resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => free.resolve(true)))
-    if (await free.promise) return port
-  }
-  throw new Error(`no free port left up to ${ports.last}`)
 }

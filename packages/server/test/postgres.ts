@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { freePort } from '../../../proof/free-port.ts'
 import { until } from '../../../proof/until.ts'
 import type { PostgresAddress } from '../src/core/state/read-postgres-address.ts'
 import { otherUid } from './other-user.ts'
@@ -107,16 +107,6 @@ async function startReplica(
     takeOver: async () => void (await ask('select pg_promote()')),
     [Symbol.asyncDispose]: () => stop('immediate'),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 type Ask = TestPostgres['run']

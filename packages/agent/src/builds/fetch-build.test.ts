@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { connectEngine } from '@fairlead/engine'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../../../proof/free-port.ts'
 import { until } from '../../../../proof/until.ts'
 import { fetchBuild } from './fetch-build.ts'
 import { FetchError } from './fetch-error.ts'
@@ -156,13 +156,4 @@ async function end(engine: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => engine.once('exit', resolve))
   engine.kill('SIGKILL')
   await gone
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

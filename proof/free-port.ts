@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** A TCP port of loopback that is free at this moment, chosen by the kernel. Another process may take it before it is used. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+/**
+ * The free ports from `first` to `last`, each once in this process: for engines, which need a port again after a restart. The kernel
+ * gives ports below 32768 to no outgoing connection. Throws when none is left.
+ */
+export function freePortsFrom(first: number, last: number): () => Promise<number> {
+  let next = first
+  return async () => {
+    while (next <= last) {
+      const port = next
+      next += 1
+      if (await canListen(port)) return port
+    }
+    throw new Error(`no free port is left from ${first} to ${last}`)
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const server = createServer()
+  server.once('error', () => resolve(false))
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  return promise
+}
