@@ -10,7 +10,7 @@ const FIRST = 1_900_131_072
 const LAST = FIRST + 65_535
 
 test.runIf(canBeStranger)(
-  'a server that runs as another user goes on with the home of a server of root, and sees only its own folder and two sockets; engines and proxy run on; and root can serve it again',
+  'a server that runs as another user goes on with the home of a server of root, and sees only its own folder and two sockets; engines and proxy keep running; and root can serve it again',
   async () => {
     await using fairlead = await startFairlead({ env: { FAIRLEAD_SERVER_WALL: 'off' } })
     const { home, api, server } = fairlead

@@ -56,7 +56,7 @@ export interface AgentConfig {
   readonly engineWall?: boolean
 }
 
-/** A running agent. Disposing of it ends the agent; engine processes run on, and the next agent adopts them. */
+/** A running agent. Disposing of it ends the agent; engine processes keep running, and the next agent adopts them. */
 export interface Agent extends AsyncDisposable {
   readonly socketPath: string
   report(): Promise<NodeReport>

@@ -14,7 +14,7 @@ import { clearTrials } from './trials/trial-folder.ts'
 export interface StoppedShards {
   /** Ids of the shards whose process ran and was stopped, sorted. */
   readonly stopped: readonly string[]
-  /** Those that run on: they could not save their data, and say why. */
+  /** Those that keep running: they could not save their data, and say why. */
   readonly refused: readonly { readonly id: string; readonly why: string }[]
   /** The proxy ran and was stopped. It runs on for as long as one of the shards does. */
   readonly proxyStopped: boolean

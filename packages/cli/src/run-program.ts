@@ -28,7 +28,7 @@ export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv
 }
 
 function createProgram(config: () => Config, env: NodeJS.ProcessEnv): Command {
-  /** For what speaks to clients, to engines, or starts them. */
+  /** For commands that speak to clients or engines, or start them. */
   const asOwner = (): Config => {
     const read = config()
     giveUpRoot(read.home)

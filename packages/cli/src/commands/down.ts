@@ -25,7 +25,7 @@ export async function runDown(config: Config, all: boolean): Promise<void> {
   )
   process.stdout.write(`${stopped.length} database process${stopped.length === 1 ? '' : 'es'} stopped\n`)
   if (proxyStopped) process.stdout.write('The proxy is stopped\n')
-  for (const { id, why } of refused) process.stderr.write(`fairlead: ${id} runs on: ${why}\n`)
+  for (const { id, why } of refused) process.stderr.write(`fairlead: ${id} keeps running: ${why}\n`)
   if (refused.length > 0) process.exitCode = 1
 }
 

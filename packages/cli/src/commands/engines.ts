@@ -56,7 +56,7 @@ function warning(build: FoundBuild): string {
   return `\nClients can run code in ${name}, so new databases do not run it:\n${lines.join('')}`
 }
 
-/** What Ctrl-C and a polite kill leave as exit code. */
+/** The exit code after Ctrl-C and after SIGTERM. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
 
 async function fetchEngine(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { zipSync } from 'fflate'
 
-/** What people have to tell about a module of which they only have the shared object. */
+/** What people have to say about a module if they have only its shared object. */
 export interface ModuleFacts {
   /** As MODULE LIST says it. */
   readonly name: string

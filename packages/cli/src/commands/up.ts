@@ -9,7 +9,7 @@ import { untilStopped } from '../parts/until-stopped.ts'
 
 /**
  * Runs agent and server as processes of their own, in the foreground, and starts either again when it dies. Ends on
- * Ctrl-C or SIGTERM: the control plane stops, databases run on.
+ * Ctrl-C or SIGTERM: the control plane stops, databases keep running.
  */
 export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config, 'up')

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { processesOfOthers } from '@fairlead/agent'
 
 /**
- * Started as root on a home that belongs to another user, this process becomes that user for good. So does
- * all that it starts: server, agent, proxy, engines and their modules. Otherwise nothing happens. Throws,
+ * Started as root on a home that belongs to another user, this process becomes that user and stays it. So does
+ * every process that it starts: server, agent, proxy, engines and their modules. Otherwise nothing happens. Throws,
  * before anything has changed, if processes of this home run as another user, or if the owner cannot read the
  * program.
  */

@@ -9,7 +9,7 @@ import { startPart } from './start-part.ts'
 
 /** A part of the control plane that is kept running as a process of its own. Disposing of it stops the process. */
 export interface Part extends AsyncDisposable {
-  /** What the first process said when it was ready. */
+  /** The message of the first process when it was ready. */
   readonly ready: Ready
 }
 
@@ -29,7 +29,7 @@ export function ownCommand(name: string, env: NodeJS.ProcessEnv): PartCommand {
 export interface Keeping {
   /** Aborted when this program is asked to stop. Once the part is kept, it has no effect: disposing of the part stops it. */
   readonly stop: AbortSignal
-  /** How often it is said that the first process is not ready yet. Default 15,000 ms. */
+  /** How often a line says that the first process is not ready yet. Default 15,000 ms. */
   readonly sayEveryMs?: number
 }
 
@@ -66,7 +66,7 @@ export async function keepPart(
       deaths = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : deaths + 1
       const afterMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1))
       const how = child.signalCode ?? `exit code ${child.exitCode}`
-      log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases run on')
+      log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases keep running')
       await pause(afterMs, undefined, { signal: stop.signal }).catch(() => undefined)
       if (stop.signal.aborted) return
       child = startPart(command)

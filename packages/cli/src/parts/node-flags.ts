@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * What Node is started with for a part of the control plane, or as the proxy. The server's young generation is given room (16 to 32 MB in
+ * The flags of Node for a part of the control plane, or for the proxy. The server's young generation is given room (16 to 32 MB in
  * place of 1 to 16): its requests leave much behind that dies at once, and on two cores each collection costs more than it
  * finds. Measured by `npm run bench -- auth`: a fifth more reads a second.
  *

@@ -1,12 +1,12 @@
 import type { Config } from '@fairlead/server'
 import { withoutOrders } from './start-part.ts'
 
-/** What a server says when it is ready. */
+/** The message of a server that is ready. */
 export interface Ready {
   readonly url?: string | undefined
   readonly generatedPassword?: string | undefined
   readonly bootstrapSecret?: string | undefined
-  /** What the operator has to do before any user can sign in. */
+  /** What is needed to create the cluster, before any user can sign in. */
   readonly next?: string | undefined
 }
 

@@ -10,17 +10,17 @@ export interface PartCommand {
   readonly program: string
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** It runs as another user: its output is not trusted, and it gets no terminal. */
+  /** True: it runs as another user, so that its output is not trusted, and it gets no terminal. */
   readonly isOther: boolean
 }
 
-/** Linux gives those below to root alone. */
+/** Linux lets only root open ports below this one. */
 const FIRST_HIGH_PORT = 1_024
 /** Variables of this environment that a server of another user gets in addition to its settings: none that may be secret. */
 const TOLD = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'NODE_COMPILE_CACHE']
 
 /**
- * How the server is started: as a user of its own where that can be (agent/src/server/), and what it keeps is brought there before;
+ * How the server is started: as a user of its own if that is possible (agent/src/server/), after its files were moved there;
  * otherwise as this one, and if that is root, the log says why. `main` is the program of the command line, `flags` are Node's, and `env`
  * is the environment.
  */
@@ -39,7 +39,7 @@ export async function serverCommand(
   return { program, args, env, isOther: false }
 }
 
-/** How another command is run as the user of the server and where the server is; null: the server has no user of its own. */
+/** How another command is run as the server's user, within its wall; null: the server has no user of its own. */
 export async function asServerCommand(
   config: Config,
   main: string,
@@ -72,7 +72,7 @@ function programOf(
   }
 }
 
-/** What the server reads to come to its PostgreSQL: the folder of a Unix socket, the certificate that is trusted. */
+/** The files that the server reads to reach its PostgreSQL: the folder of a Unix socket, the trusted certificate. */
 function wayToStore({ store }: Config): readonly string[] {
   if (store === undefined) return []
   const files = [store.host.startsWith('/') ? store.host : undefined, store.tls?.rootCertificate]

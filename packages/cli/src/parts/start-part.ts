@@ -3,7 +3,7 @@ import { type Readable, Transform, type Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { PartCommand } from './server-command.ts'
 
-/** What a part says when it is ready is less than 1 KB. */
+/** The message of a part that is ready has less than 1 KB. */
 const LONGEST_NEWS = 16 * 1024
 /** The channel of a part, in its own numbers. */
 const CHANNEL = 3
@@ -29,7 +29,7 @@ export function startPart({ program, args, env, isOther }: PartCommand): ChildPr
   return child
 }
 
-/** Tells the first line that comes, if it is JSON and not too long. What comes later is read, so that the part can go on, and dropped. */
+/** Passes the first line on, if it is JSON and not too long. Later lines are read, so that the part can go on, and dropped. */
 function readNews(channel: Readable, tell: (news: unknown) => void): void {
   let line = ''
   let isOver = false
@@ -55,7 +55,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** No faster than it can be written: the output may never end. */
+/** Copies no faster than it can write, because the output may never end. */
 function copy(from: Readable | null, to: Writable): void {
   const decoder = new StringDecoder('utf8')
   const clean = new Transform({
@@ -64,7 +64,7 @@ function copy(from: Readable | null, to: Writable): void {
   from?.pipe(clean).pipe(to, { end: false })
 }
 
-/** Without control characters, but for the ends of lines and tabs. */
+/** The text without control characters, except line ends and tabs. */
 export function withoutOrders(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '?')
 }
