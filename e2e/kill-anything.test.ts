@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createChance } from '../proof/create-chance.ts'
 import { pairsHere } from '../proof/engine-pairs.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { killInUpgrade, type Round, victims } from './kill-round.ts'
@@ -55,16 +56,5 @@ function chooseRound(chance: () => number, pairs: ReturnType<typeof pairsHere>):
     kill: chance() < 0.5 ? [first] : [first, second],
     afterMs: among(groups === 1 ? 1_500 : 5_000),
     awayMs: among(800),
-  }
-}
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function createChance(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

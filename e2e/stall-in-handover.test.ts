@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createChance } from '../proof/create-chance.ts'
 import { pairsHere, usualPair } from '../proof/engine-pairs.ts'
 import { type Party, parties, type Stall } from './stall.ts'
 import { type Aftermath, type Round, stallInUpgrades } from './stall-round.ts'
@@ -166,15 +167,4 @@ function describeAftermath({ pair, groups }: Round, after: Aftermath): string {
 
 function longestMs(gaps: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
   return Math.round(Math.max(0, ...gaps.map(({ fromMs, toMs }) => toMs - fromMs)))
-}
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function createChance(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

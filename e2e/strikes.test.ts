@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../packages/server/test/postgres.ts'
 import { postgresHere } from '../packages/server/test/postgres-here.ts'
+import { createChance } from '../proof/create-chance.ts'
 import { usualPair } from '../proof/engine-pairs.ts'
 import { type Blow, blows } from './strike.ts'
 import { type Aftermath, type Round, returns, type Stroke, strikeInUpgrades } from './strike-round.ts'
@@ -145,14 +146,4 @@ function shuffle<T>(items: readonly T[], chance: () => number): readonly T[] {
     .map((item) => ({ item, at: chance() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item)
-}
-
-function createChance(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

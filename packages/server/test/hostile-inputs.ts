@@ -1,21 +1,11 @@
 import { type Operation, operations } from '@fairlead/api'
+import { createChance } from '../../../proof/create-chance.ts'
 
 /** One thing to send: bytes, and whether more would have to come (then the sender hangs up its side). */
 export interface HostileInput {
   readonly kind: string
   readonly bytes: Buffer
   readonly breaksOff: boolean
-}
-
-/** The same numbers for the same seed, from 0 up to 1. */
-export function chanceOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 const all: readonly Operation[] = Object.values(operations)
@@ -28,7 +18,7 @@ export function hostileInputs(
   count: number,
   tokens: readonly string[],
 ): readonly HostileInput[] {
-  const chance = chanceOf(seed)
+  const chance = createChance(seed)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T
   const text = (most: number) =>
     Array.from({ length: Math.floor(chance() * most) }, () => String.fromCodePoint(pick(codes)())).join('')

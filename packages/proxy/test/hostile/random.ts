@@ -1,4 +1,6 @@
-/** Numbers that look like chance and are the same for each seed (mulberry32). */
+import { createChance } from '../../../../proof/create-chance.ts'
+
+/** Random choices that are the same for the same seed. */
 export interface Random {
   /** From 0 to below `end`. */
   below(end: number): number
@@ -7,13 +9,7 @@ export interface Random {
 }
 
 export function createRandom(seed: number): Random {
-  let state = seed | 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = createChance(seed)
   const below = (end: number): number => Math.floor(next() * end)
   return {
     below,

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChance } from '../../../../proof/create-chance.ts'
 import { until } from '../../../../proof/until.ts'
 import { startPostgres, type TestPostgres } from '../../test/postgres.ts'
 import { type PostgresRelay, startRelay } from '../../test/postgres-relay.ts'
@@ -27,7 +28,8 @@ type Told = 'done' | 'not done' | 'unknown'
 test(`of changes that are cut off in any way each is whole or not at all, once, and as its caller was told (POSTGRES_SEED=${seed})`, {
   timeout: 60_000 + blows * 20_000,
 }, async () => {
-  const random = randomFrom(seed)
+  const chance = createChance(seed)
+  const random = (below: number) => Math.floor(chance() * below)
   const address = await postgres.makeDatabase()
   const key = randomBytes(32)
   await using opened = new AsyncDisposableStack()
@@ -138,13 +140,4 @@ async function checkAll(store: Store, told: ReadonlyMap<string, Told>): Promise<
   expect(numbers.length).toBe(new Set(numbers).size)
   const files = { readSegment: async () => [], readCheckpoints: async () => ({ last: null, lost: [] }) }
   expect((await verifyAudit(store.db, files)).fault).toBeUndefined()
-}
-
-/** From 0 up to, but not including, `below`: the same ones for the same seed. */
-function randomFrom(start: number): (below: number) => number {
-  let state = start + 1
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
 }

@@ -3,17 +3,14 @@
  * replication id and offset. So "no acknowledged write is lost" is looked up, not concluded.
  */
 
+import { createDraws } from '../../../../proof/create-chance.ts'
+
 /** Whole numbers below `below`, the same for the same seed. */
 export type Pick = (below: number) => number
 
 export function picksOf(seed: number): Pick {
-  let state = (seed ^ 0x9e3779b9) >>> 0
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
+  const draw = createDraws(seed ^ 0x9e3779b9)
+  return (below) => draw() % below
 }
 
 /** What a process leaves on disk. An append-only file knows nothing of replication; a snapshot names its history. */
