@@ -3,8 +3,8 @@ import { connectOnce, type Place } from './open-link.ts'
 const MOST_BYTES = 4_096
 
 /**
- * What an engine answers to `request` on a connection of its own, which is closed then: the first lines, as many as are `wanted`. Throws the error
- * of the connection, and when they have not come within `withinMs`.
+ * Sends `request` to an engine on a connection of its own, which is closed afterwards. Answers the first `wanted`
+ * lines. Throws the error of the connection, and when the lines have not come within `withinMs`.
  */
 export async function askOnce(
   place: Place,
@@ -13,7 +13,7 @@ export async function askOnce(
 ): Promise<readonly string[]> {
   const at = `${place.host}:${place.port}`
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
-  promise.catch(() => undefined) // it may fail while the connection is being made
+  promise.catch(() => undefined) // the socket may fail while it is being connected
   const timer = setTimeout(() => reject(new Error(`${at} does not answer a new connection`)), withinMs)
   let heard = ''
   try {

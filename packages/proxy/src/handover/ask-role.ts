@@ -2,22 +2,22 @@ import { compareVersions, encodeCommand } from '@fairlead/engine'
 import { connectOnce, type Place } from './open-link.ts'
 
 /**
- * What an engine says it is. `stopped`: a primary that refuses writes for want of replicas, as an old redis
- * is told to while its role moves. `silent`: it takes connections, or did, and does not answer in time.
- * `unknown`: it cannot be reached, or does not tell this client.
+ * The role that an engine reports. `stopped`: a primary that refuses writes because it has too few replicas,
+ * as an old redis is told to while its role moves. `silent`: it accepts connections, or did, and does not answer
+ * in time. `unknown`: it cannot be reached, or refuses to answer this client.
  */
 export type Role = 'primary' | 'stopped' | 'replica' | 'silent' | 'unknown'
 
-/** A stalled engine says nothing for much longer; a busy one answers within this. */
+/** A stalled engine is silent for much longer than this; a busy one answers in time. */
 const ANSWER_MS = 500
-/** What HELLO says is some 200 bytes; another engine may say more. */
+/** The answer to HELLO has some 200 bytes; another engine may send more. */
 const MOST_BYTES = 4_096
-/** From here on writes wait while a role moves, and are not refused (CLIENT PAUSE … WRITE). */
+/** From this version on writes wait while a role moves, and are not refused (CLIENT PAUSE … WRITE). */
 const PAUSES_WRITES = '6.2'
 
 /**
- * Asks `target` for its role, on a connection of its own, logged in as a client (`login`: AUTH's arguments). HELLO says it to every
- * user that may connect; ROLE and INFO only to administrators.
+ * Asks `target` for its role, on a connection of its own, logged in as a client (`login`: AUTH's arguments).
+ * HELLO tells the role to every user that may connect; ROLE and INFO tell it only to administrators.
  */
 export async function askRole(target: Place, login: readonly Buffer[] | null): Promise<Role> {
   const { promise, resolve } = Promise.withResolvers<Role>()
@@ -56,10 +56,10 @@ function readRole(heard: string): Role | 'old primary' | undefined {
   return version !== '' && compareVersions(version, PAUSES_WRITES) < 0 ? 'old primary' : 'primary'
 }
 
-/** To these versions it is a write, and so is refused where writes are; and all that it does is to answer. It names no key. */
+/** A write for these versions, so it is refused while writes are refused; it only answers, and names no key. */
 const WRITES_NOTHING = ['XGROUP', 'HELP']
 
-/** A client that may not ask this may write, or not: then it is as with any other primary. */
+/** If the client has no right to this command, it is not known whether writes are refused: the engine counts as any other primary. */
 function readWhetherStopped(heard: string): Role | undefined {
   if (/(^|\n)-NOREPLICAS /.test(heard)) return 'stopped'
   return heard.includes('+PONG\r\n') || /(^|\n)-NOAUTH /.test(heard) ? 'primary' : undefined

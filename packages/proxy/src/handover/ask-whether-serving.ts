@@ -5,17 +5,17 @@ import type { Place } from './open-link.ts'
 
 const ANSWER_MS = 500
 
-/** Paused with writes, and refused while another script runs: an engine that answers this keeps no client waiting. It names no key. */
+/** This command is paused together with writes, and refused while another script runs: an engine that answers it keeps no client waiting. It names no key. */
 const SCRIPT = encodeCommand(['EVAL', 'return 1', '0'])
 const PING = encodeCommand(['PING'])
 
 /**
- * What an engine does for clients just now. `serving`: it answers reads and writes. `busy`: a script runs, or it says nothing. `untold`: it answers,
- * but tells none of these logins: they are not valid any more, or it has no place for a connection.
+ * Whether an engine serves clients now. `serving`: it answers reads and writes. `busy`: a script runs, or it does not
+ * answer. `untold`: it accepts none of these logins, which are not valid any more, or has no place for a connection.
  */
 export type Serving = 'serving' | 'busy' | 'untold'
 
-/** Asked on connections of its own, signed in as a client: with one of `logins` (AUTH's arguments) after the other, until one is told. */
+/** Asks on connections of its own, signed in as a client: with one of `logins` (AUTH's arguments) after the other, until one gets an answer. */
 export async function askWhetherServing(
   target: Place,
   logins: readonly (readonly Buffer[] | null)[],
@@ -29,7 +29,7 @@ export async function askWhetherServing(
   return best
 }
 
-/** `reading`: a client that may run no scripts is answered too, and what becomes of writes it is not told. */
+/** `reading`: the answer to a client without the right to run scripts, which does not show whether writes are answered. */
 async function askAs(target: Place, login: readonly Buffer[] | null): Promise<Serving | 'reading'> {
   const signIn = login === null ? [] : [encodeCommand(['AUTH', ...login])]
   const request = Buffer.concat([...signIn, SCRIPT, PING])

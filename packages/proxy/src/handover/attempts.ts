@@ -5,16 +5,16 @@ export interface Attempts {
   readonly times: number
   readonly sinceMs: number
   readonly lastMs: number
-  /** Since when no long request is let in that begins; null: all are. */
+  /** Since when new long requests have to wait; null: they do not wait. */
   readonly closedMs: number | null
 }
 
-/** Attempts come seconds apart. After so long without one it is another handover. */
+/** Attempts come seconds apart. After this time without one, the next attempt belongs to another handover. */
 const ANOTHER_MS = 60_000
-/** Long requests wait no longer than that: what was under way when they began to has ended by then, or was closed. */
+/** Long requests wait no longer than this: those that were under way before have ended by then, or were closed. */
 export const LONGEST_CLOSED_MS = 2 * LONGEST_REQUEST_MS
 
-/** Another attempt, at `nowMs`. `before`: null after one that got through. After minutes of them long requests that begin have to wait. */
+/** Counts another attempt, at `nowMs`. `before`: null after a successful one. After minutes of attempts new long requests have to wait. */
 export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
   const isOther = before === null || nowMs - before.lastMs > ANOTHER_MS || isClosedTooLong(before, nowMs)
   if (isOther) return { times: 1, sinceMs: nowMs, lastMs: nowMs, closedMs: null }
@@ -23,7 +23,7 @@ export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
   return { ...before, times, lastMs: nowMs, closedMs: before.closedMs ?? (isOverdue ? nowMs : null) }
 }
 
-/** Whatever long request is under way has been so for a minute: none has begun since. */
+/** Whether every long request under way has been so for a minute, because none has begun since. */
 export function areAllOverdue(attempts: Attempts | null, nowMs: number): boolean {
   return attempts !== null && attempts.closedMs !== null && nowMs - attempts.closedMs >= LONGEST_REQUEST_MS
 }

@@ -6,18 +6,18 @@ import { endPublishBarrier } from './end-publish-barrier.ts'
 /** The gate of an upstream, and the attempts to hold its clients that close it. */
 export interface LongGateKeeper {
   readonly gate: LongGate
-  /** Another attempt begins: after minutes of them the gate is closed. */
+  /** Another attempt begins: after minutes of attempts the gate is closed. */
   attempt(): void
-  /** Each long request that is under way is so for longer than one may take. */
+  /** Whether each long request under way has taken longer than one may take. */
   areAllOverdue(): boolean
-  /** Lets waiting requests pass. `gotThrough`: the clients were held, so the attempts before count no more. */
+  /** Lets waiting requests pass. `gotThrough`: the clients were held, so earlier attempts do not count any more. */
   open(gotThrough: boolean): void
 }
 
 /** Attempts come at most 15 s apart: without another the handover was given up. */
 const LAPSE_MS = 20_000
 
-/** An open gate for these connections; it remembers attempts between holds. */
+/** Creates an open gate for these connections; it remembers attempts between holds. */
 export function createLongGate(connections: ReadonlySet<Connection>): LongGateKeeper {
   const gate: LongGate = { isClosed: false }
   let attempts: Attempts | null = null

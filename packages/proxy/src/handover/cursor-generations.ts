@@ -8,14 +8,14 @@ import { GENERATIONS } from '../remembered/scan-cursors.ts'
  * Numbers for the generations of cursors: cursors of another engine get another number (scan-cursors.ts).
  */
 export interface CursorGenerations {
-  /** One that is not in use. They come again after 65,536, which is more handovers than any scan outlasts. */
+  /** A number that is not in use. Numbers repeat after 65,536 handovers, which no scan survives. */
   take(): number
 }
 
 /** How many are reserved by each write to disk. */
 const AHEAD = 64
 
-/** Of endpoints that live no longer than this process. */
+/** The generations of endpoints that live no longer than this process. */
 export function createGenerations(first = randomInt(GENERATIONS)): CursorGenerations {
   let next = first
   return {
@@ -28,7 +28,7 @@ export function createGenerations(first = randomInt(GENERATIONS)): CursorGenerat
 }
 
 /**
- * Continues after every number ever taken with the file at `path`, also by a process that was killed: the
+ * Continues after all numbers that were ever taken with the file at `path`, also by a process that was killed: the
  * number on disk is ahead of all in use. Taking a number does not wait for the disk; a failed write is
  * logged.
  */
@@ -55,7 +55,7 @@ export async function openGenerations(path: string, log: Log): Promise<CursorGen
   }
 }
 
-/** Without the file, any number is right: no client has a cursor, or its generation is not known. */
+/** Without the file, any number is right: no client has a cursor of a known generation. */
 async function readFirst(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const next = /^\{"next":(\d{1,5})\}$/.exec(text)?.[1]

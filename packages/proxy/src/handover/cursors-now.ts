@@ -3,7 +3,7 @@ import type { CursorGenerations } from './cursor-generations.ts'
 /** The generation of the cursors that the engine of an upstream gives now. */
 export interface CursorsNow {
   readonly generation: number
-  /** Clients go to another engine: its cursors bear this number. */
+  /** Clients go to another engine: its cursors get this number. */
   begin(generation: number): void
   /**
    * No process listens at the engine's address: the engine has ended, and the next process there has other cursors. It gets a new number with
@@ -12,7 +12,7 @@ export interface CursorsNow {
   hasEnded(): void
 }
 
-/** The generation of the engine that serves now; it takes another one when that engine's time is over. */
+/** The generation of the engine that serves now; a new number is taken when another engine serves. */
 export function createCursorsNow(generations: CursorGenerations): CursorsNow {
   let generation = generations.take()
   let isOver = false

@@ -1,6 +1,6 @@
 import type { HoldResult } from '@fairlead/api'
 
-/** Why several holds that count as one failed: the first reason. `why` is empty if none failed. */
+/** The first reason why one of several holds, which count as one, has failed. `why` is empty if none failed. */
 export function firstNotDrained(holds: readonly HoldResult[]): Pick<HoldResult, 'code' | 'why'> {
   const failed = holds.find(({ drained }) => !drained)
   if (failed === undefined) return { why: '' }

@@ -2,12 +2,13 @@ import type { Connection } from '../connection/connection.ts'
 
 type Login = readonly Buffer[] | null
 
-/** How many logins of the database's own user (its password may have changed), and how many of others. */
+/** The most logins to try of the database's own user (its password may have changed), and of others. */
 const MOST_OF_EACH = 3
 
 /**
- * With which logins an engine may be asked, the likeliest first: as clients that are signed in with it, those that came last before others: a password may
- * have changed since. The proxy has no password of its own. Null, without a login, where a client needs none, and where none has signed in.
+ * The logins with which an engine may be asked, the likeliest first: the proxy has no password of its own, so it uses
+ * those of clients that are signed in, the newest client's first, because a password may have changed since. Null
+ * stands for no login: where a client needs none, and where no client has signed in.
  */
 export function loginsOf(
   upstreams: readonly { readonly connections: Iterable<Connection> }[],

@@ -4,12 +4,12 @@ import type { Hold } from './hold.ts'
 import type { Target } from './open-link.ts'
 
 /**
- * How long clients wait at most where the primary was, when the time of a hold is over and it could only refuse their writes, or says
- * nothing: longer than the agent leaves a stalled process alone, and longer than its successor then needs.
+ * The longest wait of clients when the time of a hold is over and the former primary would only refuse their writes,
+ * or is silent: longer than the agent leaves a stalled process alone, and longer than its successor then needs.
  */
 const LONGEST_HOLD_MS = 30_000
 
-/** The time of a hold is over, and clients would go on at `target`: whether they may. */
+/** The time of a hold is over, and clients would go on at `target`. True: they may. */
 export async function mayLetGo(
   connections: ReadonlySet<Connection>,
   target: Target,

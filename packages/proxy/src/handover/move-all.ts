@@ -8,24 +8,24 @@ import { connectOnce, type Target } from './open-link.ts'
 
 const PROBE_MS = 500
 
-/** The connections of an endpoint, by what waits for what when the role has moved. One may be in two lists: the first of them counts. */
+/** The connections of an endpoint in the order in which they move. A connection may be in two lists: the first one counts. */
 export interface Arranged {
-  /** Before these are there no client is served: they would miss what others write first. */
+  /** No client is served before these have moved: they would miss earlier writes of others. */
   readonly first: readonly Connection[]
-  /** Their clients have asked something and wait for it. */
+  /** Their clients have sent a request and wait for the reply. */
   readonly asking: readonly Connection[]
-  /** Their clients, too; but these are subscribed or blocked, and stand in one of the other lists as well. */
+  /** The same, but these are subscribed or blocked, and are in one of the other lists as well. */
   readonly impatient: readonly Connection[]
-  /** Before these are there nothing is published. */
+  /** Nothing is published before these have moved. */
   readonly listening: readonly Connection[]
-  /** They wait for what others do, and find it whenever they come; those that asked nothing; those that wait for their own clients. */
+  /** All others: those that wait for data of others, which they find whenever they arrive; those without a request; those that wait for their own clients. */
   readonly later: readonly Connection[]
 }
 
-/** Takes those that have changed since: that came, or asked something. */
+/** Sorts in the connections that have changed since: new ones, and those with a new request. */
 export type Arrangement = (changed: Iterable<Connection>) => Arranged
 
-/** Looks at all of `connections`, which are held. What this gives looks only at those that may have got another place since. */
+/** Sorts all of `connections`, which are held. The result later looks only at those whose place may have changed. */
 export function arrange(connections: ReadonlySet<Connection>): Arrangement {
   const before = sort(connections)
   return (changed) => {
@@ -42,7 +42,7 @@ export function arrange(connections: ReadonlySet<Connection>): Arrangement {
 
 interface Sorted extends Record<Place, Connection[]> {
   impatient: Connection[]
-  /** Something is still under way on them. */
+  /** Requests are still under way on these. */
   unsure: Connection[]
 }
 
@@ -73,7 +73,7 @@ function placeOf(connection: Connection): Place {
   return stash.length > 0 ? 'asking' : 'later'
 }
 
-/** It is blocked and waits for entries that are newer than the newest: which that is, the engine says when it is asked. */
+/** Whether it is blocked and waits for entries newer than the newest one: the engine decides which one that is when it gets the command. */
 export function readsWhatComes({ again, link }: Connection): boolean {
   const command = again?.command ?? link?.noted.first()?.command
   return command?.name === 'XREAD' && command.args.some((_, at) => newest.has(wordAt(command, at)))
@@ -81,7 +81,7 @@ export function readsWhatComes({ again, link }: Connection): boolean {
 
 const newest: ReadonlySet<string> = new Set(['$', '+'])
 
-/** Moves those that are to be there first. They are held until they are resumed. */
+/** Moves the connections that must move first. They are held until they are resumed. */
 export async function moveFirst(
   first: readonly Connection[],
   move: (connection: Connection) => Promise<void>,
@@ -94,7 +94,7 @@ export async function moveFirst(
 }
 
 /**
- * What was sent to the engine before this began has been read when it ends: an answer on a connection of its own comes
+ * Resolves when the engine has read everything that was sent to it before: an answer on a connection of its own comes
  * from a later turn of the engine's loop. That the answer may be an error (NOAUTH) does not matter.
  */
 async function hasReadEverything(target: Target): Promise<void> {
@@ -108,6 +108,6 @@ async function hasReadEverything(target: Target): Promise<void> {
     clearTimeout(timer)
     socket.destroy()
   } catch {
-    // It cannot be reached any more: its connections will notice that themselves.
+    // The engine cannot be reached any more: its connections will notice that themselves.
   }
 }

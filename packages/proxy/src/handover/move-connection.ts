@@ -15,9 +15,9 @@ import { isSubscribed } from '../remembered/connection-state.ts'
 import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
 
-/** How long an engine that was demoted may take to give up what blocks. It does so at once. */
+/** How long a demoted engine may take to end blocking commands. It usually does so at once. */
 const GIVE_UP_MS = 300
-/** For messages on their way to a subscriber; one that does not read them gets them later, from the kernel. */
+/** The wait for messages on their way to a subscriber; a client that does not read gets them later, from the kernel. */
 export const LAST_MESSAGES_MS = 1_000
 
 /** Stops forwarding where the next request begins. */
@@ -28,7 +28,7 @@ export function holdConnection(connection: Connection): void {
   // The error with which the demoted engine ends a blocking command is read after others are served: thousands come at once. Not while other replies are due.
   connection.mayBeGivenUp = blocked
   if (isOnlyBlocked(connection)) link?.socket.pause()
-  // In a transaction an answer that proves all before it is on its way.
+  // In a transaction, an answer is on its way that proves everything before it.
   if (link?.unproven && !ahead.inTransaction && !isPartlySent(connection)) probe(connection, link)
   noticeQuiet(connection)
   endIfDone(connection)
@@ -45,14 +45,14 @@ export function noticeQuiet(connection: Connection): boolean {
   return isQuiet
 }
 
-/** Only its client stands in the way: it does not read its replies, or has sent a part of a long request. Others need not wait. */
+/** Whether only its client delays it: the client does not read its replies, or has sent a part of a long request. Others do not wait for it. */
 export function isHeldUpByClient(connection: Connection): boolean {
   const { client, link } = connection
   return link === null || client.writableNeedDrain || (isPartlySent(connection) && isAnswered(link))
 }
 
 /**
- * Gives a connection that is quiet a link at `target`. It is not served yet (`resume`). One that cannot be moved, or
+ * Gives a quiet connection a link at `target`. It is not served yet (`resume`). A connection that cannot be moved, or
  * finds no engine, is closed with an error that says so.
  */
 export async function moveConnection(connection: Connection, target: Target, untilMs: number): Promise<void> {
@@ -78,7 +78,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
   }
 }
 
-/** The engine before has a part of a long request, and is never sent the rest. The next one gets all of it, like any request that waits. */
+/** The former engine has a part of a long request, and never gets the rest. The next engine gets all of it, like any request that waits. */
 function readAnew(connection: Connection): void {
   const { part, requests, stash } = connection
   if (part === null) return
@@ -88,11 +88,11 @@ function readAnew(connection: Connection): void {
   for (const { length } of chunks) connection.stashBytes += length
 }
 
-/** A link at an engine that remembers all of the connection: the one that was prepared, if that is to be had. */
+/** A link at an engine that has the connection's complete state: the prepared link, if it can be used. */
 async function reach(connection: Connection, target: Target, untilMs: number): Promise<Link> {
   const prepared = takePrepared(connection, target)
   if (prepared === null) return openLink(connection, target, untilMs)
-  // It was not known yet.
+  // This was not known before.
   prepared.generation = target.cursors.generation
   try {
     await completeLink(connection, prepared)
@@ -107,8 +107,8 @@ function isClosed({ mode }: Connection): boolean {
 }
 
 /**
- * The engine was demoted, and so has given the command up, or is about to. If it does not, we close our side: then it
- * either has answered, or ends without an answer because it has done nothing.
+ * The engine was demoted, and so has ended the command, or is about to. If it does not, the proxy closes its side:
+ * then the engine either has answered, or ends the link without an answer because it has done nothing.
  */
 async function letGoOfBlocked(connection: Connection): Promise<void> {
   steerLink(connection)
@@ -134,11 +134,11 @@ async function takeLastMessages(connection: Connection): Promise<void> {
     leaveSilently(connection, link)
     await ownAnswered(link, LAST_MESSAGES_MS, () => probe(connection, link))
   } catch {
-    // The old engine is gone, or the client does not read: what it has not got by now it will not get.
+    // The old engine is gone, or the client does not read: it will not get the messages that it has not got yet.
   }
 }
 
-/** What had been given up is asked again, with the time it has left. */
+/** Sends an ended blocking command again, with the rest of its timeout. */
 export function askAgain(connection: Connection): void {
   const { again, link } = connection
   if (again === null || link === null) return
@@ -148,7 +148,7 @@ export function askAgain(connection: Connection): void {
   link.socket.write(encodeWithTimeLeft(again.command, performance.now() - again.sinceMs))
 }
 
-/** Serves: what was stashed goes first. */
+/** Serves the connection: stashed requests are forwarded first. */
 export function resume(connection: Connection): void {
   if (connection.mode === 'closed') return
   connection.mode = 'serving'

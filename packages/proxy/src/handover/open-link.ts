@@ -38,8 +38,8 @@ const REPLAY_MS = 2_000
 
 /**
  * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
- * performance.now) has come. Throws what was in the way. What the engine says meanwhile waits in the link (`adopt`).
- * `commandsOf` the state, what is to be remembered now.
+ * performance.now) has come. Throws the reason if it fails. Messages of the engine meanwhile wait in the link (`adopt`).
+ * `commandsOf`: the commands that set the state now.
  */
 export async function openLink(
   connection: Connection,
@@ -78,12 +78,12 @@ export async function openLink(
   return link
 }
 
-/** Opens one at an engine that is about to have the role, which remembers what can be said to it beforehand. Throws as above. */
+/** Opens a link at an engine that is about to have the role, and sets the part of the state that can be set beforehand. Throws as above. */
 export function openAhead(connection: Connection, target: Target, untilMs: number): Promise<Link> {
   return openLink(connection, target, untilMs, baseReplayOf)
 }
 
-/** Makes the engine of a link that was opened ahead remember the rest. Throws the error; then the link is closed. */
+/** Sets the rest of the state on a link that was opened ahead. Throws the error; then the link is closed. */
 export async function completeLink(connection: Connection, link: Link): Promise<void> {
   const rest = restReplayOf(answeredState(connection), link.generation, cachingOf(connection))
   if (rest.length === 0) return
@@ -91,7 +91,7 @@ export async function completeLink(connection: Connection, link: Link): Promise<
   await replay(connection, link, rest)
 }
 
-/** From now on `link` is the connection's; the one before is closed. */
+/** From now on the connection uses `link`; its former link is closed. */
 export function adopt(connection: Connection, link: Link): void {
   const { link: old, state } = connection
   const caching = cachingNow(connection)
@@ -107,7 +107,7 @@ export function adopt(connection: Connection, link: Link): void {
     connection.state = { ...state, watches: false }
     connection.watchLost = true
   }
-  // The new engine does not know what this client has cached, so it could not tell it what changes.
+  // The new engine does not know which keys this client has cached, so it could not report their changes.
   if (state.tracking.length > 0 && state.protocol === 3) sendToClient(connection, link, everythingChanged)
   for (const bytes of early) sendToClient(connection, link, bytes)
   reopenSilently(connection, link)
@@ -117,10 +117,10 @@ export function adopt(connection: Connection, link: Link): void {
 
 const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')
 
-/** An engine that speaks before it is asked refuses the connection, and closes it. */
+/** An engine that sends something before the first request refuses the connection, and closes it. */
 const takeNothing: Take = () => undefined
 
-/** A socket for `connection`, which is open. Tries again until `untilMs` (of performance.now) has come, and throws what was in the way. */
+/** An open socket for `connection`. Tries again until `untilMs` (of performance.now) has come, and throws the reason if it fails. */
 export async function connectUntil(
   connection: Pick<Connection, 'mode'>,
   target: Target,
@@ -132,7 +132,7 @@ export async function connectUntil(
     try {
       return mustBeOpen(await connectOnce(target, untilMs, take), target)
     } catch (cause) {
-      // If the deadline ends the last attempt, the error of the attempt before it says more.
+      // If the deadline ends the last attempt, the error of the attempt before is more useful.
       if (before !== undefined && performance.now() >= untilMs) throw before
       before = cause
       if (codeOf(cause) === 'ECONNREFUSED') target.cursors.hasEnded()
@@ -142,7 +142,7 @@ export async function connectUntil(
   }
 }
 
-/** The proof behind the connection takes its time. A socket that ends meanwhile tells so only once: a request on it would wait without end. */
+/** The proof of the engine's user takes time. A socket that ends meanwhile reports that only once: a request on it would wait endlessly. */
 function mustBeOpen(socket: Socket, target: Place): Socket {
   if (!socket.destroyed && !socket.readableEnded) return socket
   socket.destroy()
@@ -169,7 +169,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
   const connecting = connectToOwn(
     target,
     () => {
-      // The proof before it took too long: the result is not needed any more.
+      // The proof took too long: the result is not needed any more.
       if (isLate) return late
       const socket = openSocket(target, take)
       opened.push(socket)
@@ -218,7 +218,7 @@ function cachingOf(connection: Connection): readonly Buffer[] | null {
   return cachingNow(connection)?.args ?? null
 }
 
-/** What comes behind it waits in the kernel until the link is the connection's. */
+/** Later bytes wait in the kernel until the connection uses the link. */
 async function replay({ state }: Connection, link: Link, commands: readonly Replayed[]): Promise<void> {
   link.replies.keepWord = isSubscribed(state)
   try {
@@ -233,7 +233,7 @@ async function replay({ state }: Connection, link: Link, commands: readonly Repl
   link.socket.pause()
 }
 
-/** Does `send`, then waits until nothing of ours is under way on the link. Throws what the engine refused. */
+/** Calls `send`, then waits until no request of the proxy is under way on the link. Throws the engine's refusal. */
 export async function ownAnswered(link: Link, withinMs: number, send: () => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const timer = setTimeout(() => reject(new Error('the engine gave no answer in time')), withinMs)

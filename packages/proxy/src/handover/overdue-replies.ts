@@ -19,7 +19,7 @@ import {
   uncounted,
 } from './overdue.ts'
 
-/** The connections of an upstream whose replies did not come in time for a hold, the last times. */
+/** The connections of an upstream whose replies did not come in time for the last holds. */
 export interface OverdueReplies {
   /**
    * Waits so long for the replies. Where they did not come, the result says how often the same connection was in the way, in a row.
@@ -31,7 +31,7 @@ export interface OverdueReplies {
     withinMs: number,
     isOverdue: boolean,
   ): Promise<HoldResult>
-  /** Closes those whose replies will not come. How many were closed, since the last time. */
+  /** Closes the connections whose replies will not come. Answers how many were closed since the last time. */
   settle(): Promise<number>
 }
 
@@ -39,7 +39,7 @@ const TOO_LONG = `ERR no reply to this request has come for ${LONGEST_OVERDUE_MS
 
 const OVERDUE = `ERR no reply to this request has come, and an upgrade waited for such replies for ${LONGEST_SERIES_MS / 60_000} minutes`
 
-/** What is told of an engine that cannot be asked whether it answers others. */
+/** The reason that is shown if an engine cannot be asked whether it answers others. */
 const UNTOLD = 'it cannot be told whether the engine answers others: it takes no login of a client'
 
 interface LateReply {
@@ -47,7 +47,7 @@ interface LateReply {
   readonly link: Link
 }
 
-/** Asks the shard at `target`, as clients of `connections`, what it still owes them; nothing was asked yet. `onUntold`: it cannot be asked. */
+/** Asks the shard at `target`, as clients of `connections`, for their missing replies; starts empty. `onUntold`: called if it cannot be asked. */
 export function createOverdueReplies(
   target: () => Place,
   connections: ReadonlySet<Connection>,
@@ -77,7 +77,7 @@ export function createOverdueReplies(
       const overdue = stillOverdue(known?.link === link ? known.overdue : null, link.answered + 1, nowMs)
       now.set(connection, { overdue, link })
     }
-    // Those that were closed since are counted by `settle`.
+    // `settle` counts the connections that were closed since.
     for (const [connection, reply] of before) if (isMiscounted(connection)) now.set(connection, reply)
     late = now
     if (unanswered.length > 0) asking = asking.then(ask)
@@ -102,7 +102,7 @@ export function createOverdueReplies(
   }
 }
 
-/** Closes connections whose replies will not come. `left`: those that are still waited for. */
+/** Closes connections whose replies will not come. `left`: the connections that are still waited for. */
 function closeHopeless(
   late: ReadonlyMap<Connection, LateReply>,
   nowMs: number,
@@ -127,7 +127,7 @@ function createQuestion(
   connections: ReadonlySet<Connection>,
   onUntold: (why: string) => void,
 ) {
-  /** When the first question was that no client's login could ask; null: the last question was answered. */
+  /** When the first question failed because no client's login was valid; null: the last question was answered. */
   let untoldMs: number | null = null
   return {
     isUntold: () => untoldMs !== null,
@@ -145,11 +145,11 @@ function createQuestion(
   }
 }
 
-/** Closes those whose replies do not come though the engine serves others. How many were closed. */
+/** Closes the connections whose replies do not come although the engine serves others. Answers how many were closed. */
 async function endUnanswered(hold: Pick<Hold, 'unanswered'>, askIt: () => Promise<Serving>): Promise<number> {
   const due = hold.unanswered()
   if (due.length === 0 || (await askIt()) !== 'serving') return 0
-  // What was only behind a script has been answered by now.
+  // Requests that only waited for a script have been answered now.
   const left = new Set(hold.unanswered())
   const never = due.filter((connection) => left.has(connection))
   for (const connection of never) endConnection(connection, OVERDUE)

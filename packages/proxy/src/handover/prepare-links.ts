@@ -8,21 +8,21 @@ import { isSubscribed } from '../remembered/connection-state.ts'
 import { hasSameBase } from '../remembered/replay.ts'
 import { openAhead, type Target } from './open-link.ts'
 
-/** A client that has asked nothing for this long comes after those that have. */
+/** A client without a request for this long comes after the others. */
 const LOOK_MS = 50
-/** A link that is unused by then was prepared for a role that did not move. */
+/** A link that is unused after this time was prepared for a role that did not move. */
 const KEEP_MS = 5_000
 const OPEN_MS = 1_000
-/** A client without a link by then gets it at the move. */
+/** A client without a prepared link after this time gets its link at the move. */
 const PREPARE_MS = 1_500
-/** Clients are served meanwhile. */
+/** How many links are opened at once: few, because clients are served meanwhile. */
 const AT_ONCE = 8
 
 /**
  * Opens links at `target` before clients are held: connecting and making an engine remember a client is most
  * of what clients would wait for. Returns how many are ready. First for the connections that are in use, then
  * for those that are subscribed or blocked, then for the idle ones, as far as the process may have files.
- * What only an engine with the role can be told (subscriptions, an open transaction) is told at the move.
+ * State that only an engine with the role accepts (subscriptions, an open transaction) is set at the move.
  */
 export async function prepareLinks(
   connections: ReadonlySet<Connection>,
@@ -78,7 +78,7 @@ async function isPrepared(
     admission.prepared -= 1
   }
   connection.prepared = { link, state, target, forget, leave }
-  // Nothing comes on it that was not asked, but its end: should its engine go, the link is of no use any more (`fits`).
+  // Only its end comes unasked on such a link: if its engine is gone, the link cannot be used any more (`fits`).
   link.socket.resume()
   return true
 }
@@ -94,7 +94,7 @@ function fits({ prepared, state }: Connection, { host, port }: Target): boolean 
   return hasSameBase(prepared.state, state) && isSameAddress(target, { host, port })
 }
 
-/** The link that was prepared, if it is what the connection needs at this target, but for the rest of its state. */
+/** The prepared link, if it fits the connection at this target, apart from the rest of its state. */
 export function takePrepared(connection: Connection, target: Target): Link | null {
   const { prepared } = connection
   if (prepared === null) return null

@@ -4,12 +4,13 @@ import type { Place } from './open-link.ts'
 
 const ANSWER_MS = 1_000
 const PING = encodeCommand(['PING'])
-/** What an engine says to a connection for which it has no place. */
+/** The error of an engine that has no place for another connection. */
 const NO_PLACE = '-ERR max number of clients'
 
 /**
- * Why an engine takes no new client now, in words; undefined when it does. Asked on a connection of its own, which the engine has to accept and to answer,
- * with whatever: if an engine has no file descriptors left, the kernel still accepts connections, which the engine never sees.
+ * Why an engine takes no new client now, in words; undefined when it does. It is asked on a connection of its own,
+ * which the engine has to accept and to answer, with any text: if an engine has no file descriptors left, the kernel
+ * still accepts connections, which the engine never sees.
  */
 export async function whyUnreachable(place: Place): Promise<string | undefined> {
   try {
