@@ -22,7 +22,7 @@ const some: Readonly<Record<string, readonly string[]>> = {
 
 export const older = tableOf({ ...some, config: ['admin', 'dangerous'] })
 
-/** Has commands and a category that the older one lacks, and holds `keys` for dangerous. */
+/** Has commands and a category that the older build lacks, and counts `keys` as dangerous. */
 export const newer = tableOf({
   ...some,
   config: ['admin', 'dangerous'],
@@ -34,7 +34,7 @@ export const newer = tableOf({
   'cluster|failover': ['admin', 'dangerous'],
 })
 
-/** With a module that connects to where it is told. */
+/** With a module that connects to any given address. */
 export const withModule = tableOf({ ...some, 'search.clusterset': ['read'] })
 
 /** As before redis 7: no subcommands, and CLIENT is administrative as a whole. */

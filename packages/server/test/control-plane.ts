@@ -13,7 +13,7 @@ export interface TestControlPlane extends AsyncDisposable {
   readonly home: string
   readonly config: Config
   readonly url: string
-  /** Everything it has logged, at every level. */
+  /** All lines that it has logged, at every level. */
   readonly logged: string[]
   /** Moves its clock. */
   pass(time: { readonly seconds?: number; readonly days?: number }): void

@@ -15,7 +15,7 @@ import { aclWords } from '../src/core/carry-over/acl-words.ts'
 export interface TestEngine extends AsyncDisposable {
   readonly build: Build
   readonly admin: EngineConnection
-  /** Where its users are kept. */
+  /** The file of its users. */
   readonly aclfile: string
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
 }

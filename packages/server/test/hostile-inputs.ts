@@ -9,10 +9,10 @@ export interface HostileInput {
 }
 
 const all: readonly Operation[] = Object.values(operations)
-/** Requests that would end the session of the others, or all sessions: sent without a token. */
+/** Requests that would end the session of the others, or all sessions; they are sent without a token. */
 const ending = /^\/v1\/(users\/(logout|password|:uid)|cluster(\/policy)?|roles\/:uid)$/
 
-/** So many inputs, of every kind, each with one of these headers (or none). */
+/** `count` inputs of every kind, each with one of these headers, or with none. */
 export function hostileInputs(
   seed: number,
   count: number,

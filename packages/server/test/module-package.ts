@@ -1,7 +1,7 @@
 import { type AsyncZippable, zipSync } from 'fflate'
 
 /**
- * What a linker would make, as far as it is read: the header of a shared object, and the name that engines
+ * The parts of a linker's output that the check reads: the header of a shared object, and the name that engines
  * call.
  */
 export function sharedObject({
@@ -29,7 +29,7 @@ export const manifest = {
   module_file: 'tally.so',
 }
 
-/** A package, as a packer of the field would make it; `files` are added, or replace what is there. */
+/** A package as the usual packer makes it; `files` are added, or replace files of the same name. */
 export function zipOf(files: AsyncZippable = {}, json: object = {}): Buffer {
   return Buffer.from(
     zipSync({
@@ -45,7 +45,7 @@ export function bareZip(files: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.from(zipSync(files))
 }
 
-/** The same with the entry's record in the central directory changed, as a liar would: `at` is from its beginning. */
+/** The same with a false record of the entry in the central directory; `at` counts from the record's beginning. */
 export function lyingZip(name: string, at: number, value: number, bytes: 2 | 4 = 4): Buffer {
   const zip = zipOf()
   const record = zip.lastIndexOf(name) - 46

@@ -8,7 +8,7 @@ import { createSecretBox } from '../src/store/secret-box.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where tests of the project on PostgreSQL have theirs; undefined in the others. */
+    /** The PostgreSQL of the test project that runs on it; undefined in the other projects. */
     readonly postgres: PostgresAddress | undefined
   }
 }
@@ -25,7 +25,7 @@ export async function openTestStore(file: string): Promise<Store> {
   return typeof place === 'string' ? openStore(place) : openStore(place, () => createSecretBox(key))
 }
 
-/** Where that is. */
+/** The place of that store. */
 export async function testStorePlace(file: string): Promise<StorePlace> {
   const server = inject('postgres')
   if (server === undefined) return file

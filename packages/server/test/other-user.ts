@@ -8,7 +8,7 @@ export const canBeOther = process.getuid?.() === 0
 
 /**
  * Sends one request after the other to `url` as another local user, from a process of its own. Answers their statuses. It needs no
- * file but the shell: that user may not be able to read any of ours.
+ * file but the shell, because that user may have no right to read the files of the test.
  */
 export async function sendAsOther(
   url: string,

@@ -1,18 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where the programs of PostgreSQL lie, and what they need to run. */
+/** The folder of PostgreSQL's programs, and what they need to run. */
 export interface PostgresPrograms {
   readonly folder: string
-  /** Of an unpacked package: all of it. Null: it is installed on this machine. */
+  /** The folder of the unpacked package. Null: PostgreSQL is installed on this machine. */
   readonly tree: string | null
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Where the set-up of `npm test` unpacks it on a machine that has none. */
+/** Where the set-up of `npm test` unpacks PostgreSQL on a machine without one. */
 export const unpackedPostgres = join(import.meta.dirname, '../../../.fairlead/test-postgresql')
 
-/** The newest PostgreSQL that is installed, or else the one that set-up has unpacked; null: there is none. */
+/** The newest installed PostgreSQL, or else the one that the set-up has unpacked; null: there is none. */
 export function postgresHere(installed = '/usr'): PostgresPrograms | null {
   return findIn(installed, null) ?? findIn(join(unpackedPostgres, 'usr'), unpackedPostgres)
 }

@@ -1,13 +1,13 @@
 /**
  * `node --conditions=@fairlead/source packages/server/test/prepare-postgres.ts`: unpacks Debian's PostgreSQL 15 for the tests, where none is
- * installed. Part of the set-up of `npm test`. What could not be had is a line on stderr and exit code 1.
+ * installed. Part of the set-up of `npm test`. A failure is a line on stderr and exit code 1.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FetchError, fetchTree } from '@fairlead/agent'
 import { postgresHere, unpackedPostgres } from './postgres-here.ts'
 
-/** Of the C library of this machine, which is as new or newer; and what compiles queries, which ours are too short for. */
+/** Not needed: the C library, which this machine has as new or newer, and the compiler of queries, which is for longer queries than ours. */
 const notWanted = /^(libc6|libgcc|libstdc|libcrypt1|libllvm|libz3|libedit)/
 
 try {

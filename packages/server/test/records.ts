@@ -3,7 +3,7 @@ import { type Database, type ShardRecord, splitSlots } from '../src/core/state/d
 const at = '2026-11-21T12:00:00.000Z'
 const runs = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, modules: [] }
 
-/** A database on record, with one group and without an endpoint; `but` says what is otherwise. */
+/** A database on record, with one group and without an endpoint; `but` overrides fields. */
 export function databaseOf(but: Partial<Database> = {}): Database {
   const groups = splitSlots(1).map((slots, number) => ({ number, slots, primaryShard: 1, history: null }))
   return {
@@ -15,7 +15,7 @@ export function databaseOf(but: Partial<Database> = {}): Database {
   }
 }
 
-/** A shard on record that was never asked to follow another. */
+/** A shard on record that never had to follow another. */
 export function shardOf(id: number, but: Partial<ShardRecord> = {}): ShardRecord {
   return {
     ...{ id, databaseUid: 1, group: 0, nodeUid: 1, host: '127.0.0.1', port: 20_000 + id, tlsPort: null },

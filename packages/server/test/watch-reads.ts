@@ -6,7 +6,7 @@ export interface Read {
   readonly rows: number
 }
 
-/** Watches what all embedded stores of this process are asked; disposed of, it watches no longer. */
+/** Records the statements of all embedded stores of this process until it is disposed of. */
 export function watchReads(): Disposable & { readonly reads: Read[] } {
   const reads: Read[] = []
   const sqlite = new BetterSqlite(':memory:')

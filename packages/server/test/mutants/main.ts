@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: puts one fault after the other into a copy of the server, and runs the tests that must find it. Files or names as arguments, or
- * parts of them: only those. Ends with 1 when one is not found.
+ * `npm run mutants`: puts one fault after the other into a copy of the server, and runs the tests that must find it.
+ * Arguments, which are parts of files or names, select faults. Ends with 1 when a fault is not found.
  */
 import { spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -46,7 +46,7 @@ async function runTests(folder: string, files: readonly string[], named?: string
   const output = ['--reporter=json', `--outputFile=${report}`, '--bail=1']
   const only = named === undefined ? [] : ['-t', named]
   const paths = files.map((file) => join(source, file))
-  // The same worlds each time: a fault is found, or is not.
+  // The same seed each time, so that a fault is either always found or never.
   const env = { ...process.env, SIMULATION_SEED: process.env['SIMULATION_SEED'] ?? '1' }
   await new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...args, ...output, ...only, ...paths], {
@@ -68,7 +68,7 @@ async function runTests(folder: string, files: readonly string[], named?: string
   }
 }
 
-/** What Vitest writes, as far as it is read. */
+/** The parts of Vitest's report that are read. */
 interface Report {
   readonly testResults: readonly {
     readonly name: string
@@ -77,7 +77,7 @@ interface Report {
   }[]
 }
 
-/** Undefined: it is found. Else why not. */
+/** Undefined if the fault is found, otherwise the reason why not. */
 async function whyNotFound(mutant: Mutant, folder: string): Promise<string | undefined> {
   const file = join(folder, source, mutant.file)
   const before = await readFile(file, 'utf8')

@@ -1,20 +1,20 @@
-/** One fault that the tests must find: a text of a source file, and what stands there instead. */
+/** One fault that the tests must find: a text of a source file, and its replacement. */
 export interface Mutant {
   readonly name: string
-  /** What it breaks, as ARCHITECTURE.md or the code has it. */
+  /** The rule that it breaks, in the words of ARCHITECTURE.md or of the code. */
   readonly breaks: string
   /** Below packages/server/src. */
   readonly file: string
-  /** It stands there exactly once. */
+  /** The text to replace, which occurs exactly once. */
   readonly text: string
   readonly instead: string
   /** Test files below packages/server/src: at least one of their tests must fail. */
   readonly tests: readonly string[]
-  /** A part of the name of the test that must fail, where the others of its file take long. */
+  /** A part of the name of the test that must fail; set where the other tests of its file are slow. */
   readonly named?: string
 }
 
-/** The source with the fault in it. Throws when the text does not stand there exactly once: then the mutant has to be written anew. */
+/** The source with the fault in it. Throws when the text does not occur exactly once: then the mutant has to be rewritten. */
 export function mutate(source: string, { name, file, text, instead }: Mutant): string {
   const times = source.split(text).length - 1
   if (times !== 1 || text === instead)

@@ -6,7 +6,7 @@ const planSilent = { file: 'core/plan/plan-roles.ts', tests: ['core/plan/plan-si
 const planHistory = { file: 'core/plan/plan-roles.ts', tests: ['core/plan/plan-history.test.ts'] }
 const database = { file: 'core/plan/plan-database.ts', tests: ['core/plan/plan-database.test.ts'] }
 
-/** Faults of what decides. */
+/** Faults of the decisions in core. */
 export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'a replica ahead of the primary may follow it',
