@@ -1,4 +1,4 @@
-/** An action on the tests' world: what was asked for, and how far it is. */
+/** An action on the tests' world: its goal and its progress. */
 
 import { undoGoal } from '../../src/core/state/action.ts'
 import { noOrders, type Orders } from '../../src/core/state/orders.ts'
@@ -34,7 +34,7 @@ export function actionOf(world: World, asked: Goal): Action {
   }
 }
 
-/** A user wants it taken back, if that is possible now. Returns whether it was. */
+/** A user orders a rollback, if that is possible now. Returns whether it was. */
 export function undo(action: Action): boolean {
   const { eligible } = wayBack(look(action.world), action.asked)
   if (eligible && !action.goal.undo) giveUp(action, 'somebody asked for it')

@@ -1,4 +1,4 @@
-/** Clients of the tests' world: they remember what they were told is written. */
+/** Clients of the tests' world: they remember which writes were acknowledged. */
 import { type Engine, HOLE, takesWrites, write as writeInto } from './engines.ts'
 import { liveOf, type Team, type World } from './world.ts'
 

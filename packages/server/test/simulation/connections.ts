@@ -1,4 +1,4 @@
-/** Connections to the engines of the tests' world: they answer as engines do, and while they do the world goes on. */
+/** Connections to the engines of the tests' world: they answer as engines do, and meanwhile time passes in the world. */
 import { type EngineConnection, EngineError, EngineUnreachable, type Reply } from '@fairlead/engine'
 import { writeTo } from './clients.ts'
 import { type Engine, follow, freshName, pauseFor, promote, replicate, save } from './engines.ts'
@@ -15,11 +15,11 @@ import {
   type World,
 } from './world.ts'
 
-/** How long a process that stands still is waited for: as connection.ts does it. */
+/** How long a stalled process is waited for, as in connection.ts. */
 const CONNECTS_WITHIN_MS = 500
 const ANSWERS_WITHIN_MS = 2_000
 
-/** Opens connections for one server, which asks nothing any more when `refuse` throws. */
+/** Opens connections for one server; `refuse` throws when that server is dead. */
 export function connectionsOf(world: World, refuse: () => void) {
   const known = new WeakMap<Engine, EngineConnection>()
   return async (id: number): Promise<EngineConnection> => {
@@ -72,7 +72,7 @@ async function reach(world: World, member: Member, engine: Engine): Promise<void
   throw new EngineUnreachable(`shard ${member.id} does not answer any more`)
 }
 
-/** So long an answer takes; meanwhile clients write, the stream flows and shards hear of each other. */
+/** The time of an answer; meanwhile clients write, the stream flows and shards hear of each other. */
 function breathe(world: World, team: Team): void {
   world.time.spend(world.pick(4) / 8)
   endPauses(world, team)
@@ -148,7 +148,7 @@ function carryOut([command = '', ...args]: readonly string[], asked: Asked): Rep
       engine.saving ??= save(engine)
       return 'OK'
     case 'REPLICAOF NO':
-      // What it is told it does when it goes on.
+      // It carries out the command when it resumes.
       if (stallsAt(world, member)) throw new EngineUnreachable(`shard ${member.id} does not answer any more`)
       serve(asked)
       return 'OK'
@@ -176,7 +176,7 @@ function carryOut([command = '', ...args]: readonly string[], asked: Asked): Rep
   }
 }
 
-/** A step sends what no step has sent before: it is written into the model first. */
+/** For a command that no step has sent so far: it has to be added to the model first. */
 function unknown(command: string, { world }: Asked): never {
   world.fault ??= `the model knows no ${command}`
   throw new Error(world.fault)
@@ -228,7 +228,7 @@ function forget(gone: number, engine: Engine): void {
   if (!isKnown) throw new EngineError(`ERR Unknown node node-${gone}`)
 }
 
-/** CLUSTER NODES: one believes of the others what was heard last, and of itself what is. */
+/** CLUSTER NODES: a node reports what it heard last of the others, and its own state as it is. */
 function nodesOf({ world, member, engine }: Asked): string {
   const known = [...engine.known].map((id) => {
     const other = memberOf(world, id)

@@ -13,7 +13,7 @@ export function picksOf(seed: number): Pick {
   return (below) => draw() % below
 }
 
-/** What a process leaves on disk. An append-only file knows nothing of replication; a snapshot names its history. */
+/** The files that a process leaves on disk. An append-only file contains nothing about replication; a snapshot names its history. */
 export interface Disk {
   readonly snapshot: Saved | null
   readonly aof: readonly number[] | null
@@ -49,7 +49,7 @@ export interface Engine {
   /** It has sent or received a stream since its process began. */
   streamed: boolean
   errorReplies: number
-  /** It was told to let writes wait, until this moment (of the world's time) at most. */
+  /** Writes have to wait, until this moment (of the world's time) at most. */
   paused: boolean
   pausedUntil: number
   /** In cluster mode a primary that has just come back takes no writes before it has heard which shard serves. */
@@ -57,13 +57,13 @@ export interface Engine {
   /** The shards of which it knows in the cluster, itself included; and those whose introduction is on its way. */
   known: ReadonlySet<number>
   greeted: ReadonlySet<number>
-  /** Those it was told to forget, for as long as it does not let others remind it. */
+  /** The shards that it was told to forget, as long as it ignores gossip about them. */
   banned: ReadonlySet<number>
 }
 
 export const HOLE = -1
 let names = 0
-/** Of a process or of a history; never the same twice. */
+/** The id of a process or of a history; never the same twice. */
 export const freshName = () => `n${names++}`
 
 export const emptyEngine = (revision: string): Engine => ({
@@ -138,14 +138,14 @@ export function write(engine: Engine, id: number): void {
   engine.offset += 1
 }
 
-/** What can come over the wire comes, or a part of it. `stumbles`: a command of the stream fails at the follower. */
+/** The data that can arrive arrives, or a part of it. `stumbles`: a command of the stream fails at the follower. */
 export function replicate(engine: Engine, source: Engine | null, pick: Pick, stumbles: () => boolean): void {
   if (engine.role !== 'replica') return
   if (source === null) {
     Object.assign(engine, { link: 'down', syncing: false })
     return
   }
-  // Chains last for moments only: nothing of note goes down them.
+  // Chains last for moments only, so the little that flows through them is left out.
   if (source.role !== 'primary') return
   if (engine.link === 'down') connect(engine, source, pick)
   else if (engine.offset < source.offset) {

@@ -1,4 +1,4 @@
-/** What engines in cluster mode tell each other, for the planner's tests. It arrives late and in any order. */
+/** The messages between engines in cluster mode, for the planner's tests. It arrives late and in any order. */
 import { type Engine, follow } from './engines.ts'
 import { liveOf, type Member, memberOf, membersOf, type Team, type World } from './world.ts'
 

@@ -127,7 +127,7 @@ export function goalOf(change: Partial<Goal> = {}): Goal {
 
 export const undoOf = undoGoal
 
-/** Lets some of what is on its way arrive, as the picks say: engines answer in no particular order. */
+/** Lets a part of everything under way arrive, chosen by the picks: engines answer in no particular order. */
 export function arrive(seen: ObservedGroup, picks: Iterator<number>): ObservedGroup {
   const all = converge(seen)
   return {
@@ -137,7 +137,7 @@ export function arrive(seen: ObservedGroup, picks: Iterator<number>): ObservedGr
 }
 const pick = (picks: Iterator<number>, below: number) => (picks.next().value as number) % below
 
-/** Plans, carries out and lets arrive, turn by turn, until it is done. `look` sees every step before it is taken; `change` is what else happens. */
+/** Plans, carries out and lets arrive, turn by turn, until it is done. `look` is called with every step before it is taken; `change` lets other things happen. */
 export function run(
   start: ObservedGroup,
   goal: Goal,
@@ -171,7 +171,7 @@ export function* stream(): Generator<number> {
   for (let n = 1; ; n = (n * 7 + 3) % 1_000) yield n
 }
 
-/** An upgrade that runs, with nothing said about it yet. */
+/** A running upgrade without any report yet. */
 export const runningAction: Action = {
   uid: 'a',
   databaseUid: 1,

@@ -1,4 +1,4 @@
-/** A group in memory whose role is moved by the code that ships: engines, their stream, clients, and what is written down. */
+/** A group in memory whose role is moved by the code that ships: engines, their stream, clients, and the records. */
 import type { EngineConnection } from '@fairlead/engine'
 import type { HeldClients, NotHeld } from '../../src/reconcile/clients/endpoints.ts'
 import type { HandoverPorts, RoleToMove } from '../../src/reconcile/handover/hand-over.ts'
@@ -18,7 +18,7 @@ import {
 } from './engines.ts'
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts'
 
-/** `death`: the server dies when so many moments before and after effects have passed; null: it lives. */
+/** `death`: the server dies after this many moments, which are before and after effects; null: it lives. */
 export interface Plot {
   readonly seed: number
   readonly inCluster: boolean
@@ -28,9 +28,9 @@ export interface Plot {
 }
 
 /**
- * - `stuck stream`: from some point on, nothing comes to the successor.
- * - `stumbling successor`: from there on it fails to carry out what comes, and counts that. `forgetful successor`: it keeps less, and counts nothing.
- * - `writes get through`: some come to a primary that was told to stop them. Not in cluster mode: nothing but that keeps them from being lost there.
+ * - `stuck stream`: from some point on, the successor receives nothing.
+ * - `stumbling successor`: from some point on it fails to carry out commands, and counts the failures. `forgetful successor`: it loses writes, and counts nothing.
+ * - `writes get through`: some reach a primary that was told to stop them. Not in cluster mode, where only the stop keeps them from being lost.
  * - `clients in the way`: the endpoint cannot hold them.
  */
 export type Trouble =
@@ -49,13 +49,13 @@ export interface Stage {
   /** In this order. */
   readonly recorded: readonly string[]
   readonly clients: { at: 'old' | 'held' | 'successor' }
-  /** May the successor have been told to serve? As the server knows it that carries the handover out. */
+  /** Whether the successor may have been told to serve, as far as the server of the handover knows. */
   readonly mayServe: () => boolean
-  /** Something happens: clients write, the stream flows, shards hear of each other. Throws when two engines take writes. */
+  /** Lets time pass: clients write, the stream flows, shards hear of each other. Throws when two engines take writes. */
   tick(): void
 }
 
-/** The server was killed in the middle of a handover: nothing more comes from it. */
+/** The server was killed in the middle of a handover: it does nothing more. */
 export class Died extends Error {
   override readonly name = 'Died'
 }
@@ -98,7 +98,7 @@ export function stageOf(plot: Plot): Stage {
   return {
     ...stage,
     tick,
-    // A plan chooses no successor that has failed to carry something out.
+    // A plan chooses no successor that has failed to carry out a command.
     role: {
       ...{ primary: connect(OLD), successor: connect(SUCCESSOR), others, build },
       ...{ from: OLD, to: SUCCESSOR, successorRecord },
@@ -170,7 +170,7 @@ function pass(
     acknowledged.add(id)
   }
   const [old, successor] = [at(engines, OLD), at(engines, SUCCESSOR)]
-  // In cluster mode it hears of its successor some time.
+  // In cluster mode it hears of its successor after some time.
   if (inCluster && successor.role === 'primary' && pick(4) === 0)
     for (const other of engines) if (other !== successor) follow(other, SUCCESSOR, [])
   for (const engine of engines) {
@@ -181,7 +181,7 @@ function pass(
   }
 }
 
-/** Answers as an engine does, one command after the other, and while it does the world goes on. */
+/** Answers as an engine does, one command after the other, and meanwhile time passes in the world. */
 function connectionTo(
   id: number,
   engines: readonly Engine[],

@@ -17,7 +17,7 @@ import { look } from './look.ts'
 import { Died, type Server, startServer } from './server.ts'
 import { arrive, type World } from './world.ts'
 
-/** What a look has shown, and what was decided on it. */
+/** The result of a look, and the decision on it. */
 export interface Moment {
   readonly seen: ObservedDatabase
   readonly now: number
@@ -25,17 +25,17 @@ export interface Moment {
 }
 
 export interface Watch {
-  /** Before anything of a turn is carried out. */
+  /** Called before anything of a turn is carried out. */
   readonly moment?: (moment: Moment, action: Action) => void
-  /** Of each lane that is to do one, on what the plan has seen, before any of them is carried out. */
+  /** The step of each lane that has one, with the plan's observation, before any of them is carried out. */
   readonly step?: (group: ObservedGroup, step: Step, moment: Moment, action: Action) => void
-  /** What people and accidents do, before each look. */
+  /** The actions of people, and accidents, before each look. */
   readonly events?: (action: Action) => void
   /** After how many moments, before and after effects of the next turn, the server is killed. */
   readonly effects?: () => number
-  /** What dies with the server, in that very moment. */
+  /** Kills whatever dies together with the server. */
   readonly death?: (action: Action) => void
-  /** The first half of a turn, too, is the one that ships: it takes longer. Otherwise the world is looked at as it is. */
+  /** The first half of a turn, too, is the product's code, which takes longer. Otherwise the world is read directly. */
   readonly isWhole?: boolean
 }
 
@@ -43,10 +43,10 @@ export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
 
 const TURN_MS = 500
 const MOST_TURNS = 1_500
-/** An obstacle that lasted so many turns is one that nothing but a person ends. */
+/** An obstacle that lasted this many turns is one that only a person can end. */
 const PATIENCE = 60
 
-/** Leads it to its end. Throws when there is none. */
+/** Leads the action to its end. Throws when it does not end. */
 export async function lead(action: Action, watch: Watch = {}): Promise<End> {
   const { world } = action
   const start = () => startServer(action, () => watch.death?.(action))
@@ -78,7 +78,7 @@ export async function lead(action: Action, watch: Watch = {}): Promise<End> {
   throw new Error(`the plan never ends: ${JSON.stringify((await plan(action, server)).lanes)}`)
 }
 
-/** What is done stays done, whatever is still on its way. */
+/** A finished action stays finished, whatever is still under way. */
 async function rest(action: Action): Promise<End> {
   for (let n = 0; n < 15; n++) await pass(action.world)
   const { lanes } = await plan(
@@ -132,7 +132,7 @@ async function planWhole({ ports, memory }: Server): Promise<TurnState> {
   return turn
 }
 
-/** A step for each lane that is to do one; none when the turn gives the action up. */
+/** A step for each lane that has one; none when the turn gives the action up. */
 function stepsOf({ lanes }: Moment): readonly { readonly group: number; readonly step: Step }[] {
   if (lanes.some(({ verdict }) => verdict.kind === 'hopeless')) return []
   return lanes.flatMap(({ group, verdict }) => {

@@ -13,7 +13,7 @@ import { type Engine, freshName } from './engines.ts'
 import { unlimited } from './group.ts'
 import { lastHandover, liveOf, type Member, memberOf, type Team, type World } from './world.ts'
 
-/** What is seen, and noted, at a look: what observe.ts makes of the same world, without a command. The property with `isWhole` looks by observe.ts. */
+/** The observation at a look: the same as observe.ts makes of this world, without a command. The property with `isWhole` looks by observe.ts. */
 export function look(world: World): ObservedDatabase {
   for (const team of world.teams) keepHistory(team)
   const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
@@ -102,7 +102,7 @@ function seeEngine(id: number, engine: Engine, world: World): EngineState {
   }
 }
 
-/** What lies in the folder of a shard, as its agent sees it. */
+/** The files in the folder of a shard, as its agent sees them. */
 export function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Disk {
   const { snapshot, aof, aofWhole } = disk
   const isWhole = engine === null ? aofWhole : engine.aof === 'on'
@@ -115,7 +115,7 @@ export function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: Wor
 }
 
 /**
- * A known node is known with its place: that this is not always so is left to the gate, tested on real
+ * A known node is known with its address. That this is not always so is left to the gate, which is tested on real
  * engines.
  */
 export function nodeOf(id: number, world: World, handshake: boolean) {

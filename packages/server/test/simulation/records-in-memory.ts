@@ -1,4 +1,4 @@
-/** What is on record in the tests' world: each change at once, and whole. */
+/** The records of the tests' world: each change is made at once and completely. */
 import type { Action as RecordedAction } from '../../src/core/state/action.ts'
 import { type Database, type ShardRecord, splitSlots } from '../../src/core/state/database.ts'
 import { runsOf } from '../../src/core/state/goal.ts'
@@ -22,7 +22,7 @@ export interface RecordsInMemory extends AuditTrail {
   readonly handovers: HandoversOnRecord
 }
 
-/** Those of the one database there is. `refuse` throws when the server that asks is dead. */
+/** The records of the only database. `refuse` throws when the asking server is dead. */
 export function recordsOf(action: Action, refuse: () => void): RecordsInMemory {
   const { world } = action
   const alive = <T>(work: () => T): Promise<T> =>

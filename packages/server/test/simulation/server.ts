@@ -1,4 +1,4 @@
-/** A server in the tests' world, from its start to its death: the ports of the reconciler, and what it remembers. */
+/** A server in the tests' world, from its start to its death: the ports of the reconciler, and its memory. */
 import type { NodeReport, ShardReport } from '@fairlead/api'
 import { createTurns } from '@fairlead/engine'
 import type { TurnPorts } from '../../src/reconcile/loop/turn-ports.ts'
@@ -14,7 +14,7 @@ import { seeDisk } from './look.ts'
 import { recordsOf, unasked } from './records-in-memory.ts'
 import { type Member, membersOf, put, remove, type World } from './world.ts'
 
-/** The server was killed: nothing more comes from it. */
+/** The server was killed: it does nothing more. */
 export class Died extends Error {
   override readonly name = 'Died'
 }
@@ -22,12 +22,12 @@ export class Died extends Error {
 export interface Server {
   readonly ports: TurnPorts
   readonly memory: TurnMemory
-  /** It dies before or after an effect, when so many such moments have passed; null: it lives. */
+  /** It dies before or after an effect, after this many such moments; null: it lives. */
   dieAfter(moments: number): void
   readonly isDead: () => boolean
 }
 
-/** A server that has just begun. `death` is called in the very moment in which it dies. */
+/** A server that has just started. `death` is called at the moment of its death. */
 export function startServer(action: Action, death: () => void): Server {
   const { world } = action
   let left = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** Upgrades of all shapes on the tests' world, and what must be true at their end. */
+/** Upgrades of all shapes on the tests' world, and the conditions that must hold at their end. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { violations } from '../../src/core/plan/invariants.ts'
@@ -40,7 +40,7 @@ export const shapes: fc.Arbitrary<Shape> = fc.record({
   restart: fc.boolean(),
 })
 
-/** An upgrade that is about to begin. `pick` is what everything random in it comes from. */
+/** An upgrade that is about to begin. `pick` makes all its random choices. */
 export function beginUpgrade(
   { seed, groups, replicas, aof, preserveRoles, parallel, canary, restart }: Shape,
   change: Partial<Goal> = {},
@@ -102,7 +102,7 @@ export function hasHandedOver({ shards, recordedPrimary }: ObservedGroup, goal: 
   return shards.find(({ id }) => id === recordedPrimary)?.revision === revisionOf(goal)
 }
 
-/** Something old is given up for good. */
+/** Whether the step gives up something old for good. */
 export function isFinal(step: Step, { shards }: ObservedGroup, goal: Goal): boolean {
   if (step.kind !== 'retire-shard' && step.kind !== 'restart-shard') return false
   return shards.find(({ id }) => id === step.shard)?.revision !== revisionOf(goal)

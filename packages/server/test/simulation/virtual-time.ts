@@ -1,8 +1,8 @@
 import type { Time } from '../../src/reconcile/turn/time.ts'
 
-/** Time that stands still while something happens, and goes on at once to the next moment for which something waits. */
+/** Time that does not pass while code runs, and then jumps to the next moment for which something waits. */
 export interface VirtualTime extends Time {
-  /** It takes so many milliseconds to do something. */
+  /** Lets this many milliseconds pass, as if something took them. */
   spend(ms: number): void
 }
 
@@ -11,7 +11,7 @@ interface Wait {
   readonly end: () => void
 }
 
-/** Begins at 0. Each wait ends in a turn of the event loop of its own, the earliest first: by then all that could go on without it has. */
+/** Begins at 0. Each wait ends in a turn of the event loop of its own, the earliest first: by then everything that could run without it has run. */
 export function createVirtualTime(): VirtualTime {
   let now = 0
   let waits: Wait[] = []

@@ -1,4 +1,4 @@
-/** A node, a store and clients around engines that hold data: the world in which a plan has to come true. */
+/** A node, a store and clients around engines that hold data: the world in which a plan is carried out. */
 import { type History, type SlotRange, splitSlots } from '../../src/core/state/database.ts'
 import { type Goal, type Runs, revisionOf } from '../../src/core/state/goal.ts'
 import type { Handover } from '../../src/core/state/handover.ts'
@@ -14,22 +14,22 @@ export interface Member {
   wanted: Runs
   follows: number | null
   leaving: boolean
-  /** What the agent was asked for. */
+  /** The spec that the agent was given. */
   spec: Spec | null
   state: ObservedShard['process']
-  /** A new process was ordered and is not begun yet. */
+  /** A new process was ordered and has not started yet. */
   ordered: boolean
   /** Of the last process. */
   revision: string | null
   endedCleanly: boolean
   disk: Disk
   engine: Engine | null
-  /** In cluster mode, what its last process knew, and the epoch of its last claim on slots. */
+  /** In cluster mode, the shards that its last process knew, and the epoch of its last claim on slots. */
   place: Place | null
   epoch: number
   stall: Stall | null
 }
-/** Its process stands still, for so many more turns. What it was told meanwhile it does when it goes on. */
+/** Its process is stalled for this many more turns. It carries out the commands of the meantime when it resumes. */
 interface Stall {
   left: number
   past: number
@@ -42,7 +42,7 @@ interface Spec {
   readonly onCrash: 'wait' | 'restart'
 }
 
-/** A group and what its clients know. */
+/** A group and the writes that its clients know of. */
 export interface Team {
   readonly number: number
   readonly slots: SlotRange | null
@@ -76,13 +76,13 @@ export interface World {
   turn: number
   nextShard: number
   nextWrite: number
-  /** So many stalls may still come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
+  /** How many more stalls may come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
   stalls: number | null
-  /** What must never be, and has come about; null: nothing. */
+  /** The violation of a rule that has happened; null: none. */
   fault: string | null
-  /** Processes of this revision do not come up. */
+  /** Processes of this revision fail to start. */
   broken: string | null
-  /** Does a follower of that revision fail to carry out what comes from the other one? */
+  /** Whether a follower of that revision fails to carry out commands from the other one. */
   stumbles: (follower: Engine, source: Engine) => boolean
 }
 
@@ -174,7 +174,7 @@ export function enlist(world: World, group: Team, wanted: Runs, follows: number 
   return member
 }
 
-/** What the agent makes of a spec: a new process where the revision differs, or where nothing else would start one. */
+/** The agent gets a spec: it starts a new process if the revision differs, or if nothing else would start one. */
 export function put(member: Member, spec: Spec): void {
   const before = member.spec
   member.spec = spec
@@ -192,7 +192,7 @@ export function put(member: Member, spec: Spec): void {
   member.state = member.engine === null ? 'starting' : 'stopping'
 }
 
-/** The agent ends its process and forgets it. A process that stands still does not end. */
+/** The agent ends the shard's process and forgets the shard. A stalled process does not end. */
 export function remove(world: World, member: Member): void {
   if (member.engine !== null && (stallsAt(world, member, false) || member.stall !== null)) return
   Object.assign(member, { engine: null, state: 'absent', disk: engines.noDisk, spec: null, ordered: false })
@@ -200,22 +200,22 @@ export function remove(world: World, member: Member): void {
     if (other.engine?.primary === member.id) other.engine.link = 'down'
 }
 
-/** Of its group: the one that moved the role last, or is open. */
+/** The handover of its group that moved the role last, or is open. */
 export function lastHandover({ handovers }: Team): Handover | undefined {
   return handovers.findLast(({ closed, certificate }) => !closed || certificate !== null)
 }
 
-/** It has the slots, and the others hear of it if it lives long enough. */
+/** The shard has the slots, and the others hear of that if it lives long enough. */
 export function claimSlots(team: Team, member: Member): void {
   team.epoch += 1
   Object.assign(member, { epoch: team.epoch })
   team.owner = member.id
 }
 
-/** All processes of a group are gone within a moment. What its primary had on disk must come back. */
+/** All processes of a group die at the same moment. The writes that its primary had on disk must come back. */
 export function cutPower(world: World, team: Team): void {
   for (const member of team.members) {
-    // The agent died too: whether this one would have come up, the next agent tries.
+    // The agent died too: the next agent tries to start this process again.
     if (member.state === 'starting' && member.engine === null) member.ordered = true
     stop(world, member)
   }
@@ -229,12 +229,12 @@ export function savePoint(world: World, member: Member): void {
     member.engine.saving ??= engines.save(member.engine)
 }
 
-/** Its process stands still from now on. */
+/** Its process is stalled from now on. */
 export function stall(world: World, member: Member, promotes = false): void {
   member.stall ??= { left: 2 + world.pick(20), past: 0, promotes }
 }
 
-/** Does it stall right when it is told to take over, or to end? What it is told then it does when it goes on. */
+/** Whether it stalls right when it is told to take over, or to end. It carries out that order when it resumes. */
 export function stallsAt(world: World, member: Member, promotes = true): boolean {
   if (world.cluster || !world.stalls || world.pick(3) > 0) return false
   world.stalls -= 1
@@ -242,7 +242,7 @@ export function stallsAt(world: World, member: Member, promotes = true): boolean
   return true
 }
 
-/** Its process is gone at once, with all it had not written to disk. */
+/** Its process dies at once, and loses all that it had not written to disk. */
 export function kill(world: World, member: Member): void {
   const { engine, group } = member
   stop(world, member)
@@ -305,7 +305,7 @@ function end(member: Member, cleanly: boolean): void {
     if (other.engine?.primary === member.id) other.engine.link = 'down'
 }
 
-/** Some of what is on its way arrives: processes stop and start, streams flow, gossip spreads. */
+/** A part of everything under way arrives: processes stop and start, streams flow, gossip spreads. */
 export function arrive(world: World): void {
   world.turn += 1
   for (const member of membersOf(world)) standStill(member)
@@ -321,7 +321,7 @@ export function arrive(world: World): void {
   }
 }
 
-/** Of the engines of a group, when their time is over. */
+/** Ends the pauses of a group's engines when their time is over. */
 export function endPauses({ time }: World, { members }: Team): void {
   for (const { engine } of members)
     if (engine?.paused && time.elapsed() >= engine.pausedUntil) engine.paused = false
@@ -351,7 +351,7 @@ function moveOn(world: World, member: Member): void {
   } else if (engine !== null) writeFiles(member, engine)
 }
 
-/** What an engine writes beside its work is there, whole. */
+/** The file that an engine writes in the background is complete. */
 function writeFiles(member: Member, engine: Engine): void {
   if (engine.aof === 'rewriting') engine.aof = 'on'
   if (engine.saving === null) return
@@ -377,7 +377,7 @@ function boot(world: World, member: Member): void {
     if (engine.unheard && member.epoch > (owner?.epoch ?? 0)) group.owner = member.id
   }
   engines.load(engine, disk, follows !== null, world.persistence === 'aof')
-  // From here on the file lacks what this process takes.
+  // From here on the file lacks the writes of this process.
   if (engine.aof !== 'on') member.disk = { ...disk, aofWhole: false }
   Object.assign(member, { engine, state: 'running' })
 }
