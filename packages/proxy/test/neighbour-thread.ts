@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Latency } from './neighbour.ts'
 
-/** The thread of a Neighbour: see there. */
+/** The thread of a Neighbour (neighbour.ts). */
 const EVERY_MS = 2
 const PONG_BYTES = '+PONG\r\n'.length
 
 const { port } = workerData as { readonly port: number }
 const socket = connect({ host: '127.0.0.1', port, noDelay: true })
 await once(socket, 'connect')
-/** When those that are not answered were to be asked. */
+/** The due times of the requests without an answer. */
 const asked: number[] = []
 let took: number[] = []
 let bytes = 0
@@ -24,7 +24,7 @@ let isOn = false
 setInterval(() => {
   for (const now = performance.now(); dueMs <= now; dueMs += EVERY_MS) {
     if (!isOn) continue
-    // From when it was due: a client that is late to ask has waited, too.
+    // Counts from the due time: a client that asks late has waited, too.
     asked.push(dueMs)
     socket.write('PING\r\n')
   }

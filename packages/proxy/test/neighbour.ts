@@ -10,9 +10,9 @@ export interface Latency {
   readonly answers: number
 }
 
-/** A client in a thread of its own, so that what is done here does not delay it. */
+/** A client in a thread of its own, so that this thread's work does not delay it. */
 export interface Neighbour extends AsyncDisposable {
-  /** How it fares while `act` is done. */
+  /** Its answer times while `act` runs. */
   during(act: () => Promise<unknown>): Promise<Latency>
 }
 

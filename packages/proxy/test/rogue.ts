@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A listener that is no engine of ours: what came to it must be nothing. */
+/** A listener that is no engine of ours: it must receive nothing. */
 export interface Rogue extends AsyncDisposable {
   readonly port: number
-  /** Connections that came, and what they said. */
+  /** The bytes of each connection that it accepted. */
   readonly came: string[]
 }
 
@@ -15,7 +15,7 @@ export async function openRogue(): Promise<Rogue> {
     socket.on('error', () => undefined)
     socket.on('data', (bytes) => {
       came[at] += bytes.toString('latin1')
-      // As an engine that takes everything.
+      // Answers as an engine that accepts everything.
       socket.write('+OK\r\n')
     })
   })
@@ -32,7 +32,7 @@ export async function openRogue(): Promise<Rogue> {
   }
 }
 
-/** What engines say of slots, roles and logins, and a script can say as well. `others`: ports where it sends a believer. */
+/** Errors of engines about slots, roles and logins, which a script can return as well. `others`: the ports to which they redirect. */
 export function wordsOfEngines(slot: number, others: readonly number[]): readonly string[] {
   return [
     ...others.flatMap((port) => [

@@ -9,20 +9,20 @@ import { type Client, createClient, proxyOperations, type Transport } from '@fai
 import { nodeFlags } from '../../cli/src/parts/node-flags.ts'
 import { until } from './stage.ts'
 
-/** What Node is started with for the proxy, as the product does it. */
+/** Node's arguments for the proxy, the same as in the product. */
 export const proxyFlags: readonly string[] = nodeFlags('proxy')
 
 export interface RunningProxy extends AsyncDisposable {
   readonly home: string
   readonly client: Client<typeof proxyOperations>
   process(): ChildProcess
-  /** What it has logged so far, by all of its processes. */
+  /** The log of all its processes so far. */
   log(): string
   /** Starts it again after it has died. */
   start(): Promise<void>
 }
 
-/** The proxy as a program of its own, in a home of its own; without its Sentinel answerer unless that gets a port. */
+/** The proxy as a program of its own, in a home of its own; its Sentinel answerer runs only if it gets a port. */
 export async function runProxy({
   sentinelPort = 0,
   workers = 1,
@@ -64,7 +64,7 @@ export async function runProxy({
           (report) => report.pid === pid,
           () => false,
         )
-      // Its start takes a second and a half of a core, which others may be using.
+      // Its start takes 1.5 s of processor time, and the machine may be busy.
       await until(answers, () => 'the proxy does not answer', 30_000)
     },
     async [Symbol.asyncDispose]() {

@@ -2,7 +2,7 @@ import { runProxy } from './run-proxy.ts'
 import { freePort, makeEndpointSpec, makePair } from './stage.ts'
 
 const host = '127.0.0.1'
-/** Of the endpoint, among those of its proxy. */
+/** The id of the endpoint at its proxy. */
 export const params = { id: 'bdb-1' }
 
 /**

@@ -14,14 +14,14 @@ import {
 
 export interface Cluster extends AsyncDisposable {
   readonly primaries: readonly Engine[]
-  /** By group; empty unless asked for. */
+  /** One for each group; empty unless asked for. */
   readonly replicas: readonly Engine[]
   readonly endpoint: Endpoint
   readonly port: number
   readonly shards: readonly EndpointShard[]
   /** Moves the role of one group to its other engine, as the server does: hold, pause, equal, take over, switch. */
   handOver(group: number): Promise<void>
-  /** The same without the endpoint. The port that has the role then. */
+  /** The same without the endpoint. Answers the port of the new primary. */
   moveRole(group: number): Promise<number>
 }
 
@@ -51,7 +51,7 @@ export async function makeCluster(
   }
   const [first] = engines
   if (first === undefined) throw new Error('no engines')
-  // Nodes that begin with the same epoch give themselves others later: one that rises during a takeover may be above that of the new primary.
+  // Nodes that begin with the same epoch give themselves others later: an epoch that rises during a takeover may exceed that of the new primary.
   for (const [n, { engine }] of engines.entries()) await engine.admin(`CLUSTER SET-CONFIG-EPOCH ${n + 1}`)
   for (const { engine, bus } of engines)
     await first.engine.admin(`CLUSTER MEET 127.0.0.1 ${engine.port} ${bus}`)

@@ -15,13 +15,13 @@ export const builds = (await readdir(enginesFolder()))
   .filter((name) => /^(valkey|redis)-[\d.]+$/.test(name))
   .toSorted()
 const [first = '', last = ''] = [builds.at(0), builds.at(-1)]
-/** From an old redis to a new valkey, where there are both. */
+/** From an old redis to a new valkey, if both are here. */
 export const [oldest, newest] = [first, last]
 
 export interface Engine extends AsyncDisposable {
   readonly port: number
   readonly process: ChildProcess
-  /** Sends an inline command on a connection of its own, and returns what came. */
+  /** Sends an inline command on a connection of its own, and returns the answer. */
   admin(line: string): Promise<string>
 }
 
@@ -134,7 +134,7 @@ export interface RawClient extends AsyncDisposable {
   /** Its own address and port, also when it is closed. */
   readonly address: string
   send(bytes: string | Uint8Array): void
-  /** Everything that came and was not taken. */
+  /** All received bytes that `gets` has not taken yet. */
   text(): string
   /** Waits for exactly these bytes, and takes them. */
   gets(text: string): Promise<void>

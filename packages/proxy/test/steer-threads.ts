@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 
 /**
- * Loaded into every thread of a proxy (--import), so that a test may end or stop one: it writes what is to happen into the
- * file `thread-N` of this folder; 0 is the main thread. The file goes away when it happens.
+ * Loaded into every thread of a proxy (--import), so that a test may end or stop one: it writes the order into the
+ * file `thread-N` of this folder; 0 is the main thread. The file is removed when the order is carried out.
  */
 const folder = process.env['STEER_FOLDER']
 const file = folder === undefined ? '' : join(folder, `thread-${threadId}`)

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { availableParallelism, setPriority } from 'node:os'
 
 /**
- * Loaded before the proxy's own program (node --import), in each of its threads: what it forwards for a client is carried out as ever, but for
+ * Loaded before the proxy's own program (node --import), in each of its threads: it forwards requests as usual, except for
  * requests with these words. `stick-working`: the write never ends, and uses the processor. `stick-waiting`: it never ends, and does
  * nothing. `work-starved`: it takes 300 ms of processor time, while others want each processor more, for 5 s at most.
  */
@@ -19,11 +19,11 @@ Socket.prototype.write = function (this: Socket, ...args: Parameters<typeof writ
   return write.apply(this, args)
 } as typeof write
 
-/** Uses so much processor time, for some time with a small share of it. */
+/** Uses `cpuMs` of processor time, for the first `forMs` with a small share of a processor. */
 function starved(cpuMs: number, forMs: number): void {
-  // Children of this process: where the kernel gives each session a share of its own, they have theirs of this one. They end with it.
+  // These are children of this process, so that they share its session's part of the processor. They end with it.
   const burners = Array.from({ length: 2 * availableParallelism() }, () => spawn('sh', ['-c', BURN]))
-  // Of this thread alone.
+  // This lowers the priority of this thread alone.
   setPriority(10)
   const before = process.threadCpuUsage()
   const until = performance.now() + forMs

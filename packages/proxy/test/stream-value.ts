@@ -3,22 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dial, type RawClient } from './stage.ts'
 
-/** What values here are made of, again and again: no byte of a long value is where another of them could stand unnoticed. */
+/** The repeated content of the values here. A byte of a long value at a wrong place is always noticed. */
 const pattern = Buffer.from(Uint32Array.from({ length: 64 * 1024 }, (_, n) => n * 2_654_435_761).buffer)
 
-/** Sends SET with a value of so many bytes, which is never held here as a whole; resolves when it is answered with OK. */
+/** Sends SET with a value of `bytes` bytes, which is never held here as a whole; resolves when the answer is OK. */
 export async function setLongValue(port: number, key: string, bytes: number): Promise<void> {
   await using value = await beginLongValue(port, key, bytes)
   await value.sendUpTo(bytes)
   await value.isSet()
 }
 
-/** A client on its way through a SET. */
+/** A client in the middle of a SET. */
 export interface LongValue extends AsyncDisposable {
   readonly client: RawClient
-  /** Sends on, as fast as it is taken, until so many bytes of the value have been sent. */
+  /** Continues, as fast as the other side reads, until this many bytes of the value have been sent. */
   sendUpTo(bytes: number): Promise<void>
-  /** Behind the last byte: waits for OK, and throws for any other answer. */
+  /** Called after the last byte: waits for OK, and throws for any other answer. */
   isSet(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function beginLongValue(port: number, key: string, bytes: number): 
   }
 }
 
-/** Sends GET and looks at each byte that comes, and keeps none. How many there were; throws when one is not what was set. */
+/** Sends GET, and compares each byte of the reply without keeping it. Answers their number; throws when one differs from the value. */
 export async function getLongValue(port: number, key: string): Promise<number> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   socket.write(`GET ${key}\r\n`)
@@ -77,7 +77,7 @@ export function peakBytes(pid: number): number {
   return 1_024 * Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-/** From now on the most it has had is what it has. */
+/** Resets the peak of a process to its present memory. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }

@@ -1,6 +1,6 @@
 import { rowsOf } from './row.ts'
 
-/** What comes before each last is, where it blocks across a handover, what another client does afterwards. */
+/** If a row's command blocks across a handover, another client sends the last command of the column `before` afterwards. */
 export const blocking = rowsOf(`
 BLMOVE $k $l LEFT RIGHT 9              | RPUSH $k a b                              | LRANGE $k 0 -1 ; LRANGE $l 0 -1
 BLMPOP 9 2 $k $l LEFT COUNT 2          | RPUSH $l a b c                            | LRANGE $l 0 -1
@@ -16,7 +16,7 @@ XREAD COUNT 1 STREAMS $k 0             | XADD $k 1-1 f v                        
 XREADGROUP GROUP g c BLOCK 9000 STREAMS $k > | XGROUP CREATE $k g 0 MKSTREAM ; XADD $k 1-1 f v | XPENDING $k g
 `)
 
-/** They wait for replicas, of which a single engine has none: so only that they answer, and with a number, is compared. */
+/** They wait for replicas, and a single engine has none: so the comparison is only that they answer with a number. */
 export const waiting = rowsOf(`
 WAIT 9 300                             | SET $k v                                  | GET $k | numbers
 WAITAOF 0 9 300                        | SET $k v                                  | GET $k | numbers

@@ -2,7 +2,7 @@ import { type ParsedReply, parseReply } from '@fairlead/engine'
 import type { Mark } from './row.ts'
 import type { Transcript } from './run-rows.ts'
 
-/** A step of a run whose reply is not what a single engine says, as the marks of its row compare them. */
+/** A step of a run whose reply differs from that of a single engine, compared by the marks of its row. */
 export interface Difference {
   readonly asked: string
   readonly got: string
@@ -21,7 +21,7 @@ export function compareTranscripts(
   })).filter((step) => inTermsOf(step, step.got, marks) !== inTermsOf(step, step.wanted, marks))
 }
 
-/** What is left of a reply when that which may differ is taken out of it. */
+/** A reply without the parts that may differ. */
 function inTermsOf({ asked }: Pick<Difference, 'asked'>, reply: string, marks: ReadonlySet<Mark>): string {
   if (marks.has('kind')) return asked === 'EXEC' ? reply.slice(0, '*1\r\n$'.length) : reply.charAt(0)
   if (marks.has('numbers')) return reply.replaceAll(/\d+(\.\d+)?/g, '#')

@@ -1,8 +1,8 @@
 import type { Way } from './run-rows.ts'
 
-/** Where an endpoint says something else than a single engine, and means it. */
+/** An intended difference between an endpoint's reply and that of a single engine. */
 export interface Documented {
-  /** Those that it concerns. */
+  /** The commands and moments (`ways`) that it concerns. */
   readonly commands: readonly string[]
   readonly ways: readonly Way[]
   /** The first reply of such a run that differs. */

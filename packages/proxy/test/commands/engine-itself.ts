@@ -1,6 +1,6 @@
 import { rowsOf } from './row.ts'
 
-/** What a user may ask of the engine itself. */
+/** The commands about the engine itself that a user may send. */
 export const engineItself = rowsOf(`
 ACL CAT string                         |                                           |  | set
 ACL GENPASS                            |                                           |  | kind
@@ -29,7 +29,7 @@ SLOWLOG HELP
 TIME                                   |                                           |  | numbers
 `)
 
-/** What belongs to clusters: the endpoint is none, so it answers as an engine that is in none. */
+/** Commands of clusters: the endpoint is not a cluster, so it answers as an engine outside of one. */
 export const cluster = rowsOf(`
 ASKING                                 |                                           | GET $k | error
 CLUSTER COUNTKEYSINSLOT 1              |                                           |  | error

@@ -7,8 +7,8 @@ const refusedNames = new Set(
 )
 
 /**
- * Findings that nothing explains, and explanations that explain nothing. A run is explained as a whole, by the first of its
- * findings: what follows from it is no other difference.
+ * Findings without an explanation, and explanations without a finding. A run is explained as a whole, by the first of its
+ * findings: the later ones follow from it.
  */
 export function explain(
   findings: readonly Finding[],

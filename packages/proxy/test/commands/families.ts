@@ -13,12 +13,12 @@ import { wholeDatabase } from './whole-database.ts'
 import { writeCollections, writeStreams } from './write-collections.ts'
 import { writeValues } from './write-values.ts'
 
-/** Commands of which a handover means the same. */
+/** Commands for which a handover has the same effect. */
 export interface Family {
   readonly name: string
-  /** What a handover in the middle of one means. */
+  /** The effect of a handover in the middle of such a command. */
   readonly plain: string
-  /** What is different when the database is sharded. */
+  /** The difference if the database is sharded. */
   readonly sharded: string
   readonly rows: readonly Row[]
 }

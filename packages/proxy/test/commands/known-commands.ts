@@ -9,7 +9,7 @@ export async function commandsOf(engine: Engine): Promise<ReadonlySet<string>> {
   return new Set(lines.map((line) => line.toUpperCase().replace('|', ' ')))
 }
 
-/** Those of `known` of which there is no row. What only has subcommands is asked by them. */
+/** The commands of `known` without a row. A command that only has subcommands is covered by their rows. */
 export function withoutRow(known: ReadonlySet<string>, rows: readonly Row[]): readonly string[] {
   const asked = new Set(rows.map(({ name }) => name))
   const withSubcommands = new Set(
@@ -18,12 +18,12 @@ export function withoutRow(known: ReadonlySet<string>, rows: readonly Row[]): re
   return [...known].filter((name) => !asked.has(name) && !withSubcommands.has(name)).toSorted()
 }
 
-/** Rows that this engine can be asked; those that no engine knows are asked of all. */
+/** The rows for this engine; rows of commands that no engine knows are for all engines. */
 export function askable(rows: readonly Row[], known: ReadonlySet<string>): readonly Row[] {
   return rows.filter(({ name }) => known.has(name) || name.includes('NOSUCH'))
 }
 
-/** How many words of a row's command are its keys, by the placeholders in it. */
+/** The number of keys in a row's command, counted by their placeholders. */
 export function keysIn({ ask }: Row): readonly string[] {
   const words = splitInline(Buffer.from(ask, 'latin1')) ?? []
   return [...new Set(words.map(String).filter((word) => /^\$[klm]$/.test(word)))]

@@ -4,7 +4,7 @@ import { type Engine, makePair, startEngine, until } from '../stage.ts'
 import { type Place, USER, USER_RIGHTS } from './run-rows.ts'
 import { talk } from './talk.ts'
 
-/** Half-sent requests and slow readers are waited for so long. */
+/** How long half-sent requests and slow readers are waited for. */
 const HOLD = { deadlineMs: 10_000, drainMs: 2_000 }
 
 type OwnedPlace = Place & AsyncDisposable & { readonly engine: Engine }

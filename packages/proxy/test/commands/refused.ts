@@ -1,6 +1,6 @@
 import { rowsOf } from './row.ts'
 
-/** What the user of a database may not do. It is refused, and the connection goes on. */
+/** Commands that the user of a database has no right to. They are refused, and the connection stays open. */
 export const refused = rowsOf(
   `
 ACL DELUSER x

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import { splitInline } from '@fairlead/engine'
 
-/** One command of the matrix: how it is asked, after what, and how its effect is seen. */
+/** One command of the matrix: the request, the commands before it, and those that show its effect. */
 export interface Row {
   /** In capitals, with its subcommand: CLIENT SETNAME. */
   readonly name: string
   readonly ask: string
-  /** What comes before it, on the same connection. */
+  /** The commands before it, on the same connection. */
   readonly before: readonly string[]
-  /** What shows its effect, on the same connection. */
+  /** The commands that show its effect, on the same connection. */
   readonly after: readonly string[]
   readonly marks: ReadonlySet<Mark>
 }
 
 /**
- * How replies are compared with those of a single engine, where the default (each byte) is not meant: `set`, in any order;
- * `numbers`, but for the digits in it; `kind`, only its type. `error`: an error is the right reply; `may-fail`: of some engines. `alone`: it concerns the
- * whole database, so nothing else is under way. `no-multi`: inside of MULTI it means something else, or breaks the reply.
+ * How replies are compared with those of a single engine, if not by each byte, which is the default: `set`, in any order;
+ * `numbers`, apart from the digits in it; `kind`, only its type. `error`: an error is the right reply; `may-fail`: it is so for some engines. `alone`: it concerns the
+ * whole database, so nothing else is under way. `no-multi`: inside of MULTI it has another meaning, or breaks the reply.
  * `resp3`: RESP2 has no messages for it.
  */
 export type Mark = 'set' | 'numbers' | 'kind' | 'error' | 'may-fail' | 'alone' | 'no-multi' | 'resp3'
@@ -30,8 +30,8 @@ const containers = new Set([
 
 /**
  * Reads a table of four columns, of which the last ones may be missing: `ask | before | after | marks`. Commands of a column
- * are divided by ` ; `. `$k` is a key (or a channel) of the row's own, `@` in front of a command means another client, and
- * `<` a message that comes without being asked for.
+ * are separated by ` ; `. `$k` is a key (or a channel) of the row's own, `@` in front of a command means another client, and
+ * `<` an unrequested message.
  */
 export function rowsOf(table: string): readonly Row[] {
   return table
@@ -77,7 +77,7 @@ export function wordsOf(command: string, tag: string): readonly Buffer[] {
   return words
 }
 
-/** By which EVALSHA knows the script "return 'tag'". */
+/** The SHA-1 of the script "return 'tag'", for EVALSHA. */
 export function shaOf(tag: string): string {
   return createHash('sha1').update(`return '${tag}'`).digest('hex')
 }

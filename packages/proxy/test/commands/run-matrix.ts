@@ -3,12 +3,12 @@ import { compareTranscripts, type Difference } from './compare.ts'
 import type { Row } from './row.ts'
 import { type Place, type Run, runRows, type Transcript, type Way } from './run-rows.ts'
 
-/** What a run showed that a single engine does not. */
+/** A difference between a run and a single engine. */
 export interface Finding extends Difference {
   readonly run: Run
 }
 
-/** With one handover in the middle of them. */
+/** Runs with one handover in the middle of them. */
 const AT_ONCE = 200
 
 /**
@@ -41,7 +41,7 @@ function waysOf(row: Row): readonly Way[] {
   ]
 }
 
-/** Runs them at `place`, with handovers, and compares with what a single engine said. */
+/** Runs them at `place`, with handovers, and compares their replies with those of a single engine. */
 export async function findDifferences(
   place: Place,
   runs: readonly Run[],
@@ -68,7 +68,7 @@ function batchesOf(runs: readonly Run[]): readonly (readonly Run[])[] {
   return [...batches, ...alone.map((run) => [run])]
 }
 
-/** What a single engine says to runs; asked once for those that only differ in when the handover comes. */
+/** The replies of a single engine to runs; asked once for all runs that differ only in the moment of the handover. */
 export async function askSingle(single: Place, runs: readonly Run[]): Promise<(run: Run) => Transcript> {
   const first = new Map(runs.map((run) => [keyOf(run), run]))
   const known = new Map<string, Transcript>()

@@ -3,9 +3,9 @@ import { type Row, shaOf, wordsOf } from './row.ts'
 import { type Talker, talk } from './talk.ts'
 
 /**
- * What a handover is in the middle of. `before`: the command has been answered, and its effect is looked at afterwards; `cut`: one
- * half of the request was sent; `held`: it is sent while clients are held; `transaction`: it is queued; `blocked`: it waits, and
- * what it waits for comes afterwards.
+ * The moment of the handover in a run. `before`: the command has been answered, and its effect is read afterwards; `cut`: one
+ * half of the request was sent; `held`: it is sent while clients are held; `transaction`: it is queued; `blocked`: it waits for
+ * data that come afterwards.
  */
 export type Way = 'before' | 'cut' | 'held' | 'transaction' | 'blocked'
 
@@ -17,15 +17,15 @@ export interface Run {
   readonly tag: string
 }
 
-/** Each command from the row's own on, with what came; its tag is replaced, so that runs can be compared. */
+/** Each command from the row's own on, with its replies; the tag is replaced, so that runs can be compared. */
 export type Transcript = readonly { readonly asked: string; readonly got: string }[]
 
-/** Where rows are run. */
+/** A place to run rows at. */
 export interface Place {
   readonly port: number
-  /** The primaries move, and `whileHeld` happens while clients are held. */
+  /** Moves the primaries, and calls `whileHeld` while clients are held. */
   handOver(whileHeld: () => Promise<void>): Promise<void>
-  /** Resolves when so many clients wait in blocking commands. */
+  /** Resolves when this many clients wait in blocking commands. */
   whenBlocked(count: number): Promise<void>
 }
 

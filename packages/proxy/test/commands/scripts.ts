@@ -1,6 +1,6 @@
 import { rowsOf } from './row.ts'
 
-/** `%t` is a word of the row's own, `%h` the SHA-1 of the script "return '%t'". */
+/** `%t` is the row's tag, `%h` the SHA-1 of the script "return '%t'". */
 export const scripts = rowsOf(String.raw`
 EVAL "return redis.call('INCR', KEYS[1])" 1 $k | SET $k 1                         | GET $k
 EVAL "return {1, 'two', {3, false}}" 0

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createReplyScanner, encodeCommand, scanReply } from '@fairlead/engine'
 
-/** A client that asks one command after the other and sees each message as it came. */
+/** A client that sends one command after the other and reads each message unchanged. */
 export interface Talker extends Disposable {
-  /** What the engine answers to a command: as many messages as it has replies. */
+  /** The engine's answer to a command: as many messages as it has replies. */
   ask(words: readonly Uint8Array[]): Promise<string>
-  /** The bytes of a command that is about to be sent, and how many replies it has. */
+  /** The bytes of the next command, and the number of its replies. */
   request(words: readonly Uint8Array[]): { readonly bytes: Buffer; readonly replies: number }
   /** Sends without waiting. */
   send(bytes: Uint8Array): void
@@ -14,7 +14,7 @@ export interface Talker extends Disposable {
   take(count: number): Promise<string>
   /** The next unrequested message. */
   hear(): Promise<string>
-  /** What came without being asked for, and was not heard. */
+  /** The unrequested messages that were not read. */
   unheard(): readonly string[]
 }
 
@@ -30,7 +30,7 @@ export async function talk(port: number): Promise<Talker> {
   socket.on('close', inbox.end)
   let silent = false
   let skips = false
-  /** CLIENT REPLY is answered by nothing, and keeps others from being answered. */
+  /** CLIENT REPLY has no answer, and stops the answers of other commands. */
   const repliesOf = (words: readonly Uint8Array[]): number => {
     const [name = '', sub = '', third = ''] = words.map((word) => String(word).toUpperCase())
     if (name === 'CLIENT' && sub === 'REPLY') {
@@ -61,8 +61,8 @@ export async function talk(port: number): Promise<Talker> {
 }
 
 /**
- * What a tracking client is told at a handover, because the new engine does not know what it has cached. A single engine says
- * nothing like it, so it is left out here; packages/proxy/src/remembered/replay.test.ts looks for it.
+ * The invalidation that a tracking client gets at a handover, because the new engine does not know its cached keys. A single
+ * engine sends no such message, so it is left out here; packages/proxy/src/remembered/replay.test.ts looks for it.
  */
 const forgetAll = '>2\r\n$10\r\ninvalidate\r\n_\r\n'
 

@@ -7,10 +7,10 @@ import { isMainThread } from 'node:worker_threads'
  * the same on a busy machine. Told to (a file `look` in TURNS_FOLDER), it writes `turns.json` there, and begins anew.
  */
 
-/** A turn is at least that long: the timer is due in each. */
+/** The length of the timer, which is due in each turn: a turn is at least this long. */
 const TICK_MS = 1
 const LOOK_EVERY_MS = 20
-/** What a turn may take before it counts. */
+/** Shorter turns do not count. */
 const LONG_MS = 20
 /** Turns are counted by their length, in steps of so much. */
 const STEP_MS = 0.25
