@@ -49,7 +49,10 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
   const admit = (socket: Socket): void => {
     if (clients.size >= MOST_CLIENTS || admission.open >= admission.most) {
       const silent = longestSilent(clients)
-      if (silent === undefined) return refuse(socket)
+      if (silent === undefined) {
+        refuse(socket)
+        return
+      }
       leave(silent)
       silent.end()
     }
