@@ -78,7 +78,7 @@ describe('a malformed request is refused with 400, and the message names what is
       '{"engine_version": "newest"}',
       /engine_version: must be of this form: A version like/,
     ],
-    ['a text that is not a uid', '/v1/bdbs/x/upgrade', '{}', /uid: must be an integer/],
+    ['a number that is not a uid', '/v1/bdbs/4.0/upgrade', '{}', /uid: must be an integer, written in digits/],
     ['an unknown query', '/v1/bdbs/1/upgrade?force=true', '{}', /force: is not a field of the query/],
     ['an empty name', '/v1/users/authorize', '{"username": "", "password": "x"}', /username/],
     [
@@ -171,7 +171,7 @@ describe('an unknown path or object is 404', () => {
     ['GET', '/v1/bdbs/999/shards', 'db_not_exist'],
     ['GET', '/v1/actions/999', 'action_not_exist'],
     ['GET', '/v1/nothing', 'not_found'],
-    ['PATCH', '/v1/bdbs', 'not_found'],
+    ['POST', '/v1/bdbs/x/upgrade', 'not_found'],
   ] as const
   for (const [method, path, code] of cases) {
     test(`${method} ${path}`, async () => {
