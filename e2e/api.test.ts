@@ -78,12 +78,7 @@ describe('a malformed request is refused with 400, and the message names what is
       '{"engine_version": "newest"}',
       /engine_version: must be of this form: A version like/,
     ],
-    [
-      'a number that is not a uid',
-      '/v1/bdbs/4.0/upgrade',
-      '{}',
-      /uid: must be an integer, written in digits/,
-    ],
+    ['a number that is not a uid', '/v1/bdbs/4.0/upgrade', '{}', /uid: .*written in digits/],
     ['an unknown query', '/v1/bdbs/1/upgrade?force=true', '{}', /force: is not a field of the query/],
     ['an empty name', '/v1/users/authorize', '{"username": "", "password": "x"}', /username/],
     [

@@ -11,23 +11,23 @@ const { from, to } = usualPair()
 describe('a process that dies in the middle of a handover leaves one primary, and the upgrade goes on', () => {
   const cases = [
     // The pause may still hold writes that the successor has not received: these are not acknowledged.
-    { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true },
-    { who: 'the old primary', shard: 's1', when: 'after demote', mayLose: false },
-    { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false },
-    { who: 'a sibling', shard: 's2', when: 'after pause', mayLose: false },
+    { part: 'the old primary', shard: 's1', when: 'after pause', mayLose: true },
+    { part: 'the old primary', shard: 's1', when: 'after demote', mayLose: false },
+    { part: 'the old primary', shard: 's1', when: 'after promote', mayLose: false },
+    { part: 'a sibling', shard: 's2', when: 'after pause', mayLose: false },
     // The old primary has stepped down, and becomes primary again: the successor never served, and no loss is reported.
-    { who: 'the successor', shard: 's3', when: 'before demote', mayLose: false },
-    { who: 'the endpoint', shard: 'proxy', when: 'after hold-endpoint', mayLose: false },
-    { who: 'the endpoint', shard: 'proxy', when: 'after promote', mayLose: false },
+    { part: 'the successor', shard: 's3', when: 'before demote', mayLose: false },
+    { part: 'the endpoint', shard: 'proxy', when: 'after hold-endpoint', mayLose: false },
+    { part: 'the endpoint', shard: 'proxy', when: 'after promote', mayLose: false },
     // In a group of three, the first to hand over; its successor is the first surge shard.
-    { who: 'the old primary', shard: 's1', when: 'after pause', mayLose: true, groups: 3 },
-    { who: 'the old primary', shard: 's1', when: 'after promote', mayLose: false, groups: 3 },
-    { who: 'a sibling', shard: 's4', when: 'after pause', mayLose: false, groups: 3 },
-    { who: 'the successor', shard: 's7', when: 'after pause', mayLose: false, groups: 3 },
+    { part: 'the old primary', shard: 's1', when: 'after pause', mayLose: true, groups: 3 },
+    { part: 'the old primary', shard: 's1', when: 'after promote', mayLose: false, groups: 3 },
+    { part: 'a sibling', shard: 's4', when: 'after pause', mayLose: false, groups: 3 },
+    { part: 'the successor', shard: 's7', when: 'after pause', mayLose: false, groups: 3 },
   ]
-  for (const { who, shard, when, mayLose, groups = 1 } of cases) {
+  for (const { part, shard, when, mayLose, groups = 1 } of cases) {
     // Most of this time is spent waiting for deadlines.
-    test.concurrent(`${who}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, async () => {
+    test.concurrent(`${part}${groups > 1 ? ' of a group of a sharded database' : ''}, ${when}`, async () => {
       await using fairlead = await startFairlead({
         serverMain: join(import.meta.dirname, 'crash-main.ts'),
         env: { KILL_SHARD: shard, KILL_WHEN: when },
@@ -70,7 +70,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
       expect(verdict.duplicated).toBe(0)
       if (!mayLose) expect(verdict.lost).toBe(0)
       if (verdict.lost > 0) expect(action.warnings.join()).toContain('are lost')
-      if (who === 'the successor') expect(action.warnings).toEqual([])
+      if (part === 'the successor') expect(action.warnings).toEqual([])
     })
   }
 })
@@ -81,27 +81,27 @@ const REPLY_WITHIN_MS = 60_000
 describe('agent and server may die while clients are held: clients keep their connections, and wait for neither while there is a primary', () => {
   const cases = [
     {
-      who: 'agent',
+      part: 'agent',
       when: 'after hold-endpoint',
       hasPrimary: true,
       env: { KILL_SHARD: 'agent', KILL_WHEN: 'after hold-endpoint' },
     },
     {
       // The handover goes on when the agent, through which engines are reached, is back.
-      who: 'agent',
+      part: 'agent',
       when: 'after demote',
       hasPrimary: false,
       env: { KILL_SHARD: 'agent', KILL_WHEN: 'after demote' },
     },
     {
-      who: 'server',
+      part: 'server',
       when: 'after hold-endpoint',
       hasPrimary: true,
       env: { CRASH_WHEN: 'after hold-endpoint' },
     },
   ] as const
-  for (const { who, when, hasPrimary, env } of cases) {
-    test.concurrent(`the ${who}, ${when}`, async () => {
+  for (const { part, when, hasPrimary, env } of cases) {
+    test.concurrent(`the ${part}, ${when}`, async () => {
       await using fairlead = await startFairlead({
         serverMain: join(import.meta.dirname, 'crash-main.ts'),
         env,
@@ -123,7 +123,7 @@ describe('agent and server may die while clients are held: clients keep their co
       const pace = { connections: 8, perSecond: 2_000, replyWithinMs: REPLY_WITHIN_MS }
       await using load = await startLoad({ kind: 'incr', ...pace, password, lookup })
       await load.untilAcked(100)
-      const ended = fairlead[who].ended
+      const ended = fairlead[part].ended
       const upgrade = await api.upgradeDatabase({
         params: { uid },
         body: { engine_version: to, rollback_window: 0 },
@@ -131,7 +131,7 @@ describe('agent and server may die while clients are held: clients keep their co
       await ended
       // While there is a primary, clients need no process besides it and the proxy: a hold that no process ends, ends by itself.
       if (hasPrimary) await load.untilAcked(load.acked() + 1_000)
-      await fairlead[who].start({ CRASH_WHEN: '' })
+      await fairlead[part].start({ CRASH_WHEN: '' })
       const action = await fairlead.untilEnded(upgrade.action_uid)
       expect(action.status, action.error).toBe('completed')
       await load.untilAcked(load.acked() + 100)

@@ -25,7 +25,7 @@ export function readInfo(text: string): InfoFields {
   return fields
 }
 
-/** Of the fields of an INFO text only these, as `readInfo` has them: a tenth of the work where few are wanted of many. Those that are not there are left out. */
+/** Only the fields `names` of an INFO text, with the values that `readInfo` gives; missing fields are left out. If few fields are wanted, this is a tenth of the work. */
 export function pickInfo(text: string, names: readonly string[]): InfoFields {
   checkLength(text)
   return readInfo(names.map((name) => lineOf(text, name)).join('\n'))

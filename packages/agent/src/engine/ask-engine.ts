@@ -50,7 +50,7 @@ export function createProbe(onClose?: () => void): Probe {
     if (connection?.usable) return connection
     connection?.[Symbol.dispose]()
     connection = null
-    // An engine that starts refuses some looks: each would read all listeners of the machine before it is refused.
+    // An engine that is starting refuses connections. Without this, each attempt would first read all listeners of the machine.
     if (!isSettled && (await isRefused(address, ASK_WITHIN_MS)))
       throw new EngineUnreachable(`the engine at ${address.host}:${address.port} does not listen yet`)
     connection = await connectEngine({

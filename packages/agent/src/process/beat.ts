@@ -1,25 +1,25 @@
-/** Wakes many at the same moments, so that the process is woken seldom. Disposing of it wakes none any more. */
+/** Wakes many waiting loops at the same moments, so that the process wakes up seldom. After its disposal no loop is woken. */
 export interface Beat extends Disposable {
-  /** One that rests again and again; each is given another of the moments in its turn. */
+  /** For a loop that rests again and again. The moments are given to the loops in turn. */
   join(): Rests
 }
 
-/** The rests of one. */
+/** The rests of one loop. */
 export interface Rests {
   /**
-   * Calls `wake` after about so many milliseconds, and never later: at a moment that it shares with others. Rests of whole periods, one right after the
-   * other, end exactly a period apart. Calling what it answers ends the rest without a call.
+   * Calls `wake` after at most `ms` milliseconds, at a moment that it shares with other loops. Rests of one period, one directly after the other, end exactly
+   * one period apart. The function that it returns ends the rest without a call of `wake`.
    */
   rest(ms: number, wake: () => void): () => void
 }
 
 /**
- * A look at an engine is a write, a wait and a read. Measured with 300 engines that are looked at once a second, each at a time of its own: 0.23 ms of a
- * processor for each look; 75 at a time 0.02 ms, because most of it is the way from sleep into the process and back.
+ * A look at an engine is a write, a wait and a read. Measured with 300 engines that are looked at once a second: 0.23 ms of a processor for each look if each has
+ * its own moment, 0.02 ms if 75 share one. Most of the cost is to wake the process up and to let it sleep again.
  */
 const EVERY_MS = 250
 
-/** `periodMs`: how long most rest; a shorter rest is a wait for something, and ends at a moment of its own. `clock`: milliseconds that only rise. */
+/** `periodMs`: the usual length of a rest. A shorter rest is a wait for an event, and has a timer of its own. `clock`: milliseconds that only rise. */
 export function createBeat(periodMs: number, clock = (): number => performance.now()): Beat {
   const resting = new Map<number, Set<() => void>>()
   const moments = Math.max(1, Math.round(periodMs / EVERY_MS))
@@ -71,7 +71,7 @@ export function createBeat(periodMs: number, clock = (): number => performance.n
   }
 }
 
-/** The last of its moments, which are a period apart, that is not after `time`. */
+/** The moments of a phase are one period apart: the last one that is not after `time`. */
 function momentBefore(time: number, phase: number, periodMs: number): number {
   return Math.floor((time - phase) / periodMs) * periodMs + phase
 }

@@ -13,8 +13,8 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 }
 
 /**
- * The same for a file that is written anew before it is needed again: after a crash of the machine it may be empty, or the old one. That takes a third of
- * the time, because it waits for no disk.
+ * As `writeDurably`, but it does not wait for the disk, and takes a third of the time: after a crash of the machine the file may be empty, or have the old text.
+ * For files that are written again before they are needed.
  */
 export async function replaceFile(
   path: string,

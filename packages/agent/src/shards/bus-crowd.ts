@@ -5,8 +5,8 @@ import { isCrowded } from './decide-crowd.ts'
 import { readPeerUsers } from './read-peer-users.ts'
 
 /**
- * What fills the bus of an engine in cluster mode, in words for `status_reason`; empty while there is room. Any user of the machine may connect there,
- * an engine closes no connection of its bus that says nothing, and has no command to end one: they take the files that new clients need.
+ * Which user fills the bus of an engine in cluster mode, as a sentence for `status_reason`; empty while there is room. Any user of the machine can connect to the
+ * bus. An engine does not close silent connections of its bus, and has no command for it: they take the file handles that new clients need.
  */
 export async function readBusCrowd(
   { port, cluster }: Pick<ShardSpec, 'port' | 'cluster'>,

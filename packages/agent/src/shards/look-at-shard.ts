@@ -34,7 +34,7 @@ export function noteChanges({ state, place, changes, end }: Supervision): void {
   if (grown !== null) changes.offset({ id, ...grown })
 }
 
-/** All that a report is made of, and what the engine says of itself: where each is the very same, the report is, too, and is not made. */
+/** All values from which a report is made, and the state of the engine. If each value is the same as before, so is the report, and it is not made again. */
 function whatWasSeen(state: ShardState): readonly unknown[] {
   const { wanted, last, view, silence, trouble, crowd, disk, engine, settings } = state
   const at = last?.startedAt ?? 0

@@ -25,7 +25,7 @@ export interface SupervisionSettings {
   readonly silence: SilenceRules
   readonly stopWithinMs: number
   readonly changes: Pick<ChangeLog, 'shard' | 'offset' | 'gone'>
-  /** At whose moments shards that run are looked at. */
+  /** Gives the moments at which running shards are looked at. */
   readonly beat: Pick<Beat, 'join'>
   /** A process has begun, or has ended. */
   readonly onProcess: () => void
@@ -49,7 +49,7 @@ export interface ShardState {
   /** By the last look: its engine has said how it is. */
   isSeen: boolean
   readonly attention: Attention
-  /** Of what the report was made that the server was told last; empty before the first. */
+  /** The values from which the last report to the server was made; empty before the first report. */
   told: readonly unknown[]
   /** Ends the rest of the loop. */
   wake: () => void

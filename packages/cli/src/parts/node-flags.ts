@@ -27,7 +27,7 @@ export function nodeFlags(part: string, processors = availableParallelism()): re
   }
 }
 
-/** As many as Node starts, unless told. */
+/** The number of threads that Node starts by default. */
 const MOST_HELPERS = 4
 
 function helpersOn(processors: number): number {

@@ -73,7 +73,7 @@ export interface Connection {
   watchLost: boolean
   /** The beginning of a request that is not complete yet, as long as it is short: nothing of it is forwarded. */
   readonly begun: GatheredBytes
-  /** Of a long request that is not whole yet, what is forwarded; null: none is under way, or it is not kept (keep-part.ts). */
+  /** The forwarded bytes of a long request that is not complete yet; null: there is no such request, or its bytes are not kept (keep-part.ts). */
   part: SentPart | null
   /**
    * Not null: the requests can no longer be parsed, and all bytes go unchanged to the engine, which answers with its error, and closes. When bytes
@@ -108,7 +108,7 @@ export interface Prepared {
   readonly leave: () => void
 }
 
-/** What an engine has got of a long request that is not whole yet, so that another engine can get it instead; `bytes`: what it costs. */
+/** The bytes of an incomplete long request that an engine has got, so that another engine can get them instead. `bytes`: their cost. */
 export interface SentPart {
   readonly chunks: Buffer[]
   bytes: number

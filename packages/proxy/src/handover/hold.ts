@@ -192,7 +192,7 @@ function unansweredOf(left: readonly Connection[]): readonly Connection[] {
   return left.filter((each) => !isHeldUpByClient(each))
 }
 
-/** It is in the middle of a long request that has to end where it began, and forwards so much of it that waiting is worth while. */
+/** Whether the connection is in the middle of a long request that has to end at its engine, and forwards so many bytes of it that it is worth waiting. */
 function isSending(connection: Connection, before: ReadonlyMap<Connection, number>): boolean {
   const forwarded = forwardedBytes(connection) - (before.get(connection) ?? 0)
   return isTied(connection) && forwarded >= LONGEST_BEGUN_BYTES

@@ -9,8 +9,8 @@ import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 /** A long request that takes longer than this is worth waiting for before clients are held. */
 export const SHORT_MS = 50
 /**
- * A client that has sent nothing of its request for so long is not waited for. A lost packet, or a client without processor time, is
- * back before.
+ * A handover does not wait for a client that has sent nothing of its request for this time. It is longer than the pause after a lost packet, or of a
+ * client that gets no processor time for a moment.
  */
 const SILENT_MS = 2_000
 /** How long that may take: others wait for the hold meanwhile, but are served. */
@@ -30,13 +30,13 @@ export interface Calm {
 /** The long requests of an upstream, and the gate for those that begin. */
 export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open'> {
   /**
-   * Waits until no connection is in the middle of a long request that cannot follow, but for those that have just begun, and those of
-   * which nothing comes any more. No client is held meanwhile. Which still are after `withinMs`; those that are so for too long are cut.
-   * 0: no wait. Those count of which something has come since the last wait: other threads hold their clients already. Each other wait
-   * is an attempt that the gate counts. `cutBefore`: of other clients, as many count too.
+   * Waits, for `withinMs` at most, until no connection is in the middle of a long request that cannot follow. Requests that have just begun, and requests of
+   * silent clients, are not waited for. No client is held meanwhile. Answers how many such requests are left; clients that have delayed handovers for too long
+   * are disconnected. `withinMs` 0: there is no wait, because other threads hold their clients already, and a request counts if bytes of it have come since the last
+   * wait. Every other wait is an attempt that the gate counts. `cutBefore`: how many other clients were disconnected before, which count too.
    */
   end(withinMs: number, cutBefore: number): Promise<Calm>
-  /** Nothing has come of its request for so long that nothing waits for it. */
+  /** Whether nothing of the client's request has come for so long that no handover waits for it. */
   isSilent(connection: Connection): boolean
 }
 
@@ -57,7 +57,7 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
       return { ...calm, tries, cut: calm.cut + cut }
     },
     isSilent(connection) {
-      // What it sends is no request, and never ends.
+      // These bytes are no request, and never end.
       if (connection.protocolError !== undefined) return true
       const known = under.get(connection)
       return known !== undefined && isStill(connection, known) && hasGoneSilent(known, performance.now())
@@ -78,7 +78,7 @@ async function longRequestsEnd(
   withinMs: number,
 ): Promise<ReadonlyMap<Connection, UnderWay>> {
   if (withinMs === 0) return look(connections, before, performance.now())
-  // It is not known how long the present ones are under way; but whether anything of them has come since the last attempt.
+  // It is not known when the present requests began, but it is known whether bytes of them have come since the last attempt.
   let under = look(connections, before, Number.NEGATIVE_INFINITY)
   const until = performance.now() + Math.min(withinMs, MOST_MS)
   while (slowOf(under).length > 0 && performance.now() < until) {
@@ -99,7 +99,7 @@ function hasGoneSilent({ movedMs }: UnderWay, nowMs: number): boolean {
   return nowMs - movedMs > SILENT_MS
 }
 
-/** It is in the middle of the same request, and nothing of it has come since. */
+/** Whether the connection is in the middle of the same request, of which nothing has come since. */
 function isStill(connection: Connection, { request, bytes }: UnderWay): boolean {
   return connection.link?.sent === request && forwardedBytes(connection) === bytes
 }

@@ -19,7 +19,7 @@ import { encodeReply } from './sentinel-reply.ts'
 export interface SentinelClient {
   /** Sends a message to the client, if it has subscribed to the channel. */
   publish(channel: string, text: string): void
-  /** It waits to be told of new primaries. */
+  /** Whether the client has subscribed to news of primaries. */
   listens(): boolean
   end(): void
 }

@@ -64,7 +64,7 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
     }))
     clients.add(client)
     admission.open += 1
-    // In the order in which they were heard last.
+    // The set is in the order of the clients' last requests.
     socket.on('data', () => clients.delete(client) && clients.add(client))
     socket.on('close', () => leave(client))
   }

@@ -1,16 +1,16 @@
 import type { PendingReply, Router } from './router.ts'
 
-/** Of requests of one client that may have to be asked again. One that is not kept is carried out; where its slot has moved its client is told to try again. */
+/** The most bytes kept for one client of requests that may have to be sent again. A request that is not kept is executed, too; but if its slot has moved, its client is told to try again. */
 const LARGEST_BYTES = 1024 * 1024
-/** The same of all clients of a thread, whichever endpoint they belong to. */
+/** The same for all clients of a thread, of all its endpoints. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Of any client so much is kept, whatever others have sent. */
+/** This much is kept for each client, even if the bound of the thread is reached. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
 type Keeper = Pick<Router, 'keptBytes' | 'closed'>
 
-/** Whether there is room to keep a request of so many bytes; it is counted then. */
+/** Whether a request of this many bytes may be kept. If so, it is counted. */
 export function mayKeepRequest(router: Keeper, bytes: number): boolean {
   const most = thread.bytes + bytes > MOST_BYTES ? SMALL_BYTES : LARGEST_BYTES
   if (router.closed || router.keptBytes + bytes > most) return false
@@ -19,7 +19,7 @@ export function mayKeepRequest(router: Keeper, bytes: number): boolean {
   return true
 }
 
-/** It need not be kept any more. */
+/** Called when a request does not have to be kept any more. */
 export function forgetRequest(router: Keeper, pendingReply: Pick<PendingReply, 'request'>): void {
   const bytes = pendingReply.request?.length ?? 0
   pendingReply.request = null
@@ -28,7 +28,7 @@ export function forgetRequest(router: Keeper, pendingReply: Pick<PendingReply, '
   thread.bytes -= bytes
 }
 
-/** The client is closed. */
+/** Called when the connection of the client is closed. */
 export function forgetRequests(router: Keeper): void {
   thread.bytes -= router.keptBytes
   router.keptBytes = 0

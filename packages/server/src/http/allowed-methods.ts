@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** The methods of a path, in the order of the alphabet; none where there is nothing at it. */
+/** The methods that a path has, in alphabetical order; empty if the path does not exist. */
 export type MethodsAt = (path: string) => readonly string[]
 
 interface Place {
@@ -8,7 +8,7 @@ interface Place {
   readonly methods: Set<string>
 }
 
-/** Call it before routes are added: it notes their paths. */
+/** Notes the paths of the routes that are added after this call. */
 export function noteMethods(app: FastifyInstance): MethodsAt {
   const places = new Map<string, Place>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -23,7 +23,7 @@ export function noteMethods(app: FastifyInstance): MethodsAt {
   }
 }
 
-/** As Fastify reads the path of a route: `:name` is a part of a path, `:name(…)` one of this form. */
+/** Reads the path of a route as Fastify does: `:name` stands for any part of a path, `:name(…)` for a part of this form. */
 function patternOf(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (!part.startsWith(':')) return part.replace(/[^\w-]/g, '\\$&')

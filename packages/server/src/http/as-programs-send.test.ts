@@ -68,6 +68,20 @@ test.each([
   ).toBe(200)
 })
 
+test('a body whose type is not named is not taken of a web page, which its browser would send to any server', async () => {
+  const body = JSON.stringify({ username: 'admin', password: 'wrong' })
+  const { status, text } = await post('/v1/users/authorize', body, { origin: 'https://a.page' })
+  expect([status, text]).toEqual([400, expect.stringContaining('Content-Type: application/json')])
+})
+
+test('every wrong field of a query is named', async () => {
+  const { status, body } = await fairlead.send('GET', '/v1/logs?limit=4e0&order=up', { auth })
+  expect([status, body['message']]).toEqual([
+    400,
+    expect.stringMatching(/^limit: must be an integer, written in digits; order: must be one of asc, desc$/),
+  ])
+})
+
 test('a body that is no JSON, or says so, is refused with the way out', async () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
     const { status, text } = await post('/v1/users/authorize', '{}', { 'content-type': type })

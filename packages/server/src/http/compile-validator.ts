@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { describeFaults } from './describe-faults.ts'
 import { describeUnfit } from './describe-unfit.ts'
 import { dropNulls } from './input/drop-nulls.ts'
-import { describeNoDigits } from './input/whole-numbers.ts'
+import { fieldsWithoutDigits } from './input/whole-numbers.ts'
 
 /**
  * Bodies are taken as they are: no coercion, and no field is dropped silently (Fastify's own compiler does both). Defaults are not filled in:
@@ -25,10 +25,15 @@ export function compileValidator({ schema, httpPart }: { schema: object; httpPar
   return (value: unknown) => {
     // Nearly every request to an operation without a query has none: to look is cheaper than to validate.
     if (takesNothing && Object.keys(value as object).length === 0) return { value }
-    const noDigits = isBody ? [] : describeNoDigits(schema, value)
-    if (noDigits.length > 0) return { error: new InvalidInput(noDigits) }
+    const noDigits = isBody ? [] : fieldsWithoutDigits(schema, value)
     if (isBody) dropNulls(schema, value)
-    if (!validate(value)) return { error: new InvalidInput(describeFaults(validate.errors ?? [], httpPart)) }
+    if (!validate(value) || noDigits.length > 0) {
+      const others = (validate.errors ?? []).filter(
+        ({ instancePath }) => !noDigits.includes(instancePath.slice(1)),
+      )
+      const sentences = noDigits.map((name) => `${name}: must be an integer, written in digits`)
+      return { error: new InvalidInput([...sentences, ...describeFaults(others, httpPart)]) }
+    }
     const unfit = describeUnfit(value)
     return unfit.length === 0 ? { value } : { error: new InvalidInput(unfit) }
   }

@@ -95,7 +95,10 @@ function describeBadJson(error: Error, body: string): Error {
   }
 }
 
-/** JSON only, also where its type is not named; an empty body is no body. Everything else is answered by answerError. */
+/**
+ * JSON only; an empty body is no body. Everything else is answered by answerError. The type may be missing, but not in a request of a web page (`Origin`): a
+ * browser sends such a body to any server without asking the server first, and could fail logins here.
+ */
 function readJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   const parse: FastifyBodyParser<string> = (request, body, done) => {
@@ -108,7 +111,8 @@ function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, parse)
   app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
-    if (request.headers['content-type'] === undefined) void parse(request, body, done)
+    const { 'content-type': type, origin } = request.headers
+    if (type === undefined && origin === undefined) void parse(request, body, done)
     else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
   })
 }

@@ -26,7 +26,7 @@ const form = 'v1:'
 
 /** AES-256-GCM under the key of these 32 bytes. */
 export function createSecretBox(keyBytes: Uint8Array): SecretBox {
-  // Of bytes each use would make one anew, which costs as much as to open a secret.
+  // With bytes, each use would make a key object, which takes as long as opening a secret.
   const key = createSecretKey(keyBytes)
   return {
     seal(plain, purpose) {

@@ -36,7 +36,7 @@ export function createObserver(
         return await lookUnder(await leases.knownEpoch(database.uid))
       } catch (cause) {
         if (!(cause instanceof StaleEpoch)) throw cause
-        // Another server has taken the database, and this one has not heard it yet; or its store is older than what runs.
+        // Another server has taken the database over, and this server does not know it yet; or its store is older than the running databases.
         return await lookUnder(await leases.epochAfterRefusal(database.uid))
       }
     },

@@ -10,7 +10,7 @@ export const SOON_MS = 15
  * by that, and ten databases that wait at the same time do not keep a busy machine busy.
  */
 const PART_OF_WAIT = 5
-/** It waits for a person or a time, or for what is told. What people see of the standbys is at most this old. */
+/** For waits for a person or a time, and for events that the agent reports. What people see of the standbys is at most this old. */
 export const HELD_MS = 250
 
 /** The pause before the next look, when the same shard was waited for this long without progress. `told`: see isTold. */
@@ -18,7 +18,7 @@ export function pauseOfWait(waitedMs: number, told = false): number {
   return told ? HELD_MS : Math.min(HELD_MS, Math.max(SOON_MS, waitedMs / PART_OF_WAIT))
 }
 
-/** Whether the process of this shard begins or ends: its agent looks for that all the time, and tells it at once. To look as well would only keep both busy. */
+/** Whether the process of this shard is starting or stopping: its agent watches that, and reports each change at once. Looks of the server would only cost time. */
 export function isTold({ groups }: ObservedDatabase, id: number): boolean {
   const shard = groups.flatMap(({ shards }) => shards).find((each) => each.id === id)
   return shard?.engine === null && (shard.process === 'starting' || shard.process === 'stopping')
