@@ -35,6 +35,8 @@ export interface Part {
   end(signal: NodeJS.Signals): Promise<void>
   /** Waits until the process has ended by itself. */
   readonly ended: Promise<void>
+  /** "running", or how its process ended: "ended with code 1", "ended by SIGKILL". For the message of an assertion. */
+  readonly fate: string
   /** Starts it again; throws when it does not become ready. */
   start(env?: Readonly<Record<string, string>>): Promise<void>
 }
@@ -115,7 +117,10 @@ export async function startFairlead(
     get url() {
       return server.url()
     },
-    untilEnded: (actionUid, withinMs = 120_000) => untilEnded(api, actionUid, withinMs),
+    untilEnded: (actionUid, withinMs = 120_000) =>
+      untilEnded(api, actionUid, withinMs).catch((cause: Error) => {
+        throw new Error(`agent: ${agent.fate}, server: ${server.fate}; ${cause.message}`, { cause })
+      }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
@@ -153,6 +158,11 @@ export async function startPart(
     },
     get ended() {
       return untilProcessEnded(child.process)
+    },
+    get fate() {
+      const { exitCode, signalCode } = child.process
+      if (signalCode !== null) return `ended by ${signalCode}`
+      return exitCode === null ? 'running' : `ended with code ${exitCode}`
     },
     url: () => child.url,
     async end(signal) {

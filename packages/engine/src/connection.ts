@@ -160,6 +160,7 @@ async function signInOver(socket: Socket, { username, password }: EngineLogin): 
     resolve(replies)
   }
   const close = () => reject(new Error('the connection is closed'))
+  if (socket.destroyed) throw socket.errored ?? new Error('the connection is closed')
   socket.on('data', read).once('error', reject).once('close', close)
   socket.write(encodeCommand(['AUTH', username, password]))
   socket.write(encodeCommand(['PING']))

@@ -50,6 +50,22 @@ test.each([
   await expect.poll(() => engine.open.size).toBe(0)
 })
 
+test('one that resets its connection at whatever moment gives none, and ends no process with an error that nothing listens for', async () => {
+  for (let n = 0; n < 60; n += 1) {
+    // A new port each time: the owner of one that is known is proven in microseconds.
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      setTimeout(() => socket.resetAndDestroy(), n % 10)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+    // It would never answer: what was not noticed would be waited for until the test ends.
+    const opened = openSignedIn({ address, login, withinMs: 3_600_000, signal: never })
+    await expect(opened).rejects.toThrow('ECONNRESET')
+    server.close()
+  }
+})
+
 test('one that says nothing is given up in time, and at once when the caller is gone', async () => {
   using engine = await serve(() => undefined)
   const { address } = engine
