@@ -94,6 +94,31 @@ describe('a database repairs itself', () => {
     await until('it is in the logs', async () => (await told()) === 1)
   })
 
+  test('when a replica in cluster mode has lost its view of the cluster, and the others still know it', async () => {
+    await using fairlead = await startFairlead()
+    const uid = await create(fairlead, {
+      shards_count: 3,
+      oss_cluster: true,
+      engine_version: findBuild('redis', '7.0'),
+    })
+    const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+    const replica = Number(shards.find(({ role }) => role === 'slave')?.uid)
+    using admin = await asAdmin(fairlead, replica)
+    // Measured: redis 7.0 and 8.0 stay strangers then; valkey 8.1 finds its way back.
+    // As if it had died before its nodes.conf had the others. It keeps its id, so that gossip says nothing of it.
+    await admin.call('CLUSTER', 'RESET', 'SOFT')
+    expect(await admin.info('replication')).toContain('role:master')
+    await until('it follows again', async () => (await admin.info('replication')).includes('link_status:up'))
+    let nodes = ''
+    await until(
+      () => `all know each other: ${nodes}`,
+      async () => {
+        nodes = String(await admin.call('CLUSTER', 'NODES')).trim()
+        return nodes.split('\n').length === 6 && !/handshake|\bfail\b/.test(nodes)
+      },
+    )
+  })
+
   test('when its replica is made to follow no primary by hand', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)

@@ -114,6 +114,26 @@ describe('the membership of two groups', () => {
     })
   })
 
+  const asBlank = ({ groups }: ObservedDatabase, id: number): ObservedDatabase => ({
+    groups: groups.map((group) => ({
+      ...group,
+      shards: group.shards.map((shard) =>
+        shard.id === id && isLive(shard)
+          ? { ...shard, engine: { ...shard.engine, role: 'blank' as const } }
+          : shard,
+      ),
+    })),
+  })
+
+  test('has its primary greet a blank shard again that has lost its view of the cluster, once', () => {
+    const lost = asBlank(change(seen, 2, without('node-1', 'node-3', 'node-4')), 2)
+    expect(planCluster(lost).get(0)).toMatchObject({
+      step: { kind: 'meet', greetings: [{ by: 1, to: 2 }] },
+    })
+    const greeted = { ...stranger, id: 'random', address: { host: '', port: 2 }, handshake: true }
+    expect(planCluster(change(lost, 1, and(greeted))).size).toBe(0)
+  })
+
   test('does not introduce a shard that was introduced just now', () => {
     const greeted = { ...stranger, id: 'random', address: { host: '', port: 3 }, handshake: true }
     expect(planCluster(change(change(seen, 1, without('node-3')), 1, and(greeted))).size).toBe(0)
@@ -162,16 +182,8 @@ describe('the membership of two groups', () => {
   })
 
   test('leaves a blank shard to its own primary', () => {
-    const met = change(seen, 1, without('node-4'))
-    const groups = met.groups.map((group) => ({
-      ...group,
-      shards: group.shards.map((shard) =>
-        shard.id === 4 && isLive(shard)
-          ? { ...shard, engine: { ...shard.engine, role: 'blank' as const } }
-          : shard,
-      ),
-    }))
-    expect(ownGroup(planWhole, { groups })).toMatchObject({ kind: 'wait', shard: 1 })
+    const met = asBlank(change(seen, 1, without('node-4')), 4)
+    expect(ownGroup(planWhole, met)).toMatchObject({ kind: 'wait', shard: 1 })
   })
 
   describe('before shard 2 takes over from shard 1', () => {

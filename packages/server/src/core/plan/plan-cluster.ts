@@ -161,11 +161,18 @@ function planMeeting({ shards }: ObservedGroup, anchor: LiveShard): Verdict | un
   return act({ kind: 'meet', greetings: [{ by: by.id, to: to.id }], why })
 }
 
-/** Whether the second of two shards does not know the first, which knows it: the second was told to forget the first, and gossip does not bring it back for a minute. */
-function whichForgot([one, other]: readonly [LiveShard, LiveShard]) {
-  const hasForgotten =
-    other.engine.role !== 'blank' && nodeOf(other, one) !== undefined && !isIntroduced(one, other)
-  return hasForgotten ? [[other, one] as const] : []
+/**
+ * Does the second of two shards not know the first, which knows it? It was told to forget the first, and gossip does not bring the first back for
+ * a minute; or it died before its nodes.conf had the first, and gossip never brings it back: what it does not know it does not hear. The second then greets
+ * the first, but a blank shard is greeted by its own primary here, too.
+ */
+function whichForgot([one, other]: readonly [LiveShard, LiveShard]): readonly (readonly [
+  LiveShard,
+  LiveShard,
+])[] {
+  if (nodeOf(other, one) === undefined || isIntroduced(one, other)) return []
+  if (other.engine.role !== 'blank') return [[other, one]]
+  return greets(one, other) ? [] : [[one, other]]
 }
 
 function isIntroduced(shard: LiveShard, by: LiveShard): boolean {
