@@ -6,7 +6,7 @@ import type { EngineAddress, EngineTls } from './engine-address.ts'
 /**
  * A socket that is connected, and over which TLS is agreed on where `tls` is given. Throws why not; aborted, nothing stays open.
  * It can be closed already when its owner gets it, and says so by `destroyed` or its event `close`. An error that nothing listens for ends
- * no process: a shard that is being ended resets its connections while others are still proving who listens there.
+ * no process: a shard that is being ended resets its connections, also those of a caller that is still proving which user listens there.
  */
 export async function openSocket(
   { host, port }: EngineAddress,
