@@ -75,6 +75,7 @@ describe('fairlead up', () => {
         FAIRLEAD_HOME: home,
         FAIRLEAD_HTTP_PORT: '0',
         FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to}`,
+        FAIRLEAD_LOG_LEVEL: 'info',
       })
       const url = await first.says(/ready at (http:\S+)/)
       const password = await first.says(/password: (\S+)/)
@@ -89,6 +90,13 @@ describe('fairlead up', () => {
         'the database is active',
         async () => (await get(url, token, `/v1/bdbs/${made['uid']}`))['status'] === 'active',
       )
+      // From the request to its action, and from the action to the agent.
+      const logged = first.errors()
+      expect(logged).toMatch(/"part":"server","request":"made-by-a-test"/)
+      const [, action] =
+        /"request":"made-by-a-test","action":"([^"]+)".*an action has begun/.exec(logged) ?? []
+      expect(logged).toMatch(new RegExp(`"part":"agent","request":"${action}","method":"PUT".*an order`))
+      expect(logged).toMatch(new RegExp(`"part":"server","request":"${action}".*step carried out`))
       const pids = pidsOf(home)
       expect(pids.length).toBe(3)
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
@@ -241,7 +249,10 @@ async function post(
   path: string,
   body: object,
 ): Promise<Record<string, unknown>> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+  const headers = {
+    ...{ 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    'x-request-id': 'made-by-a-test',
+  }
   const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   return (await response.json()) as Record<string, unknown>
 }

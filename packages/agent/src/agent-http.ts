@@ -25,6 +25,7 @@ import {
   reportShards,
   tryBuild,
 } from '@fairlead/api'
+import { REQUEST_ID_HEADER, readRequestId, underRequest } from '@fairlead/engine'
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -106,11 +107,14 @@ function mountOn(app: FastifyInstance, parts: TunnelParts) {
         // Another server may have taken over while the body was on its way: its sender may have been stopped meanwhile.
         preHandler: (request) => passFence(op, request, parts),
         // The schemas above have checked the parts, so they are what the operation says.
-        handler: (request: FastifyRequest, reply: FastifyReply) =>
-          handler(
-            { params: request.params, body: request.body, file: request.raw } as unknown as Input<Op>,
-            abortedWithout(reply),
-          ),
+        handler: (request: FastifyRequest, reply: FastifyReply) => {
+          const { params, body, raw: file } = request
+          const input = { params, body, file } as unknown as Input<Op>
+          return underRequest(readRequestId(request.headers[REQUEST_ID_HEADER]), () => {
+            if (op.fenced === true) parts.logger.info({ method: op.method, url: request.url }, 'an order')
+            return handler(input, abortedWithout(reply))
+          })
+        },
       })
     if (op.upload === undefined) route(app)
     // In a Fastify scope of its own, where bodies are not parsed: everywhere else they are JSON.

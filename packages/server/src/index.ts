@@ -1,3 +1,4 @@
+export { currentRequestId } from '@fairlead/engine'
 export { type ControlPlane, createControlPlane, type World } from './app.ts'
 export { type Config, ConfigError, loadConfig, printConfigurationDocs } from './config.ts'
 export { copyEmbedded } from './operator/copy-embedded.ts'

@@ -1,5 +1,5 @@
 import { Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
-import { messageOf } from '@fairlead/engine'
+import { messageOf, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
 import { engineTarget, portsOf } from '../engine/engine-config.ts'
@@ -70,7 +70,7 @@ export function superviseShard(
   const log = settings.logger.child({ shard: folder.id })
   const state = firstState(found, log)
   const place = openWorkplace(settings, folder, state, end.signal)
-  const running = loop({ ...sharedBy(settings), state, place, log, end, onRemoved })
+  const running = begin({ ...sharedBy(settings), state, place, log, end, onRemoved })
   return {
     id: folder.id,
     get ports() {
@@ -166,6 +166,11 @@ function openWorkplace(
       onProcess()
     },
   }
+}
+
+/** What it logs is of no request: the one that has put the shard is over soon. */
+function begin(supervision: Supervision): Promise<void> {
+  return underRequest(undefined, () => loop(supervision))
 }
 
 async function loop(supervision: Supervision): Promise<void> {

@@ -1,10 +1,18 @@
-import type { Config } from '@fairlead/server'
+import { type Config, currentRequestId } from '@fairlead/server'
 import { type Logger, pino } from 'pino'
 
-/** Logs as JSON lines on stderr: stdout is for answers. */
+/** Logs as JSON lines on stderr: stdout is for answers. Lines that come of a request, or of an action, name its id. */
 export function createLog({ logLevel }: Config, part: 'server' | 'agent' | 'up'): Logger {
   return pino(
-    { level: logLevel, base: { part }, redact: ['*.password', '*.adminPassword', '*.userPassword'] },
+    {
+      level: logLevel,
+      base: { part },
+      redact: ['*.password', '*.adminPassword', '*.userPassword'],
+      mixin: () => {
+        const request = currentRequestId()
+        return request === undefined ? {} : { request }
+      },
+    },
     pino.destination({ dest: 2, sync: true }),
   )
 }

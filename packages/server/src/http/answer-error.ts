@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ErrorCode, errors, Refusal } from '@fairlead/api'
@@ -87,26 +86,24 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
   if (error instanceof InvalidInput) return { code: 'invalid_request', problem: error.message }
 
   if (error instanceof StaleEpoch) {
-    log.warn(
-      { why: error.message, method: request.method, url: request.url.split('?')[0] },
-      'an epoch is stale',
-    )
+    log.warn({ why: error.message, ...nameOf(request) }, 'an epoch is stale')
     return explainOne(takenOver(), request, log)
   }
   // Every operation may have to ask the agent. The words of the error name a path of this machine: they are for the log only.
   if (error instanceof AgentUnreachable) {
-    log.warn(
-      { why: error.message, method: request.method, url: request.url.split('?')[0] },
-      'the agent does not answer',
-    )
+    log.warn({ why: error.message, ...nameOf(request) }, 'the agent does not answer')
     return explainOne(agentAway(), request, log)
   }
 
   const known = explainStore(error, log) ?? explainRequest(error)
   if (known !== undefined) return known
-  const id = randomUUID()
-  log.error({ err: error, id, method: request.method, url: request.url.split('?')[0] }, 'a request failed')
-  return { code: 'internal_error', problem: 'a fault of ours', wayOut: `quote ${id}` }
+  log.error({ err: error, ...nameOf(request) }, 'a request failed')
+  return { code: 'internal_error', problem: 'a fault of ours', wayOut: `quote ${request.id}` }
+}
+
+/** For the log: no part of a query, which may hold what people typed. */
+function nameOf({ id, method, url }: FastifyRequest) {
+  return { request: id, method, url: url.split('?')[0] }
 }
 
 /** What the store could not do. */

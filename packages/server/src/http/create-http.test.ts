@@ -6,6 +6,7 @@ import {
   permissionsOf,
   Refusal,
 } from '@fairlead/api'
+import { currentRequestId } from '@fairlead/engine'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../core/identity/access.ts'
@@ -131,7 +132,8 @@ test('a fault of ours is answered with an id to quote, and no word of what it wa
   expect(answer.statusCode).toBe(500)
   expect(answer.body).not.toContain('secret')
   const [id] = /[0-9a-f-]{36}/.exec(answer.json().message) ?? []
-  expect(lines.join('')).toContain(id)
+  expect(lines.map((line) => JSON.parse(line).request)).toEqual([id])
+  expect(answer.headers['x-request-id']).toBe(id)
 })
 
 test('what an answer does not declare never leaves', async () => {
@@ -207,4 +209,32 @@ test('while the agent does not answer, each operation that needs it says so, and
     ])
   }
   expect(lines.join('')).toContain('/a/secret/path')
+})
+
+test.each([
+  ['from-a-program.7', 'from-a-program.7'],
+  ['a'.repeat(65), expect.stringMatching(/^[0-9a-f-]{36}$/)],
+  ['with "quotes"', expect.stringMatching(/^[0-9a-f-]{36}$/)],
+  [undefined, expect.stringMatching(/^[0-9a-f-]{36}$/)],
+])('an answer names its request: %s', async (sent, answered) => {
+  const { app } = serverWith()
+  for (const url of ['/v1/bdbs', '/v1/nothing-here', '/v1/bdbs/x']) {
+    const headers = sent === undefined ? {} : { 'x-request-id': sent }
+    expect((await app.inject({ url, headers })).headers['x-request-id']).toEqual(answered)
+  }
+})
+
+test('what runs for a request knows its id, and a request that begins an action is logged with both', async () => {
+  const ids: (string | undefined)[] = []
+  const { app, lines } = serverWith(async () => {
+    ids.push(currentRequestId())
+    return { action_uid: 'the-action' } as never
+  })
+  const headers = { authorization: 'Bearer admin', 'x-request-id': 'mine' }
+  await app.inject({ method: 'DELETE', url: '/v1/bdbs/1', headers })
+  await app.inject({ method: 'GET', url: '/v1/actions/1', headers })
+  expect(ids).toEqual(['mine', 'mine'])
+  expect(lines.map((line) => JSON.parse(line)).filter(({ action }) => action !== undefined)).toMatchObject([
+    { request: 'mine', action: 'the-action', method: 'DELETE', route: '/v1/bdbs/:uid' },
+  ])
 })

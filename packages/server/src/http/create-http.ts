@@ -11,6 +11,7 @@ import { boundConnections, MOST_USEFUL } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
 import { compileValidator, InvalidInput } from './compile-validator.ts'
 import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
+import { nameRequests, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** The largest body of this API is an upgrade request with its modules. */
@@ -36,6 +37,7 @@ export function createHttp(deps: {
 }): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
+    genReqId: requestIdOf,
     requestTimeout: 30_000,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
     forceCloseConnections: 'idle',
@@ -61,6 +63,7 @@ export function createHttp(deps: {
     throw new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
   })
   readJson(app)
+  nameRequests(app, deps.log)
   app.decorateRequest('caller', null)
   const { placeLimits = placesOf(most ?? MOST_USEFUL), sourceOf = async ({ address }) => address } = deps
   const places = createPlaces(placeLimits, sourceOf)

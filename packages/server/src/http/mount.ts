@@ -1,4 +1,5 @@
 import type { Input, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
+import { underRequest } from '@fairlead/engine'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
@@ -7,11 +8,14 @@ import { readBasicHeader } from '../sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
+import { actionIn } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+    /** The action that the request has begun. */
+    actionUid: string | null
   }
   interface FastifyInstance {
     streams: Streams
@@ -66,7 +70,8 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         } as Input<typeof op>
         // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
         const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
-        const answer = await around(() => handler(input, asker))
+        const answer = await underRequest(request.id, () => around(() => handler(input, asker)))
+        if (request.method !== 'GET') request.actionUid = actionIn(answer)
         // The type of such an operation says that its handler answers this.
         return op.stream === true ? await app.streams.answer(request, reply, answer as EventStream) : answer
       },

@@ -9,6 +9,7 @@ import {
   printEpoch,
   type Transport,
 } from '@fairlead/api'
+import { requestIdHeader } from '@fairlead/engine'
 import { socketTransport } from './socket-transport.ts'
 
 /** The operations of an agent, each a function; it throws AgentUnreachable when no answer comes. */
@@ -40,7 +41,10 @@ export function connectAgent(
 ): AgentLink {
   const unreachable = (cause: Error) =>
     new AgentUnreachable(`the agent does not answer: ${cause.message}`, { cause })
-  return createClient(operations, underEpoch(socketTransport(socketPath, { withinMs, unreachable }), epoch))
+  const transport = socketTransport(socketPath, { withinMs, unreachable })
+  const named: Transport = (request) =>
+    transport({ ...request, headers: { ...request.headers, ...requestIdHeader() } })
+  return createClient(operations, underEpoch(named, epoch))
 }
 
 /** Names the epoch in each request. Throws StaleEpoch for an answer that refuses it. */

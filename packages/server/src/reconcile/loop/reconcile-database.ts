@@ -1,4 +1,4 @@
-import { createTurns } from '@fairlead/engine'
+import { createTurns, underRequest } from '@fairlead/engine'
 import { applyDeadlines, isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { violations } from '../../core/plan/invariants.ts'
 import { planDatabase } from '../../core/plan/plan-database.ts'
@@ -56,8 +56,10 @@ export async function reconcileDatabase(
   cause: Cause = 'change',
 ): Promise<Turn> {
   const ofTurn = forOneTurn(memory, uid, cause)
-  const turn = await planTurn(uid, ports, ofTurn, signal)
-  const next = 'next' in turn ? turn : await act(turn, ports, ofTurn, signal)
+  const turn = await underRequest(undefined, () => planTurn(uid, ports, ofTurn, signal))
+  // The action's id, in place of that of the request that began it: its work may outlast this process.
+  const next =
+    'next' in turn ? turn : await underRequest(turn.action?.uid, () => act(turn, ports, ofTurn, signal))
   const dueMs = ofTurn.endOfTurn()
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
 }
