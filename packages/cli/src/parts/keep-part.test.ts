@@ -53,6 +53,31 @@ test('a part that dies again and again is started again and again, after pauses 
   )
 })
 
+test('a part that cannot be started again is tried again and again: its program may be away for a moment', async () => {
+  vi.mocked(pause).mockImplementation((ms = 0, value, options) => real(ms / 20, value, options))
+  const program = join(folder, 'part')
+  const code = `#!${process.execPath}\nprocess.send({}); process.disconnect(); process.exitCode = 3`
+  const there = () => writeFile(program, code, { mode: 0o700 })
+  await there()
+  const deaths: string[] = []
+  const log = pino({ base: null }, { write: (line) => deaths.push(JSON.parse(line).how) })
+  const command = { program, args: [], env: process.env, isOther: false }
+  const part = await keepPart('agent', command, log, { stop: new AbortController().signal })
+  await rm(program)
+  const isAway = (how: string) => how.includes('ENOENT')
+  await vi.waitUntil(() => deaths.filter(isAway).length >= 2, { timeout: 60_000, interval: 20 })
+  await there()
+  const ranAgain = () => deaths.lastIndexOf('exit code 3') > deaths.findLastIndex(isAway)
+  await vi.waitUntil(ranAgain, { timeout: 60_000, interval: 20 })
+  await part[Symbol.asyncDispose]()
+})
+
+test('a part that cannot be started at all says why', async () => {
+  const command = { program: join(folder, 'nothing'), args: [], env: {}, isOther: true }
+  const stop = new AbortController().signal
+  await expect(keepPart('server', command, pino({ level: 'silent' }), { stop })).rejects.toThrow('ENOENT')
+})
+
 test('a part that takes long until it is ready is waited for, which is said; a stop ends the wait, and the part with it', async () => {
   const main = join(folder, 'main.mjs')
   const pidFile = join(folder, 'pid')

@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { nodeFlags } from './node-flags.ts'
@@ -45,14 +44,14 @@ export async function keepPart(
   { stop: asked, sayEveryMs = SAY_EVERY_MS }: Keeping,
 ): Promise<Part> {
   const stop = new AbortController()
-  let child = startPart(command)
+  let life = begin(command)
   const say = setInterval(() => {
     log.warn({ name }, 'it is not ready yet; its own lines say what it waits for')
   }, sayEveryMs)
-  const ready = await untilReady(child, name, asked)
+  const ready = await untilReady(life, name, asked)
     .catch(async (cause: unknown) => {
       // Left alone, a server would begin to work later, without an agent and without this program.
-      await endChild(child)
+      await endLife(life)
       throw cause
     })
     .finally(() => clearInterval(say))
@@ -61,15 +60,14 @@ export async function keepPart(
     let deaths = 0
     for (;;) {
       const startedAt = performance.now()
-      await untilEnded(child)
+      const how = await life.ended
       if (stop.signal.aborted) return
       deaths = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : deaths + 1
       const afterMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1))
-      const how = child.signalCode ?? `exit code ${child.exitCode}`
       log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases keep running')
       await pause(afterMs, undefined, { signal: stop.signal }).catch(() => undefined)
       if (stop.signal.aborted) return
-      child = startPart(command)
+      life = begin(command)
     }
   }
   const keeping = keep()
@@ -78,38 +76,57 @@ export async function keepPart(
     ready,
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await endChild(child)
+      await endLife(life)
       await keeping
     },
   }
 }
 
-async function untilReady(child: ChildProcess, name: string, stop: AbortSignal): Promise<Part['ready']> {
-  const over = new AbortController()
-  const signal = AbortSignal.any([stop, over.signal])
+/** One process of a part. */
+interface Life {
+  /** Undefined: there is none. */
+  readonly child: ChildProcess | undefined
+  /** How it ended, or why it could not be started. Never rejects. */
+  readonly ended: Promise<string>
+}
+
+/** Never throws: a machine without files, processes or memory has some again later, and a program that is being replaced comes back. */
+function begin(command: PartCommand): Life {
+  const { promise: ended, resolve } = Promise.withResolvers<string>()
   try {
-    const [news] = await Promise.race([
-      once(child, 'message', { signal }),
-      once(child, 'exit', { signal }).then(() => {
-        throw new Error(`the ${name} did not start`)
-      }),
-    ])
-    return readyOf(news)
+    const child = startPart(command)
+    child.on('error', (cause) => {
+      if (child.pid === undefined) resolve(cause.message)
+    })
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    return { child, ended }
   } catch (cause) {
-    if (!stop.aborted) throw cause
-    throw new Error(`asked to stop before the ${name} was ready`, { cause })
-  } finally {
-    over.abort()
+    resolve(cause instanceof Error ? cause.message : String(cause))
+    return { child: undefined, ended }
   }
 }
 
-async function endChild(child: ChildProcess): Promise<void> {
-  child.kill('SIGTERM')
-  const late = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN_MS)
-  await untilEnded(child)
-  clearTimeout(late)
+async function untilReady({ child, ended }: Life, name: string, stop: AbortSignal): Promise<Part['ready']> {
+  const { promise: news, resolve } = Promise.withResolvers<unknown>()
+  child?.once('message', resolve)
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const refuse = () => reject(new Error(`asked to stop before the ${name} was ready`))
+  if (stop.aborted) refuse()
+  stop.addEventListener('abort', refuse, { once: true })
+  const failed = ended.then((how) => {
+    throw new Error(`the ${name} did not start: ${how}`)
+  })
+  try {
+    return readyOf(await Promise.race([news, stopped, failed]))
+  } finally {
+    stop.removeEventListener('abort', refuse)
+    child?.off('message', resolve)
+  }
 }
 
-async function untilEnded(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+async function endLife({ child, ended }: Life): Promise<void> {
+  child?.kill('SIGTERM')
+  const late = setTimeout(() => child?.kill('SIGKILL'), STOPS_WITHIN_MS)
+  await ended
+  clearTimeout(late)
 }

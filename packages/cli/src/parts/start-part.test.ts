@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { startPart } from './start-part.ts'
 
@@ -48,3 +50,29 @@ function partSaying(script: string, ...args: readonly string[]) {
   const child = startPart({ program: '/bin/sh', args: ['-c', script, 'part', ...args], env, isOther: true })
   return { child, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }
+
+/** Starts a part that says more than a pipe holds, and ends with it. */
+const COPIER = `
+  import { startPart } from ${JSON.stringify(fileURLToPath(import.meta.resolve('./start-part.ts')))}
+  const script = 'i=0; while [ $i -lt 2000 ]; do printf "%0100d\\\\n" $i; printf "%0100d\\\\n" $i >&2; i=$((i+1)); done; exit 7'
+  const part = startPart({ program: '/bin/sh', args: ['-c', script], env: { PATH: '/usr/bin:/bin' }, isOther: true })
+  part.once('close', (code) => process.exit(code))`
+
+test('a part that is another user goes on when what it says can be written nowhere any more', async () => {
+  const copier = spawn(process.execPath, [
+    '--conditions=@fairlead/source',
+    '--input-type=module',
+    '-e',
+    COPIER,
+  ])
+  copier.stdout.destroy()
+  copier.stderr.destroy()
+  expect(await once(copier, 'close')).toEqual([7, null])
+})
+
+test('a part that cannot be started is told by the event of that, whatever has its output', async () => {
+  for (const isOther of [false, true]) {
+    const part = startPart({ program: '/nowhere/at-all', args: [], env: {}, isOther })
+    expect(await once(part, 'error')).toMatchObject([{ code: 'ENOENT' }])
+  }
+})

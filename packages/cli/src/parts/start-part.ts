@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type Readable, Transform, type Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { PartCommand } from './server-command.ts'
 
@@ -11,7 +11,7 @@ const CHANNEL = 3
 /**
  * Starts a part of the control plane, in a session of its own, with a channel for its news. One that is another user gets no terminal of
  * ours, from which it could read what is typed there: what it says is copied, without what terminals take for orders. Of its channel the
- * first line alone is read, and told as `message`.
+ * first line alone is read, and told as `message`. Where it cannot be started, its event `error` says why; without memory, it throws.
  */
 export function startPart({ program, args, env, isOther }: PartCommand): ChildProcess {
   // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.
@@ -23,6 +23,8 @@ export function startPart({ program, args, env, isOther }: PartCommand): ChildPr
     detached: true,
     env: { ...env, NODE_CHANNEL_FD: String(CHANNEL), NODE_CHANNEL_SERIALIZATION_MODE: 'json' },
   })
+  // It could not be started, as its event `error` will say, and may have no streams.
+  if (child.pid === undefined) return child
   copy(child.stdout, process.stdout)
   copy(child.stderr, process.stderr)
   readNews(child.stdio[CHANNEL] as Readable, (news) => child.emit('message', news))
@@ -55,14 +57,20 @@ function parse(text: string): unknown {
   }
 }
 
-/** Copies no faster than it can write, because the output may never end. */
+/**
+ * Copies no faster than it can write, because the output may never end. What cannot be written, because the disk is full or the output is read
+ * no more, is dropped: the part goes on, and so does this process.
+ */
 function copy(from: Readable | null, to: Writable): void {
   const decoder = new StringDecoder('utf8')
-  const clean = new Transform({
-    transform: (piece: Buffer, _, done) => done(null, withoutOrders(decoder.write(piece))),
+  if (!to.listeners('error').includes(dropIt)) to.on('error', dropIt)
+  const clean = new Writable({
+    write: (piece: Buffer, _, done) => void to.write(withoutOrders(decoder.write(piece)), () => done()),
   })
-  from?.pipe(clean).pipe(to, { end: false })
+  from?.pipe(clean)
 }
+
+const dropIt = () => undefined
 
 /** The text without control characters, except line ends and tabs. */
 export function withoutOrders(text: string): string {
