@@ -36,7 +36,11 @@ export async function runProgram(options: {
   // env(1) adds to an environment that we need not read for that: config.ts alone does.
   const settings = Object.entries(setting ?? {}).map(([name, value]) => `${name}=${value}`)
   const [first, ...rest] = setting ? (['env', ...settings, program, ...args] as const) : [program, ...args]
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>()
   const child = spawn(first, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  // Before anything else: where no file is left, the child has no streams, and only this event tells.
+  child.on('error', reject)
+  child.once('close', resolve)
   const stdout = collect(child.stdout)
   const stderr = collect(child.stderr)
   let late = false
@@ -47,9 +51,6 @@ export async function runProgram(options: {
   const abort = () => kill(child)
   signal?.addEventListener('abort', abort, { once: true })
   try {
-    const { promise, resolve, reject } = Promise.withResolvers<number | null>()
-    child.once('error', reject)
-    child.once('close', resolve)
     const code = await promise
     signal?.throwIfAborted()
     return { code, stdout: stdout(), stderr: stderr(), late }
@@ -59,10 +60,11 @@ export async function runProgram(options: {
   }
 }
 
-function collect(stream: NodeJS.ReadableStream): () => string {
+/** `stream`: undefined of a child that cannot be started. */
+function collect(stream: NodeJS.ReadableStream | undefined): () => string {
   let text = ''
-  stream.setEncoding('utf8')
-  stream.on('data', (chunk: string) => {
+  stream?.setEncoding('utf8')
+  stream?.on('data', (chunk: string) => {
     if (text.length < maxOutputCharacters) text += chunk
   })
   return () => text
