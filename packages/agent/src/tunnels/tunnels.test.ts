@@ -282,6 +282,25 @@ test('a tunnel whose server ends it is cut, too, while its engine hangs', async 
   await until(isGone)
 })
 
+test('a tunnel that is cut in the moment in which it is opened is closed at both ends', async () => {
+  const signedIn: Socket[] = []
+  await using engine = await listen((socket) => {
+    signedIn.push(socket)
+    socket.once('data', () => socket.write('+OK\r\n+PONG\r\n'))
+  })
+  using tunnels = createTunnels(
+    () => ({ address: engine.address, login: { username: 'fairlead', password: 'x' } }),
+    () => undefined,
+  )
+  await using agent = await listen((socket) => {
+    void tunnels.open({ shard: 's1', epoch: { bucket: 1, epoch: 1 } }, socket, () => tunnels.cutAll())
+  })
+  const server = connect(agent.address).on('error', () => undefined)
+  server.resume()
+  await once(server, 'close')
+  await until(() => signedIn.length === 1 && signedIn.every(({ destroyed }) => destroyed))
+})
+
 async function listen(onSocket: (socket: Socket) => void, allowHalfOpen = false) {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen }, (socket) => {

@@ -91,12 +91,18 @@ function join(server: Socket, engine: Socket, cut: AbortSignal, look: () => void
     from.on('end', () => to.end())
     from.on('error', () => undefined)
   }
-  cut.addEventListener('abort', () => {
+  const end = () => {
     server.destroy()
     // What the kernel still has of it goes, too; but one that is being ended cannot be reset (libuv), and the process would never end.
     if (engine.writableEnded) engine.destroy()
     else engine.resetAndDestroy()
-  })
+  }
+  // It may have been cut between the login and now: that event is over.
+  if (cut.aborted) {
+    end()
+    return
+  }
+  cut.addEventListener('abort', end)
   engine.once('close', () => server.destroySoon())
   pass(server, engine, look)
   pass(engine, server, () => undefined)

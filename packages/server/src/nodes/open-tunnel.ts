@@ -42,6 +42,8 @@ export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Pr
     clearTimeout(late)
     // What http gives is the socket that it has opened.
     const socket = stream as Socket
+    // http listens to it no more, and its owner does not yet: an agent that dies now must not end this process.
+    socket.on('error', () => undefined)
     if (head.length > 0) socket.unshift(head)
     resolve({ socket, life: String(response.headers[LIFE_HEADER]) })
   })
