@@ -83,6 +83,8 @@ export async function serveAgent(
   mount(putModule, handlers.putModule)
   mount(removeModule, handlers.removeModule)
   await app.listen({ path, backlog: MOST_WAITING })
+  // A connection that could not be accepted, because there is no file or memory left, is only that connection.
+  app.server.on('error', (err) => logger.error({ err }, 'a connection could not be accepted'))
   await chmod(path, 0o600)
   return {
     async [Symbol.asyncDispose]() {

@@ -66,7 +66,12 @@ setInterval(() => {
 
 // No other proxy uses this home (hold-home.ts), so a socket file there is an old one.
 rmSync(socketPath, { force: true })
-createServer((socket) => {
+const server = createServer((socket) => {
   socket.on('error', () => socket.destroy())
   socket.end(JSON.stringify({ pid: process.pid, loops: [...look()] } satisfies ProxyTurns))
-}).listen(socketPath, () => chmodSync(socketPath, 0o600))
+})
+server.listen(socketPath, () => {
+  chmodSync(socketPath, 0o600)
+  // A connection that could not be accepted, because there is no file or memory left, does not end the heartbeat.
+  server.on('error', () => undefined)
+})

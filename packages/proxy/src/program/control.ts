@@ -46,6 +46,9 @@ export async function serveControl(path: string, parts: ControlParts): Promise<A
   server.once('error', reject)
   server.listen(path, () => resolve())
   await promise
+  server.off('error', reject)
+  // A connection that could not be accepted, because there is no file or memory left, is only that connection.
+  server.on('error', ({ message }) => parts.log('an order could not be accepted', { why: message }))
   return {
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

@@ -238,3 +238,12 @@ test('what runs for a request knows its id, and a request that begins an action 
     { request: 'mine', action: 'the-action', method: 'DELETE', route: '/v1/bdbs/:uid' },
   ])
 })
+
+test('a server that has no file left for a connection goes on, and says so', async () => {
+  const { app, lines } = serverWith()
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  // What Node does when accept(2) fails.
+  app.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  expect(lines.join('')).toContain('a connection could not be accepted')
+  await app.close()
+})

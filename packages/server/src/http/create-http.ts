@@ -46,6 +46,10 @@ export function createHttp(deps: {
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
   })
   app.server.on('checkExpectation', answerExpectation)
+  // Of listening, its caller is told. Later: a connection that could not be accepted, because there is no file or memory left, is only that connection.
+  app.addHook('onListen', async () => {
+    app.server.on('error', (err) => deps.log.error({ err }, 'a connection could not be accepted'))
+  })
   const { mostConnections: most } = deps
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)

@@ -1,0 +1,39 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createEpochFence } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { until } from '../../test/stage.ts'
+import { type ProxyHandlers, serveControl } from './control.ts'
+
+test('a proxy that has no file left for the connection of an order goes on, again and again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'control-'))
+  const path = join(folder, 'proxy.sock')
+  const said: string[] = []
+  const fence = createEpochFence(
+    {},
+    async () => undefined,
+    () => undefined,
+  )
+  const log = (what: string) => said.push(what)
+  const servers = new Set<Server>()
+  const note = (message: unknown) => {
+    const { server } = (message as { readonly socket: Socket & { readonly server?: Server } }).socket
+    if (server !== undefined) servers.add(server)
+  }
+  subscribe('net.server.socket', note)
+  try {
+    await using _ = await serveControl(path, { handlers: {} as ProxyHandlers, fence, log })
+    connect(path).destroy()
+    await until(() => servers.size > 0)
+    // What Node does when accept(2) fails.
+    const cause = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' })
+    for (const server of servers) for (let n = 0; n < 3; n += 1) server.emit('error', cause)
+    expect(said).toHaveLength(3)
+  } finally {
+    unsubscribe('net.server.socket', note)
+    await rm(folder, { recursive: true })
+  }
+})
