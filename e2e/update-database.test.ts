@@ -84,8 +84,14 @@ describe('PUT /v1/bdbs/{uid}', () => {
 
   test('refuses unknown fields by name, and unknown databases', async () => {
     const uid = await create({ memory_size: 20 * MB })
-    await expect(put(uid, { shards_count: 2 } as Body<typeof updateDatabase>)).rejects.toMatchObject({
-      ...{ status: 400, code: 'invalid_request', message: expect.stringContaining('shards_count') },
+    await expect(
+      put(uid, { shards_count: 2, sharding: false } as Body<typeof updateDatabase>),
+    ).rejects.toMatchObject({
+      ...{
+        status: 400,
+        code: 'field_not_available',
+        message: expect.stringMatching(/^shards_count: cannot/),
+      },
     })
     await expect(put(uid, { memory_size: 1e15 })).rejects.toMatchObject({
       ...{ status: 406, code: 'insufficient_resources' },

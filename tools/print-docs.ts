@@ -9,6 +9,7 @@ import {
   toOpenApi,
 } from '@fairlead/api'
 import { printCommands } from './print-commands.ts'
+import { printCompatibility } from './print-compatibility.ts'
 
 const root = new URL('..', import.meta.url)
 
@@ -20,6 +21,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/errors.md': printErrors(),
     'docs/hold-reasons.md': printHoldReasons(),
     'docs/commands.md': printCommands(),
+    'docs/compatibility.md': printCompatibility(),
     ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
   }
 }

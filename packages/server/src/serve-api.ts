@@ -78,7 +78,7 @@ function mountDatabases(mount: Mount, { store, agent, proxy, now }: Ground, reco
   const actions = createActions({ store })
   databasesRoutes(mount, databases)
   endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
-  limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }))
+  limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
   actionsRoutes(mount, actions)
   ordersRoutes(mount, actions, createOrders({ store, databases, nudge, now }))

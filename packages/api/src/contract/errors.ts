@@ -12,7 +12,7 @@ export const errors = {
   conflicting_fields: { status: 400, meaning: 'Two fields of the request contradict each other' },
   field_not_available: {
     status: 400,
-    meaning: 'The field is known, but its value is not supported yet',
+    meaning: 'The field is known, and this value is not offered; the message names both, and what is offered',
   },
   port_unavailable: { status: 400, meaning: 'A fixed port cannot be given to this database' },
   password_not_complex: { status: 400, meaning: 'The new password does not keep the rules of the cluster' },

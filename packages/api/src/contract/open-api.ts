@@ -1,4 +1,6 @@
+import type { TSchema } from 'typebox'
 import { type ErrorCode, errors } from './errors.ts'
+import type { NeutralField } from './neutral-fields.ts'
 import type { Operation } from './operation.ts'
 
 /** The OpenAPI 3.1 document of these operations. Pure: same operations, same bytes. */
@@ -64,7 +66,9 @@ function describe(operationId: string, operation: Operation): object {
     ...(operation.permission !== null && { 'x-permission': operation.permission }),
     security: operation.permission === null ? [] : [{ token: [] }, { password: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
+    ...(operation.body && {
+      requestBody: { required: true, content: json(withNeutral(operation.body, operation.neutral)) },
+    }),
     ...(operation.upload && { requestBody: { required: true, content: contentOf(operation.upload) } }),
     responses: { 200: success(operation), ...refusals(operation) },
   }
@@ -120,6 +124,17 @@ function refusals(operation: Operation): Record<string, object> {
 }
 
 const json = (schema: object) => ({ 'application/json': { schema } })
+
+/** What the body may have besides; fields within its objects are in docs/compatibility.md. */
+function withNeutral(body: TSchema, neutral: readonly NeutralField[] = []): object {
+  const { properties = {} } = body as { readonly properties?: Readonly<Record<string, object>> }
+  const besides = neutral
+    .filter(({ name }) => !name.includes('.') && !Object.hasOwn(properties, name))
+    .map(({ name, taken, offered }) => [name, { enum: taken, description: `No other value: ${offered}` }])
+  return besides.length === 0
+    ? body
+    : { ...body, properties: { ...properties, ...Object.fromEntries(besides) } }
+}
 
 /** Specification §2.8. */
 const errorSchema = {

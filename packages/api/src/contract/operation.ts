@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { ErrorCode } from './errors.ts'
+import type { NeutralField } from './neutral-fields.ts'
 import type { Permission } from './permissions.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -25,9 +26,13 @@ export interface Operation {
   readonly loginAsBasic?: true
   /** How long the client may keep the answer. Without it: not at all. */
   readonly cacheSeconds?: number
+  /** `fields` of its query says which top-level fields the answer has: see fieldsQuery. */
+  readonly selects?: true
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
+  /** Fields of the wider API that its body may have besides, as long as they ask for what is done anyway. */
+  readonly neutral?: readonly NeutralField[]
   /** The body is one file, taken as it comes. It has no `body` besides. */
   readonly upload?: FormFile | 'octets'
   /** Of a stream: the shape of one event, which has `seq`, a number that rises, and `type`, its kind. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { neutralClusterFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { Password } from './passwords.ts'
 
@@ -63,6 +64,13 @@ export const createCluster = operation({
     },
     { additionalProperties: false },
   ),
+  neutral: neutralClusterFields,
   ok: Type.Object({ action: Type.Literal('create_cluster'), name: Type.String() }),
-  errors: ['cluster_already_exists', 'forbidden', 'password_not_complex', 'too_many_requests'],
+  errors: [
+    'field_not_available',
+    'cluster_already_exists',
+    'forbidden',
+    'password_not_complex',
+    'too_many_requests',
+  ],
 })

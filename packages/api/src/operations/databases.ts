@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { fieldsQuery } from '../contract/fields-query.ts'
+import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { PageQuery } from '../contract/page.ts'
 
@@ -201,6 +203,7 @@ export const createDatabase = operation({
   since: '0.1.0',
   permission: 'create_bdb',
   body: CreateDatabaseRequest,
+  neutral: neutralCreationFields,
   ok: Database,
   errors: [
     'name_already_exists',
@@ -226,7 +229,8 @@ export const listDatabases = operation({
   summary: 'List the databases, by uid',
   since: '0.1.0',
   permission: 'view_all_bdbs_info',
-  query: PageQuery,
+  query: Type.Object({ ...PageQuery.properties, ...fieldsQuery }, { additionalProperties: false }),
+  selects: true,
   ok: Type.Array(Database),
   errors: [],
 })
@@ -239,6 +243,8 @@ export const getDatabase = operation({
   since: '0.1.0',
   permission: 'view_bdb_info',
   params: Type.Object({ uid: DatabaseUid }),
+  query: Type.Object(fieldsQuery, { additionalProperties: false }),
+  selects: true,
   ok: Database,
   errors: ['db_not_exist'],
 })

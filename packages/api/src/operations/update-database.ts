@@ -1,6 +1,19 @@
 import { Type } from 'typebox'
+import { neutralDatabaseFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
+
+/** What a database keeps from its creation on. A program that sends it back as it was answered asks for nothing. */
+const settled = Object.fromEntries(
+  Object.keys(Database.properties)
+    .filter((name) => name !== 'memory_size' && name !== 'eviction_policy')
+    .map((name) => [
+      name,
+      Type.Optional(
+        Type.Unknown({ description: 'Taken with the value that the database has, refused with another' }),
+      ),
+    ]),
+)
 
 /**
  * PUT /v1/bdbs/:uid: changes the fields that are sent. With `dry_run` it answers with the result and changes nothing.
@@ -25,6 +38,7 @@ export const updateDatabase = operation({
   ),
   body: Type.Object(
     {
+      ...settled,
       memory_size: Type.Optional(
         Type.Integer({
           minimum: 0,
@@ -37,10 +51,12 @@ export const updateDatabase = operation({
     },
     { additionalProperties: false },
   ),
+  neutral: neutralDatabaseFields,
   ok: Database,
   errors: [
     'db_not_exist',
     'db_busy',
+    'field_not_available',
     'memory_size_too_small',
     'insufficient_resources',
     'unsupported_module_capabilities',

@@ -210,7 +210,9 @@ export const UpgradedModule = Type.Object({
   name: Type.String({ description: 'Name of the database' }),
   ...DatabaseModule.properties,
   modules: Type.Array(DatabaseModule),
-  action_uid: Type.Optional(Type.String({ description: 'The action that did it; absent: nothing changed' })),
+  action_uid: Type.Optional(
+    Type.String({ description: 'The action that did it; completed at once when nothing was to be changed' }),
+  ),
 })
 
 /** What both paths of the module upgrade have in common. */

@@ -147,7 +147,7 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
       ? ['shards_count above 1 needs sharding']
       : []),
     ...(body.oss_cluster === true && !sharded ? ['oss_cluster needs sharding'] : []),
-    ...(body.aof_policy !== undefined && body.data_persistence !== 'aof'
+    ...(body.aof_policy === 'appendfsync-always' && body.data_persistence !== 'aof'
       ? ['aof_policy needs data_persistence aof']
       : []),
     ...(body.snapshot_policy !== undefined && body.data_persistence !== 'snapshot'

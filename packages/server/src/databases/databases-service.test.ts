@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createTurns } from '@fairlead/engine'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openTestStore } from '../../test/open-test-store.ts'
+import { actionsStore } from '../actions/actions-store.ts'
 import type { Module } from '../core/modules/module.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
@@ -132,4 +133,18 @@ test('a creation of more shards than its node brings together within a minute is
   expect(action?.warnings).toEqual([expect.stringMatching(/^128 shards in one cluster on 2 processor/)])
   const small = await databases.create({ ...large, name: 'small', groups: 2 }, by)
   expect(small.action?.warnings).toEqual([])
+})
+
+test('what changes nothing is an action that is completed, holds nothing, and says why', async () => {
+  const databases = databasesWith([])
+  const { database } = await databases.create(request, by)
+  const nothing = { goal: steadyGoal(database), reason: 'nothing was to be changed' }
+  await expect(databases.noteNothing(database.uid, nothing, by)).rejects.toMatchObject({ code: 'db_busy' })
+
+  const creation = (await databases.get(database.uid)).action?.uid ?? ''
+  await actionsStore(store.db).update(creation, { status: 'done' }, database.createdAt)
+  const { action } = await databases.noteNothing(database.uid, nothing, by)
+  expect(action).toMatchObject({ kind: 'upgrade', status: 'done', progress: 100 })
+  expect(action?.warnings).toEqual([nothing.reason])
+  expect((await databases.get(database.uid)).action).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Refusal, type ShardReport } from '@fairlead/api'
-import { type ActionsStore, ActiveActionExists, actionsStore } from '../actions/actions-store.ts'
+import { type ActionsStore, actionsStore } from '../actions/actions-store.ts'
 import { obstacleToBusTls } from '../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../core/identity/access.ts'
 import { crowdedCluster } from '../core/requests/crowded-cluster.ts'
@@ -27,9 +27,10 @@ import { rememberUnchanged } from '../store/remember-unchanged.ts'
 import { databaseOrdersStore } from './database-orders-store.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
 import { listViews, type ViewsQuery } from './list-views.ts'
-import { type Change, recordChange, recordDatabase } from './record-change.ts'
+import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
 import { countTakenPorts, takenPorts } from './taken-ports.ts'
+import { unlessBusy } from './unless-busy.ts'
 
 /** A database as people see it: with its shards, and the action that runs on it. */
 export interface DatabaseView {
@@ -84,6 +85,8 @@ export interface Databases {
   lackOfPorts(needed: number): Promise<string | undefined>
   /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
+  /** The database with an action that is completed and says why there was nothing to do. Throws Refusal db_busy while another one runs. */
+  noteNothing(uid: number, nothing: Nothing, by: Actor): Promise<DatabaseView>
 }
 
 interface DatabasesDeps {
@@ -157,14 +160,14 @@ export function createDatabases(deps: DatabasesDeps): Databases {
       lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
 
     async begin(uid, change, by) {
-      try {
-        await store.transaction((db) => recordChange(db, uid, change, by, now()))
-      } catch (cause) {
-        if (!(cause instanceof ActiveActionExists)) throw cause
-        throw new Refusal('db_busy', await describeBusy(uid, actions))
-      }
+      await unlessBusy(uid, store, (db) => recordChange(db, uid, change, by, now()))
       nudge(uid)
       return get(uid)
+    },
+
+    async noteNothing(uid, nothing, by) {
+      const noted = await unlessBusy(uid, store, (db) => recordNothing(db, uid, nothing, by, now()))
+      return { ...(await get(uid)), action: await actions.get(noted) }
     },
   }
 }
@@ -263,12 +266,6 @@ function portsFor(
 
 async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
   return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
-}
-
-async function describeBusy(uid: number, actions: ActionsStore): Promise<string> {
-  const running = await actions.active(uid)
-  const which = running === undefined ? 'just ended' : `${running.uid} (${running.kind}) runs`
-  return `another change of database ${uid} is in progress: action ${which}; try again when it has ended`
 }
 
 function newDatabase(

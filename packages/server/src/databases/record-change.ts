@@ -18,6 +18,12 @@ export interface Change {
   readonly warnings?: readonly string[]
 }
 
+/** An upgrade without a change, and why there is none. */
+export interface Nothing {
+  readonly goal: Goal
+  readonly reason: string
+}
+
 /** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
 export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Promise<Database> {
   const at = wanted.createdAt
@@ -50,6 +56,25 @@ export async function recordChange(
   const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
   const details = kind === 'upgrade' && { details: { to: describeRuns(goal) } }
   await auditStore(db).append({ type, by, databaseUid: uid, ...details }, at)
+}
+
+/**
+ * An upgrade that changes nothing: an action that is completed when it is first seen, with `reason` among its warnings. `db` is a transaction. Throws
+ * ActiveActionExists while another action runs.
+ */
+export async function recordNothing(
+  db: Db,
+  uid: number,
+  { goal, reason }: Nothing,
+  by: Actor,
+  at: string,
+): Promise<string> {
+  const action = randomUUID()
+  await actionsStore(db).insert({ uid: action, databaseUid: uid, kind: 'upgrade', goal }, at)
+  await actionsStore(db).update(action, { status: 'done', progress: 100, warnings: [reason] }, at)
+  const details = { to: describeRuns(goal), change: false }
+  await auditStore(db).append({ type: 'bdb_upgrade_requested', by, databaseUid: uid, details }, at)
+  return action
 }
 
 /** A module that is deleted is looked for in databases, a module that is about to be used in the catalogue. */

@@ -103,6 +103,13 @@ test('a name and a password come as Basic instead of in the body, with or withou
   expect([none.status, none.text]).toEqual([400, expect.stringContaining('username: is missing')])
 })
 
+test('fields of databases are named in the query, those of other databases too', async () => {
+  for (const query of ['fields=uid,name,backup_status', 'extended=true', 'extended', 'fields='])
+    expect(await fairlead.send('GET', `/v1/bdbs?${query}`, { auth }), query).toMatchObject({ status: 200 })
+  expect((await fairlead.send('GET', '/v1/bdbs/1?fields=uid&extended=false', { auth })).status).toBe(404)
+  expect((await fairlead.send('GET', '/v1/bdbs?field=uid', { auth })).status).toBe(400)
+})
+
 test('two slashes are one', async () => {
   for (const path of ['//v1/users', '/v1//users', '//v1//users/'])
     expect((await send('GET', path, '', { authorization: auth })).status, path).toBe(200)

@@ -1,4 +1,4 @@
-import type { Input, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
+import type { Input, NeutralField, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
 import { underRequest } from '@fairlead/engine'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
@@ -6,10 +6,12 @@ import { Type } from 'typebox'
 import type { Caller, Requester } from '../core/identity/access.ts'
 import { readBasicHeader } from '../sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
+import { takeNeutral } from './input/take-neutral.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
 import { actionIn } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
+import { selectFields } from './select-fields.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,8 +58,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
       config: { operation: op },
       // A stream is a body without an end.
       exposeHeadRoute: op.method === 'GET' && op.stream !== true,
-      ...(op.body !== undefined && !('required' in op.body) && { preValidation: allowNoBody }),
-      ...(op.loginAsBasic === true && { preValidation: takeBasic }),
+      preValidation: preparationsOf(op),
       // Fastify validated the parts with the very schemas that Input is made from.
       handler: async (request, reply) => {
         void reply.header('cache-control', cacheControl)
@@ -73,7 +74,8 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         const answer = await underRequest(request.id, () => around(() => handler(input, asker)))
         if (request.method !== 'GET') request.actionUid = actionIn(answer)
         // The type of such an operation says that its handler answers this.
-        return op.stream === true ? await app.streams.answer(request, reply, answer as EventStream) : answer
+        if (op.stream === true) return await app.streams.answer(request, reply, answer as EventStream)
+        return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
       },
     }
     if (op.upload === undefined) app.route(route)
@@ -105,6 +107,24 @@ function waitPreferenceOf(
   return {
     isAsync: prefers.some((word) => word.trim().toLowerCase() === 'respond-async'),
     signal: AbortSignal.any([gone.signal, stopping]),
+  }
+}
+
+type Preparation = (request: FastifyRequest, reply: FastifyReply, done: (fault?: Error) => void) => void
+
+/** What is done to a body before it is validated. */
+function preparationsOf({ body, loginAsBasic, neutral }: Operation): Preparation[] {
+  return [
+    ...(body !== undefined && !('required' in body) ? [allowNoBody] : []),
+    ...(loginAsBasic === true ? [takeBasic] : []),
+    ...(neutral === undefined ? [] : [takeNeutralOf(neutral)]),
+  ]
+}
+
+function takeNeutralOf(neutral: readonly NeutralField[]): Preparation {
+  return (request, _, done) => {
+    takeNeutral(neutral, request.body)
+    done()
   }
 }
 

@@ -18,7 +18,7 @@ type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 export interface Upgrades {
   /**
    * Resolves the request into a goal and begins the upgrade. Answers with the database and the action that leads it
-   * there; without one when nothing would change. Throws Refusal, with every obstacle in its message.
+   * there. When nothing would change, the action is the one that runs, or else one that is completed and says why. Throws Refusal, with every obstacle in its message.
    */
   start(uid: number, request: UpgradeRequest, by: Actor): Promise<DatabaseView>
   /** The same for a request that names modules; `names` are theirs, in its order. */
@@ -42,7 +42,7 @@ export interface Upgrades {
 export interface UpgradedModules {
   readonly view: DatabaseView
   readonly names: readonly string[]
-  /** Undefined: nothing was to be changed. */
+  /** Undefined only when the action has gone meanwhile. */
   readonly actionUid: string | undefined
 }
 
@@ -65,7 +65,10 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       const view = await databases.get(uid)
       refuseBusy(view)
       const { resolved, crowd } = await resolve(deps, view, request)
-      if (!resolved.change) return view
+      if (!resolved.change)
+        return view.action === undefined
+          ? databases.noteNothing(uid, { goal: resolved.goal, reason: nothingToDo(resolved.goal) }, by)
+          : view
       if (resolved.goal.discard) await proveTarget(view.database, resolved.goal, tryRuns)
       return databases.begin(uid, { kind: 'upgrade', goal: resolved.goal, warnings: crowd }, by)
     },
@@ -137,6 +140,11 @@ async function resolve(
     ...{ seen, resolved, risks: holesOf(resolved.goal.build, builds) },
     crowd: crowd === undefined ? [] : [crowd],
   }
+}
+
+function nothingToDo({ build, modules }: Goal): string {
+  const names = modules.map(({ name, semanticVersion }) => ` with ${name} ${semanticVersion}`)
+  return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it all the same`
 }
 
 function refuseBusy({ database, action }: DatabaseView): void {

@@ -18,21 +18,22 @@ export interface ModuleTraits {
  */
 export const ENGINE_PACK_VERSION = '7.4.0'
 
-/** Why a module cannot run on this engine, or under this Fairlead. */
-export function obstacleOfVersions(module: Module, build: Build): Refused | undefined {
+/** Every reason why a module cannot run on this engine, or under this Fairlead. */
+export function obstaclesOfVersions(module: Module, build: Build): readonly Refused[] {
   const { minEngineVersion, minEnginePackVersion } = module
   const what = `${module.name} ${module.semanticVersion}`
+  const obstacles: Refused[] = []
   if (minEngineVersion !== null && compareVersions(minEngineVersion, build.version) > 0)
-    return {
+    obstacles.push({
       refused: 'engine_incompatible_version',
       message: `${what} needs engine version ${minEngineVersion} or newer (min_engine_version), and the database would run ${build.flavour} ${build.version}`,
-    }
+    })
   if (minEnginePackVersion !== null && compareVersions(minEnginePackVersion, ENGINE_PACK_VERSION) > 0)
-    return {
+    obstacles.push({
       refused: 'engine_pack_incompatible_version',
       message: `${what} needs cluster software ${minEnginePackVersion} or newer (min_engine_pack_version), and this one stands for ${ENGINE_PACK_VERSION}`,
-    }
-  return undefined
+    })
+  return obstacles
 }
 
 /** Capabilities that the database uses and the module does not declare. */

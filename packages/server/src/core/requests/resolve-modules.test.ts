@@ -171,6 +171,16 @@ describe('an upgrade of modules is refused', () => {
         /failover_migrate \(the database has replication\), persistence_aof \(.*aof\), clustering \(.*sharding\)/,
       ],
     ]
+  test('when engine and Fairlead are too old for it, and both are named', () => {
+    const tooNew = module('a4', '3.0.0', { minEngineVersion: '9.0', minEnginePackVersion: '99.0' })
+    const asked = { currentModule: 'a1', newModule: 'a4' }
+    const obstacles = [
+      { refused: 'engine_incompatible_version', message: expect.stringContaining('9.0') },
+      { refused: 'engine_pack_incompatible_version', message: expect.stringContaining('99.0') },
+    ]
+    expect(resolve([asked], { catalogue: [...catalogue, tooNew] })).toEqual({ obstacles })
+  })
+
   for (const [what, asked, of, code, message] of refusals) {
     test(what, () => {
       const resolved = resolve([asked], of)

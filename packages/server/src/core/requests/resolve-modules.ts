@@ -4,7 +4,7 @@ import type { Module } from '../modules/module.ts'
 import { splitArgs } from '../modules/module-args.ts'
 import type { UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
-import { type ModuleTraits, obstacleOfCapabilities, obstacleOfVersions } from './module-rules.ts'
+import { type ModuleTraits, obstacleOfCapabilities, obstaclesOfVersions } from './module-rules.ts'
 
 /** One entry of a request to upgrade modules. Either set of keys of the specification names the module, or both. */
 export interface ModuleEntry {
@@ -194,17 +194,14 @@ function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module 
   const versions = catalogue
     .filter((module) => module.name === name)
     .toSorted((a, b) => compareVersions(b.semanticVersion, a.semanticVersion))
-  const allowed = versions.find((module) => obstacleOfVersions(module, build) === undefined) ?? versions[0]
+  const allowed = versions.find((module) => obstaclesOfVersions(module, build).length === 0) ?? versions[0]
   return allowed ?? missing(`there is no module ${name} in the cluster`)
 }
 
 /** `traits` null: its capabilities have been checked already. */
 function obstaclesTo(module: Module, traits: ModuleTraits | null, build: Build): readonly Refused[] {
-  const obstacles = [
-    obstacleOfVersions(module, build),
-    traits === null ? undefined : obstacleOfCapabilities(module, traits),
-  ]
-  return obstacles.filter((obstacle) => obstacle !== undefined)
+  const lacking = traits === null ? undefined : obstacleOfCapabilities(module, traits)
+  return [...obstaclesOfVersions(module, build), ...(lacking === undefined ? [] : [lacking])]
 }
 
 function use({ uid, name, semanticVersion, sha256 }: Module, args: readonly string[]): UsedModule {

@@ -1,0 +1,33 @@
+/** Operations of the wider API that Fairlead does not have, and why, or what there is instead. Their paths are answered 404. */
+export const absentOperations: readonly (readonly [string, string])[] = [
+  ['POST /v2/bdbs', 'POST /v1/bdbs; there are no recovery plans'],
+  ['PUT /v1/bdbs/{uid}/flush', 'a client sends FLUSHALL'],
+  ['PUT /v1/bdbs/{uid}/reset_admin_pass', 'no user reaches the administrative user of an engine'],
+  ['POST, PUT, DELETE /v1/bdbs/{uid}/passwords', 'a database keeps the password of its creation'],
+  ['POST /v1/bdbs/{uid}/actions/export, import', 'data is copied by clients'],
+  ['GET, POST /v1/bdbs/{uid}/actions/recover', 'Fairlead starts shards again by itself'],
+  ['PUT /v1/bdbs/{uid}/actions/rebalance, revamp, optimize_shards_placement', 'all shards are on one node'],
+  [
+    'POST /v1/bdbs/{uid}/actions/stop_traffic, resume_traffic',
+    'an endpoint serves as long as the database is there',
+  ],
+  ['POST /v1/bdbs/{uid}/modules/config, /v1/modules/config/bdb/{uid}', 'new_module_args of a module upgrade'],
+  ['PUT /v1/bdbs/{uid}/modules', 'POST /v1/bdbs/{uid}/modules/upgrade'],
+  ['/v1/bdbs/alerts, /v1/nodes/alerts, /v1/cluster/alerts', 'no alerts are sent'],
+  ['POST /v1/shards/actions/failover, migrate', 'an upgrade moves roles; shards stay on their node'],
+  ['POST /v1/nodes/{uid}/actions/{action}, /v1/cluster/actions', 'Fairlead has one node'],
+  ['PUT /v1/nodes/{uid}', 'the agent reports its node as it is'],
+  ['GET /v1/cluster/check, /v1/nodes/{uid}/check', 'GET /healthz; each shard has its status_reason'],
+  [
+    'POST /v1/bootstrap/join_cluster, recover_cluster',
+    'Fairlead has one node; its store is copied with its home',
+  ],
+  ['PUT /v1/license', 'Fairlead is open and needs none'],
+  ['/v1/redis_acls', 'a database has one user, default'],
+  ['/v1/ldap_mappings, /v1/cluster/ldap, /v1/cluster/sso', 'users sign in with a password'],
+  ['/v1/proxies', 'GET /v1/bdbs/{uid}/endpoint/stats'],
+  ['/v1/crdb_tasks, POST /v1/crdbs', 'there are no databases over several clusters'],
+  ['/v1/suffixes, /v1/services, /v1/ocsp, /v1/debuginfo', 'there is nothing of the kind here'],
+  ['/v2/modules/user-defined', 'POST /v2/modules takes the whole package'],
+  ['/v4/cluster/health, /v4/db/{uid}/health', 'GET /healthz, GET /v1/bdbs/{uid}/availability'],
+]

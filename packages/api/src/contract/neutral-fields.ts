@@ -1,0 +1,149 @@
+/**
+ * A field of the wider API that Fairlead does not have, or not in full. One of the values `taken` asks for what is done anyway, and so does null: the
+ * request is taken as if the field was not there. Any other value is refused with `field_not_available`, by the name of the field and `offered`.
+ */
+export interface NeutralField {
+  /** A dot leads into an object: "cluster.nodes". */
+  readonly name: string
+  readonly taken: readonly unknown[]
+  /** What there is instead, or why there is nothing. */
+  readonly offered: string
+  /** The operation has the field itself: values that are not `taken` are its business. */
+  readonly own?: true
+}
+
+/** The wider API's default policy: the slot is that of the part in braces, or of the whole key. */
+const defaultKeyRegex = [{ regex: '.*\\{(?<tag>.*)\\}.*' }, { regex: '(?<tag>.*)' }]
+
+const oneNode = 'each database is on one node'
+const oneProxy = 'each database has one endpoint'
+const noBackup =
+  'Fairlead makes no backups yet: copy the data with a client, or the snapshots of data_persistence'
+const noGeo = 'there are no databases over several clusters'
+const noSource = 'a database does not follow another one'
+const noFlash = 'all data is in memory'
+const byTlsMode = 'tls_mode enabled is TLS for clients'
+const noClientCertificates = 'clients sign in with a password: tls_mode enabled asks them for no certificate'
+const noLimits = 'the limits of the endpoint apply: docs/limits.md'
+const oneUser = 'a database has one user, default'
+
+type Row = readonly [string, readonly unknown[], string]
+
+const databaseRows: readonly Row[] = [
+  ['shards_placement', ['dense'], oneNode],
+  ['rack_aware', [false], oneNode],
+  ['slave_ha', [false], 'a shard that dies is started again on its node'],
+  ['proxy_policy', ['single'], oneProxy],
+  ['oss_sharding', [false], 'oss_cluster: clients speak the cluster protocol to the shards'],
+  ['oss_cluster_api_preferred_ip_type', ['internal'], 'shards announce the address of their node'],
+  ['oss_cluster_api_preferred_endpoint_type', ['ip'], 'shards announce the address of their node'],
+  [
+    'shard_key_regex',
+    [[], defaultKeyRegex],
+    'slots are those of the engine: of the part in braces, or of the whole key',
+  ],
+  ['hash_slots_policy', ['16k'], 'slots are those of the engine: 16384'],
+  ['implicit_shard_key', [false], 'slots are those of the engine'],
+  ['crdt', [false], noGeo],
+  ['crdt_guid', [''], noGeo],
+  ['crdt_sources', [[]], noGeo],
+  ['crdt_sync', ['disabled'], noGeo],
+  ['replica_sources', [[]], noSource],
+  ['replica_sync', ['disabled'], noSource],
+  ['sync', ['disabled'], noSource],
+  ['sync_sources', [[]], noSource],
+  ['bigstore', [false], noFlash],
+  ['bigstore_ram_size', [0], noFlash],
+  ['backup', [false], noBackup],
+  ['backup_interval', [0, 86_400], noBackup],
+  ['backup_interval_offset', [0], noBackup],
+  ['backup_history', [0], noBackup],
+  ['backup_location', [''], noBackup],
+  ['dataset_import_sources', [[]], 'load data with a client, after the database is active'],
+  ['ssl', [false], byTlsMode],
+  ['enforce_client_authentication', ['disabled'], noClientCertificates],
+  ['authentication_ssl_client_certs', [[]], noClientCertificates],
+  ['authentication_ssl_crdt_certs', [[]], noGeo],
+  ['client_cert_subject_validation_type', ['disabled'], noClientCertificates],
+  ['authorized_names', [[]], noClientCertificates],
+  ['authorized_subjects', [[]], noClientCertificates],
+  ['data_internode_encryption', [false], 'the server decides it for all databases: FAIRLEAD_SHARD_TLS'],
+  ['authentication_admin_pass', [''], oneUser],
+  ['authentication_sasl_uname', [''], 'memcached is not available'],
+  ['authentication_sasl_pass', [''], 'memcached is not available'],
+  ['default_user', [true], oneUser],
+  ['roles_permissions', [[]], oneUser],
+  ['acl', [[]], oneUser],
+  ['tags', [[]], 'a database has a name only'],
+  ['auto_upgrade', [false], 'a database is upgraded when that is asked for'],
+  ['internal', [false], 'all databases are for clients'],
+  ['mkms', [true], 'commands with keys of several groups work where docs/commands.md says so'],
+  ['resp3', [true], 'clients choose the protocol with HELLO'],
+  ['max_connections', [0], noLimits],
+  ['maxclients', [10_000], noLimits],
+  ['max_client_pipeline', [200], noLimits],
+  ['max_pipelined', [2_000], noLimits],
+  ['conns', [5], noLimits],
+  ['conns_type', ['per-thread'], noLimits],
+  ['slave_buffer', ['auto'], 'Fairlead sets what replication needs: docs/limits.md'],
+  ['repl_backlog_size', ['auto'], 'Fairlead sets what replication needs: docs/limits.md'],
+  ['recovery_wait_time', [-1], 'a shard is waited for without end'],
+  ['multi_commands_opt', ['auto'], 'transactions are those of the engine'],
+  ['tracking_table_max_keys', [1_000_000], 'it is the default of the engine'],
+  ['wait_command', [true], 'WAIT is a command like any other'],
+  ['sched_policy', ['cmp'], oneProxy],
+  ['disabled_commands', [''], 'docs/commands.md has the commands that a database refuses'],
+  ['generate_text_monitor', [false], 'MONITOR is refused at the endpoint'],
+  ['metrics_export_all', [false], 'metrics are the same for all databases'],
+  ['gradual_src_mode', ['disabled'], noSource],
+  ['gradual_src_max_sources', [1], noSource],
+  ['gradual_sync_mode', ['auto'], noSource],
+  ['gradual_sync_max_shards_per_source', [1], noSource],
+  ['group_uid', [0], 'databases have no groups'],
+  ['account_id', [0], 'there are no accounts'],
+]
+
+const generated = 'generated when empty'
+const asWritten = 'its other values are fields of Fairlead'
+
+/** Of POST /v1/bdbs and PUT /v1/bdbs/:uid. */
+export const neutralDatabaseFields: readonly NeutralField[] = databaseRows.map(toField)
+
+/** Of POST /v1/bdbs: the fields that Fairlead has, too, and whose empty values mean nothing. */
+export const neutralCreationFields: readonly NeutralField[] = [
+  ...neutralDatabaseFields,
+  ...(
+    [
+      ['authentication_redis_pass', [''], generated],
+      ['authentication_engine_pass', [''], generated],
+      ['engine_version', [''], 'the newest when empty'],
+      ['redis_version', [''], 'the newest when empty'],
+      ['snapshot_policy', [[]], asWritten],
+    ] as const satisfies readonly Row[]
+  ).map((row) => ({ ...toField(row), own: true as const })),
+]
+
+const own = 'the agent on each machine knows its folders and addresses: docs/configuration.md'
+
+/** Of POST /v1/bootstrap/create_cluster. What is within an object comes before it. */
+export const neutralClusterFields: readonly NeutralField[] = (
+  [
+    ['cluster.nodes', [[]], 'the cluster begins with this node'],
+    ['cluster.rack_aware', [false], oneNode],
+    ['node.paths', [{}], own],
+    ['node.identity', [{}], own],
+    ['node.limits', [{}], own],
+    ['node.bigstore_enabled', [false], noFlash],
+    ['node', [{}], own],
+    ['policy.rack_aware', [false], oneNode],
+    ['policy', [{}], 'PUT /v1/cluster and PUT /v1/cluster/policy change the policies'],
+    ['license', [''], 'Fairlead is open and needs none'],
+    ['dns_suffixes', [[]], 'databases are reached by the address of their node'],
+    ['flash_enabled', [false], noFlash],
+    ['cluster_policies', [{}], 'PUT /v1/cluster and PUT /v1/cluster/policy change the policies'],
+  ] as const satisfies readonly Row[]
+).map(toField)
+
+function toField([name, taken, offered]: Row): NeutralField {
+  return { name, taken, offered }
+}

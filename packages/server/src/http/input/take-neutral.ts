@@ -1,0 +1,32 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type NeutralField, Refusal } from '@fairlead/api'
+
+/**
+ * Takes fields out of a body that ask for what is done anyway. Throws Refusal field_not_available, with one sentence for each field that asks for
+ * something else. Changes `body`.
+ */
+export function takeNeutral(fields: readonly NeutralField[], body: unknown): void {
+  const refused = fields.flatMap((field) => refusalOf(field, body))
+  if (refused.length > 0) throw new Refusal('field_not_available', refused.join('; '))
+}
+
+function refusalOf({ name, taken, offered, own }: NeutralField, body: unknown): readonly string[] {
+  const steps = name.split('.')
+  const last = steps.pop() ?? ''
+  const place = steps.reduce(part, body)
+  const value = part(place, last)
+  if (value === undefined) return []
+  if (value === null || taken.some((one) => isDeepStrictEqual(value, one))) {
+    delete (place as Record<string, unknown>)[last] // `part` found the field there
+    return []
+  }
+  if (own === true) return []
+  const values = taken.map((one) => JSON.stringify(one)).join(' or ')
+  return [`${name}: can only be ${values}, or left out; ${offered}`]
+}
+
+/** Not `value[name]`: every object has a `constructor`. */
+function part(value: unknown, name: string): unknown {
+  const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+  return isObject ? (value as Record<string, unknown>)[name] : undefined
+}

@@ -1,0 +1,41 @@
+import type { Operation } from '@fairlead/api'
+import type { FastifyReply } from 'fastify'
+
+/** A part of a JSON schema, as far as it matters here. */
+interface Schema {
+  readonly items?: object
+}
+
+/**
+ * The answer with the fields that `fields` of the query names, separated by commas; all when it names none. A field that the answer does not have is
+ * left out: programs of the wider API name some that only other databases have. The reply then takes answers without fields that it has otherwise.
+ */
+export function selectFields(op: Operation, query: unknown, answer: unknown, reply: FastifyReply): unknown {
+  const { fields = '' } = query as { readonly fields?: string }
+  const names = fields
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  if (names.length === 0) return answer
+  void reply.serializer(reply.compileSerializationSchema(withoutRequired(op)))
+  return Array.isArray(answer)
+    ? answer.map((one) => pick(one as object, names))
+    : pick(answer as object, names)
+}
+
+function pick(answer: object, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => names.includes(name)))
+}
+
+/** Compiled schemas are remembered by their object, so an operation has one. */
+const partial = new WeakMap<Operation, object>()
+
+function withoutRequired(op: Operation): Record<string, unknown> {
+  const known = partial.get(op)
+  if (known !== undefined) return known as Record<string, unknown>
+  const { items } = op.ok as Schema
+  const schema =
+    items === undefined ? { ...op.ok, required: [] } : { ...op.ok, items: { ...items, required: [] } }
+  partial.set(op, schema)
+  return schema
+}
