@@ -84,7 +84,7 @@ async function shardOf(uid: number, shard: number) {
 /** The audit records about the shards of a database. */
 async function tellings(uid: number): Promise<readonly string[]> {
   const logs = await fairlead.api.listLogs({ query: { order: 'asc', limit: 200 } })
-  const types = logs.filter(({ bdb_uid }) => bdb_uid === uid).map(({ type }) => type)
+  const types = logs.filter(({ bdb_uid }) => bdb_uid === String(uid)).map(({ type }) => type)
   return types.filter((type) => /^bdb_(primary|shard)_/.test(type))
 }
 

@@ -58,7 +58,7 @@ export async function killInUpgrade(fairlead: Fairlead, round: Round): Promise<A
     if (role === 'slave') verdicts.push(await load.readBack({ address: { host: '127.0.0.1', port } }))
   const logs = await api.listLogs({ query: { order: 'desc', limit: 200 } })
   const losses = ['bdb_primary_replaced', 'bdb_primary_lost_memory']
-  const audit = logs.filter((entry) => losses.includes(entry.type) && entry.bdb_uid === uid)
+  const audit = logs.filter((entry) => losses.includes(entry.type) && entry.bdb_uid === String(uid))
   const told = [...action.warnings, ...audit.map((entry) => JSON.stringify(entry))]
   await fairlead.untilEnded((await api.deleteDatabase({ params: { uid } })).action_uid)
   return { action, killed, verdicts, told }

@@ -55,7 +55,7 @@ test('what is done to a database is written down with the user, the result, and 
   const logs = await fairlead.api.listLogs({ query: {} })
   expect(
     logs
-      .filter(({ bdb_uid }) => bdb_uid === uid)
+      .filter(({ bdb_uid }) => bdb_uid === String(uid))
       .map(({ type, originator, details }) => [type, originator, details]),
   ).toEqual([
     ['bdb_created', 'admin', { name: 'audited', build: expect.stringMatching(/^valkey 8\.0\./) }],

@@ -87,7 +87,8 @@ describe('a database repairs itself', () => {
     const uid = await create(fairlead)
     const told = async () => {
       const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
-      return logs.filter(({ type, bdb_uid }) => type === 'bdb_primary_lost_memory' && bdb_uid === uid).length
+      return logs.filter(({ type, bdb_uid }) => type === 'bdb_primary_lost_memory' && bdb_uid === String(uid))
+        .length
     }
     await kill(fairlead, 1, 2)
     await serves(fairlead, uid)

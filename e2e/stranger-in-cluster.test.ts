@@ -65,7 +65,7 @@ async function viewsOf(fairlead: Fairlead, { shards }: Sharded, stranger: string
 
 async function logTypes(fairlead: Fairlead, uid: number): Promise<readonly string[]> {
   const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 1_000 } })
-  return logs.filter(({ bdb_uid }) => bdb_uid === uid).map(({ type }) => type)
+  return logs.filter(({ bdb_uid }) => bdb_uid === String(uid)).map(({ type }) => type)
 }
 
 const ranges = ['0-5461', '5462-10922', '10923-16383']

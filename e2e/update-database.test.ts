@@ -33,7 +33,7 @@ describe('PUT /v1/bdbs/{uid}', () => {
     expect(await Promise.all(shards.map((shard) => pidOf(fairlead, shard)))).toEqual(before)
     const [record] = await fairlead.api.listLogs({ query: { order: 'desc', limit: 1 } })
     expect(record).toMatchObject({
-      ...{ type: 'bdb_updated', bdb_uid: uid },
+      ...{ type: 'bdb_updated', bdb_uid: String(uid) },
       details: { memory_size: 30 * MB, memory_size_before: 20 * MB, eviction_policy_before: 'noeviction' },
     })
 

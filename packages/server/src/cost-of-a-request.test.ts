@@ -100,6 +100,8 @@ const requests: readonly InjectOptions[] = [
   { url: '/v1/bdbs/1' },
   { url: '/v1/bdbs/3' },
   { url: '/v1/bdbs/2/shards' },
+  { url: '/v1/shards?limit=10' },
+  { url: '/v1/shards/2' },
   { url: '/v1/bdbs?limit=10&offset=5' },
   { url: '/v1/bdbs', headers: limited },
   { url: '/v1/nodes', headers: limited },

@@ -12,6 +12,8 @@ import { actorOf } from './core/identity/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { limitsRoutes } from './databases/limits-routes.ts'
 import { createLimitChanges } from './databases/limits-service.ts'
+import { shardsRoutes } from './databases/shards-routes.ts'
+import { createShards } from './databases/shards-service.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
 import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
@@ -77,6 +79,7 @@ function mountDatabases(mount: Mount, { store, agent, proxy, now }: Ground, reco
   const { look, probeAsClient } = reconciling.observer
   const actions = createActions({ store })
   databasesRoutes(mount, databases)
+  shardsRoutes(mount, createShards({ store, databases, nodes }))
   endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
   limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))

@@ -51,6 +51,8 @@ export const errors = {
     meaning: 'The path does not have this method; the header `Allow` names those that it has',
   },
   db_not_exist: { status: 404, meaning: 'The database does not exist' },
+  shard_not_exist: { status: 404, meaning: 'The shard does not exist' },
+  node_not_exist: { status: 404, meaning: 'The node does not exist' },
   user_not_exist: { status: 404, meaning: 'The user does not exist' },
   role_not_exist: { status: 404, meaning: 'The role does not exist' },
   action_not_exist: { status: 404, meaning: 'The action does not exist' },

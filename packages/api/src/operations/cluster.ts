@@ -71,6 +71,20 @@ export const listNodes = operation({
   errors: [],
 })
 
+/** GET /v1/nodes/:uid: as `listNodes` shows it; refuses with `node_not_exist`. */
+export const getNode = operation({
+  method: 'GET',
+  path: '/v1/nodes/:uid',
+  summary: 'Show a node',
+  since: '0.1.0',
+  permission: 'view_node_info',
+  params: Type.Object({
+    uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the node' }),
+  }),
+  ok: Node,
+  errors: ['node_not_exist'],
+})
+
 /**
  * GET /healthz: for load balancers and supervisors, without a token; 503 `unavailable` says that the server is not
  * ready.

@@ -86,6 +86,7 @@ export const Database = Type.Object({
   engine: Type.String({ description: 'Flavour of the engine: valkey, redis, …' }),
   engine_version: Type.String({ description: 'Full version of the engine' }),
   version: Type.String({ description: 'Full version of the engine' }),
+  redis_version: Type.String({ description: 'Major and minor version of the engine, whichever it is' }),
   memory_size: Type.Integer({
     description:
       'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again',
@@ -110,6 +111,10 @@ export const Database = Type.Object({
       description: 'Password of the database user `default`; shown only to users with view_redis_pass',
     }),
   ),
+  authentication_redis_pass: Type.Optional(
+    Type.String({ description: 'The same as authentication_engine_pass' }),
+  ),
+  roles_permissions: Type.Array(Type.Never(), { description: 'None: a database has one user, default' }),
   action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
   created_time: Type.String(),
   last_changed_time: Type.String(),
@@ -147,7 +152,12 @@ const CreateDatabaseRequest = Type.Object(
     authentication_redis_pass: Type.Optional(
       Type.String({ minLength: 8, maxLength: 256, pattern: '^[\\x21-\\x7e]+$', description: 'Alias' }),
     ),
-    redis_version: Type.Optional(EngineVersion),
+    redis_version: Type.Optional(
+      Type.String({
+        ...EngineVersion,
+        description: 'Alias. Without a flavour it is redis, if a sound build of redis fits',
+      }),
+    ),
     port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
     sharding: Type.Optional(
       Type.Boolean({ description: 'Cluster mode. True when shards_count is above 1 and this is absent' }),
@@ -190,7 +200,11 @@ const CreateDatabaseRequest = Type.Object(
         { maxItems: 16, description: 'Modules can be added at creation only' },
       ),
     ),
-    type: Type.Optional(Type.Enum(['redis', 'memcached'])),
+    type: Type.Optional(
+      Type.Enum(['redis', 'memcached'], {
+        description: 'redis: the engine redis, if no other is named and a sound build of it fits',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -261,34 +275,4 @@ export const deleteDatabase = operation({
   params: Type.Object({ uid: DatabaseUid }),
   ok: Type.Object({ uid: DatabaseUid, action_uid: Type.String() }),
   errors: ['db_not_exist', 'db_busy'],
-})
-
-/** A shard as the wider API shows it. Numbers of uids follow that API: the shard's own and the node's are strings. */
-export const Shard = Type.Object({
-  uid: Type.String(),
-  bdb_uid: DatabaseUid,
-  node_uid: Type.String(),
-  role: Type.Enum(['master', 'slave']),
-  assigned_slots: Type.String(),
-  status: Type.Enum(['active', 'inactive']),
-  /** `busy`: it does not answer, because it works. `timeout`: it does not answer and does nothing. */
-  detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
-  /** The reason, and what Fairlead does about it (an addition of ours); '' when the status is ok. */
-  status_reason: Type.String(),
-  engine: Type.String(),
-  engine_version: Type.String(),
-  port: Type.Integer(),
-})
-export type Shard = Static<typeof Shard>
-
-/** GET /v1/bdbs/:uid/shards: the engine processes of a database, with their roles and states. */
-export const listDatabaseShards = operation({
-  method: 'GET',
-  path: '/v1/bdbs/:uid/shards',
-  summary: 'List the shards of a database',
-  since: '0.1.0',
-  permission: 'view_bdb_info',
-  params: Type.Object({ uid: DatabaseUid }),
-  ok: Type.Array(Shard),
-  errors: ['db_not_exist'],
 })

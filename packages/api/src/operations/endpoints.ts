@@ -20,6 +20,18 @@ export const getAvailability = operation({
   errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
 })
 
+/** GET /v1/local/bdbs/:uid/endpoint/availability: the same, for load balancers that ask each node for its own endpoints. */
+export const getLocalAvailability = operation({
+  method: 'GET',
+  path: '/v1/local/bdbs/:uid/endpoint/availability',
+  summary: 'Can clients use the database through the endpoint of this node now?',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: OfDatabase,
+  ok: Type.Object({ available: Type.Literal(true) }),
+  errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
+})
+
 /** How an endpoint fares, since its process started. */
 export const EndpointStats = Type.Object({
   port: Type.Integer(),

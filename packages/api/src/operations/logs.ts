@@ -9,13 +9,14 @@ const Time = Type.String({
 /** One record of the audit. */
 export const LogEntry = Type.Object({
   uid: Type.Integer({ description: 'Numbers run without a gap' }),
-  time: Type.String(),
+  time: Type.String({ description: 'In whole seconds' }),
+  recorded_at: Type.String({ description: 'Ours: the same with milliseconds' }),
   type: Type.String(),
   severity: Type.Enum(['INFO', 'WARNING']),
   originator: Type.String({ description: 'Name of the user who did it; empty: Fairlead itself' }),
   user_uid: Type.Optional(Type.Integer()),
   address: Type.Optional(Type.String()),
-  bdb_uid: Type.Optional(Type.Integer()),
+  bdb_uid: Type.Optional(Type.String()),
   details: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
   hash: Type.String({ description: 'SHA-256 over this record and the hash of the one before it' }),
 })

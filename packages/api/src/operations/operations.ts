@@ -9,16 +9,10 @@ import {
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
 import { deleteCertificate, getCertificates, updateCertificate } from './certificates.ts'
-import { getHealth, getOpenApi, listEngineVersions, listNodes } from './cluster.ts'
+import { getHealth, getNode, getOpenApi, listEngineVersions, listNodes } from './cluster.ts'
 import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-settings.ts'
-import {
-  createDatabase,
-  deleteDatabase,
-  getDatabase,
-  listDatabaseShards,
-  listDatabases,
-} from './databases.ts'
-import { getAvailability, getEndpointStats, listEndpointClients } from './endpoints.ts'
+import { createDatabase, deleteDatabase, getDatabase, listDatabases } from './databases.ts'
+import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
 import { listLogs } from './logs.ts'
 import {
   deleteModule,
@@ -29,6 +23,7 @@ import {
   uploadModule,
   uploadModuleV2,
 } from './modules.ts'
+import { getLicense, listCrdbs } from './open-answers.ts'
 import {
   cancelAction,
   finalizeAction,
@@ -39,6 +34,7 @@ import {
 } from './orders.ts'
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
+import { getShard, listDatabaseShards, listShards } from './shards.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
 import {
@@ -78,7 +74,10 @@ export const operations = {
   updateDatabase,
   deleteDatabase,
   listDatabaseShards,
+  listShards,
+  getShard,
   getAvailability,
+  getLocalAvailability,
   getEndpointStats,
   listEndpointClients,
   upgradeDatabase,
@@ -104,6 +103,7 @@ export const operations = {
   deleteModuleV2,
   listModuleCapabilities,
   listNodes,
+  getNode,
   listEngineVersions,
   getCluster,
   updateCluster,
@@ -115,6 +115,8 @@ export const operations = {
   getBootstrap,
   createCluster,
   listLogs,
+  getLicense,
+  listCrdbs,
   getHealth,
   getOpenApi,
 }

@@ -8,8 +8,8 @@ const UserUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 
 const UserName = Type.String({
   minLength: 1,
   maxLength: 256,
-  pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$',
-  description: 'Characters other than spaces, & < > " and :',
+  pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+( [^\\s&<>":\\x00-\\x1f\\x7f]+)*$',
+  description: 'Characters other than & < > " and :, with single spaces between words',
 })
 const Email = Type.String({
   maxLength: 256,
@@ -27,16 +27,24 @@ export const User = Type.Object({
   status: Type.Enum(['active', 'locked', 'password_expired', 'disabled']),
   password_issue_date: Type.String({ description: 'Of the newest password' }),
   last_login: Type.Optional(Type.Integer({ description: 'Unix seconds' })),
+  email_alerts: Type.Boolean({ description: 'Kept for programs: no alerts are sent yet' }),
+  cluster_email_alerts: Type.Boolean(),
+  bdbs_email_alerts: Type.Array(Type.String()),
 })
 export type User = Static<typeof User>
 
-/** The alert settings of the wider API, as far as they apply here: no alerts are sent. */
-const noAlerts = {
-  auth_method: Type.Optional(Type.Literal('regular')),
-  email_alerts: Type.Optional(Type.Literal(false, { description: 'Alerts are not sent yet' })),
-  cluster_email_alerts: Type.Optional(Type.Literal(false)),
-  bdbs_email_alerts: Type.Optional(Type.Array(Type.String(), { maxItems: 0 })),
+/** The alert settings of the wider API. */
+const alertFields = {
+  email_alerts: Type.Optional(Type.Boolean({ description: 'Kept for programs: no alerts are sent yet' })),
+  cluster_email_alerts: Type.Optional(Type.Boolean()),
+  bdbs_email_alerts: Type.Optional(
+    Type.Array(Type.String({ maxLength: 32 }), {
+      maxItems: 1_000,
+      description: 'Uids of databases, or "all"',
+    }),
+  ),
 }
+const preferenceFields = { auth_method: Type.Optional(Type.Literal('regular')), ...alertFields }
 const roleFields = {
   role: Type.Optional(
     Type.Enum([...ManagementName.enum], { description: 'The built-in role of this management' }),
@@ -86,7 +94,7 @@ export const createUser = operation({
       email: Type.Optional(Email),
       password: Password,
       ...roleFields,
-      ...noAlerts,
+      ...preferenceFields,
     },
     {
       additionalProperties: false,
@@ -104,7 +112,7 @@ export const createUser = operation({
 export const updateUser = operation({
   method: 'PUT',
   path: '/v1/users/:uid',
-  summary: 'Change a user. Users may change their own name and password',
+  summary: 'Change a user. Users may change their own name, password and alerts',
   since: '0.1.0',
   permission: 'update_user',
   ownWithout: true,
@@ -117,7 +125,7 @@ export const updateUser = operation({
       old_password: Type.Optional(OldPassword),
       disabled: Type.Optional(Type.Boolean({ description: 'Keeps the user out until it is false again' })),
       ...roleFields,
-      ...noAlerts,
+      ...preferenceFields,
     },
     { additionalProperties: false, description: 'A new password unlocks the user' },
   ),

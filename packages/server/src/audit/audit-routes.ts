@@ -7,7 +7,7 @@ import type { Audit } from './audit-service.ts'
 export function auditRoutes(mount: Mount, audit: Audit): void {
   mount(listLogs, async ({ query }, caller) => {
     const from = readTime('stime', query.stime)
-    const to = readTime('etime', query.etime)
+    const to = endOfSecond(readTime('etime', query.etime), query.etime)
     const page = { order: query.order ?? 'asc', limit: query.limit ?? 1_000, offset: query.offset ?? 0 }
     const records = await audit.list({ ...page, ...(from && { from }), ...(to && { to }) }, caller)
     return records.map(toWire)
@@ -24,17 +24,23 @@ function readTime(field: string, text: string | undefined): string | undefined {
   return time.toISOString()
 }
 
+/** Records are shown with whole seconds: an end without a fraction is the whole of its second. */
+function endOfSecond(time: string | undefined, text: string | undefined): string | undefined {
+  return time === undefined || text?.includes('.') ? time : time.replace('.000Z', '.999Z')
+}
+
 function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord): LogEntry {
   return {
     uid: seq,
-    time: at,
+    time: at.replace(/\.\d+Z$/, 'Z'),
+    recorded_at: at,
     type,
     severity: auditTypes[type],
     originator: by.name,
     ...(by.uid !== null && { user_uid: by.uid }),
     ...(by.address !== null && { address: by.address }),
     // An older store may have a value that a refused request named, like Infinity: the rest of the page is answered all the same.
-    ...(Number.isSafeInteger(databaseUid) && { bdb_uid: databaseUid }),
+    ...(Number.isSafeInteger(databaseUid) && { bdb_uid: String(databaseUid) }),
     details: details ?? {},
     hash,
   }

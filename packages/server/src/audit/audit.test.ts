@@ -16,6 +16,7 @@ afterEach(() => fairlead[Symbol.asyncDispose]())
 interface Entry {
   readonly uid: number
   readonly time: string
+  readonly recorded_at: string
   readonly type: string
   readonly originator: string
   readonly details: Record<string, unknown>
@@ -94,10 +95,14 @@ test('the log is read by time, from either end, and page by page', async () => {
   const late = all.at(-1)
   expect(await logs('?order=desc')).toEqual(all.toReversed())
   expect(await logs('?limit=2&offset=1')).toEqual(all.slice(1, 3))
+  expect(await logs(`?stime=${late?.recorded_at}`)).toEqual([late])
   expect(await logs(`?stime=${late?.time}`)).toEqual([late])
-  expect(await logs(`?etime=${all[0]?.time}`)).toEqual(all.filter(({ time }) => time === all[0]?.time))
+  expect(late?.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  expect(await logs(`?etime=${late?.time}`)).toEqual(all)
+  const first = all[0]?.recorded_at ?? ''
+  expect(await logs(`?etime=${first}`)).toEqual(all.filter(({ recorded_at }) => recorded_at === first))
   const plus = encodeURIComponent(
-    new Date(Date.parse(late?.time ?? '') - 1).toISOString().replace('Z', '+00:00'),
+    new Date(Date.parse(late?.recorded_at ?? '') - 1).toISOString().replace('Z', '+00:00'),
   )
   expect(await logs(`?stime=${plus}`)).toEqual([late])
   expect(await logs('?stime=2099-01-01')).toEqual([])

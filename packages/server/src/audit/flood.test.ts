@@ -14,7 +14,7 @@ afterEach(() => fairlead[Symbol.asyncDispose]())
 
 interface Entry {
   readonly type: string
-  readonly bdb_uid?: number
+  readonly bdb_uid?: string
   readonly details: { readonly times?: number; readonly of?: string }
 }
 const refusals = async () => {

@@ -3,7 +3,9 @@ import {
   createCluster,
   getBootstrap,
   getCluster,
+  getLicense,
   getPolicy,
+  listCrdbs,
   type Output,
   updateCluster,
   updatePolicy,
@@ -34,11 +36,13 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
 
   mount(getBootstrap, async () => {
     const { createdAt } = await cluster.settings()
-    if (createdAt !== null) return { bootstrap_status: { state: 'completed' as const, end_time: createdAt } }
     const [node] = await nodes.list()
     const builds = await nodes.builds().catch(() => []) // an agent that is away is no reason not to answer
     return {
-      bootstrap_status: { state: 'idle' as const },
+      bootstrap_status:
+        createdAt === null
+          ? { state: 'idle' as const }
+          : { state: 'completed' as const, end_time: createdAt },
       local_node_info: {
         software_version: softwareVersion,
         cores: node?.report?.cores ?? 0,
@@ -47,6 +51,14 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
       },
     }
   })
+
+  mount(getLicense, async () => {
+    const { name, createdAt } = await cluster.settings()
+    const open = { license: 'Apache-2.0', expired: false, expiration_date: null, shards_limit: null } as const
+    const since = (createdAt ?? '').replace(/\.\d+Z$/, 'Z')
+    return { ...open, activation_date: since, features: [], owner: '', cluster_name: name }
+  })
+  mount(listCrdbs, async () => [])
 
   mount(createCluster, async ({ body: { cluster: asked, credentials, bootstrap_secret } }, { address }) => {
     const admin = { name: credentials.username, password: credentials.password }

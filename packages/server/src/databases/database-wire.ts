@@ -11,8 +11,9 @@ import { joinArgs } from '../core/modules/module-args.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../core/state/database.ts'
 import { ENDPOINT_HOST } from '../core/state/endpoint-name.ts'
 import type { UsedModule } from '../core/state/goal.ts'
-import type { DatabaseRequest, DatabaseView, ShardView } from './databases-service.ts'
+import type { DatabaseRequest, DatabaseView } from './databases-service.ts'
 import { argsFromWire } from './module-args-wire.ts'
+import type { ShardView } from './shards-service.ts'
 
 /** Wire words stop here: a database as the API shows it. With its password only if `showsPassword`. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
@@ -27,9 +28,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     status:
       database.status === 'active' && database.obstacle !== null ? 'recovery' : statusWords[database.status],
     status_reason: database.obstacle ?? '',
-    engine: database.build.flavour,
-    engine_version: database.build.version,
-    version: database.build.version,
+    ...buildToWire(database.build),
     memory_size: database.memoryBytes,
     replication: database.replicas > 0,
     sharding: database.cluster,
@@ -46,11 +45,21 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     tls_mode: database.tls ? 'enabled' : 'disabled',
     crdt: false,
     crdt_guid: '',
-    ...(showsPassword && { authentication_engine_pass: database.userPassword }),
+    ...(showsPassword && passwordToWire(database.userPassword)),
+    roles_permissions: [],
     ...(action !== undefined && { action_uid: action.uid }),
     created_time: seconds(database.createdAt),
     last_changed_time: seconds(database.changedAt),
   }
+}
+
+/** In the words of Fairlead, and in the older ones. */
+function buildToWire({ flavour, version }: Database['build']) {
+  return { engine: flavour, engine_version: version, version, redis_version: minorOf(version) }
+}
+
+function passwordToWire(password: string) {
+  return { authentication_engine_pass: password, authentication_redis_pass: password }
 }
 
 function moduleToWire({ uid, name, semanticVersion, args }: UsedModule, showsArgs: boolean) {
@@ -80,6 +89,11 @@ function endpointOf(uid: string, { host, port }: Address): DatabaseAnswer['endpo
   return { uid, dns_name: host, port, addr: [host], addr_type: 'internal' }
 }
 
+/** "8.1" of "8.1.4". */
+function minorOf(version: string): string {
+  return version.split('.', 2).join('.')
+}
+
 /** The wider API shows times without fractions. */
 function seconds(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z')
@@ -100,6 +114,8 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    // The older words ask for the engine of that name.
+    ...((body.redis_version !== undefined || body.type === 'redis') && { preferredFlavour: 'redis' }),
     clientsKnowShards: body.oss_cluster ?? false,
     tls: body.tls_mode === 'enabled',
     endpointPort: body.port === undefined || body.port === 0 ? null : body.port,

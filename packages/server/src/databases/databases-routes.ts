@@ -3,12 +3,11 @@ import {
   type Database as DatabaseAnswer,
   deleteDatabase,
   getDatabase,
-  listDatabaseShards,
   listDatabases,
 } from '@fairlead/api'
 import { actorOf, type Caller, databasesFor, may } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
-import { fromWire, shardToWire, toWire } from './database-wire.ts'
+import { fromWire, toWire } from './database-wire.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
 /** Serves the operations that create, read and delete databases. A list leaves out databases that the caller may not see. */
@@ -28,8 +27,6 @@ export function databasesRoutes(mount: Mount, databases: Databases): void {
     uid: params.uid,
     action_uid: (await databases.remove(params.uid, actorOf(caller))).actionUid,
   }))
-
-  mount(listDatabaseShards, async ({ params }) => (await databases.shards(params.uid)).map(shardToWire))
 }
 
 /** A database as this caller may see it. */

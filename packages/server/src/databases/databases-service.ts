@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Refusal, type ShardReport } from '@fairlead/api'
+import { Refusal } from '@fairlead/api'
 import { type ActionsStore, actionsStore } from '../actions/actions-store.ts'
 import { obstacleToBusTls } from '../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../core/identity/access.ts'
@@ -9,13 +9,7 @@ import { refuseLackOfMemory, refuseTinyMemory } from '../core/requests/refused-m
 import { resolveDatabase } from '../core/requests/resolve-database.ts'
 import type { NewModuleEntry } from '../core/requests/resolve-modules.ts'
 import type { Action } from '../core/state/action.ts'
-import {
-  type Database,
-  type GroupRecord,
-  type ShardRecord,
-  type SlotRange,
-  steadyGoal,
-} from '../core/state/database.ts'
+import { type Database, type ShardRecord, steadyGoal } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
 import type { PortRange } from '../core/state/port-range.ts'
 import type { Refused } from '../core/state/refused.ts'
@@ -57,17 +51,11 @@ export interface DatabaseRequest
     | 'endpointPort'
   > {
   readonly engineVersion: string | undefined
+  /** The flavour where the version names none, if there is a build of it that fits. */
+  readonly preferredFlavour?: string
   readonly modules: readonly NewModuleEntry[]
   /** Generated when undefined. */
   readonly userPassword: string | undefined
-}
-
-/** A shard as people see it. */
-export interface ShardView {
-  readonly shard: ShardRecord
-  readonly slots: SlotRange
-  readonly isPrimary: boolean
-  readonly report: ShardReport | undefined
 }
 
 /** Reads databases and begins actions on them; the reconciler carries these out. */
@@ -80,7 +68,6 @@ export interface Databases {
   get(uid: number): Promise<DatabaseView>
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
-  shards(uid: number): Promise<readonly ShardView[]>
   /** Why so many more shards would find no port on the node, in words; null when they would. */
   lackOfPorts(needed: number): Promise<string | undefined>
   /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
@@ -149,13 +136,6 @@ export function createDatabases(deps: DatabasesDeps): Databases {
       return { actionUid: action?.uid ?? '' }
     },
 
-    async shards(uid) {
-      const { groups } = await find(databases, uid)
-      const records = await shards.listOf(uid)
-      const reports = await nodes.reportsOf(records.map(({ id }) => id))
-      return groups.flatMap((group) => shardViews(group, records, reports))
-    },
-
     lackOfPorts: async (needed) =>
       lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
 
@@ -176,21 +156,6 @@ export function createDatabases(deps: DatabasesDeps): Databases {
 async function recordNext(db: Db, last: number, wanted: NewDatabase, by: Actor): Promise<Database> {
   if ((await databaseOrdersStore(db).lastUid()) === last) return recordDatabase(db, wanted, by)
   throw new Refusal('unavailable', 'another database was created at the same moment; try again')
-}
-
-function shardViews(
-  { number, slots, primaryShard }: GroupRecord,
-  records: readonly ShardRecord[],
-  reports: readonly ShardReport[],
-): readonly ShardView[] {
-  return records
-    .filter(({ group }) => group === number)
-    .map((shard) => ({
-      shard,
-      slots,
-      isPrimary: shard.id === primaryShard,
-      report: reports.find(({ id }) => id === `s${shard.id}`),
-    }))
 }
 
 async function find(databases: DatabasesStore, uid: number): Promise<Database> {
@@ -268,13 +233,23 @@ async function viewOf(database: Database, shards: ShardsStore, actions: ActionsS
   return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
 }
 
+/** What was asked of the engine has been resolved. */
+function withoutWishes({
+  engineVersion: _asked,
+  preferredFlavour: _preferred,
+  modules: _named,
+  ...fields
+}: DatabaseRequest) {
+  return fields
+}
+
 function newDatabase(
   request: DatabaseRequest,
   { build, modules }: Pick<Runs, 'build' | 'modules'>,
   shardTls: boolean,
   createdAt: string,
 ): NewDatabase {
-  const { engineVersion: _asked, modules: _named, userPassword, ...fields } = request
+  const { userPassword, ...fields } = withoutWishes(request)
   return {
     ...fields,
     build,

@@ -1,13 +1,14 @@
-import { getAvailability, getEndpointStats, listEndpointClients } from '@fairlead/api'
+import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from '@fairlead/api'
 import type { Mount } from '../http/mount.ts'
 import type { Endpoints } from './endpoints-service.ts'
 
 /** Serves what tells of endpoints: availability, counters, clients. */
 export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
-  mount(getAvailability, async ({ params }) => {
-    await endpoints.check(params.uid)
-    return { available: true as const }
-  })
+  for (const operation of [getAvailability, getLocalAvailability])
+    mount(operation, async ({ params }) => {
+      await endpoints.check(params.uid)
+      return { available: true as const }
+    })
 
   mount(getEndpointStats, async ({ params }) => {
     const stats = await endpoints.stats(params.uid)

@@ -110,6 +110,19 @@ test('fields of databases are named in the query, those of other databases too',
   expect((await fairlead.send('GET', '/v1/bdbs?field=uid', { auth })).status).toBe(400)
 })
 
+test('what programs ask on their way is answered, also without an agent', async () => {
+  const get = (path: string) => fairlead.send('GET', path, { auth })
+  expect(await get('/v1/nodes/1')).toMatchObject({ status: 200, body: { uid: 1, status: 'down' } })
+  expect(await get('/v1/nodes/2')).toMatchObject({ status: 404, body: { error_code: 'node_not_exist' } })
+  expect((await get('/v1/shards')).body).toEqual([])
+  expect(await get('/v1/shards/1')).toMatchObject({ status: 404, body: { error_code: 'shard_not_exist' } })
+  expect((await get('/v1/crdbs')).body).toEqual([])
+  const { body: license } = await get('/v1/license')
+  expect(license).toMatchObject({ expired: false, expiration_date: null, shards_limit: null })
+  const local = await get('/v1/local/bdbs/1/endpoint/availability')
+  expect(local).toMatchObject({ status: 404, body: { error_code: 'db_not_exist' } })
+})
+
 test('two slashes are one', async () => {
   for (const path of ['//v1/users', '/v1//users', '//v1//users/'])
     expect((await send('GET', path, '', { authorization: auth })).status, path).toBe(200)

@@ -76,4 +76,8 @@ function isAboutDatabase({ path }: Operation): boolean {
 }
 
 /** Paths that name a database elsewhere. */
-const others: readonly string[] = ['/v1/actions/bdb/:uid', '/v1/modules/upgrade/bdb/:uid']
+const others: readonly string[] = [
+  '/v1/actions/bdb/:uid',
+  '/v1/modules/upgrade/bdb/:uid',
+  '/v1/local/bdbs/:uid/endpoint/availability',
+]

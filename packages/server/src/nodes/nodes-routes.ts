@@ -1,9 +1,11 @@
 import {
   type FoundBuild,
   getHealth,
+  getNode,
   listEngineVersions,
   listNodes,
   type NodeReport,
+  type Output,
   Refusal,
 } from '@fairlead/api'
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
@@ -19,24 +21,18 @@ export function nodesRoutes(
   databases: Pick<Databases, 'shardsOf'>,
   softwareVersion: string,
 ): void {
-  mount(listNodes, async (_, { user }) => {
+  const list = async (user: Principal) => {
     const isVisible = await seesShards(user, databases)
     const builds = await nodes.builds().catch(() => []) // a node whose agent is away is still listed
     const listed = await nodes.list()
-    return listed.map(({ uid, report }) => ({
-      uid,
-      addr: report?.host ?? '',
-      status: report === null ? ('down' as const) : ('active' as const),
-      cores: report?.cores ?? 0,
-      total_memory: report?.memoryTotalBytes ?? 0,
-      free_memory: report?.memoryFreeBytes ?? 0,
-      free_disk: report?.diskFreeBytes ?? 0,
-      ...wallOf(report),
-      shard_count: report?.shards.length ?? 0,
-      shard_list: report?.shards.map(({ id }) => Number(id.slice(1))).filter(isVisible) ?? [],
-      software_version: softwareVersion,
-      supported_database_versions: builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
-    }))
+    return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion }))
+  }
+  mount(listNodes, async (_, { user }) => list(user))
+
+  mount(getNode, async ({ params }, { user }) => {
+    const node = (await list(user)).find(({ uid }) => uid === params.uid)
+    if (node === undefined) throw new Refusal('node_not_exist', `node ${params.uid} does not exist`)
+    return node
   })
 
   mount(listEngineVersions, async () => {
@@ -56,6 +52,30 @@ export function nodesRoutes(
     if (!(await nodes.ready())) throw new Refusal('unavailable', 'the agent does not answer')
     return { status: 'ok' as const }
   })
+}
+
+function toWire(
+  { uid, report }: { readonly uid: number; readonly report: NodeReport | null },
+  seen: {
+    readonly builds: readonly FoundBuild[]
+    readonly isVisible: (shard: number) => boolean
+    readonly softwareVersion: string
+  },
+): Output<typeof getNode> {
+  return {
+    uid,
+    addr: report?.host ?? '',
+    status: report === null ? 'down' : 'active',
+    cores: report?.cores ?? 0,
+    total_memory: report?.memoryTotalBytes ?? 0,
+    free_memory: report?.memoryFreeBytes ?? 0,
+    free_disk: report?.diskFreeBytes ?? 0,
+    ...wallOf(report),
+    shard_count: report?.shards.length ?? 0,
+    shard_list: report?.shards.map(({ id }) => Number(id.slice(1))).filter(seen.isVisible) ?? [],
+    software_version: seen.softwareVersion,
+    supported_database_versions: seen.builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
+  }
 }
 
 function wallOf(report: NodeReport | null) {

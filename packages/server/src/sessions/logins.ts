@@ -6,7 +6,7 @@ import type { AuditEvent } from '../core/identity/audit-record.ts'
 import { noFailures } from '../core/identity/lockout.ts'
 import { countRight, countWrong, isShut, newLane, type Tries } from '../core/identity/login-lanes.ts'
 import { isExpired } from '../core/identity/password-rules.ts'
-import type { Password, User } from '../core/identity/user.ts'
+import { type Password, type User, usualAlerts } from '../core/identity/user.ts'
 import type { Hashing } from '../passwords/hashing.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import type { Db, Store } from '../store/open-store.ts'
@@ -57,6 +57,7 @@ const nobody: User = {
   tokenEpoch: 0,
   failures: noFailures,
   lastLoginMs: null,
+  alerts: usualAlerts,
 }
 
 /**

@@ -18,6 +18,7 @@ export interface Tables {
     failed_at: string | null
     locked_until: string | null
     last_login_at: string | null
+    alerts: string
     created_at: string
     changed_at: string
   }

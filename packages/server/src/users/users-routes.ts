@@ -13,6 +13,7 @@ import {
   type User as UserAnswer,
   updateUser,
 } from '@fairlead/api'
+import { type Alerts, usualAlerts } from '../core/identity/user.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from '../roles/roles-service.ts'
 import type { UserRequest, Users, UserView } from './users-service.ts'
@@ -28,13 +29,16 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
     if (name === undefined)
       throw new Refusal('invalid_request', 'name: is missing, and email too; give one of them')
     const roleUids = (await readRoles(body, roles)) ?? [await roles.builtIn('db_viewer')]
-    const request = { name, email: body.email ?? null, roleUids, password: body.password }
+    const alerts = { ...usualAlerts, ...readAlerts(body) }
+    const request = { name, email: body.email ?? null, roleUids, password: body.password, alerts }
     return toWire(await users.create(request, caller))
   })
 
   mount(updateUser, async ({ params, body }, caller) => {
     const roleUids = await readRoles(body, roles)
+    const alerts = readAlerts(body)
     const request: UserRequest = {
+      ...(Object.keys(alerts).length > 0 && { alerts }),
       ...(body.name !== undefined && { name: body.name }),
       ...(body.email !== undefined && { email: body.email }),
       ...(body.password !== undefined && { password: body.password }),
@@ -54,6 +58,15 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
     Object.fromEntries(managements.map((management) => [management, describe(management)])),
   )
   mount(listPermissionsOfRole, async ({ params: { role } }) => ({ [role]: describe(role) }))
+}
+
+function readAlerts(body: Body<typeof updateUser>): Partial<Alerts> {
+  const { email_alerts: email, cluster_email_alerts: cluster, bdbs_email_alerts: databases } = body
+  return {
+    ...(email !== undefined && { email }),
+    ...(cluster !== undefined && { cluster }),
+    ...(databases !== undefined && { databases }),
+  }
 }
 
 function describe(management: Management) {
@@ -87,6 +100,9 @@ function toWire({ user, roles, status, newestPasswordMs }: UserView): UserAnswer
     auth_method: 'regular',
     status,
     password_issue_date: new Date(newestPasswordMs).toISOString(),
+    email_alerts: user.alerts.email,
+    cluster_email_alerts: user.alerts.cluster,
+    bdbs_email_alerts: [...user.alerts.databases],
     ...(user.lastLoginMs !== null && { last_login: Math.floor(user.lastLoginMs / 1000) }),
   }
 }

@@ -3,7 +3,14 @@ import { auditStore } from '../audit/audit-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../core/identity/access.ts'
 import { noFailures } from '../core/identity/lockout.ts'
-import { loginOf, type Role, statusOf, type User, type UserStatus } from '../core/identity/user.ts'
+import {
+  type Alerts,
+  loginOf,
+  type Role,
+  statusOf,
+  type User,
+  type UserStatus,
+} from '../core/identity/user.ts'
 import { nameFault } from '../core/identity/user-name.ts'
 import { confirmOld, refuseWithoutOld } from '../passwords/confirm-old.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
@@ -23,12 +30,14 @@ export interface UserView {
   readonly newestPasswordMs: number
 }
 
-export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids'> {
+export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids' | 'alerts'> {
   readonly password: string
 }
 /** What to change of a user; what is left out stays. */
-export type UserRequest = Partial<Omit<NewUserRequest, 'email'> & Pick<User, 'disabled'>> & {
+export type UserRequest = Partial<Omit<NewUserRequest, 'email' | 'alerts'> & Pick<User, 'disabled'>> & {
   readonly email?: string
+  /** What is left out stays. */
+  readonly alerts?: Partial<Alerts>
   /** With a password of one's own; see mayDoWithout. */
   readonly oldPassword?: string
 }
@@ -120,7 +129,12 @@ async function updateUser(
     const before = (await users.get(uid)) ?? refuseUnknown(uid)
     await refuseBeyond(db, caller, before, wanted)
     await refuseTaken(db, request, uid)
-    const change: UserChange = { ...request, ...(phc !== undefined && { failures: noFailures }) }
+    const { alerts, ...others } = request
+    const change: UserChange = {
+      ...others,
+      ...(alerts && { alerts: { ...before.alerts, ...alerts } }),
+      ...(phc !== undefined && { failures: noFailures }),
+    }
     await users.update(uid, change, at)
     await refuseWithoutAdmin(db)
     if (phc !== undefined) await passwords.replace(db, uid, phc)
@@ -201,15 +215,15 @@ async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly nu
     throw new Refusal('unauthorized_action', 'only an admin may make or change an admin')
 }
 
-/** Without the permission, users may change their own name and password, and nothing else. */
+/** Without the permission, users may change their own name, password and alerts, and nothing else. */
 async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserRequest): Promise<void> {
-  const { name: _name, password: _password, ...guarded } = request
+  const { name: _name, password: _password, alerts: _alerts, ...guarded } = request
   const isOwn = caller.user.uid === before.uid
   if (isOwn && Object.keys(guarded).length === 0) return
   if (!may(caller.user, 'update_user')) {
     throw new Refusal(
       'unauthorized_action',
-      `${Object.keys(guarded).join(', ')}: you may change only your name and password`,
+      `${Object.keys(guarded).join(', ')}: you may change only your name, password and alerts`,
     )
   }
   await refuseGivingAdmin(db, caller, [...before.roleUids, ...(request.roleUids ?? [])])

@@ -1,13 +1,17 @@
 import type { PageQuery } from '@fairlead/api'
-import { loginOf, type User } from '../core/identity/user.ts'
+import { Type } from 'typebox'
+import { loginOf, type User, usualAlerts } from '../core/identity/user.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { pageOf } from '../store/page-of.ts'
+import { jsonColumn } from '../store/stored-column.ts'
 import type { Tables } from '../store/tables.ts'
 
-export type NewUser = Pick<User, 'name' | 'email' | 'roleUids'>
+export type NewUser = Pick<User, 'name' | 'email' | 'roleUids'> & Partial<Pick<User, 'alerts'>>
 /** What to write of a user; what is left out stays. */
-export type UserChange = Partial<Pick<User, 'name' | 'email' | 'roleUids' | 'disabled' | 'failures'>>
+export type UserChange = Partial<
+  Pick<User, 'name' | 'email' | 'roleUids' | 'disabled' | 'failures' | 'alerts'>
+>
 
 export interface UsersStore {
   count(): Promise<number>
@@ -55,9 +59,9 @@ export function usersStore(db: Db): UsersStore {
           )
           .executeTakeFirst(),
       ),
-    async insert({ name, email, roleUids }, now) {
+    async insert({ name, email, roleUids, alerts = usualAlerts }, now) {
       const uid = await nextId(db, 'user')
-      const row = { ...emptyRow, uid, name, email, created_at: now, changed_at: now }
+      const row = newRow(uid, { name, email, alerts }, now)
       await db.insertInto('users').values(row).execute()
       await writeLogins(db, uid, [name, email])
       await writeRoles(db, uid, roleUids)
@@ -117,7 +121,7 @@ async function hasAdmin(db: Db): Promise<boolean> {
 async function updateUser(
   db: Db,
   uid: number,
-  { name, email, roleUids, disabled, failures }: UserChange,
+  { name, email, roleUids, disabled, failures, alerts }: UserChange,
   now: string,
 ): Promise<void> {
   const row = await db
@@ -128,6 +132,7 @@ async function updateUser(
       ...(email !== undefined && { email }),
       ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
       ...(failures && toColumns(failures)),
+      ...(alerts && { alerts: JSON.stringify(alerts) }),
     })
     .where('uid', '=', uid)
     .returning(['name', 'email'])
@@ -168,9 +173,19 @@ const emptyRow = {
   last_login_at: null,
 }
 
+function newRow(uid: number, { alerts, ...names }: Pick<User, 'name' | 'email' | 'alerts'>, now: string) {
+  return { ...emptyRow, uid, ...names, alerts: JSON.stringify(alerts), created_at: now, changed_at: now }
+}
+
 function toColumns({ count, lastMs, lockedUntilMs }: User['failures']) {
   return { failures: count, failed_at: toIso(lastMs), locked_until: toIso(lockedUntilMs) }
 }
+
+const alertsOf = jsonColumn(
+  'users',
+  'alerts',
+  Type.Object({ email: Type.Boolean(), cluster: Type.Boolean(), databases: Type.Array(Type.String()) }),
+)
 
 function fromRow(row: Tables['users'], roleUids: readonly number[]): User {
   return {
@@ -186,6 +201,7 @@ function fromRow(row: Tables['users'], roleUids: readonly number[]): User {
       lockedUntilMs: toMs(row.locked_until),
     },
     lastLoginMs: toMs(row.last_login_at),
+    alerts: alertsOf(row.alerts, String(row.uid)),
   }
 }
 

@@ -40,6 +40,7 @@ describe('a user', () => {
       auth_method: 'regular',
       status: 'active',
       password_issue_date: expect.stringMatching(/^\d{4}-.*Z$/),
+      ...{ email_alerts: true, cluster_email_alerts: true, bdbs_email_alerts: [] },
     })
     await fairlead.signIn('mia', password)
     const { body: shown } = await send('GET', `/v1/users/${uid}`)
@@ -80,7 +81,8 @@ describe('a user', () => {
     ['with a name that has a colon', { name: 'a:b' }, 400, 'invalid_request'],
     ['with an e-mail that is none', { email: 'nobody' }, 400, 'invalid_request'],
     ['with a role that is none', { name: 'a', role: 'emperor' }, 400, 'invalid_request'],
-    ['with alerts', { name: 'a', email_alerts: true }, 400, 'invalid_request'],
+    ['with a space at an end', { name: 'a ' }, 400, 'invalid_request'],
+    ['with two spaces', { name: 'a  b' }, 400, 'invalid_request'],
     ['with a certificate', { name: 'a', auth_method: 'certificate' }, 400, 'invalid_request'],
     ['with a short password', { name: 'a', password: 'short' }, 400, 'password_not_complex'],
     ['with two roles that differ', { name: 'a', role: 'admin', role_uids: [2] }, 400, 'conflicting_fields'],
@@ -178,4 +180,15 @@ test('what each management may do can be asked by all signed-in users', async ()
   expect(all['db_viewer']?.api_permissions).not.toContain('view_redis_pass')
   const { body: one } = await send('GET', '/v1/users/permissions/db_member', undefined, manager)
   expect(one).toEqual({ db_member: all['db_member'] })
+})
+
+test('a name may have spaces, an e-mail signs in, and what is set of alerts is kept', async () => {
+  const alerts = { email_alerts: true, cluster_email_alerts: false, bdbs_email_alerts: ['1', '7'] }
+  const { body } = await create({ name: 'Ada King', email: 'ada@example.org', role: 'none', ...alerts })
+  expect(body).toMatchObject({ name: 'Ada King', ...alerts })
+  const own = await fairlead.signIn('ada@example.org', password)
+  await fairlead.signIn('ada king', password)
+  const path = `/v1/users/${String(body['uid'])}`
+  expect(await send('PUT', path, { email_alerts: false }, own)).toMatchObject({ status: 200 })
+  expect((await send('GET', path)).body).toMatchObject({ ...alerts, email_alerts: false })
 })

@@ -14,7 +14,19 @@ export interface User {
   /** Wrong passwords from all sources from which the user has never signed in. */
   readonly failures: Failures
   readonly lastLoginMs: number | null
+  readonly alerts: Alerts
 }
+
+/** Which alerts a user wants by e-mail. Kept for programs that set it: no alerts are sent yet. */
+export interface Alerts {
+  readonly email: boolean
+  readonly cluster: boolean
+  /** Uids of databases, as they were sent. */
+  readonly databases: readonly string[]
+}
+
+/** Of a user without settings of its own. */
+export const usualAlerts: Alerts = { email: true, cluster: true, databases: [] }
 
 /** A password of a user. A user may have several, to change them without a gap. */
 export interface Password {

@@ -12,16 +12,17 @@ export interface OfferedBuild extends Build {
  * The build that a request names: "8.1.1", "8.1" (the newest of it), "valkey-8.1"; absent: the newest of the flavour.
  *
  * Without a flavour in the request it is `flavour`; if that is null (creation), valkey if there is any, otherwise the flavour
- * that there is. Of several builds, it is the newest that is not refused for its holes, if there is one. Refused with the list of
+ * that there is; `preferred` comes before, if it has a fitting build without holes. Of several builds, it is the newest that is not refused for its holes, if there is one. Refused with the list of
  * builds in the catalogue.
  */
 export function resolveBuild(
   requested: string | undefined,
   flavour: string | null,
   catalogue: readonly OfferedBuild[],
+  preferred?: string,
 ): { readonly build: Build } | Refused {
   const [, named, version] = /^(?:([a-z]+)-)?(.+)$/.exec(requested ?? '') ?? []
-  const ofFlavour = named ?? flavour ?? defaultFlavour(catalogue, version)
+  const ofFlavour = named ?? flavour ?? defaultFlavour(catalogue, version, preferred)
   const matching = catalogue
     .filter(
       (build) =>
@@ -38,9 +39,16 @@ export function resolveBuild(
   }
 }
 
-/** Valkey, unless only another flavour has the requested version. */
-function defaultFlavour(catalogue: readonly Build[], version: string | undefined): string {
+/** Valkey, unless only another flavour has the requested version, or the preferred one has a sound build of it. */
+function defaultFlavour(
+  catalogue: readonly OfferedBuild[],
+  version: string | undefined,
+  preferred: string | undefined,
+): string {
   const fitting = catalogue.filter((build) => version === undefined || matchesVersion(build.version, version))
+  const isSound = ({ flavour, refusedFor = [] }: OfferedBuild) =>
+    flavour === preferred && refusedFor.length === 0
+  if (preferred !== undefined && fitting.some(isSound)) return preferred
   return fitting.find((build) => build.flavour === 'valkey')?.flavour ?? fitting[0]?.flavour ?? 'valkey'
 }
 

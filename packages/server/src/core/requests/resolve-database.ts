@@ -13,6 +13,8 @@ import { type NewModuleEntry, resolveNewModules } from './resolve-modules.ts'
 export function resolveDatabase(
   request: ModuleTraits & {
     readonly engineVersion: string | undefined
+    /** The flavour where the version names none, if there is a build of it that fits. */
+    readonly preferredFlavour?: string
     readonly modules: readonly NewModuleEntry[]
   },
   builds: readonly OfferedBuild[],
@@ -22,7 +24,7 @@ export function resolveDatabase(
     resolveNewModules(request.modules, { build, traits: request, catalogue })
   const allowed = soundFirst(builds.filter((build) => 'modules' in modulesOn(build)))
   const choice = request.engineVersion === undefined && allowed.length > 0 ? allowed : builds
-  const target = resolveBuild(request.engineVersion, null, choice)
+  const target = resolveBuild(request.engineVersion, null, choice, request.preferredFlavour)
   if ('refused' in target) return target
   const insecure = resolveHoles(target.build, undefined, builds)
   if (insecure !== undefined) return insecure

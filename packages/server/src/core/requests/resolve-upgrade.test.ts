@@ -230,6 +230,20 @@ describe('a new database', () => {
     expect(resolveBuild('7.0', null, catalogue)).toEqual({ build: { flavour: 'redis', version: '7.0.15' } })
   })
 
+  test('gets redis where the words of the request ask for it, and a sound build of it fits', () => {
+    const both = builds('valkey-8.0.1', 'redis-8.0.2', 'redis-7.0.15')
+    const redis = { build: { flavour: 'redis', version: '8.0.2' } }
+    expect(resolveBuild('8.0', null, both, 'redis')).toEqual(redis)
+    expect(resolveBuild(undefined, null, both, 'redis')).toEqual(redis)
+    const valkey = { build: { flavour: 'valkey', version: '8.0.1' } }
+    expect(resolveBuild('valkey-8.0', null, both, 'redis')).toEqual(valkey)
+    const unsound = both.map((build) =>
+      build.flavour === 'redis' ? { ...build, refusedFor: ['a-hole'] } : build,
+    )
+    expect(resolveBuild('8.0', null, unsound, 'redis')).toEqual(valkey)
+    expect(resolveBuild('8.0', null, builds('valkey-8.0.1'), 'redis')).toEqual(valkey)
+  })
+
   test('is refused if there is no build, and the message says how to get one', () => {
     expect(resolveBuild(undefined, null, [])).toMatchObject({
       message: expect.stringContaining('fairlead engines fetch'),

@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { PageQuery } from '../contract/page.ts'
+import { DatabaseUid } from './databases.ts'
+
+/** A shard as the wider API shows it. Numbers of uids follow that API: the shard's own and the node's are strings. */
+export const Shard = Type.Object({
+  uid: Type.String(),
+  bdb_uid: DatabaseUid,
+  node_uid: Type.String(),
+  role: Type.Enum(['master', 'slave']),
+  assigned_slots: Type.String(),
+  status: Type.Enum(['active', 'inactive']),
+  /** `busy`: it does not answer, because it works. `timeout`: it does not answer and does nothing. */
+  detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
+  /** The reason, and what Fairlead does about it (an addition of ours); '' when the status is ok. */
+  status_reason: Type.String(),
+  engine: Type.String(),
+  engine_version: Type.String(),
+  port: Type.Integer(),
+})
+export type Shard = Static<typeof Shard>
+
+/** GET /v1/bdbs/:uid/shards: the engine processes of a database, with their roles and states. */
+export const listDatabaseShards = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/shards',
+  summary: 'List the shards of a database',
+  since: '0.1.0',
+  permission: 'view_bdb_info',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Type.Array(Shard),
+  errors: ['db_not_exist'],
+})
+
+/** GET /v1/shards: those of the databases that the caller's roles let it see; pages count databases. */
+export const listShards = operation({
+  method: 'GET',
+  path: '/v1/shards',
+  summary: 'List the shards of all databases',
+  since: '0.1.0',
+  permission: 'view_all_bdbs_info',
+  query: PageQuery,
+  ok: Type.Array(Shard),
+  errors: [],
+})
+
+/** GET /v1/shards/:uid: one shard; refuses with `shard_not_exist`, also where its database is not the caller's to see. */
+export const getShard = operation({
+  method: 'GET',
+  path: '/v1/shards/:uid',
+  summary: 'Show a shard',
+  since: '0.1.0',
+  permission: 'view_all_bdbs_info',
+  params: Type.Object({
+    uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the shard' }),
+  }),
+  ok: Shard,
+  errors: ['shard_not_exist'],
+})
