@@ -58,7 +58,11 @@ describe('databases keep running without the control plane', () => {
 
   test('a second server on the same store is refused', async () => {
     await using fairlead = await startFairlead()
-    const second = await run(['server'], { FAIRLEAD_HOME: fairlead.home, FAIRLEAD_HTTP_PORT: '0' })
+    const second = await run(['server'], {
+      FAIRLEAD_HOME: fairlead.home,
+      FAIRLEAD_HTTP_PORT: '0',
+      FAIRLEAD_HTTPS_PORT: '0',
+    })
     expect(second).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/another Fairlead server runs on/),
@@ -74,6 +78,7 @@ describe('fairlead up', () => {
       const first = start(['up'], {
         FAIRLEAD_HOME: home,
         FAIRLEAD_HTTP_PORT: '0',
+        FAIRLEAD_HTTPS_PORT: '0',
         FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to}`,
         FAIRLEAD_LOG_LEVEL: 'info',
       })
@@ -108,6 +113,7 @@ describe('fairlead up', () => {
       const again = start(['up'], {
         FAIRLEAD_HOME: home,
         FAIRLEAD_HTTP_PORT: '0',
+        FAIRLEAD_HTTPS_PORT: '0',
         FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to}`,
       })
       const nextUrl = await again.says(/ready at (http:\S+)/)
@@ -156,12 +162,16 @@ describe('fairlead up', () => {
     await once(taken, 'listening')
     try {
       const { port } = taken.address() as { port: number }
-      const refused = await run(['up'], { FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: String(port) })
+      const refused = await run(['up'], {
+        FAIRLEAD_HOME: home,
+        FAIRLEAD_HTTP_PORT: String(port),
+        FAIRLEAD_HTTPS_PORT: '0',
+      })
       expect(refused).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(`port ${port} is taken.*FAIRLEAD_HTTP_PORT`),
       })
-      const next = start(['up'], { FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0' })
+      const next = start(['up'], { FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_HTTPS_PORT: '0' })
       await next.says(/password: (\S+)/)
       next.process.kill('SIGTERM')
       expect(await next.ended).toBe(0)

@@ -100,7 +100,13 @@ async function startOther(
   await mkdir(join(home, 'run'), { mode: 0o700 })
   await symlink(join(shared, 'run', 'agent.sock'), join(home, 'run', 'agent.sock'))
   await symlink(join(shared, 'proxy'), join(home, 'proxy'))
-  const own = { ...environment, ...env, FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0' }
+  const own = {
+    ...environment,
+    ...env,
+    FAIRLEAD_HOME: home,
+    FAIRLEAD_HTTP_PORT: '0',
+    FAIRLEAD_HTTPS_PORT: '0',
+  }
   const server = opened.use(await startPart([serverMain], own))
   const transport = (request: Parameters<ReturnType<typeof fetchTransport>>[0]) =>
     fetchTransport(server.url(), ANSWER_WITHIN_MS)(request)

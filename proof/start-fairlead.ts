@@ -80,6 +80,8 @@ export async function startFairlead(
     FAIRLEAD_ENGINES: enginesFolder(),
     FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to - 1}`,
     FAIRLEAD_HTTP_PORT: String(ports.to),
+    // A port more for tests that are about it.
+    FAIRLEAD_HTTPS_PORT: '0',
     FAIRLEAD_LOG_LEVEL: 'error',
     FAIRLEAD_SENTINEL_PORT: '0',
     // For a whole run: see CONTRIBUTING.md.

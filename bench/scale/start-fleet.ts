@@ -55,6 +55,7 @@ export async function startFleet(count: number, kind: StoreKind): Promise<Fleet>
     FAIRLEAD_ENGINES: enginesFolder(),
     FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to - 1}`,
     FAIRLEAD_HTTP_PORT: String(ports.to),
+    FAIRLEAD_HTTPS_PORT: '0',
     FAIRLEAD_LOG_LEVEL: process.env['SCALE_LOG_LEVEL'] ?? 'error',
     FAIRLEAD_SENTINEL_PORT: '0',
   }

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { listenOnPort } from './http/listen-on-port.ts'
 import { openGround } from './open-ground.ts'
 import { serveApi } from './serve-api.ts'
+import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
 import { operatorSocket } from './sockets.ts'
 
@@ -12,6 +13,8 @@ import { operatorSocket } from './sockets.ts'
 export interface ControlPlane extends AsyncDisposable {
   /** Where the API is served. */
   readonly url: string
+  /** The same over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0. */
+  readonly https: Https | null
   /** Only on the first start, and only when none was given: to be shown once. */
   readonly generatedPassword: string | undefined
   /** No user can sign in until the cluster is created through the API. */
@@ -43,12 +46,16 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const reconciling = await assembleReconciling(ground, identity, world.onEffect, opened)
 
   const http = serveApi(ground, identity, reconciling)
+  const ended = opened.use(new AsyncDisposableStack())
   opened.defer(() => http.close())
   const local = serveOperator(world.log, identity, reconciling)
   opened.defer(() => local.close())
   await listenOnSocket(local, operatorSocket(config.home))
 
-  const url = await listenOnPort(http, config.httpPort)
+  const https = await serveHttps(ground, reconciling.tls, http, ended)
+  const { httpAddress: host, httpPort: port } = config
+  const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
+  const url = await listenOnPort((place) => http.listen(place), { host, port, settings })
   // Last: if the start failed after this, a generated password would never be shown.
   const { cluster, bootstrap } = identity
   const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)
@@ -57,6 +64,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const owned = opened.move()
   return {
     url,
+    https,
     generatedPassword,
     waitsToBeCreated: createdAt === null,
     bootstrapSecret: (createdAt === null ? bootstrap?.generated : null) ?? undefined,

@@ -15,6 +15,7 @@ import { storedRecords } from './reconcile/records/stored-records.ts'
 import { createEffect } from './reconcile/turn/effect.ts'
 import { createReaches } from './reconcile/turn/reach.ts'
 import { createTrials } from './reconcile/turn/trials.ts'
+import { hostsOfApi } from './serve-https.ts'
 import { agentSocket, proxySocket } from './sockets.ts'
 import { createTls } from './tls/tls-service.ts'
 
@@ -30,7 +31,7 @@ export async function assembleReconciling(
 ) {
   const { config, folder, store, leases, now, log } = ground
   const { shardTls, portRange, askedPorts } = config
-  const tls = createTls(ground)
+  const tls = createTls({ ...ground, apiHosts: hostsOfApi(config) })
   const moduleFiles = await openModuleFiles(folder)
   const trials = createTrials({
     agent: connectAgent(agentOperations, agentSocket(config.home), { withinMs: TRIAL_WITHIN_MS }),

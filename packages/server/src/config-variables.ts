@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { readAddress, readHostNames, readHosts, readPlainAddress } from './config-hosts.ts'
 import { parseStoreKey } from './core/identity/store-key.ts'
 import { nameFault } from './core/identity/user-name.ts'
 import { readInteger, readRange } from './core/state/read-integer.ts'
@@ -28,9 +29,36 @@ export const variables = {
   }),
   httpPort: variable({
     name: 'FAIRLEAD_HTTP_PORT',
-    about: 'Port of the HTTP API, on 127.0.0.1 only. `0` takes any free port.',
+    about: 'Port of the API over plain HTTP, for programs of this machine. `0` takes any free port.',
     otherwise: '`8080`',
     read: (text, fault) => readInteger(text, 8080, { from: 0, to: 65_535 }, fault),
+  }),
+  httpAddress: variable({
+    name: 'FAIRLEAD_HTTP_ADDRESS',
+    about:
+      'Address of the API over plain HTTP: one of loopback (`127.…` or `::1`). Others are refused: passwords and tokens would travel in plain text. Other machines use HTTPS.',
+    otherwise: '`127.0.0.1`',
+    read: (text, fault) => readPlainAddress(text, fault),
+  }),
+  httpsPort: variable({
+    name: 'FAIRLEAD_HTTPS_PORT',
+    about: 'Port of the API over HTTPS: see docs/recipes/https.md. `0`: there is no HTTPS.',
+    otherwise: '`9443`',
+    read: (text, fault) => readInteger(text, 9443, { from: 0, to: 65_535 }, fault),
+  }),
+  httpsAddress: variable({
+    name: 'FAIRLEAD_HTTPS_ADDRESS',
+    about:
+      'Address at which the API is served over HTTPS: one of this machine, `0.0.0.0` for all of IPv4, or `::` for all.',
+    otherwise: '`127.0.0.1`',
+    read: (text, fault) => readAddress(text, fault),
+  }),
+  httpsNames: variable({
+    name: 'FAIRLEAD_HTTPS_NAMES',
+    about:
+      'Names and addresses, separated by commas, by which clients call the API over HTTPS. The certificate proves them, and requests may be sent to them, in addition to `localhost`, `127.0.0.1`, `::1`, the name of this machine and FAIRLEAD_HTTPS_ADDRESS. An operator’s own certificate is shown as it is.',
+    otherwise: 'none',
+    read: (text, fault) => readHosts(text, fault),
   }),
   hostNames: variable({
     name: 'FAIRLEAD_HOST_NAMES',
@@ -236,12 +264,4 @@ function readHome(text: string | undefined, fault: (sentence: string) => never):
   if (Buffer.byteLength(socket) > 107)
     return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
   return home
-}
-
-function readHostNames(text: string | undefined, fault: (sentence: string) => never): readonly string[] {
-  const names = (text ?? '').split(',').map((name) => name.trim().toLowerCase())
-  const wrong = names.find((name) => name !== '' && !/^[a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?$/.test(name))
-  return wrong === undefined
-    ? names.filter((name) => name !== '')
-    : fault('must be names without ports, as in a.example.org,b')
 }

@@ -11,6 +11,7 @@ test('a server that waits for its PostgreSQL can be stopped meanwhile, and its h
   const config = loadConfig({
     FAIRLEAD_HOME: home,
     FAIRLEAD_HTTP_PORT: '0',
+    FAIRLEAD_HTTPS_PORT: '0',
     FAIRLEAD_STORE: `postgres://fairlead@localhost/fairlead?host=${home}`,
   })
   try {

@@ -24,6 +24,7 @@ import { nodesRoutes } from './nodes/nodes-routes.ts'
 import type { Ground } from './open-ground.ts'
 import { passwordsRoutes } from './passwords/passwords-routes.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
+import { hostsOfApi } from './serve-https.ts'
 import { createIdentify } from './sessions/identify.ts'
 import { sessionsRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
@@ -50,7 +51,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
       }),
     log,
     sourceOf,
-    hostNames: config.hostNames,
+    hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
   })
   const mount = mountOn(http, tellOfCommits)

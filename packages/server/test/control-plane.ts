@@ -40,12 +40,14 @@ export interface Answer {
 
 export const adminPassword = 'the-first-password'
 
+const own = { FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_HTTPS_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: adminPassword }
+
 export async function startControlPlane(change: Partial<Config> = {}): Promise<TestControlPlane> {
   const home = await mkdtemp(join(tmpdir(), 'fairlead-server-'))
   const logged: string[] = []
   const place = await testStorePlace(join(home, 'store.db'))
   const config = {
-    ...loadConfig({ FAIRLEAD_HOME: home, FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: adminPassword }),
+    ...loadConfig({ ...own, FAIRLEAD_HOME: home }),
     ...(typeof place !== 'string' && { store: place.address }),
     ...change,
   }

@@ -15,7 +15,7 @@ const BESIDE = ['store.db-wal', 'store.db-journal']
 const INDEX = 'store.db-shm'
 /** Of a server that does not run any more: the command line uses the socket that exists. */
 const OPERATOR = 'run/server.sock'
-const OTHERS = ['store.key', 'bootstrap.secret', 'audit', 'modules']
+const OTHERS = ['store.key', 'ca.pem', 'bootstrap.secret', 'audit', 'modules']
 /** SQLite's SQLITE_BUSY. */
 const BUSY = 5
 

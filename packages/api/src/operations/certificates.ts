@@ -9,10 +9,14 @@ export const TlsCertificates = Type.Object({
   proxy_cert: Type.String({
     description: 'The certificate that endpoints of databases show their clients, PEM',
   }),
+  api_cert: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The certificate that the API shows over HTTPS at the server that answers, PEM; null: this server has no HTTPS',
+  }),
 })
 
-const CertificateName = Type.Enum(['proxy'], {
-  description: 'The certificate that endpoints of databases show',
+const CertificateName = Type.Enum(['proxy', 'api'], {
+  description: 'proxy: the certificate that endpoints of databases show; api: that of the API, over HTTPS',
 })
 
 /** GET /v1/cluster/certificates: the certificates as PEM, never a private key. */
@@ -34,7 +38,7 @@ export const updateCertificate = operation({
   method: 'PUT',
   path: '/v1/cluster/update_cert',
   summary:
-    'Give endpoints a TLS certificate of your own; open connections stay, new ones get the new certificate',
+    'Give endpoints, or the API, a TLS certificate of your own; open connections stay, new ones get the new certificate',
   since: '0.1.0',
   permission: 'update_cluster',
   body: Type.Object(
@@ -56,13 +60,14 @@ export const updateCertificate = operation({
 })
 
 /**
- * DELETE /v1/cluster/certificates/:certificate_name: endpoints go back to a certificate that the cluster signs
- * itself.
+ * DELETE /v1/cluster/certificates/:certificate_name: endpoints, or the API, go back to a certificate that the cluster
+ * signs itself.
  */
 export const deleteCertificate = operation({
   method: 'DELETE',
   path: '/v1/cluster/certificates/:certificate_name',
-  summary: 'Remove your own TLS certificate: endpoints show one that the authority of the cluster signed',
+  summary:
+    'Remove your own TLS certificate: endpoints, or the API, show one that the authority of the cluster signed',
   since: '0.1.0',
   permission: 'update_cluster',
   params: Type.Object({ certificate_name: CertificateName }),

@@ -12,7 +12,7 @@ let server: AsyncDisposable
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'modules-'))
   const config = loadConfig({
-    ...{ FAIRLEAD_HOME: join(folder, 'home'), FAIRLEAD_HTTP_PORT: '0' },
+    ...{ FAIRLEAD_HOME: join(folder, 'home'), FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_HTTPS_PORT: '0' },
     FAIRLEAD_ADMIN_PASSWORD: 'the-first-password',
   })
   server = await createControlPlane(config, { now: Date.now, log: pino({ level: 'silent' }) })

@@ -58,12 +58,14 @@ export function addOperatorCommands(program: Command, config: () => Config, env:
     .description('the TLS certificates of the cluster')
     .command('show')
     .description(
-      'print one, PEM: ca, which clients of databases are to trust, or proxy, which they are shown',
+      'print one, PEM: ca, which clients are to trust; proxy, which clients of databases are shown; or api, which clients of the API are shown over HTTPS',
     )
-    .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy']).default('ca'))
-    .action(async (name: 'ca' | 'proxy') => {
-      const { ca_cert: ca, proxy_cert: proxy } = await connectOperator(home()).getCertificates({})
-      say({ ca, proxy }[name])
+    .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy', 'api']).default('ca'))
+    .action(async (name: 'ca' | 'proxy' | 'api') => {
+      const now = await connectOperator(home()).getCertificates({})
+      const pem = { ca: now.ca_cert, proxy: now.proxy_cert, api: now.api_cert }[name]
+      if (pem === null) throw new Error('this server has no HTTPS: FAIRLEAD_HTTPS_PORT is 0')
+      say(pem)
     })
 
   program

@@ -22,8 +22,15 @@ export async function runServer(config: Config, env: NodeJS.ProcessEnv): Promise
   void stopped.then(() => asked.abort())
   await using server = await startUnless(asked.signal, config, log)
   if (server === null) return
-  const { url, generatedPassword, waitsToBeCreated, bootstrapSecret } = server
-  const ready = { url, generatedPassword, bootstrapSecret, next: waitsToBeCreated ? 'create' : undefined }
+  const { url, https, generatedPassword, waitsToBeCreated, bootstrapSecret } = server
+  const ready = {
+    url,
+    httpsUrl: https?.url,
+    trust: https?.trust ?? undefined,
+    generatedPassword,
+    bootstrapSecret,
+    next: waitsToBeCreated ? 'create' : undefined,
+  }
   announce(ready, describeReady(config, ready))
   await stopped
 }

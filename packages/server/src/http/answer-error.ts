@@ -23,12 +23,20 @@ function retryAfter(error: unknown): number {
 }
 
 /** The bytes were not HTTP: there is no request to answer, but the socket may still be writable. */
-export function answerNoHttp(error: { readonly code?: string }, socket: Socket): void {
+export function answerNoHttp(
+  error: { readonly code?: string; readonly rawPacket?: unknown },
+  socket: Socket,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const message = noHttp[error.code ?? ''] ?? 'this is no HTTP request'
+  const message = isTls(error) ? TLS_HERE : (noHttp[error.code ?? ''] ?? 'this is no HTTP request')
+  socket.end(printRefusal(message))
+}
+
+/** A whole answer to bytes that are no request for this port. */
+export function printRefusal(message: string): string {
   const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -37,7 +45,16 @@ export function answerNoHttp(error: { readonly code?: string }, socket: Socket):
     ...securityHeaders,
   }
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`)
+  return `HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`
+}
+
+/** The first byte of a record of TLS in which a client begins its handshake. */
+export const TLS_HANDSHAKE = 0x16
+const TLS_HERE = 'this port speaks plain HTTP: use http://, or the port of HTTPS (FAIRLEAD_HTTPS_PORT)'
+
+/** Clients that take such an answer for a broken one often show it. */
+function isTls({ rawPacket }: { readonly rawPacket?: unknown }): boolean {
+  return Buffer.isBuffer(rawPacket) && rawPacket[0] === TLS_HANDSHAKE
 }
 
 /** `Expect:` something else than `100-continue`. Node would answer in words of its own. */

@@ -53,6 +53,10 @@ export function connectionLimits(most: number): ConnectionLimits {
 export interface ConnectionBounds {
   /** A request of this user, who has signed in, has come on a connection. */
   readonly signedIn: (socket: Socket, userUid: number) => void
+  /** A connection has come at another listener. False: there was no place for it, and it is closed. */
+  readonly admit: (socket: Socket) => boolean
+  /** From now on this stands for an admitted connection: its handshake is over. False: it has lost its place meanwhile. */
+  readonly handOver: (admitted: Socket, secured: Socket) => boolean
 }
 
 /**
@@ -81,23 +85,39 @@ export function boundConnections(
     )
   })
 
-  server.on('connection', (socket: Socket) => {
-    if (admission.admit(socket, sourceOf(socket))) socket.once('close', () => admission.leave(socket))
+  const admit = (socket: Socket): boolean => {
+    const isAdmitted = admission.admit(socket, sourceOf(socket))
+    if (isAdmitted) socket.once('close', () => admission.leave(socket))
     else socket.destroy()
+    return isAdmitted
+  }
+  const handOver = (admitted: Socket, secured: Socket): boolean => {
+    const isThere = admission.handOver(admitted, secured)
+    if (isThere) secured.once('close', () => admission.leave(secured))
+    return isThere
+  }
+  server.on('connection', (socket: Socket) => {
+    // What was handed over has its place.
+    if (admission.exchangesOf(socket) === undefined) admit(socket)
   })
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  server.on('request', noteExchange(admission))
+  return { signedIn: admission.know, admit, handOver }
+}
+
+/** Notes each request on its connection, until it has been answered. */
+function noteExchange({ exchangesOf, wait }: ReturnType<typeof createAdmission>) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request
-    const exchanges = admission.exchangesOf(socket)
+    const exchanges = exchangesOf(socket)
     if (exchanges === undefined) return
     const exchange = { request, response }
     exchanges.add(exchange)
-    response.once('prefinish', () => admission.wait(socket)) // the answer is written; a client that does not read it can be disconnected
+    response.once('prefinish', () => wait(socket)) // the answer is written; a client that does not read it can be disconnected
     response.once('close', () => {
       exchanges.delete(exchange)
-      admission.wait(socket)
+      wait(socket)
     })
-  })
-  return { signedIn: admission.know }
+  }
 }
 
 /** The connections there are. `onFull` is called with the source of each new connection for which another one is closed. */
@@ -130,12 +150,10 @@ function createAdmission(limits: ConnectionLimits, onFull: (source: string) => v
     return true
   }
   const mayCome = (source: string): boolean => {
-    const ofSource = strangers.count(source) >= limits.mostOfSource
-    if (!ofSource && strangers.size < limits.mostStrangers && open.size < limits.most) return true
+    const candidates = candidatesFor(source, limits, strangers, known)
+    if (candidates === undefined) return true
     onFull(source)
-    if (ofSource) return makeRoom(strangers.waiting(source))
-    if (strangers.size >= limits.mostStrangers) return makeRoom(strangers.allWaiting())
-    return makeRoom(known.allWaiting()) || makeRoom(strangers.allWaiting())
+    return candidates.some((those) => makeRoom(those()))
   }
   return {
     leave,
@@ -147,6 +165,14 @@ function createAdmission(limits: ConnectionLimits, onFull: (source: string) => v
       enter(socket, { whose: source, isKnown: false, exchanges: new Set() })
       return true
     },
+    /** Whether the former was still there. */
+    handOver(admitted: Socket, secured: Socket): boolean {
+      const connection = open.get(admitted)
+      if (connection === undefined) return false
+      leave(admitted)
+      enter(secured, connection)
+      return true
+    },
     know(socket: Socket, userUid: number): void {
       const connection = open.get(socket)
       const whose = String(userUid)
@@ -155,6 +181,21 @@ function createAdmission(limits: ConnectionLimits, onFull: (source: string) => v
       enter(socket, { whose, isKnown: true, exchanges: connection.exchanges })
     },
   }
+}
+
+type Registry = ReturnType<typeof createConnectionRegistry>
+
+/** Those of which one makes room for a connection from there, the first of them first; undefined: there is room. */
+function candidatesFor(
+  source: string,
+  limits: ConnectionLimits,
+  strangers: Registry,
+  known: Registry,
+): readonly (() => Iterable<Socket>)[] | undefined {
+  if (strangers.count(source) >= limits.mostOfSource) return [() => strangers.waiting(source)]
+  if (strangers.size >= limits.mostStrangers) return [() => strangers.allWaiting()]
+  if (strangers.size + known.size < limits.most) return undefined
+  return [() => known.allWaiting(), () => strangers.allWaiting()]
 }
 
 /** The first of these that is not served. Those that are being served are passed to `serve`: they wait again when they have been answered. */

@@ -66,6 +66,7 @@ export function createHttp(deps: {
     void reply.header('allow', methods.join(', '))
     throw new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
   })
+  if (bounds !== undefined) app.decorate('bounds', bounds)
   readJson(app)
   nameRequests(app, deps.log)
   app.decorateRequest('caller', null)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { listenOnPort } from './listen-on-port.ts'
+import { type ListenPlace, listenOnPort } from './listen-on-port.ts'
 
 async function takePort() {
   const server = createServer()
@@ -12,10 +12,13 @@ async function takePort() {
   return { server, port: (server.address() as AddressInfo).port }
 }
 
+const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
+const at = (port: number): ListenPlace => ({ host: '127.0.0.1', port, settings })
+
 test('the server waits for a port that its former process still has while that process ends', async () => {
   const { server, port } = await takePort()
   const http = fastify()
-  const listening = listenOnPort(http, port)
+  const listening = listenOnPort((place) => http.listen(place), at(port))
   await expect.poll(() => server.listening).toBe(true)
   server.close()
   expect(await listening).toBe(`http://127.0.0.1:${port}`)
@@ -26,7 +29,16 @@ test('for a port that stays taken, the error names the process that has it', asy
   const { server, port } = await takePort()
   const http = fastify()
   const said = `port ${port} is taken by process ${process.pid}; set FAIRLEAD_HTTP_PORT to another one`
-  await expect(listenOnPort(http, port, 100)).rejects.toThrow(said)
+  await expect(listenOnPort((place) => http.listen(place), at(port), 100)).rejects.toThrow(said)
   await http.close()
   server.close()
+})
+
+test('for an address that this machine does not have, the error names the setting', async () => {
+  const http = fastify()
+  const place = { host: '203.0.113.1', port: 0, settings }
+  await expect(listenOnPort((where) => http.listen(where), place, 100)).rejects.toThrow(
+    '203.0.113.1 is no address of this machine; set FAIRLEAD_HTTP_ADDRESS to one that is',
+  )
+  await http.close()
 })

@@ -2,44 +2,56 @@ import { readdir, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf, readListeners } from '@fairlead/engine'
-import type { FastifyInstance } from 'fastify'
 
-const HOST = '127.0.0.1'
 /** A server that was asked to stop answers its last requests first, and keeps the port meanwhile. */
 const FREE_WITHIN_MS = 5_000
 const LOOK_AGAIN_MS = 50
 
+/** Where to listen, and what an operator can change about it. */
+export interface ListenPlace {
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  /** The variables of address and port, for messages. */
+  readonly settings: { readonly host: string; readonly port: string }
+}
+
 /**
- * Serves on a port of loopback, and answers with the address. One that is taken is waited for, `withinMs` at most: our own former
- * process may be ending. Throws an error that names the process that has it.
+ * Listens at a port, and answers with what `listen` does. One that is taken is waited for, `withinMs` at most: our own former process may be
+ * ending. Throws an error that names the process that has it, or the setting of an address that this machine does not have.
  */
-export async function listenOnPort(
-  http: Pick<FastifyInstance, 'listen'>,
-  port: number,
+export async function listenOnPort<T>(
+  listen: (place: { readonly host: string; readonly port: number }) => Promise<T>,
+  { host, port, settings }: ListenPlace,
   withinMs = FREE_WITHIN_MS,
-): Promise<string> {
+): Promise<T> {
   const deadline = performance.now() + withinMs
-  while (port !== 0 && !(await isFree(port)) && performance.now() < deadline) await pause(LOOK_AGAIN_MS)
+  while (port !== 0 && (await isTaken(host, port)) && performance.now() < deadline) await pause(LOOK_AGAIN_MS)
   try {
-    return await http.listen({ host: HOST, port })
+    return await listen({ host, port })
   } catch (cause) {
-    if (codeOf(cause) !== 'EADDRINUSE') throw cause
-    const holder = await describeHolder(port)
-    throw new Error(`port ${port} is taken${holder}; set FAIRLEAD_HTTP_PORT to another one`, { cause })
+    const code = codeOf(cause)
+    if (code === 'EADDRNOTAVAIL')
+      throw new Error(`${host} is no address of this machine; set ${settings.host} to one that is`, { cause })
+    if (code === 'EACCES')
+      throw new Error(`port ${port} is for root only; set ${settings.port} to one from 1024`, { cause })
+    if (code !== 'EADDRINUSE') throw cause
+    const holder = await describeHolder(host, port)
+    throw new Error(`port ${port} is taken${holder}; set ${settings.port} to another one`, { cause })
   }
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isTaken(host: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const server = createServer()
-  server.once('error', () => resolve(false))
-  server.listen({ host: HOST, port, exclusive: true }, () => server.close(() => resolve(true)))
+  server.once('error', (cause) => resolve(codeOf(cause) === 'EADDRINUSE'))
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(false)))
   return await promise
 }
 
 /** A phrase to append to the message; '' if the kernel does not tell. */
-async function describeHolder(port: number): Promise<string> {
-  const [listener] = await readListeners({ host: HOST, port }).catch(() => [])
+async function describeHolder(host: string, port: number): Promise<string> {
+  const [listener] = await readListeners({ host, port }).catch(() => [])
   if (listener === undefined) return ''
   const pid = await findProcessWith(listener.inode)
   return pid === undefined ? ` by a process of user ${listener.uid}` : ` by process ${pid}`

@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import type { Caller, Requester } from '../core/identity/access.ts'
 import { readBasicHeader } from '../sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
+import type { ConnectionBounds } from './bound-connections.ts'
 import { takeNeutral } from './input/take-neutral.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
@@ -22,6 +23,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     streams: Streams
     places: Places
+    /** Without it, connections are not counted. */
+    bounds?: ConnectionBounds
   }
   interface FastifyContextConfig {
     operation?: Operation

@@ -20,7 +20,11 @@ test('a copy whose COMMIT got no answer leaves the file in its place, and the ne
   const { host, database } = await postgres.makeDatabase()
   await using relay = await startRelay(host)
   try {
-    const settings = { FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: login.password }
+    const settings = {
+      FAIRLEAD_HTTP_PORT: '0',
+      FAIRLEAD_HTTPS_PORT: '0',
+      FAIRLEAD_ADMIN_PASSWORD: login.password,
+    }
     const embedded = loadConfig({ FAIRLEAD_HOME: home, ...settings })
     const before = await createControlPlane(embedded, world)
     await before[Symbol.asyncDispose]()
@@ -65,7 +69,11 @@ async function canSignIn(url: string): Promise<boolean> {
 test('a home goes on in PostgreSQL, and its file is put aside; not while a server runs', async () => {
   const home = await mkdtemp(join(tmpdir(), 'fairlead-copy-'))
   try {
-    const settings = { FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: login.password }
+    const settings = {
+      FAIRLEAD_HTTP_PORT: '0',
+      FAIRLEAD_HTTPS_PORT: '0',
+      FAIRLEAD_ADMIN_PASSWORD: login.password,
+    }
     const embedded = loadConfig({ FAIRLEAD_HOME: home, ...settings })
     const place = await testStorePlace(':memory:')
     if (typeof place === 'string') throw new Error('this test needs PostgreSQL')

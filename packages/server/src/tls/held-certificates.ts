@@ -16,7 +16,12 @@ export interface HeldCertificates {
   find(name: TlsName): Promise<Held | undefined>
   /** Stores a certificate in place of the one before, and `why` in the audit, in one transaction. */
   keep(name: TlsName, record: TlsRecord, why: string, by: Actor): Promise<Held>
+  /** Forgets one, and the audit says so. */
+  drop(name: TlsName, by: Actor): Promise<void>
 }
+
+/** Longer than such a certificate lives. */
+const API_KEPT_MS = 100 * 24 * 60 * 60 * 1000
 
 /** Nothing but this may write certificates to `store`: what is held is not read again. `now` is Unix milliseconds. */
 export function createHeldCertificates(deps: {
@@ -48,10 +53,21 @@ export function createHeldCertificates(deps: {
         // Another server was quicker to renew it.
         if (by === fairlead && there !== undefined && there.cert !== known?.cert) return there
         await tlsStore(db, box).put(name, record, at)
+        // Names of a server change: what it had under others has ended meanwhile.
+        await tlsStore(db, box).removeApiBefore(new Date(now() - API_KEPT_MS).toISOString())
         await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)
         return record
       })
       return hold(name, kept)
+    },
+    async drop(name, by) {
+      const at = new Date(now()).toISOString()
+      const details = { name, why: 'the one that an operator had given is removed' }
+      await store.transaction(async (db) => {
+        await tlsStore(db, box).remove(name)
+        await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)
+      })
+      held.delete(name)
     },
   }
 }

@@ -12,6 +12,7 @@ const ENDPOINT_MS = 90 * DAY_MS
 const SHARD_MS = 365 * DAY_MS
 const AUTHORITY_NAME = 'CN=Fairlead'
 const ENDPOINT_NAME = 'CN=Fairlead endpoint'
+const API_NAME = 'CN=Fairlead API'
 const SHARD_NAME = 'CN=Fairlead shard'
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
@@ -47,6 +48,15 @@ export function makeEndpointCertificate(
     { subject: ENDPOINT_NAME, hosts, ms: ENDPOINT_MS, isClient: false },
     nowMs,
   )
+}
+
+/** A certificate for the API of a server that clients call by one of `hosts`. */
+export function makeApiCertificate(
+  authority: TlsPair,
+  hosts: readonly string[],
+  nowMs: number,
+): Promise<TlsPair> {
+  return makeCertificate(authority, { subject: API_NAME, hosts, ms: ENDPOINT_MS, isClient: false }, nowMs)
 }
 
 /** A certificate for shards, which are server and client to each other. They are not called by a name. */

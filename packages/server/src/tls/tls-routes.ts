@@ -1,31 +1,32 @@
 import { deleteCertificate, getCertificates, operatorOperations, updateCertificate } from '@fairlead/api'
 import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
-import type { Tls, TlsNow } from './tls-service.ts'
+import type { Tls } from './tls-service.ts'
 
 /** Serves the TLS certificates; private keys are taken and never answered. `onOther`: endpoints have another one to show. */
 export function tlsRoutes(mount: Mount, tls: Tls, onOther: () => Promise<void>): void {
-  mount(getCertificates, async () => toWire(await tls.current()))
+  mount(getCertificates, async () => wireOf(tls))
 
-  mount(updateCertificate, async ({ body: { certificate, key } }, caller) => {
-    const now = await tls.replace({ cert: certificate, key }, actorOf(caller))
-    await onOther()
-    return toWire(now)
+  mount(updateCertificate, async ({ body: { name, certificate, key } }, caller) => {
+    await tls.replace(name, { cert: certificate, key }, actorOf(caller))
+    if (name === 'proxy') await onOther()
+    return wireOf(tls)
   })
 
-  mount(deleteCertificate, async (_, caller) => {
-    const now = await tls.reset(actorOf(caller))
-    await onOther()
-    return toWire(now)
+  mount(deleteCertificate, async ({ params: { certificate_name: name } }, caller) => {
+    await tls.reset(name, actorOf(caller))
+    if (name === 'proxy') await onOther()
+    return wireOf(tls)
   })
 }
 
 /** For the operator of the machine. */
 export function operatorTlsRoutes(mount: Mount, tls: Tls): void {
-  mount(operatorOperations.getCertificates, async () => toWire(await tls.current()))
+  mount(operatorOperations.getCertificates, async () => wireOf(tls))
 }
 
 /** The public part, without keys. */
-function toWire({ ca, proxy }: TlsNow) {
-  return { ca_cert: ca, proxy_cert: proxy.cert }
+async function wireOf(tls: Tls) {
+  const { ca, proxy } = await tls.current()
+  return { ca_cert: ca, proxy_cert: proxy.cert, api_cert: (await tls.api())?.cert ?? null }
 }

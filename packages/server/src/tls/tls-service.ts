@@ -6,6 +6,7 @@ import { isAging, whyRenew } from '../core/identity/tls-terms.ts'
 import { endpointHosts } from '../core/state/endpoint-name.ts'
 import type { Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
+import { type ApiCertificate, ensureApi } from './api-certificate.ts'
 import { createHeldCertificates, type Held, type HeldCertificates } from './held-certificates.ts'
 import { makeAuthority, makeEndpointCertificate, makeShardCertificate } from './make-certificate.ts'
 import { readOperatorPair } from './read-certificate.ts'
@@ -17,11 +18,18 @@ export interface Tls {
   current(): Promise<TlsNow>
   /** For the shards of a database, good now: made and renewed as `current` is. */
   shards(databaseUid: number): Promise<ShardCertificate>
-  /** Endpoints show an operator's own from now on. Throws Refusal invalid_certificate; then nothing has changed. */
-  replace(pair: TlsPair, by: Actor): Promise<TlsNow>
-  /** Endpoints show one that the authority signed again, and Fairlead renews it. Idempotent. */
-  reset(by: Actor): Promise<TlsNow>
+  /** For the API of this server: an operator's own, or made and renewed as `current` is; null: none was given, and there is no HTTPS here. */
+  api(): Promise<ApiCertificate | null>
+  /** `show` is called whenever `api` finds another certificate than before. */
+  whenApiChanges(show: (certificate: ApiCertificate) => void): void
+  /** Endpoints, or the API, show an operator's own from now on. Throws Refusal invalid_certificate; then nothing has changed. */
+  replace(name: ReplaceableName, pair: TlsPair, by: Actor): Promise<void>
+  /** They show one that the authority signed again, and Fairlead renews it. Idempotent. */
+  reset(name: ReplaceableName, by: Actor): Promise<void>
 }
+
+/** Certificates that an operator may give. */
+export type ReplaceableName = 'proxy' | 'api'
 
 /** What the shards of one database prove themselves with to each other. */
 export interface ShardCertificate extends TlsPair {
@@ -49,39 +57,56 @@ export function createTls(deps: {
   readonly box: SecretBox
   readonly now: () => number
   readonly log: Logger
+  /** By which clients call the API of this server over HTTPS; undefined: there is no HTTPS. */
+  readonly apiHosts?: readonly string[] | undefined
 }): Tls {
-  const { now, log } = deps
+  const { now, log, apiHosts } = deps
   const certificates = { held: createHeldCertificates(deps), now }
   const { held } = certificates
-  const warnIfAging = createAgingWarning(now, log)
+  const warnOfProxy = createAgingWarning('endpoints', now, log)
+  const warnOfApi = createAgingWarning('the API', now, log)
   /** Two at once would make two authorities. */
   const inTurn = createTurns()
 
   const ensure = async (): Promise<TlsNow> => {
     const authority = await ensureAuthority(certificates)
     const proxy = await ensureProxy(certificates, authority)
-    if (proxy.origin === 'operator') warnIfAging(proxy)
+    if (proxy.origin === 'operator') warnOfProxy(proxy)
     return show(authority, proxy)
+  }
+  let shownPrint: string | undefined
+  let showApi: (certificate: ApiCertificate) => void = () => undefined
+  const ensureShownByApi = async (): Promise<ApiCertificate | null> => {
+    const authority = await ensureAuthority(certificates)
+    const given = await held.find('api')
+    if (given !== undefined) warnOfApi(given)
+    const shown = given ?? (apiHosts && (await ensureApi(certificates, authority, apiHosts)))
+    if (shown === undefined) return null
+    const { cert, key, fingerprint, origin } = shown
+    const certificate = { ca: authority.cert, cert, key, fingerprint, isOurs: origin === 'fairlead' }
+    if (fingerprint !== shownPrint) showApi(certificate)
+    shownPrint = fingerprint
+    return certificate
   }
 
   return {
     current: () => inTurn(ensure),
     shards: (databaseUid) => inTurn(() => ensureShards(certificates, databaseUid)),
-    replace: (pair, by) =>
+    api: () => inTurn(ensureShownByApi),
+    whenApiChanges(show) {
+      showApi = show
+    },
+    replace: (name, pair, by) =>
       inTurn(async () => {
         const kept = readOperatorPair(pair, now())
-        const authority = await ensureAuthority(certificates)
-        return show(
-          authority,
-          await held.keep('proxy', { ...kept, origin: 'operator' }, 'it was asked for', by),
-        )
+        await held.keep(name, { ...kept, origin: 'operator' }, 'it was asked for', by)
       }),
-    reset: (by) =>
+    reset: (name, by) =>
       inTurn(async () => {
+        if ((await held.find(name))?.origin !== 'operator') return
+        if (name === 'api') return held.drop(name, by)
         const authority = await ensureAuthority(certificates)
-        if ((await held.find('proxy'))?.origin === 'operator')
-          await makeOurs(certificates, authority, 'it was asked for', by)
-        return ensure()
+        await makeOurs(certificates, authority, 'it was asked for', by)
       }),
   }
 }
@@ -132,13 +157,13 @@ async function ensureShards(certificates: Certificates, uid: number): Promise<Sh
 }
 
 /** Only operators can renew what they gave: a warning a day once it is aging. */
-function createAgingWarning(now: () => number, log: Logger): (proxy: Held) => void {
+function createAgingWarning(to: string, now: () => number, log: Logger): (given: Held) => void {
   let warnedMs = Number.NEGATIVE_INFINITY
-  return (proxy) => {
-    if (!isAging(proxy, now()) || now() - warnedMs < WARN_EVERY_MS) return
+  return (given) => {
+    if (!isAging(given, now()) || now() - warnedMs < WARN_EVERY_MS) return
     warnedMs = now()
-    const validTo = new Date(proxy.toMs).toISOString()
-    log.warn({ validTo }, 'the TLS certificate that an operator gave to endpoints is to be replaced soon')
+    const validTo = new Date(given.toMs).toISOString()
+    log.warn({ validTo }, `the TLS certificate that an operator gave to ${to} is to be replaced soon`)
   }
 }
 

@@ -9,8 +9,11 @@ export interface TlsPair {
   readonly key: string
 }
 
-/** `ca` is the authority, `proxy` what endpoints show; the others belong to the shards of one database, by its uid. */
-export type TlsName = 'ca' | 'proxy' | `shards-ca:${number}` | `shards:${number}`
+/**
+ * `ca` is the authority, `proxy` what endpoints show, `api` an operator's own for the API, `api:…` Fairlead's for a server with certain
+ * names; the others belong to the shards of one database, by its uid.
+ */
+export type TlsName = 'ca' | 'proxy' | 'api' | `api:${string}` | `shards-ca:${number}` | `shards:${number}`
 
 /** A certificate as it is stored, its key opened. */
 export interface TlsRecord extends TlsPair {
@@ -22,6 +25,9 @@ export interface TlsStore {
   /** Throws when the key does not open. */
   get(name: TlsName): Promise<TlsRecord | undefined>
   put(name: TlsName, record: TlsRecord, now: string): Promise<void>
+  remove(name: TlsName): Promise<void>
+  /** Those of servers that were made before that time. */
+  removeApiBefore(time: string): Promise<void>
 }
 
 const originOf = wordColumn('tls_certificates', 'origin', ['fairlead', 'operator'])
@@ -46,6 +52,16 @@ export function tlsStore(db: Db, box: SecretBox): TlsStore {
         .insertInto('tls_certificates')
         .values({ name, ...row })
         .onConflict((conflict) => conflict.column('name').doUpdateSet(row))
+        .execute()
+    },
+    async remove(name) {
+      await db.deleteFrom('tls_certificates').where('name', '=', name).execute()
+    },
+    async removeApiBefore(time) {
+      await db
+        .deleteFrom('tls_certificates')
+        .where('name', 'like', 'api:%')
+        .where('created_at', '<', time)
         .execute()
     },
   }

@@ -125,7 +125,7 @@ test('an operator’s own is shown in place of ours until it is taken back, and 
   const own = makeOwn('2', `subjectAltName=${manyNames},DNS:*.example.org\nextendedKeyUsage=serverAuth\n`)
   const certificate = `of db.example.org\n${own.leaf}${own.ca}`
   const { status, body } = await update({ name: 'proxy', key: own.key, certificate })
-  expect([status, body]).toEqual([200, { ca_cert: first.ca, proxy_cert: own.leaf + own.ca }])
+  expect([status, body]).toEqual([200, { ca_cert: first.ca, proxy_cert: own.leaf + own.ca, api_cert: null }])
   await fairlead.restart()
   expect(await certificates()).toEqual({ ca: first.ca, proxy: own.leaf + own.ca })
 
@@ -172,7 +172,7 @@ test('what clients could not be shown, or would not take, is refused with the re
       ...[400, 'invalid_certificate', expect.stringMatching(message)],
     ])
   }
-  expect((await update({ name: 'api', key, certificate: leaf })).body['message']).toMatch(/name: must be/)
+  expect((await update({ name: 'other', key, certificate: leaf })).body['message']).toMatch(/name: must be/)
   expect(await certificates()).toEqual(before)
 })
 
@@ -243,4 +243,35 @@ test('of two servers that find a certificate due at the same time, one renews it
   expect(mine).not.toEqual(first)
   expect(theirs).toEqual(mine)
   expect([await one.current(), await other.current()]).toEqual([mine, mine])
+})
+
+test('servers with other names show other certificates, and those with the same names one, each renewed in time', async () => {
+  await using store = await openTestStore(':memory:')
+  const log = pino({ level: 'silent' })
+  const box = createSecretBox(new Uint8Array(32))
+  let nowMs = Date.now()
+  const start = (...apiHosts: string[]) =>
+    createTls({ store: { ...store, isShared: true }, box, now: () => nowMs, log, apiHosts })
+  const servers = [start('a.example.org'), start('b.example.org'), start('a.example.org')]
+  const read = async () => {
+    const found = []
+    for (const server of servers) found.push((await server.api())?.cert ?? '')
+    return found
+  }
+  const first = await read()
+  expect(new Set(first).size).toBe(2)
+  expect(first[2]).toBe(first[0])
+  expect(await read()).toEqual(first)
+  nowMs += 61 * 86_400_000
+  const second = await read()
+  expect(new Set([...first, ...second]).size).toBe(4)
+  // What a server had under names that it has no longer does not stay.
+  nowMs += 101 * 86_400_000
+  await servers[1]?.api()
+  const rows = await store.db
+    .selectFrom('tls_certificates')
+    .select('name')
+    .where('name', 'like', 'api:%')
+    .execute()
+  expect(rows.length).toBe(1)
 })

@@ -1,0 +1,81 @@
+import { isIP, isIPv6 } from 'node:net'
+
+type Fault = (sentence: string) => never
+
+const LOOPBACK = '127.0.0.1'
+/** A name of the DNS, also one without dots, in small letters. */
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
+/** Whether a certificate can prove this text as a name, and a request can be sent to it. */
+export function isHostName(text: string): boolean {
+  return NAME.test(text) && !/^[\d.]+$/.test(text)
+}
+
+/** Names in small letters, without those that are empty. */
+export function readHostNames(text: string | undefined, fault: Fault): readonly string[] {
+  const names = listOf(text)
+  return names.every((name) => NAME.test(name))
+    ? names
+    : fault('must be names without ports, as in a.example.org,b')
+}
+
+/** Names and addresses, as certificates write them. */
+export function readHosts(text: string | undefined, fault: Fault): readonly string[] {
+  const hosts = listOf(text)
+  return hosts.every((host) => isHostName(host) || isPlainIp(host))
+    ? [...new Set(hosts.map(plainHost))]
+    : fault('must be names and addresses without ports, as in fairlead.example.org,10.1.2.3')
+}
+
+/** An address to listen at. */
+export function readAddress(text: string | undefined, fault: Fault): string {
+  if (text === undefined) return LOOPBACK
+  return isPlainIp(text) ? plainHost(text) : fault('must be an address, as in 0.0.0.0 or 10.1.2.3')
+}
+
+/** One at which plain HTTP does not leave the machine. */
+export function readPlainAddress(text: string | undefined, fault: Fault): string {
+  const address = readAddress(text, fault)
+  if (address === '::1' || address.startsWith('127.')) return address
+  return fault(
+    'must be an address of loopback, 127.0.0.1 or ::1: over plain HTTP every machine on the way could read passwords and tokens; for other machines set FAIRLEAD_HTTPS_ADDRESS, and FAIRLEAD_HTTPS_NAMES to the names that they use (port: FAIRLEAD_HTTPS_PORT)',
+  )
+}
+
+/** An address stands for all addresses of the machine: no client calls it by that. */
+export function isEveryAddress(address: string): boolean {
+  return address === '0.0.0.0' || address === '::'
+}
+
+function listOf(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '')
+}
+
+/** Without the name of an interface, which no certificate has. */
+function isPlainIp(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%')
+}
+
+/** IPv6 in its shortest form, as certificates are read here. */
+function plainHost(host: string): string {
+  return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host
+}
+
+/** Names and addresses by which clients call the API of this machine over HTTPS. */
+export function apiHosts(
+  { httpsAddress, httpsNames }: { readonly httpsAddress: string; readonly httpsNames: readonly string[] },
+  machine: string,
+): readonly string[] {
+  const own = machine.toLowerCase()
+  return [
+    ...new Set([
+      ...['localhost', '127.0.0.1', '::1'],
+      ...(isHostName(own) ? [own] : []),
+      ...(isEveryAddress(httpsAddress) ? [] : [httpsAddress]),
+      ...httpsNames,
+    ]),
+  ]
+}
