@@ -4,13 +4,16 @@ import { join } from 'node:path'
 
 const STARTS_WITHIN_MS = 20_000
 
-/** A bare Fastify route that answers `payload`. Disposing of it ends its process. */
-export async function startBareRoute(payload: object): Promise<{ readonly url: string } & AsyncDisposable> {
+/** A bare Fastify route that answers `payload`, over plain HTTP and over HTTPS with this certificate. Disposing of it ends its process. */
+export async function startBareRoute(
+  payload: object,
+  pair: { readonly cert: string; readonly key: string },
+): Promise<{ readonly url: string; readonly httpsUrl: string } & AsyncDisposable> {
   const child = start('bare-route.ts', [])
-  child.send(payload)
-  const { url } = (await hear(child, STARTS_WITHIN_MS)) as { url: string }
+  child.send({ payload, pair })
+  const { url, httpsUrl } = (await hear(child, STARTS_WITHIN_MS)) as { url: string; httpsUrl: string }
   return {
-    url,
+    ...{ url, httpsUrl },
     async [Symbol.asyncDispose]() {
       child.disconnect()
       await once(child, 'exit')

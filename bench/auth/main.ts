@@ -1,6 +1,6 @@
 /**
  * What does authentication cost? Logins beside bare password checks at the same cap, an authenticated read beside a
- * bare Fastify route with the same payload and serializer, and that read's slowest hundredth while 50 clients log in
+ * bare Fastify route with the same payload and serializer, over plain HTTP and over HTTPS, and that read's slowest hundredth while 50 clients log in
  * without a pause. `npm run bench -- auth [--rounds 9] [--seconds 2] [--json]`.
  *
  * Both sides run in processes of their own, in turns, on one machine that the load shares.
@@ -8,6 +8,8 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
+import { makeAuthority, makeEndpointCertificate } from '../../packages/server/src/tls/make-certificate.ts'
+import { claimPorts } from '../../proof/claim-ports.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import { adminPassword, startFairlead } from '../../proof/start-fairlead.ts'
 import { bareHashesPerSecond, startBareRoute } from './bare.ts'
@@ -31,22 +33,30 @@ const CALM_RATE = 200
 /** As many password checks at once as the server makes (passwords/hashing.ts) on this machine. */
 const atOnce = Math.min(3, availableParallelism())
 
-await using fairlead = await startFairlead()
+await using ports = await claimPorts()
+await using fairlead = await startFairlead({ env: { FAIRLEAD_HTTPS_PORT: String(ports.from) } })
 const created = await fairlead.api.createDatabase({
   body: { name: 'read', memory_size: 0, engine_version: build('valkey', '8.1') },
 })
 await fairlead.untilEnded(created.action_uid)
 const payload = await fairlead.api.getDatabase({ params: { uid: 1 } })
-await using bare = await startBareRoute(payload)
+// A key of the same kind on both sides: the handshakes cost the same.
+const pair = await makeEndpointCertificate(await makeAuthority(Date.now()), ['127.0.0.1'], Date.now())
+await using bare = await startBareRoute(payload, pair)
 const ours = { url: fairlead.url, token: fairlead.token }
+const oursSecure = { url: `https://127.0.0.1:${ports.from}`, token: fairlead.token }
+const bareSecure = { url: bare.httpsUrl }
 const login = { url: fairlead.url, password: adminPassword }
 
 const reads = { ours: [] as number[], bare: [] as number[] }
+const secure = { ours: [] as number[], bare: [] as number[] }
 const logins = { ours: [] as number[], bare: [] as number[] }
-for (const target of [ours, bare]) await readDatabase(target, { seconds: 2 }) // both warm
+for (const target of [ours, bare, oursSecure, bareSecure]) await readDatabase(target, { seconds: 2 }) // both warm
 for (let round = 0; round < rounds; round += 1) {
   reads.ours.push((await readDatabase(ours, { seconds })).perSecond)
   reads.bare.push((await readDatabase(bare, { seconds })).perSecond)
+  secure.ours.push((await readDatabase(oursSecure, { seconds })).perSecond)
+  secure.bare.push((await readDatabase(bareSecure, { seconds })).perSecond)
   logins.ours.push(
     (await logInUntil(AbortSignal.timeout(seconds * 1000), { ...login, clients: CLIENTS })).perSecond,
   )
@@ -74,6 +84,11 @@ const result = {
     bare: Math.round(median(reads.bare)),
     ratio: ratioOf(reads),
   },
+  https_reads_per_second: {
+    ours: Math.round(median(secure.ours)),
+    bare: Math.round(median(secure.bare)),
+    ratio: ratioOf(secure),
+  },
   read_p99_ms: { calm: calm.p99Ms, while_50_log_in: stormy.p99Ms },
   storm: { logins_per_second: Math.round(stormed.perSecond), sent_away: stormed.sentAway },
 }
@@ -84,10 +99,11 @@ else {
     head: ['', 'Fairlead', 'bare', 'ratio', 'goal'],
     style: { head: [], border: [] },
   })
-  const { logins_per_second: l, reads_per_second: r, read_p99_ms: p } = result
+  const { logins_per_second: l, reads_per_second: r, https_reads_per_second: s, read_p99_ms: p } = result
   table.push(
     ['logins a second', l.ours, l.bare, l.ratio, '≥ 0.85'],
     ['authenticated reads a second', r.ours, r.bare, r.ratio, '≥ 0.6'],
+    ['the same over HTTPS', s.ours, s.bare, s.ratio, '≥ 0.6'],
     [`p99 of a read (${CALM_RATE} a second)`, `${p.calm} ms`, '', '', ''],
     ['p99 of it while 50 clients log in', `${p.while_50_log_in} ms`, '', '', '≤ 50 ms'],
   )
