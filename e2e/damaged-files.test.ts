@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build } from '../proof/engine-pairs.ts'
+import { freshName } from '../proof/fresh-name.ts'
 import { asAdmin, pidOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
@@ -44,7 +45,7 @@ test.each(kinds)(
     const { api, agent, home } = fairlead
     const { uid, action_uid } = await api.createDatabase({
       body: {
-        ...{ name: `damaged-${persistence}`, memory_size: 0, data_persistence: persistence },
+        ...{ name: freshName('damaged'), memory_size: 0, data_persistence: persistence },
         engine_version: build('valkey', '8.1'),
       },
     })
@@ -87,7 +88,7 @@ test.each([
     await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '90' } })
     const { uid, action_uid } = await small.api.createDatabase({
       body: {
-        ...{ name: `rotten-${persistence}`, memory_size: 0, data_persistence: persistence },
+        ...{ name: freshName('rotten'), memory_size: 0, data_persistence: persistence },
         engine_version: build('redis', '7.0'),
       },
     })

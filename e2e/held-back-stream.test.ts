@@ -1,6 +1,7 @@
 import { readReplication } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildsOfEachLine } from '../proof/engine-pairs.ts'
+import { freshName } from '../proof/fresh-name.ts'
 import { asAdmin } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 
@@ -17,7 +18,7 @@ describe('a database with replicas counts as created when they receive writes, n
     test(`${engine_version}, ${groups} group(s)`, async () => {
       const { uid, action_uid } = await fairlead.api.createDatabase({
         body: {
-          ...{ name: `stream-${engine_version.replaceAll('.', '-')}-${groups}`, memory_size: 0 },
+          ...{ name: freshName('stream'), memory_size: 0 },
           ...{ replication: true, shards_count: groups, engine_version },
         },
       })

@@ -1,5 +1,6 @@
 import type { Shard } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshName } from '../proof/fresh-name.ts'
 import { asAdmin, lastWordsOf, pidOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
@@ -17,7 +18,7 @@ describe('when a primary dies while one of its followers hangs, the other one ta
   ])('%s', async (_, groups) => {
     const { api } = fairlead
     const { uid, action_uid } = await api.createDatabase({
-      body: { name: `hangs-${groups}`, memory_size: 0, replication: true, shards_count: groups },
+      body: { name: freshName('hangs'), memory_size: 0, replication: true, shards_count: groups },
     })
     await fairlead.untilEnded(action_uid)
     const body = { force_restart: true, rollback_window: 'until_finalized' as const }

@@ -5,6 +5,7 @@ import { connectEngine, readClusterNodes, readReplication } from '@fairlead/engi
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
 import { build, buildsOfEachLine } from '../proof/engine-pairs.ts'
+import { freshName } from '../proof/fresh-name.ts'
 import { asAdmin, specOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
@@ -18,7 +19,7 @@ const file = ({ home }: Fairlead, shard: number, name: string) => join(home, 'sh
 async function create(fairlead: Fairlead, engine_version: string, groups: number) {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: {
-      ...{ name: engine_version.replaceAll('.', '-'), memory_size: 0, shards_count: groups, sharding: true },
+      ...{ name: freshName('tls'), memory_size: 0, shards_count: groups, sharding: true },
       replication: true,
       engine_version,
     },
