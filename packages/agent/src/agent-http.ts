@@ -23,6 +23,7 @@ import {
   removeShard,
   reportNode,
   reportShards,
+  reportStatistics,
   tryBuild,
 } from '@fairlead/api'
 import { REQUEST_ID_HEADER, readRequestId, underRequest } from '@fairlead/engine'
@@ -71,6 +72,7 @@ export async function serveAgent(
   mount(readLife, handlers.readLife)
   mount(reportShards, handlers.reportShards)
   mount(awaitChanges, handlers.awaitChanges)
+  mount(reportStatistics, handlers.reportStatistics)
   mount(putShard, handlers.putShard)
   mount(putLimits, handlers.putLimits)
   mount(putShardCertificate, handlers.putShardCertificate)

@@ -6,7 +6,7 @@ import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds/builds-of-node.ts'
 import { openEngineWall } from './engine/engine-wall.ts'
 import { type ModuleFiles, openModuleFiles } from './folder/module-files.ts'
-import { type NodeResources, readNode } from './node/read-node.ts'
+import { type NodeResources, readNode, readTicks } from './node/read-node.ts'
 import { watchNode } from './node/watch-node.ts'
 import { findFreePort } from './process/find-free-port.ts'
 import { holdSocket } from './process/hold-socket.ts'
@@ -15,6 +15,7 @@ import { superviseProxy } from './proxy/supervise-proxy.ts'
 import { shareSockets } from './server/share-sockets.ts'
 import { withoutRootOf } from './server/without-root-of.ts'
 import { type ChangeLog, createChangeLog } from './shards/changes.ts'
+import { createStatisticsLog, type StatisticsLog } from './shards/statistics-log.ts'
 import { type SupervisedShards, superviseShards } from './shards/supervise-shards.ts'
 import { openTrials, type Trials } from './trials/trials.ts'
 import { openFence } from './tunnels/open-fence.ts'
@@ -77,7 +78,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const sockets = await shareSockets(home, config.socketPath, logger)
   const wall = withoutRootOf(await openEngineWall(home, config.engineWall ?? true, logger), home)
   const changes = stack.use(createChangeLog(noProxy))
-  const settings = { builds, modules, wall, logger, silence, stopWithinMs, changes }
+  const statistics = createStatisticsLog()
+  const settings = { builds, modules, wall, logger, silence, stopWithinMs, changes, statistics }
   const shards = stack.use(await superviseShards(home, settings))
   const { proxyProgram: program, proxyVersion: version = '' } = config
   const walls = { home, engines: wall, lowPorts: config.proxyLowPorts ?? false, logger }
@@ -115,7 +117,9 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   )
   const fence = await openFence(home, logger, tunnels.cutBelow)
   const parts = { fence, tunnels, life, logger }
-  const handlers = answerWith(config, { shards, modules, trials, report, describe, life, changes, resources })
+  const handlers = answerWith(config, {
+    ...{ shards, modules, trials, report, describe, life, changes, statistics, resources },
+  })
   stack.use(await serveAgent(config.socketPath, parts, handlers))
   await sockets.keep()
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
@@ -139,12 +143,13 @@ interface Answering {
   readonly describe: () => Promise<NodeFacts>
   readonly life: Pick<LifeWatch, 'life'>
   readonly changes: ChangeLog
+  readonly statistics: Pick<StatisticsLog, 'since'>
   readonly resources: () => Promise<NodeResources>
 }
 
 function answerWith(
   { builds, host }: AgentConfig,
-  { shards, modules, trials, report, describe, life, changes, resources }: Answering,
+  { shards, modules, trials, report, describe, life, changes, statistics, resources }: Answering,
 ): AgentHandlers {
   return {
     reportNode: report,
@@ -155,6 +160,10 @@ function answerWith(
       return { memoryFreeBytes, diskFreeBytes, shards: shards.reportSome(body.ids) }
     },
     awaitChanges: ({ body }, signal) => changes.await(body, signal),
+    async reportStatistics({ body }) {
+      const [{ cores: _, ...free }, ticks] = await Promise.all([resources(), readTicks()])
+      return { ...free, ticks, ...statistics.since(body) }
+    },
     async putShard({ params, body }) {
       // The agent signs in there as the administrator, so it accepts no address of another machine.
       if (body.host !== host)

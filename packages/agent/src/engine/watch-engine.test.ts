@@ -4,7 +4,7 @@ import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { watchEngine } from './watch-engine.ts'
 
-test('an engine is asked each time for what may be different at any moment, and for memory and process every 5 s and on a new connection', async () => {
+test('an engine is asked each time for what may be different at any moment, and for memory and process every 5 s and on a new connection, for its counters every 10 s', async () => {
   let now = 0
   const asked: string[] = []
   const of = { replication: 'role:master\r\n', memory: 'maxmemory:0\r\n', server: 'run_id:one\r\n' }
@@ -27,7 +27,8 @@ test('an engine is asked each time for what may be different at any moment, and 
     return { asked: [...asked], changed: watch.changed }
   }
   const often = 'clients persistence replication'
-  expect(await look()).toEqual({ asked: [often, 'server memory'], changed: true })
+  const counted = 'stats keyspace cpu'
+  expect(await look()).toEqual({ asked: [often, `server memory ${counted}`], changed: true })
   now = 4_999
   of.memory = 'maxmemory:1\r\n'
   expect(await look()).toEqual({ asked: [often], changed: false })
@@ -39,6 +40,8 @@ test('an engine is asked each time for what may be different at any moment, and 
   of.server = 'run_id:two\r\n'
   expect(await look()).toEqual({ asked: [often, 'server memory'], changed: true })
   expect(await look()).toEqual({ asked: [often], changed: false })
+  now = 10_000
+  expect(await look()).toEqual({ asked: [often, `server memory ${counted}`], changed: false })
 })
 
 test('how far a primary was is known until the next process says how far it is', async () => {

@@ -1,6 +1,7 @@
 import { compareVersions, type InfoFields, numberOf, pickInfo, readInfo } from '@fairlead/engine'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
+import { COUNTED, COUNTER_SECTIONS, type EngineCounters, readCounters } from './read-counters.ts'
 
 /** The state that one engine process reports, read again and again. When something is different, the server reads the full state. */
 export interface EngineWatch {
@@ -19,6 +20,8 @@ export interface EngineWatch {
   room(): { readonly connected: number; readonly most: number | null }
   /** How far its stream was as a primary, kept when it has died; null while it is none. `writes`: another text after writes. */
   stream(): Stream | null
+  /** What it has counted, as of a moment ago; another object after it was asked for it again. Null: it was not asked yet. */
+  counters(): EngineCounters | null
 }
 
 /** The stream of a primary: which process, which history, bytes of it. */
@@ -42,6 +45,8 @@ const FIELDS = [
 /** Asked for less often: what it has in memory always moves, and half of all that INFO says is of that. */
 const SLOW_SECTIONS = ['server', 'memory'] as const
 const SLOW_EVERY_MS = 5_000
+/** Its counters are asked for with these, and less often still. */
+const COUNTERS_EVERY_MS = 10_000
 /** Its limit, and which process it is. */
 const SLOW_FIELDS = ['run_id', 'maxmemory', 'maxmemory_policy']
 /** Of CLUSTER INFO: another number when a node, a slot, a role or an epoch is another. Its counters of messages always move. */
@@ -59,10 +64,12 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
       if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt, stream: seen.stream })
       // What signs in anew may be another process behind the same pid (DEBUG RESTART).
       const isSlow = clock() >= seen.slowAt || probe.opened !== seen.opened
+      const isCounted = isSlow && clock() >= seen.countersAt
+      const slowSections = isCounted ? [...SLOW_SECTIONS, ...COUNTER_SECTIONS] : SLOW_SECTIONS
       try {
         const [text, slow, cluster] = await Promise.all([
           readSections(probe, spec, SECTIONS),
-          isSlow ? readSections(probe, spec, SLOW_SECTIONS) : null,
+          isSlow ? readSections(probe, spec, slowSections) : null,
           spec.cluster ? probe.call('CLUSTER', 'INFO') : null,
         ])
         const before = seen.state
@@ -74,6 +81,10 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
         seen.state = [seen.often, seen.slow, ...(String(cluster ?? '').match(OF_CLUSTER) ?? [])].join(' ')
         seen.changed = seen.state !== before
         seen.stream = streamOf(seen.fields, seen.runId)
+        if (slow !== null && isCounted) {
+          seen.counters = readCounters(pickInfo(slow, COUNTED), seen.fields)
+          seen.countersAt = clock() + COUNTERS_EVERY_MS
+        }
         return true
       } catch {
         // Which of them were answered is not known.
@@ -97,6 +108,7 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
       return { connected: numberOf(seen.fields, 'connected_clients'), most: Number.isNaN(most) ? null : most }
     },
     stream: () => seen.stream,
+    counters: () => seen.counters,
   }
 }
 
@@ -106,6 +118,8 @@ interface Seen {
   of: number
   opened: number
   slowAt: number
+  countersAt: number
+  counters: EngineCounters | null
   runId: string
   memory: number
   /** Of each of the two questions what a decision may depend on; and the words of the first. */
@@ -120,7 +134,18 @@ interface Seen {
 
 function nothingSeen(): Seen {
   return {
-    ...{ of: 0, opened: 0, slowAt: 0, runId: '', memory: 0, slow: '', often: '', text: '' },
+    ...{
+      of: 0,
+      opened: 0,
+      slowAt: 0,
+      countersAt: 0,
+      counters: null,
+      runId: '',
+      memory: 0,
+      slow: '',
+      often: '',
+      text: '',
+    },
     ...{ fields: {}, state: '', changed: true, stream: null },
   }
 }

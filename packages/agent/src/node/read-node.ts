@@ -1,6 +1,6 @@
 import { readFile, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
-import type { NodeReport } from '@fairlead/api'
+import type { NodeReport, StatisticsReport } from '@fairlead/api'
 
 /** What a node has, and how much of it is free; sizes in bytes. */
 export type NodeResources = Pick<
@@ -31,6 +31,17 @@ export async function readNode(
     memoryFreeBytes: Math.max(0, Math.min(available, limit - usedByShards)),
     diskFreeBytes: disk.bavail * disk.bsize,
   }
+}
+
+/** Processor time of the machine since it booted, in ticks of all its cores. Waiting for a disk counts as idle. */
+export async function readTicks(): Promise<StatisticsReport['ticks']> {
+  const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n')
+  const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, ...interrupts] = line
+    .split(/\s+/)
+    .slice(1)
+    .map(Number)
+  const [hard = 0, soft = 0] = interrupts
+  return { user: user + nice, system: system + hard + soft, idle: idle + waiting }
 }
 
 async function readAvailableBytes(): Promise<number> {

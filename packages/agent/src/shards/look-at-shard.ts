@@ -21,7 +21,7 @@ export async function lookInside(
 }
 
 /** After each look, and after each act: what is different is told to the server (changes.ts). */
-export function noteChanges({ state, place, changes, end }: Supervision): void {
+export function noteChanges({ state, place, changes, statistics, end }: Supervision): void {
   if (end.signal.aborted) return
   const { id } = place.folder
   const seen = whatWasSeen(state)
@@ -32,6 +32,8 @@ export function noteChanges({ state, place, changes, end }: Supervision): void {
   }
   const grown = state.attention.grown(state.engine.stream())
   if (grown !== null) changes.offset({ id, ...grown })
+  const counters = state.engine.counters()
+  if (counters !== null && state.last !== null) statistics.shard(id, state.last.startedAt, counters)
 }
 
 /** All values from which a report is made, and the state of the engine. If each value is the same as before, so is the report, and it is not made again. */

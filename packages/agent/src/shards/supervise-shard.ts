@@ -122,8 +122,9 @@ export function superviseShard(
   }
 }
 
-function sharedBy({ changes, beat }: SupervisionSettings): Pick<Supervision, 'changes' | 'rests'> {
-  return { changes, rests: beat.join() }
+function sharedBy(settings: SupervisionSettings): Pick<Supervision, 'changes' | 'statistics' | 'rests'> {
+  const { changes, statistics, beat } = settings
+  return { changes, statistics, rests: beat.join() }
 }
 
 function pidOf({ last }: ShardState): number | null {
@@ -242,6 +243,7 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
     case 'delete':
       await place.folder.remove()
       supervision.changes.gone(place.folder.id)
+      supervision.statistics.gone(place.folder.id)
       supervision.end.abort()
       supervision.onRemoved()
   }

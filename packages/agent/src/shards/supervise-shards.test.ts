@@ -5,6 +5,7 @@ import { withoutWall } from '../engine/engine-wall.ts'
 import { openModuleFiles } from '../folder/module-files.ts'
 import { openShards } from '../folder/open-shards.ts'
 import { createChangeLog } from './changes.ts'
+import { createStatisticsLog } from './statistics-log.ts'
 import { superviseShards } from './supervise-shards.ts'
 
 const noProxy = { state: 'exited', pid: null, why: '', crashes: 0 } as const
@@ -16,6 +17,7 @@ test('what is asked of one shard at once is done one after the other, and a refu
     wall: withoutWall('nothing is started'),
     silence: { hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
     changes: createChangeLog(noProxy),
+    statistics: createStatisticsLog(),
   }
   // No such build is here: nothing is started.
   const spec = await makeSpec({ build: { flavour: 'redict', version: '1.0.0' } })

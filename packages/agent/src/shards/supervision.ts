@@ -14,6 +14,7 @@ import type { ChangeLog } from './changes.ts'
 import type { View } from './describe-shard.ts'
 import type { SilenceRules } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
+import type { StatisticsLog } from './statistics-log.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
 /** What all supervisors of a node share; times are milliseconds. */
@@ -25,6 +26,7 @@ export interface SupervisionSettings {
   readonly silence: SilenceRules
   readonly stopWithinMs: number
   readonly changes: Pick<ChangeLog, 'shard' | 'offset' | 'gone'>
+  readonly statistics: Pick<StatisticsLog, 'shard' | 'gone'>
   /** Gives the moments at which running shards are looked at. */
   readonly beat: Pick<Beat, 'join'>
   /** A process has begun, or has ended. */
@@ -62,6 +64,7 @@ export interface Supervision {
   readonly log: Logger
   readonly end: AbortController
   readonly changes: SupervisionSettings['changes']
+  readonly statistics: SupervisionSettings['statistics']
   readonly rests: Rests
   readonly onRemoved: () => void
 }

@@ -4,6 +4,7 @@ import { readLife } from './engine-tunnel.ts'
 import { ProxyState } from './proxy-state.ts'
 import { putLimits, ShardId } from './put-limits.ts'
 import { putShardCertificate, ShardCertificate } from './put-shard-certificate.ts'
+import { reportStatistics } from './report-statistics.ts'
 import { Build, Sha256, ShardReport, ShardSpec } from './shard-report.ts'
 import { awaitChanges, reportShards } from './watch-operations.ts'
 
@@ -253,6 +254,7 @@ export const agentOperations = {
   readLife,
   reportShards,
   awaitChanges,
+  reportStatistics,
   putShard,
   putLimits,
   putShardCertificate,

@@ -7,6 +7,7 @@ import { giveUpBlocked } from './give-up-blocked.ts'
 import { HoldResult } from './hold-result.ts'
 import { prepareEndpoint } from './prepare-endpoint.ts'
 import { TakenScripts } from './taken-scripts.ts'
+import { reportTraffic } from './traffic.ts'
 
 /**
  * The small API of the proxy of a node, which serves the endpoints of its databases. It is declarative like
@@ -258,6 +259,7 @@ export const listClients = operation({
 /** All that a server can ask of a proxy, over its Unix socket. */
 export const proxyOperations = {
   reportProxy,
+  reportTraffic,
   putEndpoint,
   removeEndpoint,
   prepareEndpoint,

@@ -3,6 +3,7 @@ import type { GatheredBytes, RequestScanner } from '@fairlead/engine'
 import type { Command } from '../remembered/command.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 import type { KnownScripts } from '../remembered/known-scripts.ts'
+import type { Count, Timed } from '../traffic/count-traffic.ts'
 import type { Ahead } from './ahead.ts'
 import type { Allowance } from './allowance.ts'
 import type { Caching } from './caching.ts'
@@ -80,6 +81,7 @@ export interface Connection {
    * may not be sent any more, the client gets this text after its last reply.
    */
   protocolError: string | undefined
+  readonly timed: Timed
   /** How often it delayed the last holds. */
   putOff: PutOff | null
   clientEnded: boolean
@@ -138,7 +140,7 @@ export interface Owner {
   readonly onLogin: (connection: Connection) => void
   /** Whether its engine asks clients to sign in; null: not known yet. */
   readonly logins: { asked: boolean | null }
-  readonly count: { commands: number }
+  readonly count: Count
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
   readonly barrier: PublishBarrier

@@ -1,6 +1,7 @@
 import { createGatheredBytes, createRequestScanner } from '@fairlead/engine'
 import { table } from '../remembered/commands.ts'
 import { freshState } from '../remembered/connection-state.ts'
+import { createTimed } from '../traffic/count-traffic.ts'
 import { nothingAhead } from './ahead.ts'
 import type { ClientSide, Connection, Owner, Visitor } from './connection.ts'
 import { createLogin } from './login.ts'
@@ -36,6 +37,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     begun: createGatheredBytes(),
     part: null,
     protocolError: undefined,
+    timed: createTimed(),
     putOff: null,
     clientEnded: false,
     era: owner.era,

@@ -33,6 +33,7 @@ import { type Listener, listen, turnAway } from '../listen/listen.ts'
 import type { Others } from '../listen/others.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
+import { type Count, createCount } from '../traffic/count-traffic.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
@@ -84,7 +85,10 @@ export interface HoldTimes {
 }
 
 /** The state of an open endpoint; held means that some of its clients are. */
-export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & { readonly isHeld: boolean }
+export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & {
+  readonly isHeld: boolean
+  readonly traffic: Count & { readonly since: number }
+}
 
 /** Options of an endpoint. */
 export interface EndpointOptions {
@@ -116,7 +120,7 @@ export const TOO_MANY = 'the process has reached its limit of connections'
 export async function openEndpoint(wanted: EndpointSpec, options: EndpointOptions = {}): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
   const { name = addressText(wanted) } = options
-  const count = { commands: 0 }
+  const [count, since] = [createCount(), Date.now()]
   const share = createShare(admission, addressText(wanted))
   const scripts = createKnownScripts(options.scripts)
   const events = {
@@ -160,6 +164,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
       isHeld: upstream.isHeld,
       connections: upstream.connections.size,
       commands: count.commands,
+      traffic: { ...count, since },
       behind: [...upstream.behind],
       ...upstream.seen,
     }),

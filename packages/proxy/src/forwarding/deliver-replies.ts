@@ -14,6 +14,7 @@ import { afterTransaction } from '../remembered/after-command.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createExecMarking, type ExecMarking, markNext } from '../remembered/mark-exec.ts'
 import { isScan, markReply } from '../remembered/scan-cursors.ts'
+import { noteReplies } from '../traffic/count-traffic.ts'
 import { confirm, isConfirmation } from './confirm-channels.ts'
 import { endIfDone, forwardStash } from './forward-requests.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
@@ -78,7 +79,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
   if (link.careful && !isBetweenReplies(replies)) keepPart(connection, link, rest)
   else sendToClient(connection, link, rest)
   if (!countSubscribed(connection)) endConnection(connection, tooManyChannels)
-  if (connection.mode !== 'closed') afterReplies(connection, link)
+  if (connection.mode !== 'closed') afterReplies(connection, link, chunk.length)
   return chunk.length
 }
 
@@ -124,7 +125,8 @@ function markingOf({ state }: Connection, link: Link): ExecMarking | null {
   return scans.length === 0 ? null : createExecMarking(scans, link.generation)
 }
 
-function afterReplies(connection: Connection, link: Link): void {
+function afterReplies(connection: Connection, link: Link, bytes: number): void {
+  noteReplies(connection, link, bytes)
   if (connection.link === link) {
     steerLink(connection)
     if (connection.client.isPaused()) steerClient(connection)

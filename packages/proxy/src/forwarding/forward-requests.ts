@@ -23,6 +23,7 @@ import { hasTooMany, isBlocking, subscriptions, unmovable } from '../remembered/
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
+import { noteArrival, noteForwarded } from '../traffic/count-traffic.ts'
 import { forwardRest, send } from './forward-rest.ts'
 import { insteadOfNothing } from './instead-of-nothing.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
@@ -32,6 +33,7 @@ import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publ
 export function takeRequests(connection: Connection, chunk: Buffer): void {
   const { link, protocolError, mode } = connection
   if (mode === 'closed') return
+  noteArrival(connection, chunk.length)
   const mayGo = isFlowing(connection) || isCompleted(connection)
   if (protocolError !== undefined) forwardUnread(connection, chunk)
   else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
@@ -41,6 +43,7 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
 /** Takes bytes of the client that arrived outside of the turn of its endpoint. */
 export function setRequestsAside(connection: Connection, chunk: Buffer): void {
   if (connection.mode === 'closed') return
+  noteArrival(connection, chunk.length)
   letOthersGo(connection)
   stash(connection, chunk)
 }
@@ -121,7 +124,9 @@ function isFlowing(connection: Connection): boolean {
 
 /** After the first request that is replaced by another one, everything is sent as one piece: otherwise each replacement would be a write of its own, and a client may send 1,000 of them. */
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
+  const { sent } = link
   forwardEach(connection, link, bytes)
+  noteForwarded(connection, link, sent)
   if (link.socket.writableCorked > 0) link.socket.uncork()
 }
 

@@ -31,6 +31,7 @@ export function createProxyHandlers(parts: Parts): ProxyHandlers {
       endpoints: await Promise.all([...endpoints.wanted.keys()].toSorted().map(endpoints.report)),
       sentinel: sentinel?.report() ?? { ...sentinelAt, ...noSentinel },
     }),
+    reportTraffic: async () => ({ endpoints: [...(await endpoints.traffic())] }),
     putEndpoint: async ({ params: { id }, body }) => {
       await putEndpoint(id, body, parts)
       return endpoints.report(id)

@@ -1,4 +1,4 @@
-import { type EndpointReport, type EndpointSpec, Refusal } from '@fairlead/api'
+import { type EndpointReport, type EndpointSpec, Refusal, type Traffic } from '@fairlead/api'
 import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
@@ -20,6 +20,8 @@ export interface WantedEndpoints extends AsyncDisposable {
   whyNot(id: string): string | undefined
   /** Why it is not open. Throws Refusal not_found if it is not wanted. */
   report(id: string): Promise<EndpointReport>
+  /** What went through those that have, or had, a client. */
+  traffic(): Promise<readonly Traffic[]>
 }
 
 /** Starts with all of `wanted` closed. Disposed of, it closes the open ones. */
@@ -64,8 +66,19 @@ export function createWantedEndpoints(
     async report(id) {
       const endpoint = open.get(id)
       if (endpoint === undefined) return reportUnopened(id, wanted.get(id), failures.get(id)?.why)
-      const { isHeld, ...rest } = await endpoint.report()
+      const { isHeld, traffic: _, ...rest } = await endpoint.report()
       return { id, ...rest, state: isHeld ? 'held' : 'serving', why: '' }
+    },
+    async traffic() {
+      const views = await Promise.all(
+        [...open].map(async ([id, endpoint]) => ({ id, ...(await endpoint.report()) })),
+      )
+      return views
+        .filter(({ connections, commands }) => connections + commands > 0)
+        .map(({ id, connections, traffic: { commands, latencies, ...rest } }) => ({
+          ...{ id, connections, requests: commands, latencies: [...latencies] },
+          ...{ ...rest, latencyUs: Math.round(rest.latencyUs) },
+        }))
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...open.values()].map((endpoint) => endpoint[Symbol.asyncDispose]()))

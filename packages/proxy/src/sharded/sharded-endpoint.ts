@@ -24,6 +24,7 @@ import { type Admission, createAdmission, createShare } from '../listen/admissio
 import { listClients } from '../listen/list-clients.ts'
 import { listen, turnAway } from '../listen/listen.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
+import { createCount } from '../traffic/count-traffic.ts'
 import { askAsClients } from './ask-as-clients.ts'
 import { backendFor, DEFAULT_GROUP } from './backends.ts'
 import { connectionsOf, dropRouter, endRouter } from './close-router.ts'
@@ -89,7 +90,7 @@ export async function openShardedEndpoint(
     report: () => ({
       ...{ host: wanted.host, port: wanted.port, upstream: home(), shards: shardsNow() },
       isHeld: upstreams.some(({ isHeld }) => isHeld),
-      ...{ connections: routers.size, commands: count.commands },
+      ...{ connections: routers.size, commands: count.commands, traffic: { ...count, since: parts.since } },
       behind: upstreams.flatMap(({ behind }) => behind),
       doubted: parts.doubts.seen,
       ...allSeen(upstreams.map(({ seen }) => seen)),
@@ -106,7 +107,7 @@ type Parts = ReturnType<typeof makeParts>
 
 function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Admission) {
   const { onCut = () => undefined, name = addressText(wanted), scripts: before, generations } = options
-  const count = { commands: 0 }
+  const [count, since] = [createCount(), Date.now()]
   // One for all groups: a script of one group does no harm in the others.
   const scripts = createKnownScripts(before)
   const allowance = createAllowance()
@@ -140,7 +141,21 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
     for (const upstream of upstreams) upstream[Symbol.dispose]()
     share[Symbol.dispose]()
   }
-  return { wanted, name, admission, groups, addresses, shards, routers, share, doubts, count, scripts, end }
+  return {
+    wanted,
+    name,
+    admission,
+    groups,
+    addresses,
+    shards,
+    routers,
+    share,
+    doubts,
+    count,
+    since,
+    scripts,
+    end,
+  }
 }
 
 /** The addresses of its shards, from the server. */

@@ -35,6 +35,7 @@ export function combineViews(
     isHeld: parts.some(({ isHeld }) => isHeld),
     connections: sum(parts, ({ connections }) => connections),
     commands: sum(parts, ({ commands }) => commands),
+    traffic: combineTraffic(parts.map(({ traffic }) => traffic)),
     heldMsTotal: most(parts, ({ heldMsTotal }) => heldMsTotal),
     heldMsLast: most(parts, ({ heldMsLast }) => heldMsLast),
     repoints: most(parts, ({ repoints }) => repoints),
@@ -46,6 +47,19 @@ export function combineViews(
       count: sum(parts, ({ doubted }) => doubted?.count ?? 0),
       why: parts.find(({ doubted }) => doubted !== undefined && doubted.why !== '')?.doubted?.why ?? '',
     },
+  }
+}
+
+function combineTraffic(parts: readonly EndpointView['traffic'][]): EndpointView['traffic'] {
+  const [first] = parts
+  if (first === undefined) throw new Error('an endpoint has at least one part')
+  return {
+    since: most(parts, ({ since }) => since),
+    commands: sum(parts, ({ commands }) => commands),
+    bytesIn: sum(parts, ({ bytesIn }) => bytesIn),
+    bytesOut: sum(parts, ({ bytesOut }) => bytesOut),
+    latencyUs: sum(parts, ({ latencyUs }) => latencyUs),
+    latencies: first.latencies.map((_, n) => sum(parts, ({ latencies }) => latencies[n] ?? 0)),
   }
 }
 

@@ -1,0 +1,101 @@
+import type { ShardStatistics } from '@fairlead/api'
+import { type InfoFields, numberOf } from '@fairlead/engine'
+
+/** What an engine has now, and what it has counted since it began: the fields that a report has per second. */
+export type EngineCounters = Omit<ShardStatistics, 'id'>
+
+/** Of INFO, in addition to memory. */
+export const COUNTER_SECTIONS = ['stats', 'keyspace', 'cpu'] as const
+/** Engines have 16 databases unless told otherwise, and nearly all clients use the first. */
+const KEYSPACES = Array.from({ length: 16 }, (_, n) => `db${n}`)
+/** The fields of them that are read. */
+export const COUNTED: readonly string[] = [
+  ...['used_memory', 'used_memory_rss', 'total_commands_processed', 'total_net_input_bytes'],
+  ...['total_net_output_bytes', 'keyspace_hits', 'keyspace_misses', 'expired_keys', 'evicted_keys'],
+  ...['used_cpu_user', 'used_cpu_sys'],
+  ...KEYSPACES,
+]
+
+/** Reads `COUNTED` fields; `often` are those of the sections clients and replication. */
+export function readCounters(fields: InfoFields, often: InfoFields): EngineCounters {
+  const of = (name: string) => numberOf(fields, name)
+  const spaces = KEYSPACES.flatMap((name) => fields[name] ?? [])
+  return {
+    role: often['role'] === 'slave' ? 'replica' : 'primary',
+    connections: numberOf(often, 'connected_clients'),
+    blocked: numberOf(often, 'blocked_clients'),
+    keys: sum(spaces, /\bkeys=(\d+)/),
+    expires: sum(spaces, /\bexpires=(\d+)/),
+    usedMemory: of('used_memory'),
+    residentMemory: of('used_memory_rss'),
+    lagBytes: lagOf(often),
+    commands: of('total_commands_processed'),
+    bytesIn: of('total_net_input_bytes'),
+    bytesOut: of('total_net_output_bytes'),
+    hits: of('keyspace_hits'),
+    misses: of('keyspace_misses'),
+    expired: of('expired_keys'),
+    evicted: of('evicted_keys'),
+    cpuUser: of('used_cpu_user'),
+    cpuSystem: of('used_cpu_sys'),
+  }
+}
+
+/** "keys=3,expires=1,avg_ttl=0" */
+function sum(spaces: readonly string[], count: RegExp): number {
+  return spaces.reduce((all, space) => all + Number(count.exec(space)?.[1] ?? 0), 0)
+}
+
+/** A replica acknowledges what it has got once a second. */
+function lagOf(often: InfoFields): number {
+  if (often['role'] !== 'master') return 0
+  const offset = numberOf(often, 'master_repl_offset')
+  const offsets = Object.keys(often)
+    .filter((name) => /^slave\d+$/.test(name))
+    .map((name) => Number(/\boffset=(\d+)/.exec(often[name] ?? '')?.[1] ?? offset))
+  return Math.max(0, offset - Math.min(offset, ...offsets))
+}
+
+/** An engine is asked a few times a second, by its agent, by a server, and by its replicas, which acknowledge. */
+const OWN_COMMANDS_PER_SECOND = 10
+/** Memory moves by a little all the time. */
+const LEAST_MEMORY_SHARE = 0.01
+
+const moved = [
+  'role',
+  'connections',
+  'blocked',
+  'keys',
+  'expires',
+  'hits',
+  'misses',
+  'expired',
+  'evicted',
+] as const
+
+/** Whether clients did nothing between these, as far as an engine tells: only the few questions of Fairlead were answered. */
+export function isStill(before: EngineCounters, now: EngineCounters, seconds: number): boolean {
+  return (
+    moved.every((name) => before[name] === now[name]) &&
+    now.lagBytes === 0 &&
+    now.commands - before.commands <= OWN_COMMANDS_PER_SECOND * seconds &&
+    Math.abs(now.usedMemory - before.usedMemory) <= LEAST_MEMORY_SHARE * before.usedMemory
+  )
+}
+
+const counted = [
+  ...(['commands', 'bytesIn', 'bytesOut', 'hits', 'misses'] as const),
+  ...(['expired', 'evicted', 'cpuUser', 'cpuSystem'] as const),
+]
+
+/** How much it did each second between these. Null for `before`: nothing is known, as of a process that has just begun. */
+export function perSecond(
+  before: EngineCounters | null,
+  now: EngineCounters,
+  seconds: number,
+): Pick<EngineCounters, (typeof counted)[number]> {
+  const rate = (name: (typeof counted)[number]) =>
+    before === null || seconds <= 0 ? 0 : Math.max(0, now[name] - before[name]) / seconds
+  // Each name is one of the keys.
+  return Object.fromEntries(counted.map((name) => [name, rate(name)])) as ReturnType<typeof perSecond>
+}
