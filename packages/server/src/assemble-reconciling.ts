@@ -17,6 +17,7 @@ import { createReaches } from './reconcile/turn/reach.ts'
 import { createTrials } from './reconcile/turn/trials.ts'
 import { hostsOfApi } from './serve-https.ts'
 import { agentSocket, proxySocket } from './sockets.ts'
+import { createStatistics } from './statistics/statistics-service.ts'
 import { createTls } from './tls/tls-service.ts'
 
 /** Everything about databases: the reconciler, nodes, modules, databases, certificates. */
@@ -67,7 +68,10 @@ export async function assembleReconciling(
   const databases = createDatabases({
     ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
   })
+  const { agent, proxy } = ground
+  const measuring = { store, now, log, agent, proxy, placesOf: databases.placesOf }
   return {
+    statistics: opened.use(await createStatistics(measuring)),
     tls,
     trials,
     nudge,

@@ -28,6 +28,7 @@ import { hostsOfApi } from './serve-https.ts'
 import { createIdentify } from './sessions/identify.ts'
 import { sessionsRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
+import { statisticsRoutes } from './statistics/statistics-routes.ts'
 import { tellOfCommits } from './store/tell-of-commits.ts'
 import { tlsRoutes } from './tls/tls-routes.ts'
 import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
@@ -61,6 +62,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  statisticsRoutes(mount, reconciling.statistics, reconciling.databases)
   const document = toOpenApi(operations, softwareVersion)
   mount(getOpenApi, async () => document)
   return http

@@ -35,6 +35,22 @@ import {
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
 import { getShard, listDatabaseShards, listShards } from './shards.ts'
+import {
+  getClusterStats,
+  getDatabaseStats,
+  getLastClusterStats,
+  getLastDatabaseStats,
+  getLastNodeStats,
+  getLastShardStats,
+  getNodeStats,
+  getShardStats,
+  listDatabaseStats,
+  listLastDatabaseStats,
+  listLastNodeStats,
+  listLastShardStats,
+  listNodeStats,
+  listShardStats,
+} from './statistics.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
 import {
@@ -117,6 +133,20 @@ export const operations = {
   listLogs,
   getLicense,
   listCrdbs,
+  listDatabaseStats,
+  getDatabaseStats,
+  listLastDatabaseStats,
+  getLastDatabaseStats,
+  listShardStats,
+  getShardStats,
+  listLastShardStats,
+  getLastShardStats,
+  listNodeStats,
+  getNodeStats,
+  listLastNodeStats,
+  getLastNodeStats,
+  getClusterStats,
+  getLastClusterStats,
   getHealth,
   getOpenApi,
 }

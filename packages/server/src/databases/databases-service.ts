@@ -64,6 +64,8 @@ export interface Databases {
   list(query: ViewsQuery): Promise<readonly DatabaseView[]>
   /** The ids of the shards of these. */
   shardsOf(uids: readonly number[]): Promise<readonly number[]>
+  /** The databases of these shards, and whether clients of them use an endpoint. */
+  placesOf: ShardsStore['placesOf']
   /** Throws Refusal db_not_exist. */
   get(uid: number): Promise<DatabaseView>
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
@@ -105,6 +107,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
   return {
     list: (query) => listViews(query, { databases, shards, actions }),
     shardsOf: shards.idsOf,
+    placesOf: shards.placesOf,
     get,
 
     async create(request, by) {

@@ -124,6 +124,21 @@ function readShards(db: Db) {
         .where('database_uid', 'in', [...databaseUids])
       return (await query.execute()).map(({ id }) => id)
     },
+    /** The databases of these, and whether clients of them use an endpoint. */
+    async placesOf(ids: readonly number[]) {
+      const places: { shardId: number; databaseUid: number; hasEndpoint: boolean }[] = []
+      for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+        const rows = await db
+          .selectFrom('shards')
+          .innerJoin('databases', 'databases.uid', 'shards.database_uid')
+          .select(['shards.id', 'shards.database_uid', 'databases.endpoint_port'])
+          .where('shards.id', 'in', ids.slice(from, from + IDS_AT_ONCE))
+          .execute()
+        for (const { id, database_uid, endpoint_port } of rows)
+          places.push({ shardId: id, databaseUid: database_uid, hasEndpoint: endpoint_port !== null })
+      }
+      return places
+    },
     async listOf(databaseUid: number): Promise<readonly ShardRecord[]> {
       return (await all().where('database_uid', '=', databaseUid).execute()).map(fromRow)
     },

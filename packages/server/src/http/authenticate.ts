@@ -77,7 +77,7 @@ function isAboutDatabase({ path }: Operation): boolean {
 
 /** Paths that name a database elsewhere. */
 const others: readonly string[] = [
-  '/v1/actions/bdb/:uid',
-  '/v1/modules/upgrade/bdb/:uid',
+  ...['/v1/actions/bdb/:uid', '/v1/modules/upgrade/bdb/:uid'],
   '/v1/local/bdbs/:uid/endpoint/availability',
+  ...['/v1/bdbs/stats/:uid', '/v1/bdbs/stats/last/:uid'],
 ]

@@ -201,4 +201,6 @@ export interface Tables {
     certificate: string | null
     closed: number
   }
+  /** `slot`: the number of the interval since 1970. `points`: JSON, compressed, in base64. */
+  readonly statistics: { resolution: string; slot: number; points: string }
 }

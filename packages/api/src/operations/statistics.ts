@@ -1,0 +1,233 @@
+import { type TProperties, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { DatabaseUid } from './databases.ts'
+import { statisticsMetrics } from './statistics-metrics.ts'
+
+/** The intervals of the wider API. */
+export const statisticsIntervals = ['1sec', '10sec', '5min', '15min', '1hour', '12hour', '1week'] as const
+/** Those of which something is kept. */
+export const keptIntervals = ['10sec', '5min', '1hour'] as const
+/** One of them. */
+export type KeptInterval = (typeof keptIntervals)[number]
+
+const metrics = Type.String({
+  maxLength: 2_000,
+  description: 'Names of metrics, with commas between them; all when absent',
+})
+
+const Time = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
+  description: 'ISO 8601, as 2026-11-21T12:00:00Z',
+})
+const IntervalsQuery = Type.Object(
+  {
+    interval: Type.Optional(
+      Type.Enum([...statisticsIntervals], {
+        description:
+          '10sec is kept for 15 minutes, 5min for a day, 1hour for a week; others are refused. When absent, the finest that reaches back to `stime`',
+      }),
+    ),
+    stime: Type.Optional(Time),
+    etime: Type.Optional(Time),
+    metrics: Type.Optional(metrics),
+  },
+  { additionalProperties: false },
+)
+const LastQuery = Type.Object({ metrics: Type.Optional(metrics) }, { additionalProperties: false })
+
+function pointOf(names: Readonly<Record<string, string>>) {
+  const fields = Object.entries(names).map(([name, description]) => [
+    name,
+    Type.Optional(Type.Number({ description })),
+  ])
+  return Type.Object({
+    interval: Type.Enum([...keptIntervals]),
+    stime: Type.String(),
+    etime: Type.String(),
+    // Each value is an optional number.
+    ...(Object.fromEntries(fields) as TProperties),
+  })
+}
+
+const uidOf = (what: string) =>
+  Type.Object({ uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: what }) })
+const Bdb = pointOf(statisticsMetrics.bdb)
+const Shard = pointOf(statisticsMetrics.shard)
+const NodePoint = pointOf(statisticsMetrics.node)
+const Cluster = pointOf(statisticsMetrics.cluster)
+const seriesOf = (point: typeof Bdb) => Type.Object({ uid: Type.String(), intervals: Type.Array(point) })
+const lastOf = (point: typeof Bdb) => Type.Record(Type.String(), point)
+
+/** GET /v1/bdbs/stats: the databases that the caller may see. */
+export const listDatabaseStats = operation({
+  method: 'GET',
+  path: '/v1/bdbs/stats',
+  summary: 'Statistics of all databases',
+  since: '0.1.0',
+  permission: 'view_all_bdb_stats',
+  query: IntervalsQuery,
+  ok: Type.Array(seriesOf(Bdb)),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/bdbs/stats/:uid: of `uid`, or of all that the caller may see. */
+export const getDatabaseStats = operation({
+  method: 'GET',
+  path: '/v1/bdbs/stats/:uid',
+  summary: 'Statistics of a database',
+  since: '0.1.0',
+  permission: 'view_bdb_stats',
+  params: Type.Object({ uid: DatabaseUid }),
+  query: IntervalsQuery,
+  ok: seriesOf(Bdb),
+  errors: ['invalid_request', 'db_not_exist'],
+})
+
+/** GET /v1/bdbs/stats/last: of `uid`, or of all that the caller may see. */
+export const listLastDatabaseStats = operation({
+  method: 'GET',
+  path: '/v1/bdbs/stats/last',
+  summary: 'The last statistics of all databases, by uid',
+  since: '0.1.0',
+  permission: 'view_all_bdb_stats',
+  query: LastQuery,
+  ok: lastOf(Bdb),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/bdbs/stats/last/:uid: of `uid`, or of all that the caller may see. */
+export const getLastDatabaseStats = operation({
+  method: 'GET',
+  path: '/v1/bdbs/stats/last/:uid',
+  summary: 'The last statistics of a database, under its uid; empty while there are none',
+  since: '0.1.0',
+  permission: 'view_bdb_stats',
+  params: Type.Object({ uid: DatabaseUid }),
+  query: LastQuery,
+  ok: lastOf(Bdb),
+  errors: ['invalid_request', 'db_not_exist'],
+})
+
+/** GET /v1/shards/stats: of `uid`, or of all that the caller may see. */
+export const listShardStats = operation({
+  method: 'GET',
+  path: '/v1/shards/stats',
+  summary: 'Statistics of all shards',
+  since: '0.1.0',
+  permission: 'view_all_shard_stats',
+  query: IntervalsQuery,
+  ok: Type.Array(seriesOf(Shard)),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/shards/stats/:uid: of `uid`, or of all that the caller may see. */
+export const getShardStats = operation({
+  method: 'GET',
+  path: '/v1/shards/stats/:uid',
+  summary: 'Statistics of a shard',
+  since: '0.1.0',
+  permission: 'view_shard_stats',
+  params: uidOf('Identifier of the shard'),
+  query: IntervalsQuery,
+  ok: seriesOf(Shard),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/shards/stats/last: of `uid`, or of all that the caller may see. */
+export const listLastShardStats = operation({
+  method: 'GET',
+  path: '/v1/shards/stats/last',
+  summary: 'The last statistics of all shards, by uid',
+  since: '0.1.0',
+  permission: 'view_all_shard_stats',
+  query: LastQuery,
+  ok: lastOf(Shard),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/shards/stats/last/:uid: of `uid`, or of all that the caller may see. */
+export const getLastShardStats = operation({
+  method: 'GET',
+  path: '/v1/shards/stats/last/:uid',
+  summary: 'The last statistics of a shard, under its uid',
+  since: '0.1.0',
+  permission: 'view_shard_stats',
+  params: uidOf('Identifier of the shard'),
+  query: LastQuery,
+  ok: lastOf(Shard),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/nodes/stats: of `uid`, or of all that the caller may see. */
+export const listNodeStats = operation({
+  method: 'GET',
+  path: '/v1/nodes/stats',
+  summary: 'Statistics of all nodes',
+  since: '0.1.0',
+  permission: 'view_all_nodes_stats',
+  query: IntervalsQuery,
+  ok: Type.Array(seriesOf(NodePoint)),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/nodes/stats/:uid: of `uid`, or of all that the caller may see. */
+export const getNodeStats = operation({
+  method: 'GET',
+  path: '/v1/nodes/stats/:uid',
+  summary: 'Statistics of a node',
+  since: '0.1.0',
+  permission: 'view_node_stats',
+  params: uidOf('Identifier of the node'),
+  query: IntervalsQuery,
+  ok: seriesOf(NodePoint),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/nodes/stats/last: of `uid`, or of all that the caller may see. */
+export const listLastNodeStats = operation({
+  method: 'GET',
+  path: '/v1/nodes/stats/last',
+  summary: 'The last statistics of all nodes, by uid',
+  since: '0.1.0',
+  permission: 'view_all_nodes_stats',
+  query: LastQuery,
+  ok: lastOf(NodePoint),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/nodes/stats/last/:uid: of `uid`, or of all that the caller may see. */
+export const getLastNodeStats = operation({
+  method: 'GET',
+  path: '/v1/nodes/stats/last/:uid',
+  summary: 'The last statistics of a node, under its uid',
+  since: '0.1.0',
+  permission: 'view_node_stats',
+  params: uidOf('Identifier of the node'),
+  query: LastQuery,
+  ok: lastOf(NodePoint),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/cluster/stats: of `uid`, or of all that the caller may see. */
+export const getClusterStats = operation({
+  method: 'GET',
+  path: '/v1/cluster/stats',
+  summary: 'Statistics of the cluster',
+  since: '0.1.0',
+  permission: 'view_cluster_stats',
+  query: IntervalsQuery,
+  ok: Type.Object({ intervals: Type.Array(Cluster) }),
+  errors: ['invalid_request'],
+})
+
+/** GET /v1/cluster/stats/last: of `uid`, or of all that the caller may see. */
+export const getLastClusterStats = operation({
+  method: 'GET',
+  path: '/v1/cluster/stats/last',
+  summary: 'The last statistics of the cluster; empty while there are none',
+  since: '0.1.0',
+  permission: 'view_cluster_stats',
+  query: LastQuery,
+  ok: Type.Partial(Cluster),
+  errors: ['invalid_request'],
+})

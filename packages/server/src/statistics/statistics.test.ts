@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { adminPassword, startControlPlane } from '../../test/control-plane.ts'
+import { openTestStore } from '../../test/open-test-store.ts'
+import { slotOf } from './resolutions.ts'
+import { createStatistics } from './statistics-service.ts'
+import { statisticsStore } from './statistics-store.ts'
+
+const at = Date.UTC(2026, 10, 23, 12)
+
+test('what is asked for that is not kept is refused, and named', async () => {
+  await using server = await startControlPlane()
+  const auth = await server.signIn(server.config.adminUsername, adminPassword)
+  const ask = (path: string) => server.send('GET', path, { auth })
+  for (const path of ['/v1/bdbs/stats', '/v1/shards/stats', '/v1/nodes/stats'])
+    expect(await ask(`${path}?interval=5min`)).toMatchObject({ status: 200, body: [] })
+  for (const path of ['/v1/bdbs/stats/last', '/v1/shards/stats/last', '/v1/cluster/stats/last'])
+    expect(await ask(path)).toMatchObject({ status: 200, body: {} })
+  expect(await ask('/v1/cluster/stats')).toMatchObject({ status: 200, body: { intervals: [] } })
+  expect(await ask('/v1/bdbs/stats/7')).toMatchObject({ status: 404, body: { error_code: 'db_not_exist' } })
+  expect(await ask('/v1/shards/stats/7')).toMatchObject({ status: 404 })
+  expect(await ask('/v1/nodes/stats/2')).toMatchObject({ status: 404 })
+  const refused = await ask('/v1/bdbs/stats?interval=1sec')
+  expect(refused.status).toBe(400)
+  expect(refused.body['message']).toBe('interval: 1sec is not kept; ask for 10sec, 5min, 1hour')
+  expect((await ask('/v1/cluster/stats?stime=2026-99-99T00:00:00Z')).body['message']).toContain('stime')
+})
+
+test('intervals of an earlier server are read at the start; a damaged row costs itself, an old one goes', async () => {
+  await using store = await openTestStore(':memory:')
+  const stored = statisticsStore(store.db)
+  const slot = slotOf('5min', at)
+  const points = [{ kind: 'node' as const, uid: 1, values: { cpu_user: 0.25 } }]
+  for (const one of [slot - 400, slot - 2, slot - 1])
+    await stored.add({ interval: '5min', slot: one, points }, 0)
+  await stored.add({ interval: '5min', slot, points }, slot - 288)
+  await stored.add({ interval: '5min', slot, points: [] }, slot - 288)
+  await store.db
+    .updateTable('statistics')
+    .set({ points: 'x' })
+    .where('slot', '=', slot - 1)
+    .execute()
+  const none = () => Promise.reject(new Error('nothing is asked here'))
+  await using statistics = await createStatistics({
+    ...{ store, now: () => at + 1_000, placesOf: async () => [], log: { warn: () => undefined } },
+    ...{ agent: { reportStatistics: none }, proxy: { reportTraffic: none } },
+  })
+  const asked = { interval: '5min' as const, fromMs: undefined, toMs: undefined }
+  expect(
+    statistics.intervals('node', 1, asked).map(({ fromMs, values }) => [fromMs, values['cpu_user']]),
+  ).toEqual([
+    [at - 600_000, 0.25],
+    [at, 0.25],
+  ])
+})
