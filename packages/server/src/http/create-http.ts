@@ -54,18 +54,7 @@ export function createHttp(deps: {
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
-  const methodsAt = noteMethods(app)
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0] ?? ''
-    const methods = methodsAt(path)
-    if (methods.length === 0)
-      throw new Refusal(
-        'not_found',
-        `there is nothing at ${request.method} ${path}; GET /openapi.json lists every path`,
-      )
-    void reply.header('allow', methods.join(', '))
-    throw new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
-  })
+  answerUnknown(app)
   if (bounds !== undefined) app.decorate('bounds', bounds)
   readJson(app)
   nameRequests(app, deps.log)
@@ -88,6 +77,22 @@ export function createHttp(deps: {
     done()
   })
   return app
+}
+
+/** A path that is not there, and a path without this method. */
+function answerUnknown(app: FastifyInstance): void {
+  const methodsAt = noteMethods(app)
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? ''
+    const methods = methodsAt(path)
+    if (methods.length === 0)
+      throw new Refusal(
+        'not_found',
+        `there is nothing at ${request.method} ${path}; GET /openapi.json lists every path`,
+      )
+    void reply.header('allow', methods.join(', '))
+    throw new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
+  })
 }
 
 /** The position where the text stops being JSON, if V8 says it; never a part of the text, because it may contain a password. */
