@@ -34,10 +34,13 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
     return toPolicy(await cluster.change({ lockout }, caller))
   })
 
+  const local = holdFor(LOCAL_HOLDS_MS, async () => {
+    const [node] = await nodes.list()
+    return { node, builds: await nodes.builds().catch(() => []) } // an agent that is away is no reason not to answer
+  })
   mount(getBootstrap, async () => {
     const { createdAt } = await cluster.settings()
-    const [node] = await nodes.list()
-    const builds = await nodes.builds().catch(() => []) // an agent that is away is no reason not to answer
+    const { node, builds } = await local()
     return {
       bootstrap_status:
         createdAt === null
@@ -66,6 +69,19 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
     await cluster.create(asked.name, admin, by, bootstrap_secret)
     return { action: 'create_cluster' as const, name: asked.name }
   })
+}
+
+/** GET /v1/bootstrap needs no token: requests without number must not become as many questions to the agent. */
+const LOCAL_HOLDS_MS = 5_000
+
+/** Asks again when the last answer, or question, is `ms` old. */
+function holdFor<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
+  let held: { readonly answer: Promise<T>; readonly until: number } | undefined
+  return () => {
+    if (held === undefined || performance.now() > held.until)
+      held = { answer: ask(), until: performance.now() + ms }
+    return held.answer
+  }
 }
 
 function fromWire(body: Body<typeof updateCluster>): SettingsChange {
