@@ -208,6 +208,14 @@ describe('the membership of two groups', () => {
       })
     })
 
+    test('what it does not know of a primary, or knows differently, is told to people', () => {
+      const why = (nodes: (known: readonly ClusterNode[]) => readonly ClusterNode[]) =>
+        introduce(change(seen, 2, nodes))
+      const step = (words: string) => ({ step: { why: expect.stringContaining(words) } })
+      expect(why(as('node-1', { epoch: 0 }))).toMatchObject(step('of epoch 0)'))
+      expect(why(without('node-3'))).toMatchObject(step('unknown to it)'))
+    })
+
     test('a replica of another group may know nothing', () => {
       expect(introduce(change(seen, 4, () => []))).toBeUndefined()
     })

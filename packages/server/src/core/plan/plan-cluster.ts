@@ -113,7 +113,7 @@ export function planIntroduction(
     ...unaware.map((other) => [successor, other] as const),
     ...unheard.map((other) => [other, successor] as const),
   ])
-  const why = `shard ${successor.id} must be introduced to ${due.length} shard(s) of the cluster, and ${unheard.length} to it`
+  const why = `shard ${successor.id} must be introduced to ${due.length} shard(s) of the cluster, and ${unheard.length} to it${howKnown(unheard[0], successor)}`
   return greetings.length === 0
     ? { kind: 'wait', shard: successor.id, code: 'cluster_view', why, progress: due.length + unheard.length }
     : act({ kind: 'meet', greetings, why })
@@ -132,6 +132,18 @@ function nodeOf({ engine }: LiveShard, other: LiveShard): ClusterNode | undefine
 function isKnownAsItIs(primary: LiveShard, other: LiveShard): boolean {
   const [itself, seen] = [nodeOf(primary, primary), nodeOf(primary, other)]
   return seen !== undefined && seen.slots === itself?.slots && seen.epoch === itself.epoch
+}
+
+/** The difference, for people: greetings repeat what a primary says of itself, and a shard that does not believe it waits for more than a greeting. */
+function howKnown(primary: LiveShard | undefined, other: LiveShard): string {
+  if (primary === undefined) return ''
+  const seen = nodeOf(primary, other)
+  const as = seen === undefined ? 'unknown to it' : `in its view ${ownedBy(seen)}`
+  return ` (shard ${primary.id}: ${ownedBy(nodeOf(primary, primary))}, ${as})`
+}
+
+function ownedBy(node: ClusterNode | undefined): string {
+  return `slots ${node?.slots || 'none'} of epoch ${node?.epoch ?? 'none'}`
 }
 
 /** A step with the greetings, of the first shard of each pair to the second, that are not on their way yet. */
