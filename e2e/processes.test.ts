@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,8 +80,8 @@ describe('fairlead up', () => {
       const first = start(['up'], {
         FAIRLEAD_HOME: home,
         FAIRLEAD_HTTP_PORT: '0',
-        FAIRLEAD_HTTPS_PORT: '0',
-        FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to}`,
+        FAIRLEAD_HTTPS_PORT: String(ports.to),
+        FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to - 1}`,
         FAIRLEAD_LOG_LEVEL: 'info',
       })
       const url = await first.says(/ready at (http:\S+)/)
@@ -105,6 +107,8 @@ describe('fairlead up', () => {
       const pids = pidsOf(home)
       expect(pids.length).toBe(3)
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
+      const secure = await first.says(/ready at \S+ and (https:\S+)/)
+      expect(await statusOver(secure, await first.says(/curl --cacert (\S+)/))).toBe(200)
 
       first.process.kill('SIGINT')
       expect(await first.ended).toBe(0)
@@ -247,6 +251,14 @@ function worksIn(folder: string, pid: string): boolean {
   } catch {
     return false // it has ended in the meantime
   }
+}
+
+/** The status of GET /healthz for a client that trusts only what is in this file. */
+async function statusOver(url: string, trusted: string): Promise<number | undefined> {
+  const sent = request(`${url}/healthz`, { ca: readFileSync(trusted, 'utf8'), agent: false }).end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
 }
 
 async function authorize(url: string, password: string): Promise<string> {
