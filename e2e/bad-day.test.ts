@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { build, findBuild } from '../proof/engine-pairs.ts'
 import { asAdmin, lastWordsOf, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { until } from '../proof/until.ts'
 import { type Proof, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
 import { untilAction } from '../proof/way-back.ts'
 import { smallDisk } from './small-disk.ts'
@@ -230,7 +231,10 @@ test.runIf(process.getuid?.() === 0)(
       using _ = disk.fill()
       const given = await resume().catch((error: Error) => error)
       await load.untilAcked(load.acked() + 10_000)
-      expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica', 'replica'])
+      await until(
+        'all shards answer',
+        async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica,replica',
+      )
       expect(given).toBeInstanceOf(ApiError)
     }
     await resume()
@@ -239,6 +243,6 @@ test.runIf(process.getuid?.() === 0)(
     await load.untilAcked(load.acked() + 1_000)
     await load.stop()
     expect(await load.readBack()).toMatchObject({ lost: 0, duplicated: 0 })
-    expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
+    await until('both answer', async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica')
   },
 )
