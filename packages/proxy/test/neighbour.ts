@@ -37,8 +37,8 @@ export async function moveIn(port: number): Promise<Neighbour> {
 }
 
 /**
- * What a neighbour may feel at p99 of what others do, in milliseconds: by what it feels when they do nothing. Where more processes want to
- * run than there are processors, a proxy that has much to do waits for its turn: by their number, too.
+ * The permitted p99 of a neighbour while others work, in milliseconds; it depends on its p99 while they do nothing. If more
+ * processes want to run than there are processors, a busy proxy waits for a processor, so it depends on their number, too.
  */
 export function mostFelt(calm: Latency): number {
   const [load = 0] = loadavg()

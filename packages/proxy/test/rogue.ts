@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A listener that is no engine of ours: it must receive nothing. */
+/** A listener that is not an engine of ours: it must receive nothing. */
 export interface Rogue extends AsyncDisposable {
   readonly port: number
   /** The bytes of each connection that it accepted. */

@@ -27,7 +27,7 @@ export interface Cluster extends AsyncDisposable {
 
 const FIRST_SLOTS = [0, 5_461, 10_923, 16_384]
 
-/** Three primaries in cluster mode, a replica for each if wanted, and an endpoint before them. */
+/** Three primaries in cluster mode, a replica for each if wanted, and an endpoint in front of them. */
 export async function makeCluster(
   options: { readonly build?: string; readonly withReplicas?: boolean } = {},
 ): Promise<Cluster> {

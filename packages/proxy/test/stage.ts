@@ -80,7 +80,7 @@ export interface Pair extends AsyncDisposable {
   successor(): Engine
 }
 
-/** A primary with its replica and an endpoint before them. */
+/** A primary with its replica, and an endpoint in front of them. */
 export async function makePair(
   from = oldest,
   to = newest,

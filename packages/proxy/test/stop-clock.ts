@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
 
 /**
- * From now on no timer of so many milliseconds comes to its end by itself, so that it does not matter how long the machine takes for the
- * rest. Until `vi.restoreAllMocks`. Returns what they would do, in the order in which they began.
+ * From now on no timer of this many milliseconds ends by itself, so the speed of the machine does not matter. Until
+ * `vi.restoreAllMocks`. Returns the callbacks of these timers, in the order in which they began.
  */
 export function holdTimers(ofMs: number): readonly (() => void)[] {
   const real = globalThis.setTimeout
@@ -15,7 +15,7 @@ export function holdTimers(ofMs: number): readonly (() => void)[] {
   return held
 }
 
-/** The same, and this process's clock stands still: what waits for either is seen to wait. */
+/** The same, and this process's clock does not advance: a wait for a timer or for the clock stays a wait. */
 export function stopClock(withinMs: number): void {
   holdTimers(withinMs)
   vi.spyOn(performance, 'now').mockReturnValue(performance.now())

@@ -7,7 +7,7 @@ async function changeIsTold(client: RawClient, key: string, change: () => Promis
 }
 
 test.for([...new Set([oldest, builds.find((build) => build.startsWith('valkey')) ?? newest])])(
-  'what CLIENT CACHING has said of the next command, or transaction, is so at the new primary: from %s',
+  'CLIENT CACHING applies to the next command, or transaction, at the new primary: from %s',
   async (build) => {
     await using pair = await makePair(build, newest)
     await using client = await dial(pair.port)

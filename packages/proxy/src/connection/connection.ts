@@ -17,17 +17,22 @@ import type { PutOff } from './put-off.ts'
  * A client's connection, and the one connection to an engine behind it (its link). Its modes:
  *
  * opening — there is no link yet: the client has just come, or its engine ended while
- *   it was idle. What the client sends is stashed. Ends with a link that remembers the connection's state: serving; or
- *   closed, with an error, when no engine can be reached.
- * serving — bytes go both ways as they come. Only this mode forwards requests that begin. Ends by a hold, or when
- *   either side is gone: then the other is closed once it has got everything.
- * draining — a hold has begun. A long request of which a part is forwarded, and not kept, is completed, everything else is
- *   stashed, replies are still delivered. Ends as soon as every request is answered, except a command that blocks.
- * held — nothing is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
- *   closes, the client sees neither, and the command is asked `again` with the time it has left.
- * moving — a new link is being opened and made to remember the state. The old one is read as long as it may hold
- *   something for the client. Ends as serving, on the new link, with the stash forwarded first.
- * closed — neither side is there any more.
+ *
+ * it was idle. What the client sends is stashed. Ends with a link that remembers the connection's state: serving; or
+ *
+ * closed, with an error, when no engine can be reached. serving — bytes go both ways as they come. Only this mode forwards
+ * requests that begin. Ends by a hold, or when
+ *
+ * either side is gone: then the other is closed once it has got everything. draining — a hold has begun. A long request of which
+ * a part is forwarded, and not kept, is completed, everything else is
+ *
+ * stashed, replies are still delivered. Ends as soon as every request is answered, except a command that blocks. held — nothing
+ * is under way but, perhaps, a blocking command. The engine may be demoted now: if it says UNBLOCKED and
+ *
+ * closes, the client sees neither, and the command is asked `again` with the time it has left. moving — a new link is being
+ * opened and made to remember the state. The old one is read as long as it may hold
+ *
+ * something for the client. Ends as serving, on the new link, with the stash forwarded first. closed — both sides are gone.
  */
 export type Mode = 'opening' | 'serving' | 'draining' | 'held' | 'moving' | 'closed'
 

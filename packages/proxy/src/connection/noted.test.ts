@@ -36,7 +36,7 @@ test('a client has 1 MB under way, and 64 KB while all clients together have mor
   expect(hasManyPendingReplies(client, linkWith(MB, 1))).toBe(true)
   const others = Array.from({ length: 128 }, () => linkWith(MB))
   expect(isFull()).toEqual([true, false])
-  // Answered, or closed: either makes room, once.
+  // An answer and a close each make room, once.
   for (const [n, link] of others.entries())
     if (n % 2 === 0) strikeOut(link)
     else forgetNoted(link)

@@ -4,7 +4,7 @@ import { dial, makePair, newest, type Pair } from '../../test/stage.ts'
 
 const subscribed = '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n'
 
-/** Hands over; others still wait for subscribers of theirs until what is returned is called. */
+/** Hands over. The other threads wait for their subscribers until the returned function is called. */
 async function handOverBehindBarrier(pair: Pair): Promise<() => void> {
   const { drained, why } = await pair.endpoint.hold({ deadlineMs: 60_000 })
   if (!drained) throw new Error(why)
@@ -19,7 +19,7 @@ test.for([
   { what: 'a long message', text: 'x'.repeat(200_000), sentBefore: 0 },
   { what: 'a message of which a part came before the handover', text: 'hello', sentBefore: 30 },
   { what: 'a message of which a part came before its channel', text: 'hello', sentBefore: 9 },
-])('before all subscribers have moved none receives $what', async ({ text, sentBefore }) => {
+])('no subscriber receives $what before all subscribers have moved', async ({ text, sentBefore }) => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('PING', '+PONG\r\n')
@@ -40,7 +40,7 @@ test.for([
   await listener.gets(`*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$${text.length}\r\n${text}\r\n`)
 })
 
-test('a switch goes on, and messages are delivered, although other threads fail', async () => {
+test('a switch goes on, and messages are delivered, even if other threads fail', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('PING', '+PONG\r\n')

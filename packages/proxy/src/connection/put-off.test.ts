@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FEWEST_TIMES, isOverdue, LONGEST_REQUEST_MS, LONGEST_SERIES_MS, putOffAgain } from './put-off.ts'
 
-/** Delays a hold again and again, at these intervals in milliseconds. Returns when others have waited long enough; null: never. */
+/** Delays a hold repeatedly, at these intervals in milliseconds. Returns when others have waited long enough; null: never. */
 function overdueAfter(everyMs: number, tries: number, requestOf: (n: number) => number): number | null {
   let putOff = putOffAgain(null, requestOf(0), 0)
   for (let n = 1; n <= tries; n += 1) {
@@ -20,6 +20,6 @@ test('one long request after the other becomes overdue later', () => {
   expect(overdueAfter(10_000, 100, (n) => n)).toBe(LONGEST_SERIES_MS)
 })
 
-test('a few long requests delay nothing for long', () => {
+test('a few long requests do not count as a long delay', () => {
   expect(overdueAfter(10_000, 5, (n) => n)).toBeNull()
 })

@@ -11,7 +11,7 @@ export interface PutOff {
 export const LONGEST_REQUEST_MS = 60_000
 /** The same for a client that sends one long request after the other, and delays each hold. */
 export const LONGEST_SERIES_MS = 300_000
-/** A client is not closed before it has delayed this many holds: one that paused once gets another chance. */
+/** A client is not closed before it has delayed this many holds: a client that paused once may continue. */
 export const FEWEST_TIMES = 5
 
 /** Counts that a client delays a hold, at `nowMs`, with the request of this number. `before`: null if it did not delay the last one. */

@@ -24,7 +24,7 @@ interface Watched extends AsyncDisposable {
   readonly cuts: Cut[]
 }
 
-/** An endpoint before an engine, and its log of clients that it has closed. */
+/** An endpoint in front of an engine, and its log of closed clients. */
 async function watch(engine: Engine, most = 100): Promise<Watched> {
   const cuts: Cut[] = []
   const options = { admission: createAdmission(most), onCut: (cut: Cut) => void cuts.push(cut) }
@@ -75,7 +75,7 @@ test('a client is found by the address that a shard sees, with its name and user
   expect(endpoint.clients({ limit: 1 }).clients).toMatchObject([{ client, via: [moved], name: 'orders' }])
 })
 
-test('a client that is cut is logged with its address, that of its link, and why; a client that leaves is not', async () => {
+test('a client that is cut is logged with its address, the address of its link, and the reason; a client that leaves is not logged', async () => {
   await using engine = await startEngine(newest)
   await using successor = await startEngine(newest)
   await using watched = await watch(engine, 3)

@@ -124,7 +124,8 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
       'RESET\r\n',
     ),
   )
-  // Both were found by chance: the client waited without a reply, and requests behind it kept the endpoint from letting it go.
+  // Both were found by chance: the client waited without a reply, and because of the requests behind it the endpoint did not
+  // release it.
   const garbled: Piece[] = [
     'CLIENT REPLY SKIP\r\n',
     'BLPOP q 0\r\n',
@@ -158,7 +159,7 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
   expect(other.text()).toBe('')
 })
 
-test('what is no request is refused in the engine’s words, behind the replies that are due', async () => {
+test('an invalid request gets the engine’s error, after the replies that are due', async () => {
   await using engine = await startEngine(newest)
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
@@ -197,7 +198,7 @@ test('a hold fails when the engine does not answer in time, and all clients go o
   await slow.gets('+OK\r\n')
 })
 
-test('a long request of which a part has gone waits in a hold, with what follows, and goes whole to the new primary', async () => {
+test('a long request that was forwarded in part waits during a hold, with the requests after it, and is sent whole to the new primary', async () => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
   const half = 'x'.repeat(100_000)
@@ -210,7 +211,7 @@ test('a long request of which a part has gone waits in a hold, with what follows
   await client.gets('+OK\r\n:200000\r\n+OK\r\n$5\r\nlater\r\n')
 })
 
-test('a client that does not read makes only itself wait, and the proxy keeps little of what it does not read', async () => {
+test('a client that does not read delays only itself, and the proxy keeps little of its replies', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await pair.a.admin(`SETRANGE big 1000000 x`)
@@ -227,7 +228,7 @@ test('a client that does not read makes only itself wait, and the proxy keeps li
   // All of it would be twice as much.
   expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024)
 
-  // It does not stand in the way of a handover either, and gets what is due to it.
+  // It does not delay a handover either, and gets its replies.
   expect(await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 100 })).toMatchObject({
     drained: true,
     late: 1,
@@ -248,7 +249,7 @@ test('a client that does not read makes only itself wait, and the proxy keeps li
   lazy.destroy()
 })
 
-test('half-closed clients get every reply; blocked ones leave the engine at once', async () => {
+test('half-closed clients get every reply; a blocked half-closed client is disconnected from the engine at once', async () => {
   await using engine = await startEngine(newest)
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using client = await dial(endpoint.wanted.port)
@@ -262,7 +263,7 @@ test('half-closed clients get every reply; blocked ones leave the engine at once
   await until(async () => (await engine.admin('INFO clients')).includes('blocked_clients:0'))
 })
 
-test('when the engine dies its clients are closed; a new client waits a little, and gets an error', async () => {
+test('when the engine dies, its clients are closed; a new client waits for a moment, and gets an error', async () => {
   const cuts: unknown[] = []
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), await freePort()), {
     onCut: (cut) => void cuts.push(cut),
@@ -282,14 +283,14 @@ test('when the engine dies its clients are closed; a new client waits a little, 
   expect(cuts).toMatchObject([{}, { client: client.address, why: 'its shard closed the connection' }])
 })
 
-test('idle connections follow by themselves, and at once when they are asked, also over two switches in a row', async () => {
+test('idle connections move by themselves, and at once when they send something, also over two switches in a row', async () => {
   await using pair = await makePair()
   const clients = await Promise.all(Array.from({ length: 300 }, () => dial(pair.port)))
   await Promise.all(clients.map((client) => client.ask('SELECT 1', '+OK\r\n')))
   await pair.handOver()
   await pair.handOver()
   await Promise.all(clients.slice(0, 100).map((client) => client.ask('GET k', '$-1\r\n')))
-  // With the others, one is of the one that looks.
+  // One of them is the connection of the observer.
   await until(
     async () => Number(/connected_clients:(\d+)/.exec(await pair.a.admin('INFO clients'))?.[1]) === 301,
   )

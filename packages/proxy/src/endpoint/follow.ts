@@ -29,7 +29,7 @@ export async function openFirstLink(state: UpstreamState, connection: Connection
   }
 }
 
-/** Moves a connection that has not followed the last switch yet, on its own, after the others. */
+/** Moves a connection that has not followed the last switch yet, alone, after the others. */
 export async function follow(state: UpstreamState, connection: Connection): Promise<void> {
   const { mode } = connection
   if (state.isGoing || !isLate(connection) || (mode !== 'held' && mode !== 'opening')) return

@@ -54,7 +54,7 @@ async function serve(tls: NonNullable<EndpointSpec['tls']>, shards: EndpointSpec
 }
 
 test.each(['one group', 'slots'])(
-  'another certificate is shown to new clients, and cuts off none of the present ones: %s',
+  'another certificate is shown to new clients, and no open connection is closed: %s',
   async (kind) => {
     const [first, second] = [makeCertificate('first'), makeCertificate('second')]
     const upstream = { host: '127.0.0.1', port: engine.port }
@@ -75,7 +75,7 @@ test.each(['one group', 'slots'])(
   },
 )
 
-test('a certificate that cannot be shown is refused, and the one before is shown on', async () => {
+test('a certificate that cannot be used is refused, and the former one stays in use', async () => {
   const [first, other] = [makeCertificate('kept'), makeCertificate('other')]
   await using proxy = await serve(first)
   const written = await readFile(join(proxy.home, 'endpoints.json'), 'utf8')
@@ -87,7 +87,7 @@ test('a certificate that cannot be shown is refused, and the one before is shown
   await client.ask('PING', '+PONG\r\n')
 })
 
-test('the key is in a file of its owner, and not in the log', async () => {
+test('the key is in a file that only its owner can read, and not in the log', async () => {
   const tls = makeCertificate('secret')
   await using proxy = await serve(tls)
   const other = makeCertificate('secret-too')
@@ -101,7 +101,7 @@ test('the key is in a file of its owner, and not in the log', async () => {
     expect(proxy.logged.join('\n')).not.toContain(line)
 })
 
-test('neither TLS before 1.2 nor plain words are spoken', async () => {
+test('TLS before 1.2 and plain connections are refused', async () => {
   const tls = makeCertificate('modern')
   await using proxy = await serve(tls)
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
@@ -114,7 +114,7 @@ test('neither TLS before 1.2 nor plain words are spoken', async () => {
   expect(plain.text()).not.toContain('PONG')
 })
 
-test('a client without finished handshake counts among the permitted connections, and is not kept', async () => {
+test('a client that has not finished its handshake counts as a connection, and is closed', async () => {
   const tls = makeCertificate('full')
   const admission = createAdmission(2)
   await using endpoint = await openEndpoint(
@@ -150,7 +150,7 @@ test('an endpoint can be removed while a silent client is connected', async () =
   await until(() => silent.ended())
 })
 
-test('of TLS 1.2 only ciphers that authenticate what they encrypt are spoken, and TLS 1.3', async () => {
+test('TLS 1.2 with AEAD ciphers only, and TLS 1.3, are accepted', async () => {
   const tls = makeCertificate('ciphers')
   await using proxy = await serve(tls)
   const shake = (options: ConnectionOptions) =>

@@ -12,7 +12,7 @@ test('bounds of buckets grow by √2, and each time falls into the first bucket 
   expect([Number.NaN, -1, 0].map(latencyBucket)).toEqual([0, 0, 0])
 })
 
-test('an endpoint counts requests and bytes, and the time of each that waits alone; what blocks or is not answered is not timed', async () => {
+test('an endpoint counts requests and bytes, and the time of each request that waits alone; blocking and unanswered requests are not timed', async () => {
   await using pair = await makePair(newest, newest)
   const { endpoint } = pair
   await using client = await dial(pair.port)
@@ -23,7 +23,7 @@ test('an endpoint counts requests and bytes, and the time of each that waits alo
   // The endpoint's own questions are answered, too.
   expect(traffic.bytesOut).toBeGreaterThanOrEqual(140)
   expect(timed()).toBe(20)
-  // Of several at once, all have the time of the last.
+  // Of several requests at once, all count with the time of the last one.
   client.send('PING\r\n'.repeat(50))
   await until(() => client.text().split('+PONG').length > 50)
   expect(endpoint.report().commands).toBe(70)
@@ -40,7 +40,7 @@ test('an endpoint counts requests and bytes, and the time of each that waits alo
   expect(endpoint.report().traffic.latencyUs).toBeGreaterThan(0)
 })
 
-test('a request that waits for a handover counts with all of its wait', async () => {
+test('the time of a request includes its wait for a handover', async () => {
   await using pair = await makePair(newest, newest)
   const { endpoint } = pair
   await using client = await dial(pair.port)

@@ -29,8 +29,8 @@ test.for(builds)('the table has every command of %s', (build) => {
   expect(withoutRow(knownTo(build), rows)).toEqual([])
 })
 
-describe('the table means what it says', () => {
-  test('an error is the reply only where it says so, and everything is answered', () => {
+describe('the marks of the table are correct', () => {
+  test('only the rows that are marked so are answered with an error, and every row is answered', () => {
     const wrong = runs
       .filter(({ way, row }) => way === 'held' && !row.marks.has('may-fail'))
       .filter((run) => {
@@ -43,19 +43,19 @@ describe('the table means what it says', () => {
     expect(wrong.map(({ row }) => row.ask)).toEqual([])
   })
 
-  test('what writes shows its effect', () => {
+  test('a write shows its effect', () => {
     const writes = families.filter(({ name }) => ['Writes', 'Blocking'].includes(name))
     expect(writes.flatMap((family) => family.rows.filter(({ after }) => after.length === 0))).toEqual([])
   })
 })
 
-test('with a handover in its middle, a command is answered and does what it would without', async () => {
+test('a command with a handover in the middle has the same reply and effect as without one', async () => {
   await using place = await plainEndpoint(newest, newest)
   const found = await findDifferences(place, runs, atSingle)
   expectExplained(explain(found, plainDifferences))
 })
 
-test('so do commands that only other engines have', async () => {
+test('commands that only other engines have, with a handover in the middle, have the same reply and effect', async () => {
   for (const build of builds) {
     const own = ownRows(build)
     if (own.length === 0) continue
@@ -74,7 +74,7 @@ describe('a sharded database', () => {
   })
   afterAll(() => place[Symbol.asyncDispose]())
 
-  test('refuses keys of several slots', async () => {
+  test('refuses a command with keys of several slots', async () => {
     const manyKeys = askable(rows, knownTo(newest)).filter(
       (row) => keysIn(row).length > 1 && !/SUBSCRIBE|PUBSUB/.test(row.name),
     )
@@ -109,7 +109,7 @@ function knownTo(build: string): ReadonlySet<string> {
   return known.get(build) ?? new Set()
 }
 
-/** Rows that the newest engine does not know and this one does; of several such engines, the last. */
+/** Rows that the newest engine does not know, and this engine does; if several engines know them, the last of these. */
 function ownRows(build: string): readonly Row[] {
   const last = (name: string) => builds.findLast((each) => knownTo(each).has(name))
   return rows.filter(({ name }) => !knownTo(newest).has(name) && last(name) === build)

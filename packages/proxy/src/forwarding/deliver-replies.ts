@@ -185,7 +185,7 @@ function takeReply(connection: Connection, link: Link): boolean {
       return false
   }
   if (link.answered === link.sent) {
-    // Unrequested: the engine sends it of its own accord, most likely the reason why it is about to close.
+    // Unrequested: most likely the reason why the engine is about to close the connection.
     if (link.early !== null) {
       link.socket.destroy()
       return false

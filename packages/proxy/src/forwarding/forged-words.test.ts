@@ -8,7 +8,7 @@ const request = (...words: readonly string[]) => `*${words.length}\r\n${words.ma
 /** Counts its calls, and then answers with any error. */
 const says = "redis.call('INCR', KEYS[1]) return redis.error_reply(ARGV[1])"
 
-test('what a script says is told to its client as it is, held or not, and runs once', async () => {
+test('the error of a script reaches its client unchanged, during a hold too, and the script runs once', async () => {
   await using pair = await makePair(newest, newest)
   await using rogue = await openRogue()
   const words = wordsOfEngines(0, [rogue.port])

@@ -44,7 +44,7 @@ test('the rest of a long request is never carried out by another engine, as comm
   expect(await pair.b.admin('MGET note smuggled precious')).toBe('*3\r\n$-1\r\n$-1\r\n$1\r\n1\r\n')
 })
 
-test('nor in a sharded database', async () => {
+test('in a sharded database the rest of a long request is not carried out as commands either', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   const pass = createClock()
   await using client = await dial(cluster.port)
@@ -70,7 +70,7 @@ test('nor in a sharded database', async () => {
   expect(await to.admin('DBSIZE')).toBe(':0\r\n')
 })
 
-/** A client whose SET, which is no long one, has begun. */
+/** A client with a short SET that has begun. */
 async function beginShort(pair: Pair) {
   const client = await dial(pair.port)
   await client.ask('SET precious 1', '+OK\r\n')
@@ -78,7 +78,7 @@ async function beginShort(pair: Pair) {
   return client
 }
 
-test('what has begun and is short follows whole, however often the role moves and whichever engine dies', async () => {
+test('a short request that has begun is sent whole to the new primary, however often the role moves and whichever engine dies', async () => {
   await using pair = await makePair()
   await using client = await beginShort(pair)
   const held = await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 50_000 })
@@ -98,7 +98,7 @@ test('what has begun and is short follows whole, however often the role moves an
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
-test('what has begun and is short goes on where it was when the role does not move after all', async () => {
+test('a short request that has begun goes on at its engine when the role does not move', async () => {
   await using pair = await makePair()
   await using client = await beginShort(pair)
   await pair.endpoint.hold({ deadlineMs: 60_000 })

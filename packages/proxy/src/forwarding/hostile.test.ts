@@ -19,7 +19,10 @@ const MOST_OPEN = 80
 const MOST_AT_ONCE = 24
 /** Of the neighbour. */
 const MOST_P99_MS = 20
-/** Where the machine itself makes the neighbour wait: turns of the proxy may take so much beyond 20 ms each, of all time. */
+/**
+ * On a loaded machine, where the neighbour waits for a processor: the part of all time that turns of the proxy may take beyond 20
+ * ms each.
+ */
 const MOST_OVER = 0.03
 
 interface Hostile {
@@ -29,7 +32,7 @@ interface Hostile {
   readonly open: Socket[]
 }
 
-/** Opens a connection and sends some inputs, cut anywhere, and goes in one of several ways, or stays. */
+/** Opens a connection, sends some inputs, cut anywhere, and then closes in one of several ways, or stays. */
 async function attack(target: Target, count: number, hostile: Hostile, isCalm: boolean): Promise<void> {
   const { random, open } = hostile
   const socket = target.open()
@@ -66,7 +69,7 @@ function leave(socket: Socket, random: Random): void {
   else reset(socket)
 }
 
-/** Of TLS the connection below cannot be had. */
+/** With TLS, the TCP connection below is not accessible. */
 function reset(socket: Socket): void {
   if (socket instanceof TLSSocket || socket.connecting) socket.destroy()
   else socket.resetAndDestroy()
@@ -124,7 +127,7 @@ test('5,000 hostile inputs end nothing but their own connections, and no neighbo
   expect(stage.log()).not.toMatch(/^\s+at /m)
   expect([...hostile.kinds.keys()].length).toBe(15)
   for (const { id, state } of endpoints) expect({ id, state }).toEqual({ id, state: 'serving' })
-  // A well-behaved client is served where the hostile ones were.
+  // A well-behaved client is served at the same endpoint.
   for (const target of stage.targets.filter(({ hasLogin }) => hasLogin)) {
     const socket = target.open()
     socket.write(`AUTH ${PASSWORD}\r\nPING\r\n`)

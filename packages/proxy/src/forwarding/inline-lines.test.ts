@@ -13,7 +13,7 @@ import {
 } from '../../test/stage.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 
-/** Of which lines are made: words that the endpoint takes note of, and all that builds read in their own way. */
+/** The parts of lines: words that the endpoint looks into, and everything that builds read differently. */
 const piece = fc.oneof(
   fc.constantFrom(
     'SELECT',
@@ -34,7 +34,7 @@ const line = fc.array(piece, { minLength: 1, maxLength: 9 }).map((pieces) => pie
 const END = '$11\r\nend-of-line\r\n'
 const end = encodeCommand(['ECHO', 'end-of-line'])
 
-/** What it is told, up to the next end of a line. */
+/** Its replies up to the next end of a line. */
 async function told(client: RawClient, bytes: Buffer): Promise<string> {
   client.send(Buffer.concat([bytes, end]))
   await until(() => client.text().endsWith(END) || client.ended())
@@ -44,7 +44,7 @@ async function told(client: RawClient, bytes: Buffer): Promise<string> {
 }
 
 test.for(builds)(
-  'a line without a star is answered as by the engine, and means the same to all engines where they differ: %s',
+  'an inline line is answered as by the engine, and lines that engines read differently get one meaning: %s',
   async (build) => {
     await using engine = await startEngine(build)
     await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
@@ -84,7 +84,7 @@ test.for(builds)(
     await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
     for (const port of [engine.port, endpoint.wanted.port]) {
       await using client = await dial(port)
-      // In one piece, up to some 70 KB, it is for the engine, too.
+      // In one piece of up to some 70 KB it is a request to the engine, too.
       for (const value of ['x'.repeat(66_500), '"a b" '.repeat(11_000)]) {
         const words = splitInline(Buffer.from(`RPUSH list ${value}`)) ?? []
         client.send(`DEL list\r\nRPUSH list ${value}\r\n`)
@@ -97,7 +97,8 @@ test.for(builds)(
       await until(client.ended)
       expect(client.text()).toMatch(/^-ERR Protocol error: too big inline request\r\n$|^$/)
     }
-    // As long as may be, and no longer. Where it is cut does not matter, as long as no piece is beyond 64 KB without an end.
+    // The longest permitted line, and one byte more. The cuts do not matter if no piece has more than 64 KB without an end of
+    // line.
     await using client = await dial(endpoint.wanted.port)
     const line = (length: number) => `ECHO ${'x'.repeat(length - 5)}\r\n`
     client.send(line(130_000).slice(0, 65_530))

@@ -5,8 +5,9 @@ const nothing = Buffer.alloc(0)
 const ping = encodeCommand(['PING'])
 
 /**
- * For what asks for nothing. An empty line or array ends a CLIENT REPLY SKIP, but at redis 8.0: a PING goes in its place, whose reply is the
- * one that is skipped, at every build. A line of blanks does not end it at valkey: it does not go. Null: it goes as it is.
+ * The replacement of an empty request. An empty line or array ends a CLIENT REPLY SKIP, except at redis 8.0: a PING is sent
+ * instead, and its reply is skipped by every build. A line of blanks does not end it at valkey: it is not sent. Null: the request
+ * is sent unchanged.
  */
 export function insteadOfNothing({ ahead, requests }: Connection): Buffer | null {
   if (requests.instead !== null) return nothing

@@ -11,7 +11,7 @@ const CONNECTIONS = 160
 const MOST_BYTES = 128 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 const CHUNK_BYTES = 64 * 1024
-/** The endpoint keeps its names: 1 MB, with what each costs beside its bytes. */
+/** The endpoint keeps its names: 1 MB, including the overhead of each. */
 const channels = encodeCommand([
   'SUBSCRIBE',
   ...Array.from({ length: 950 }, (_, n) => `${n}`.padEnd(1_000, '-')),

@@ -11,8 +11,8 @@ afterAll(() => stage[Symbol.asyncDispose]())
 const CLIENTS = 30
 const ROUNDS = 3
 /**
- * Of processor time: one client's turn, and that of the rest of the round, is some milliseconds, what all send at once up to 200. Noise of
- * the machine is in one round or another, not in all.
+ * Processor time: one client's turn with the rest of the round takes some milliseconds, all requests together up to 200. The
+ * machine's noise is in some rounds, not in all.
  */
 const LONGEST_TURN_MS = 10
 

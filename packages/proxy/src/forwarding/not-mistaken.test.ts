@@ -10,7 +10,7 @@ async function rest(client: RawClient, end: string): Promise<void> {
   await client.gets(client.text())
 }
 
-test('a long scan or subscription in a transaction that is not kept goes as a whole or not at all', async () => {
+test('a long scan or subscription in a transaction that is not kept is sent whole or not at all', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('MULTI', '+OK\r\n')

@@ -44,8 +44,8 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 /**
- * Fails when the neighbour felt what was done. The machine may be busy with other things: they do not come three times at once. So `act`
- * may be done again, and takes as long then.
+ * Fails when `act` delayed the neighbour. Other work of the machine may delay it, too, but not three times in a row: so `act` may
+ * be repeated.
  */
 async function feelsNothingOf(what: string, act: () => Promise<unknown>, times = 3): Promise<void> {
   const felt = await neighbour.during(act)
@@ -63,7 +63,7 @@ async function rssBytes(): Promise<number> {
   return (await proxy.client.reportProxy({})).rssBytes
 }
 
-/** What a stranger is told that is still there after 10 s, which a busy machine may take. */
+/** The error for a stranger that is still connected after 10 s, which happens on a busy machine. */
 const tooLate = /-NOAUTH Authentication required: no login within 10 s\r\n$/
 
 /** Sends everything, without reading replies. */
@@ -81,8 +81,8 @@ function settings(count: number): Buffer {
   return Buffer.from(Array.from({ length: count }, (_, n) => `CLIENT SETINFO n${n} ${VALUE}\r\n`).join(''))
 }
 
-describe('what one client does is not felt by those of other databases', () => {
-  test('without a password it makes the proxy believe nothing, and remember nothing', async () => {
+describe('one client does not delay clients of other databases', () => {
+  test('a client without a password cannot make the proxy believe or remember anything', async () => {
     const strangers = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
     const sendSettings = async () => {
       const bytes = Buffer.concat([Buffer.from('CLIENT REPLY OFF\r\n'), settings(20_000)])
@@ -103,7 +103,7 @@ describe('what one client does is not felt by those of other databases', () => {
     for (const { socket } of strangers) socket.destroy()
   })
 
-  test('without a password it sends long lines, of 30,000 words each', async () => {
+  test('a client without a password sends long lines, of 30,000 words each', async () => {
     const line = Buffer.from(`PING ${'a '.repeat(30_000)}\r\n`)
     await feelsNothingOf('4 strangers, 40 lines each', async () => {
       const strangers = await Promise.all(Array.from({ length: 4 }, () => dial(port)))
@@ -115,7 +115,7 @@ describe('what one client does is not felt by those of other databases', () => {
     })
   })
 
-  test('signed in, it sets what engines do not know 30,000 times', async () => {
+  test('a signed-in client sets options that engines do not know 30,000 times', async () => {
     await using client = await dial(port)
     await client.ask(`AUTH ${PASSWORD}`, '+OK\r\n')
     await feelsNothingOf('30,000 settings', async () => {
@@ -135,7 +135,7 @@ describe('what one client does is not felt by those of other databases', () => {
     silent.socket.destroy()
   })
 
-  test('it subscribes to 50,000 channels, and leaves all of them at once', async () => {
+  test('a client subscribes to 50,000 channels, and unsubscribes from all of them at once', async () => {
     const client = connect({ host: '127.0.0.1', port })
     await once(client, 'connect')
     let last = ''
@@ -170,7 +170,7 @@ describe('what one client does is not felt by those of other databases', () => {
     client.destroy()
   })
 
-  test('it asks 500,000 times what is to be noted, and reads no reply', async () => {
+  test('a client sends 500,000 requests that have to be noted, and reads no reply', async () => {
     const before = await rssBytes()
     let client: Socket | undefined
     /** By a client of its own each time: what another one has not sent is in the way. */
@@ -203,7 +203,7 @@ describe('what one client does is not felt by those of other databases', () => {
     })
   })
 
-  test('it has a value of 70 MB in a transaction with a scan, and reads it late', async () => {
+  test('a client has a value of 70 MB in a transaction with a scan, and reads it late', async () => {
     await using filler = await dial(port)
     await filler.ask(`AUTH ${PASSWORD}`, '+OK\r\n')
     await filler.ask('SETRANGE long 69999999 x', ':70000000\r\n')

@@ -19,10 +19,10 @@ import { LONGEST_OVERDUE_MS, LONGEST_UNTOLD_MS } from '../handover/overdue.ts'
 const host = '127.0.0.1'
 afterEach(() => vi.restoreAllMocks())
 
-/** What the engine behind it never hears, and never answers. */
+/** A command that the engine never gets, and so never answers. */
 const MUTE = 'MUTE\r\n'
 
-/** A strange engine: there is a command that it does not answer. All else is that of a real one. */
+/** A real engine, except for one command that it does not answer. */
 async function startStrange(engine: Engine): Promise<AsyncDisposable & { readonly port: number }> {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -77,7 +77,7 @@ test.for([
     '+PONG\r\n+OK\r\n',
   ],
 ])(
-  'a reply that never comes puts a handover off twice, not for ever: %s',
+  'a reply that never comes delays a handover twice, not endlessly: %s',
   async ([, said = '', answer = '']) => {
     await using stack = new AsyncDisposableStack()
     const { endpoint, engine, ...stage } = await makeStage(stack)
@@ -100,7 +100,7 @@ test.for([
   },
 )
 
-test('where the engine cannot be asked about it, others wait for it for minutes, and no longer', async () => {
+test('if the engine cannot be asked about a missing reply, other clients wait for it for some minutes at most', async () => {
   await using stack = new AsyncDisposableStack()
   const { endpoint, engine, ...stage } = await makeStage(stack)
   const [client, other] = [await stage.dial(), await stage.dial()]
@@ -117,7 +117,7 @@ test('where the engine cannot be asked about it, others wait for it for minutes,
 })
 
 test.for([true, false])(
-  'a reply is not waited for for ever because its client has a login that is not valid any more: another client has one: %s',
+  'if the login of a client is not valid any more, the login of another client is used to ask about its reply: %s',
   async (isOther) => {
     await using stack = new AsyncDisposableStack()
     const { endpoint, old, ...stage } = await makeStage(stack)
@@ -160,7 +160,7 @@ test.for([true, false])(
 )
 
 test.for([oldest, newest])(
-  'commands that take long are answered, however often a handover was put off: %s',
+  'slow commands are answered, however often a handover was delayed: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     const { endpoint, a } = pair
@@ -218,7 +218,7 @@ test.for([oldest, newest])(
   },
 )
 
-test('where it is always another connection whose reply does not come, a handover is put off for minutes, not for ever; an engine that answers no client is waited for', async () => {
+test('if each time the reply of another connection is missing, a handover is delayed for minutes, not endlessly; an engine that answers no client is waited for', async () => {
   await using stack = new AsyncDisposableStack()
   const { endpoint, old, engine, ...stage } = await makeStage(stack)
   const other = await stage.dial()

@@ -14,7 +14,7 @@ import { openEndpoint } from '../endpoint/endpoint.ts'
 const endless = (byte: string) => byte.repeat(70_000)
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
 
-/** What is no request, or nearly none. Behind each comes a PING, for those that engines take. */
+/** Invalid requests, and some that are valid though they do not look so. A PING follows each of them, for those that engines accept. */
 const inputs = [
   ...[
     '*x\r\n',
@@ -110,10 +110,10 @@ async function answersTo(port: number, pieces: readonly string[]): Promise<RawCl
   return client
 }
 
-/** How often it is asked anew: an engine that closes with bytes unread makes the kernel drop its answer, now and then. */
+/** How often it is repeated: if an engine closes with unread bytes, the kernel sometimes drops its answer. */
 const TRIES = 5
 
-/** What a client of the engine and one of the endpoint see of the same bytes, where that is not the same. */
+/** The replies to the same bytes from the engine and from the endpoint, if they differ. */
 async function compared(
   port: number,
   throughPort: number,
@@ -144,7 +144,7 @@ function isBeginning(one: string, other: string): boolean {
 }
 
 test.for(builds)(
-  'what is no request is answered by the engine itself, as if there were no endpoint: %s',
+  'an invalid request gets the answer of the engine itself, as without an endpoint: %s',
   async (build) => {
     await using engine = await startEngine(build)
     await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
@@ -157,7 +157,7 @@ test.for(builds)(
       }),
     )
     expect(differences.flat()).toEqual([])
-    // As deep as engines go, and deeper: then they say so in the middle of the reply.
+    // As deep as engines nest, and deeper: then the engine reports an error in the middle of the reply.
     for (const deep of [1_500, 7_500, 9_000]) {
       const answers = [engine.port, endpoint.wanted.port].map(async (port) => {
         await using client = await dial(port)

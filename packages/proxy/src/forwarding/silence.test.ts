@@ -17,7 +17,7 @@ test('commands without a reply are executed after the commands that are answered
   expect(await pair.primary().admin('INFO keyspace')).toContain('db2:')
 })
 
-test('a transaction that begins without a reply is another than the one before', async () => {
+test('a transaction that begins without a reply is not taken for the one before', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send('MULTI\r\nSET a 1\r\nEXEC\r\nCLIENT REPLY SKIP\r\nMULTI\r\nINCR b\r\n')
@@ -83,7 +83,7 @@ test.for(builds)(
   },
 )
 
-test('so does one that is given up, or whose role does not move, or of which a long command is on its way', async () => {
+test('an open transaction without replies also survives DISCARD, a hold without a move, and a long command that is under way', async () => {
   await using pair = await makePair(newest, newest)
   await using stays = await dial(pair.port)
   await using leaves = await dial(pair.port)
@@ -110,7 +110,7 @@ test('so does one that is given up, or whose role does not move, or of which a l
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
-test('a subscriber with such a transaction holds up no publisher', async () => {
+test('a subscriber with an open transaction without replies delays no publisher', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await using other = await dial(pair.port)
@@ -118,7 +118,7 @@ test('a subscriber with such a transaction holds up no publisher', async () => {
   await until(() => client.text().endsWith('there\r\n'))
   await client.gets(client.text())
   client.send('CLIENT REPLY OFF\r\nMULTI\r\nINCR b\r\n')
-  // What a publisher would be held up for has no end.
+  // The wait of a publisher would never end.
   stopClock(LAST_MESSAGES_MS)
   await pair.handOver()
   await other.ask('PUBLISH n hello', ':1\r\n')
@@ -170,7 +170,7 @@ test('a subscriber in RESP2 is refused CLIENT REPLY, and moves unchanged', async
 test.for([
   ['SELECT 2', 'CLIENT SETNAME x', 'HELLO 3', 'SELECT 99', 'CLIENT SETNAME "not allowed"', 'HELLO 4'],
   ['MULTI', 'SELECT 2', 'CLIENT SETNAME x', 'SELECT 99', 'EXEC', 'HELLO 3', 'CLIENT NO-EVICT maybe'],
-])('what is refused without a reply changes nothing, and cuts no client: %j', async (said) => {
+])('a command that is refused without a reply changes nothing, and closes no client: %j', async (said) => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   client.send(['CLIENT REPLY OFF', ...said, 'CLIENT REPLY ON', ''].join('\r\n'))
@@ -182,7 +182,7 @@ test.for([
 })
 
 test.for(['', 'EXEC\r\n'])(
-  'a MULTI that is refused delays no other client, whatever was to be queued after it: %j',
+  'a refused MULTI delays no other client, whichever commands follow it: %j',
   async (end) => {
     await using pair = await makePair(newest, newest)
     await using client = await dial(pair.port)

@@ -5,7 +5,7 @@ import { beginLongValue } from '../../test/stream-value.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-test('a client that takes minutes for one value is waited for a minute, then told why and closed; others notice nothing', async () => {
+test('a client that takes minutes to send one value delays a handover for one minute, then gets the reason and is closed; others notice nothing', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await other.ask('SET k before', '+OK\r\n')
@@ -24,7 +24,7 @@ test('a client that takes minutes for one value is waited for a minute, then tol
   let ahead = 0
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
-  /** On a busy machine it may seem to have stopped: then it is not waited for, nor counted. */
+  /** On a busy machine it may seem to have stopped: then the handover does not wait for it, and it is not counted. */
   const hold = async () => {
     const held = await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 150 })
     if (held.drained && held.cut === 0) pair.endpoint.release()

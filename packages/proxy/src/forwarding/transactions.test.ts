@@ -13,7 +13,7 @@ async function tell(client: RawClient, line: string): Promise<string> {
 }
 
 test.for(builds)(
-  'a transaction that was given up has changed nothing of its connection, RESP2 and 3: %s',
+  'a discarded transaction has changed nothing of its connection, RESP2 and 3: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using other = await dial(pair.port)
@@ -42,7 +42,7 @@ test.for(builds)(
 )
 
 test.for(builds)(
-  'what has failed in a transaction is not done again, what has worked is: %s',
+  'a move restores what worked in a transaction, and not what failed in it: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)
@@ -70,7 +70,7 @@ test.for(builds)(
 )
 
 test.for([...new Set([oldest, newest])])(
-  'a protocol and a database of a transaction go along, also from one that is too long to be kept: %s',
+  'protocol and database that a transaction has set move with the connection, also if the transaction was too long to be kept: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)
@@ -94,27 +94,30 @@ test.for([...new Set([oldest, newest])])(
 
 const misplaced = ['MULTI', 'WATCH k', 'MULTI 1', 'WATCH', 'EXEC now', 'DISCARD it', 'RESET it']
 
-test.for(builds)('what is refused in a transaction spoils it where it would anyway: %s', async (build) => {
-  await using pair = await makePair(build, build)
-  const clients = []
-  for (const line of misplaced) {
-    const client = await dial(pair.port)
-    await client.ask('MULTI', '+OK\r\n')
-    client.send(`${line}\r\n`)
-    await until(() => client.text().endsWith('\r\n'))
-    clients.push({ line, client })
-  }
-  await pair.handOver()
-  for (const { line, client } of clients) {
-    await using direct = await dial(pair.primary().port)
-    await direct.ask('MULTI', '+OK\r\n')
-    direct.send(`${line}\r\nGET k\r\nEXEC\r\nPING\r\n`)
-    client.send('GET k\r\nEXEC\r\nPING\r\n')
-    for (const each of [direct, client]) await until(() => each.text().endsWith('+PONG\r\n'))
-    expect([line, client.text()]).toEqual([line, direct.text()])
-    client.socket.destroy()
-  }
-})
+test.for(builds)(
+  'a refused command fails its transaction in the same cases as without a move: %s',
+  async (build) => {
+    await using pair = await makePair(build, build)
+    const clients = []
+    for (const line of misplaced) {
+      const client = await dial(pair.port)
+      await client.ask('MULTI', '+OK\r\n')
+      client.send(`${line}\r\n`)
+      await until(() => client.text().endsWith('\r\n'))
+      clients.push({ line, client })
+    }
+    await pair.handOver()
+    for (const { line, client } of clients) {
+      await using direct = await dial(pair.primary().port)
+      await direct.ask('MULTI', '+OK\r\n')
+      direct.send(`${line}\r\nGET k\r\nEXEC\r\nPING\r\n`)
+      client.send('GET k\r\nEXEC\r\nPING\r\n')
+      for (const each of [direct, client]) await until(() => each.text().endsWith('+PONG\r\n'))
+      expect([line, client.text()]).toEqual([line, direct.text()])
+      client.socket.destroy()
+    }
+  },
+)
 
 test('an open transaction of several megabytes is carried out at the new primary', async () => {
   await using pair = await makePair()
@@ -140,7 +143,7 @@ test('an open transaction of several megabytes is carried out at the new primary
   await until(() => client.text().endsWith(`:${many}\r\n`))
   await client.gets(client.text())
   await client.ask('STRLEN b', `:${value.length}\r\n`)
-  // One that is larger is carried out where it is, and is refused elsewhere; the next one knows nothing of it.
+  // A larger one is carried out where it is, and fails elsewhere; the next one is not affected.
   for (const isMoved of [false, true]) {
     await client.ask('MULTI', '+OK\r\n')
     for (let n = 0; n < 4; n += 1) {
@@ -197,14 +200,14 @@ test('all connections together keep no more of their transactions than a bound, 
   expect(await round(2)).toEqual({ whole: 2, small: '*1\r\n' })
 })
 
-test('half of a reply holds up no handover: EXEC with CLIENT REPLY OFF, or with a login that fails', async () => {
+test('an incomplete reply delays no handover: EXEC with CLIENT REPLY OFF, or with a login that fails', async () => {
   const build = builds.find((name) => name.startsWith('valkey-8')) ?? newest
   await using pair = await makePair(build, newest)
   await using silent = await dial(pair.port)
   await using login = await dial(pair.port)
   await silent.ask('MULTI\r\nCLIENT REPLY OFF\r\nEXEC', '+OK\r\n+QUEUED\r\n*1\r\n')
   await login.ask('MULTI\r\nAUTH ann wrong\r\nEXEC', '+OK\r\n+QUEUED\r\n*1\r\n')
-  // One that the engine has refused is none.
+  // A MULTI that the engine has refused begins no transaction.
   await pair.a.admin('ACL SETUSER ann on nopass ~* &* +@all -multi')
   await using refused = await dial(pair.port)
   await refused.ask('AUTH ann x', '+OK\r\n')
@@ -224,7 +227,7 @@ test('half of a reply holds up no handover: EXEC with CLIENT REPLY OFF, or with 
 })
 
 test.for(builds)(
-  'a login in a transaction that EXEC refuses makes no client stay, one that it allows does: %s',
+  'a client with a login in a transaction can move if EXEC refuses that transaction, and cannot if it is executed: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using refused = await dial(pair.port)

@@ -9,12 +9,12 @@ const LONG = 64 * 1024
 /** The clock of these tests: only work takes time. */
 let nowMs = performance.now()
 
-/** Something that takes so long. */
+/** Work that takes this long. */
 function work(ms: number): void {
   nowMs += ms
 }
 
-/** What has come for an endpoint takes so long. Whether it was looked at. */
+/** Bytes for an endpoint that take this long. Whether they were handled at once. */
 function comes(allowance: Allowance, ms: number, bytes = LONG): boolean {
   if (!beginTurn(allowance, 'takes requests of', whom, bytes)) return false
   work(ms)
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-test('in a long round only endpoints go on that have had little of it', async () => {
+test('in a long round only endpoints that have used little of it go on', async () => {
   const [loud, quiet] = [createAllowance(), createAllowance()]
   const seen = Array.from({ length: 30 }, () => comes(loud, 0.6))
   expect(seen.filter((wasSeen) => wasSeen).length).toBe(4)
@@ -40,14 +40,14 @@ test('in a long round only endpoints go on that have had little of it', async ()
   expect(comes(loud, 0.1)).toBe(true)
 })
 
-test('short work counts, too: 1,000 clients that say little', () => {
+test('short work counts, too: 1,000 clients that send little', () => {
   const [loud, quiet] = [createAllowance(), createAllowance()]
   const seen = Array.from({ length: 1_000 }, () => comes(loud, 0, 10))
   expect(seen.filter((wasSeen) => wasSeen).length).toBeLessThan(150)
   expect(comes(quiet, 0, 10)).toBe(true)
 })
 
-test('where one endpoint alone has been served for a second, more of its work is done in a round, until another one comes', async () => {
+test('if one endpoint alone has been served for a second, more of its work is done in a round, until another one has work', async () => {
   const [lone, other] = [createAllowance(), createAllowance()]
   const inOneRound = async () => {
     await nextRound()
@@ -59,7 +59,7 @@ test('where one endpoint alone has been served for a second, more of its work is
   expect(await inOneRound()).toBeLessThanOrEqual(4)
 })
 
-test('what was set aside is done in its order, in short rounds, and what comes later waits behind it', async () => {
+test('postponed work is done in its order, in short rounds, and later work waits behind it', async () => {
   const allowance = createAllowance()
   const done: number[] = []
   let rounds = 0

@@ -7,7 +7,7 @@ import { builds, dial, makePair, until } from '../../test/stage.ts'
  */
 
 test.for(builds)(
-  'a wrong login behind other requests is answered, and its client goes along: %s',
+  'a wrong login behind other requests is answered, and its client can move: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     for (const engine of [pair.a, pair.b]) await engine.admin('ACL SETUSER one on >one ~* &* +@all')
@@ -24,7 +24,7 @@ test.for(builds)(
   },
 )
 
-test.for(builds)('a wrong login that nothing answers changes nothing at a handover: %s', async (build) => {
+test.for(builds)('a wrong login without an answer changes nothing at a handover: %s', async (build) => {
   await using pair = await makePair(build, build)
   for (const engine of [pair.a, pair.b])
     for (const name of ['one', 'other']) await engine.admin(`ACL SETUSER ${name} on >${name} ~* &* +@all`)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { LONGEST_REQUEST_MS, LONGEST_SERIES_MS } from '../connection/put-off.ts'
 import { type Attempts, areAllOverdue, attemptAgain, LONGEST_CLOSED_MS } from './attempts.ts'
 
-/** Attempts that come so many milliseconds apart. When, in milliseconds, it was first so; null: never. */
+/** Attempts that are this many milliseconds apart. After how many milliseconds `is` was first true; null: never. */
 function firstTime(everyMs: number, isSo: (attempts: Attempts, nowMs: number) => boolean): number | null {
   let attempts: Attempts | null = null
   for (let nowMs = 0; nowMs < 3_600_000; nowMs += everyMs) {

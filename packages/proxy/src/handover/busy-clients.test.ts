@@ -5,8 +5,8 @@ import { makeCluster } from '../../test/sharded-stage.ts'
 import { dial, makePair, type RawClient, until } from '../../test/stage.ts'
 
 /*
- * Clients that are busy all the time: what they send is set aside in pieces, and handovers fall between the pieces. Each has keys of its own,
- * so that its replies are known. BUSY_SEED chooses what they send, BUSY_ROUNDS how often roles move.
+ * Clients that are busy all the time: their requests are postponed in pieces, and handovers come between the pieces. Each has
+ * keys of its own, so that its replies are known. BUSY_SEED chooses what they send, BUSY_ROUNDS how often roles move.
  */
 
 const SEED = Number(process.env['BUSY_SEED'] ?? 20_261_123)
@@ -19,7 +19,7 @@ interface Exchange {
   readonly wanted: string
 }
 
-/** What the client `me` sends next, and what it is to be told. `next` gives a number from 0 to below its argument. */
+/** The next request of the client `me`, and its expected reply. `next` gives a number from 0 to below its argument. */
 function converse(me: string, next: (below: number) => number): () => Exchange {
   const values = new Map<string, string>()
   let count = 0
@@ -92,7 +92,7 @@ function converse(me: string, next: (below: number) => number): () => Exchange {
   return () => (kinds[next(kinds.length)] ?? set)()
 }
 
-/** As fast as it is taken, until told to stop, and to the last reply. How many bytes were sent. */
+/** Sends as fast as possible until it is stopped, then waits for the last reply. Returns how many bytes were sent. */
 async function keepBusy(client: RawClient, exchange: () => Exchange, signal: AbortSignal): Promise<number> {
   let wanted = ''
   let bytes = 0
@@ -142,7 +142,7 @@ function chance(seed: number): (below: number) => number {
 }
 
 test(
-  'what busy clients of two endpoints send is done once, and answered in order, handover after handover',
+  'requests of busy clients of two endpoints are carried out once, and answered in order, through many handovers',
   async () => {
     await using stack = new AsyncDisposableStack()
     const pair = stack.use(await makePair())

@@ -17,7 +17,7 @@ const host = '127.0.0.1'
 const SOON_MS = 300
 const ignore = () => undefined
 
-/** Accepts, says nothing, and tells how many connections are open. */
+/** Accepts connections, sends nothing, and counts the open connections. */
 async function startSilent() {
   const open = new Set<Socket>()
   let accepted = 0
@@ -47,13 +47,13 @@ async function startSilent() {
 }
 
 async function expectLate(port: number, tls: { ca: string } | null): Promise<void> {
-  // Without an end it would wait for ever.
+  // Without a deadline the wait would never end.
   await expect(connectOnce({ host, port, tls }, performance.now() + SOON_MS, ignore)).rejects.toThrow(
     'in time',
   )
 }
 
-test('an engine that accepts and says nothing is given up in time, where its answer is needed', async () => {
+test('an engine that accepts and sends nothing is given up in time, if its answer is needed', async () => {
   await using silent = await startSilent()
   await expectLate(silent.port, { ca: '' })
   expect(silent.accepted()).toBe(1)
@@ -111,7 +111,7 @@ test.for(['before', 'behind'])(
   },
 )
 
-test('an engine that ends while the proof of its user takes its time is no engine that was reached', async () => {
+test('an engine that ends during the proof of its user counts as not reached', async () => {
   await using silent = await startSilent()
   vi.mocked(connectToOwn).mockImplementation(async (_address, open) => {
     const connection = await open()

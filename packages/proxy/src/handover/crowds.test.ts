@@ -21,7 +21,7 @@ const MANY = 300
 
 async function dialMany(port: number, count: number, stack: AsyncDisposableStack): Promise<RawClient[]> {
   const clients: RawClient[] = []
-  // Each is served before the next ones come: so many at once would wait for each other.
+  // Each client is served before the next ones connect: this many at once would wait for each other.
   while (clients.length < count) {
     const some = await Promise.all(
       Array.from({ length: Math.min(50, count - clients.length) }, () => dial(port)),
@@ -32,14 +32,14 @@ async function dialMany(port: number, count: number, stack: AsyncDisposableStack
   return clients
 }
 
-/** Increments its own counter without a pause, and checks each answer, until it is told to stop. How often. */
+/** Increments its own counter without a pause, and checks each answer, until it is stopped. Returns the number of increments. */
 async function countUp(client: RawClient, key: string, signal: AbortSignal): Promise<number> {
   let count = 0
   while (!signal.aborted) await client.ask(`INCR ${key}`, `:${++count}\r\n`)
   return count
 }
 
-test('thousands that wait cost the others nothing: all of it arrives once and in order, handover after handover', async () => {
+test('thousands of waiting clients delay no other client: everything arrives once and in order, through many handovers', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())
   const [poppers, subscribers, writers] = [
@@ -83,7 +83,7 @@ test('thousands that wait cost the others nothing: all of it arrives once and in
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, repoints: 2 })
 })
 
-test('writers are answered while waiting clients are still on their way', async () => {
+test('writers are answered while waiting clients still move', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())
   const [poppers, subscribers, [writer, publisher]] = [
@@ -101,7 +101,7 @@ test('writers are answered while waiting clients are still on their way', async 
   writer.send('SET k 1\r\n')
   publisher.send('PUBLISH c m\r\n')
   await pair.moveRole()
-  // The old primary hangs: connections that need its last reply are still on the way when the order is done.
+  // The old primary hangs: connections that need its last reply still move when the order is done.
   pair.a.process.kill('SIGSTOP')
   stack.defer(() => void pair.a.process.kill('SIGCONT'))
   // They are not given up before it goes on.
@@ -120,7 +120,7 @@ test('writers are answered while waiting clients are still on their way', async 
   for (const each of poppers) await each.gets('*2\r\n$1\r\nq\r\n$1\r\nx\r\n')
 })
 
-test('a client that waits for a list waits on when the role goes and comes back while it is held', async () => {
+test('a client that waits for a list keeps waiting when the role moves there and back while it is held', async () => {
   await using pair = await makePair()
   await using waits = await dial(pair.port)
   waits.send('BLPOP q 0\r\n')
@@ -180,7 +180,7 @@ test('subscribers of a sharded database miss nothing, and writers of the group d
   for (const each of subscribers) await each.gets(all)
 })
 
-test('clients that come while those move that are first, and what is asked meanwhile, are served after them', async () => {
+test('clients that connect, and requests that arrive, while the first connections move are served after these', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())
   const hearing = await dialMany(pair.port, MANY, stack)

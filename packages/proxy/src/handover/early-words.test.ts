@@ -9,7 +9,7 @@ const host = '127.0.0.1'
 const IN_BETWEEN = 16 * 1024 * 1024
 const PUSHES = `>2\r\n$7\r\nmessage\r\n$1000\r\n${'x'.repeat(1_000)}\r\n`.repeat(64)
 
-/** Answers nothing that it is asked, and tells what was not asked, without an end. */
+/** Answers no request, and sends unrequested messages without end. */
 async function startTalker() {
   const sockets = new Set<Socket>()
   const said = { bytes: 0, closed: 0 }
@@ -37,7 +37,7 @@ async function startTalker() {
   }
 }
 
-test('a successor that talks before it has the role is kept of no more than a bound; its link is closed, and its client goes on', async () => {
+test('of the messages of a successor before it has the role only a bounded part is kept; its link is closed, and its client goes on', async () => {
   await using pair = await makePair()
   await using talker = await startTalker()
   await using client = await dial(pair.port)

@@ -14,7 +14,7 @@ import { HOLD_COMES_MS } from './given-up.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** More than the fewest that are worth it. */
+/** More than the smallest number for which it is done. */
 const MANY = 60
 
 async function dialMany(pair: Pair, count: number, stack: AsyncDisposableStack): Promise<RawClient[]> {
@@ -26,7 +26,7 @@ async function dialMany(pair: Pair, count: number, stack: AsyncDisposableStack):
 const untilBlocked = (engine: Engine, count: number) =>
   until(async () => (await engine.admin('INFO clients')).includes(`blocked_clients:${count}\r\n`))
 
-/** As the server does: makes the engine give up the commands of those that are named. To how many that was done. */
+/** As the server does: makes the engine give up the commands of the named connections. Returns how many. */
 async function giveUp(engine: Engine, addresses: readonly string[]): Promise<number> {
   await using admin = await dial(engine.port)
   admin.send('CLIENT LIST\r\n')
@@ -42,7 +42,7 @@ const item = (key: string, value: string) =>
   `*2\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`
 
 test.for(builds)(
-  'what %s gives up before the role moves waits for the successor, and each item comes once',
+  'a command that %s gives up before the role moves waits for the successor, and each item arrives once',
   async (build) => {
     await using stack = new AsyncDisposableStack()
     const pair = stack.use(await makePair(build, build))
@@ -54,12 +54,11 @@ test.for(builds)(
     holdTimers(HOLD_COMES_MS)
     const addresses = pair.endpoint.blocked()
     expect(addresses.length).toBe(MANY)
-    // One gets its item before its turn comes: that is its answer, and nothing of it is asked again.
+    // One gets its item before its command is given up: that is its answer, and the command is not sent again.
     await pusher.ask('RPUSH q0 first', ':1\r\n')
     expect(await giveUp(pair.a, addresses)).toBe(MANY - 1)
     await poppers[0]?.gets(item('q0', 'first'))
-    // No client is held yet. What is pushed now is kept for those that wait, and what those send next comes
-    // behind it.
+    // No client is held yet. Items that are pushed now are kept for the waiting clients, and their next requests come after that.
     for (const [n, each] of poppers.entries()) {
       await pusher.ask(`RPUSH q${n} once twice`, ':2\r\n')
       if (n > 0) each.send('PING\r\n')
@@ -73,7 +72,7 @@ test.for(builds)(
 )
 
 test.for([['no hold follows'], ['the hold ends without a move']] as const)(
-  'where it was, and on the same connection, is asked again what was given up: %s',
+  'if the role does not move, a command that was given up is sent again on the same connection: %s',
   async ([what]) => {
     await using stack = new AsyncDisposableStack()
     const pair = stack.use(await makePair())
@@ -97,7 +96,7 @@ test.for([['no hold follows'], ['the hold ends without a move']] as const)(
   },
 )
 
-test('nothing is given up early that would miss something, or where it is not worth it', async () => {
+test('a command is not given up early if it would miss data, or if few clients are blocked', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair(newest, newest))
   const few = await dialMany(pair, 20, stack)

@@ -6,7 +6,7 @@ describe.each(builds)('a hold that is never ended, before %s', (build) => {
   test.each([
     ['the default user', ''],
     ['a user that may not administrate', 'AUTH app pw'],
-  ])('goes on where the role has gone, until the endpoint is told where to: %s', async (_, login) => {
+  ])('goes on if the role has moved, until the endpoint learns the new address: %s', async (_, login) => {
     await using pair = await makePair(build, build)
     for (const engine of [pair.a, pair.b])
       await engine.admin('ACL SETUSER app on >pw ~* +@all -@admin -@dangerous')
@@ -62,7 +62,7 @@ describe.each(builds.filter((build) => /^redis-6\.0\./.test(build)))('before %s'
   })
 })
 
-test('a client of which only a question of the proxy is under way follows when the old primary dies', async () => {
+test('a client with only a question of the proxy under way moves when the old primary dies', async () => {
   await using pair = await makePair()
   expect(await pair.endpoint.hold({ deadlineMs: 20_000 })).toMatchObject({ drained: true })
   await pair.moveRole()

@@ -51,14 +51,14 @@ test('after five minutes of attempts a long request that begins waits for the ha
   expect(endpoint.report()).toMatchObject({ errors: 0 })
 })
 
-test('what was under way is closed a minute later, if it has not ended by then, also where it stands still', async () => {
+test('a long request under way is closed a minute later if it has not ended, also if its client sends nothing', async () => {
   await using pair = await makePair()
   const { endpoint } = pair
   const pass = createClock()
   await using value = await beginLongValue(pair.port, 'k', LONG)
   await value.sendUpTo(200_000)
   await until(() => hasBegun(pair.a))
-  // It stands still: after the first attempt nothing waits for it any more, and nothing is in the way.
+  // Its client sends nothing: after the first attempt no handover waits for it.
   await putOffForMinutes(endpoint, pass, { inTheWayAtFirst: 1 })
   pass(31_000)
   expect(await endpoint.hold(times)).toMatchObject({ drained: true, cut: 1 })
@@ -66,7 +66,7 @@ test('what was under way is closed a minute later, if it has not ended by then, 
   await expect(value.isSet()).rejects.toThrow(/ERR this request took more than 60 s to arrive/)
 })
 
-test('a thread without long requests lets none begin either, as long as attempts fail in another thread', async () => {
+test('while attempts fail in another thread, a thread without long requests lets none begin either', async () => {
   await using pair = await makePair()
   const { endpoint } = pair
   const pass = createClock()
@@ -84,7 +84,7 @@ test('a thread without long requests lets none begin either, as long as attempts
   await value.isSet()
 })
 
-test('of a sharded database only those to the group wait that is to be handed over', async () => {
+test('in a sharded database only long requests to the group of the handover wait', async () => {
   await using cluster = await makeCluster()
   const { endpoint, port } = cluster
   const [zero, one] = keyOf

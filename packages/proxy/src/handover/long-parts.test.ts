@@ -7,7 +7,7 @@ const MB = 1024 * 1024
 const host = '127.0.0.1'
 const LONG = 2 * MB
 
-/** An engine has so many bytes of a request that has not ended. */
+/** Waits until an engine has this many bytes of an incomplete request. */
 async function hasBegun({ admin }: Engine, bytes: number): Promise<void> {
   await until(async () =>
     [...(await admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)].some(([, length]) => Number(length) >= bytes),
@@ -19,7 +19,7 @@ async function moveTo(pair: Pair): Promise<void> {
   await pair.endpoint.switchTo({ host, port: pair.primary().port })
 }
 
-test('a client that stops in the middle of 2 MB is not waited for, and all of its request goes to the new primary', async () => {
+test('a handover does not wait for a client that stops in the middle of 2 MB, and its whole request goes to the new primary', async () => {
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', LONG)
   await value.sendUpTo(MB)
@@ -35,7 +35,7 @@ test('a client that stops in the middle of 2 MB is not waited for, and all of it
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, behind: [] })
 })
 
-test('what it sends while it is held comes behind what it has sent before, and in front of what it asks next', async () => {
+test('bytes that a client sends while it is held come after its earlier bytes, and before its next request', async () => {
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', LONG)
   await value.sendUpTo(MB)
@@ -49,7 +49,7 @@ test('what it sends while it is held comes behind what it has sent before, and i
   expect(await getLongValue(pair.port, 'k')).toBe(LONG)
 })
 
-test('two handovers in the middle of one request, and a hold that comes to nothing: it is carried out once', async () => {
+test('a request with two handovers and a failed hold in its middle is carried out once', async () => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
   const word = 'x'.repeat(LONG)
@@ -66,7 +66,7 @@ test('two handovers in the middle of one request, and a hold that comes to nothi
   await client.ask('STRLEN k', `:${LONG}\r\n`)
 })
 
-test('in a transaction, behind a name and a database: all of it goes along', async () => {
+test('a long request in a transaction, after SETNAME and SELECT, moves with all of that', async () => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
   await client.ask('SELECT 3', '+OK\r\n')
@@ -81,7 +81,7 @@ test('in a transaction, behind a name and a database: all of it goes along', asy
   await client.ask('STRLEN k', `:${LONG}\r\n`)
 })
 
-test('the old primary dies while such a client is held: its request is carried out by the new one', async () => {
+test('if the old primary dies while a client is held in the middle of a request, the new primary carries it out', async () => {
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', LONG)
   await value.sendUpTo(MB)
@@ -95,7 +95,9 @@ test('the old primary dies while such a client is held: its request is carried o
   expect(await pair.b.admin('STRLEN k')).toBe(`:${LONG}\r\n`)
 })
 
-test('of a sharded database, too', { timeout: 60_000 }, async () => {
+test('in a sharded database a request with a handover in its middle is carried out once, too', {
+  timeout: 60_000,
+}, async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   const [key] = keyOf
   await using value = await beginLongValue(cluster.port, key, LONG)

@@ -65,7 +65,7 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
   }
 }
 
-/** One that stands still too: it may go on when clients are held, and its client has had its time. */
+/** One whose client sends nothing, too: it may go on when clients are held, and its client has had its time. */
 function cutAll(connections: ReadonlySet<Connection>): number {
   const partly = [...connections].filter(isTied)
   for (const connection of partly) endConnection(connection, TOO_LONG)

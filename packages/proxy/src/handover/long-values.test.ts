@@ -10,12 +10,12 @@ import { beginLongValue, forgetPeak, getLongValue, peakBytes, setLongValue } fro
 afterEach(() => vi.restoreAllMocks())
 
 const MB = 1024 * 1024
-/** So long a client is silent before nothing waits for it. */
+/** After this silence no handover waits for a client. */
 const SILENT_MS = 2_100
 /** The longest value that engines take. */
 const LONGEST = 512 * MB
 
-test('the longest value there may be goes through, byte by byte, and the proxy keeps little of it', async () => {
+test('the longest permitted value passes unchanged, and the proxy keeps little of it', async () => {
   await using engine = await startEngine(newest)
   await using proxy = await runProxy({ nodeFlags: proxyFlags })
   const port = await freePort()
@@ -29,7 +29,7 @@ test('the longest value there may be goes through, byte by byte, and the proxy k
   expect(peakBytes(pid) - before).toBeLessThan(LONGEST / 2)
 })
 
-test('a hold waits for a long value on its way, or is given up; its client notices neither', async () => {
+test('a hold waits for a long value that is being sent, or is given up; the client notices neither', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await other.ask('PING', '+PONG\r\n')
@@ -92,7 +92,7 @@ test('a hold waits for a long value on its way, or is given up; its client notic
   expect(pair.endpoint.report()).toMatchObject({ repoints: 1, errors: 0 })
 })
 
-test('where other threads hold their clients already, a value that flows on is not waited for: the hold fails at once', async () => {
+test('if other threads hold their clients already, a hold does not wait for a value that is still being sent: it fails at once', async () => {
   await using pair = await makePair()
   const pass = createClock()
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
@@ -119,7 +119,7 @@ test('where other threads hold their clients already, a value that flows on is n
   pair.endpoint.release()
 })
 
-test('a client that stops in the middle of a request that cannot follow puts a hold off for two seconds, then it holds up only itself', async () => {
+test('a client that stops in the middle of a request that cannot move delays a hold for two seconds, then it delays only itself', async () => {
   await using pair = await makePair()
   const pass = createClock()
   await using other = await dial(pair.port)
@@ -141,7 +141,7 @@ test('a client that stops in the middle of a request that cannot follow puts a h
   expect(ms).toBeLessThan(25_000)
 })
 
-test('one that begins such a request just before clients are held, and stops, ends the hold and is not left behind', async () => {
+test('a client that begins such a request just before a hold, and stops, ends the hold and is not left behind', async () => {
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
   await value.sendUpTo(MB)
@@ -154,7 +154,7 @@ test('one that begins such a request just before clients are held, and stops, en
   await value.isSet()
 })
 
-test('where the role has moved already, one that stops in the middle of a request is left behind', async () => {
+test('if the role has moved already, a client that stops in the middle of a request is left behind', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
@@ -166,7 +166,7 @@ test('where the role has moved already, one that stops in the middle of a reques
   expect(pair.endpoint.report().behind).toEqual([{ shard: `127.0.0.1:${pair.a.port}`, connections: 1 }])
 })
 
-test('a client that does not read its replies holds up the others for a moment, not for as long as they may take', async () => {
+test('a client that does not read its replies delays the others for a moment only', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)
   await setLongValue(pair.port, 'k', 32 * MB)
@@ -196,7 +196,7 @@ test('a client that does not read its replies holds up the others for a moment, 
   lazy.destroy()
 })
 
-test('a client that stops reading only while clients are held holds them up no longer', async () => {
+test('a client that stops reading during a hold delays the others no longer than that', async () => {
   await using pair = await makePair()
   await setLongValue(pair.port, 'k', 32 * MB)
   const lazy = connect({ host: '127.0.0.1', port: pair.port })

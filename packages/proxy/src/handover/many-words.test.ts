@@ -21,13 +21,13 @@ test('a blocking command with more words than are kept is not asked again with s
   await until(isBlocked, () => 'it does not block', 20_000)
   await pair.handOver()
   await until(() => client.text() !== '')
-  // As an engine says it that is demoted without an endpoint before it.
+  // The error of an engine that is demoted without an endpoint.
   expect(client.text()).toMatch(/^-UNBLOCKED [^\r\n]*\r\n$/)
   client.send('PING\r\n')
   await until(() => client.text().endsWith('+PONG\r\n'))
 })
 
-test('a client that tracks more prefixes than are kept is told so when the role moves', async () => {
+test('a client that tracks more prefixes than are kept gets an error when the role moves', async () => {
   await using client = await dial(pair.port)
   client.send('HELLO 3\r\n')
   const prefixes = keys.slice(0, 40).flatMap((key) => ['PREFIX', `${key}:`])

@@ -9,7 +9,7 @@ import {
   uncounted,
 } from './overdue.ts'
 
-/** In the way again and again, so many milliseconds apart. After how many its reply is taken for one that does not come; null: never. */
+/** Delays holds repeatedly, at these intervals in milliseconds. After how many its reply counts as missing; null: never. */
 function givenUpAfter(
   everyMs: number,
   tries: number,
@@ -34,7 +34,7 @@ test('a reply that is due for minutes while others are answered is given up, aft
   expect(givenUpAfter(200_000, 100)).toBe((FEWEST_HOLDS - 1) * 200_000)
 })
 
-test('slow commands, one after the other, are waited for each', () => {
+test('each of several slow commands in a row is waited for', () => {
   expect(givenUpAfter(10_000, 200, { requestOf: (n) => Math.floor(n / 20) })).toBeNull()
 })
 

@@ -22,7 +22,7 @@ async function takePlace(port: number): Promise<RawClient> {
 }
 
 test.for(builds)(
-  'before its role moves to an engine that takes no clients, an endpoint says so, and why: %s',
+  'before the role moves to an engine that accepts no clients, the endpoint reports that with the reason: %s',
   async (build) => {
     await using proxy = await runProxy()
     await using old = await startEngine(build)
@@ -37,7 +37,7 @@ test.for(builds)(
     expect(await prepare()).toEqual({ prepared: 0, unreachable: null })
     await using client = await dial(wanted.port)
     await client.ask('PING', '+PONG\r\n')
-    // Its kernel takes connections all the same: what is prepared proves nothing.
+    // Its kernel still accepts connections: prepared links prove nothing.
     expect(await prepare()).toMatchObject({
       unreachable: `127.0.0.1:${successor.port} does not answer a new connection`,
     })

@@ -8,9 +8,9 @@ const PING = encodeCommand(['PING'])
 const NO_PLACE = '-ERR max number of clients'
 
 /**
- * Why an engine takes no new client now, in words; undefined when it does. It is asked on a connection of its own,
- * which the engine has to accept and to answer, with any text: if an engine has no file descriptors left, the kernel
- * still accepts connections, which the engine never sees.
+ * Why an engine accepts no new client now, as a sentence; undefined when it does. It is asked on a connection of its own, which
+ * the engine has to accept and to answer, with any text: if an engine has no file descriptors left, the kernel still accepts
+ * connections, which the engine never sees.
  */
 export async function whyUnreachable(place: Place): Promise<string | undefined> {
   try {

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('./hold-home.ts', import.meta.url))
 
 // Names of the abstract namespace belong to a network: containers on one volume do not see each other's.
 test.runIf(process.getuid?.() === 0)(
-  'a proxy in another container has the home, and leaves it when it is killed',
+  'a proxy in another container holds the home, and frees it when it is killed',
   async () => {
     const home = await mkdtemp(join(tmpdir(), 'proxy-'))
     try {
@@ -39,7 +39,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
-test('an older proxy, which does not lock a file, has the home while it serves its socket', async () => {
+test('an older proxy, which does not lock a file, holds the home while it serves its socket', async () => {
   const home = await mkdtemp(join(tmpdir(), 'proxy-'))
   const path = join(home, 'proxy.sock')
   const before = createServer().listen(path)

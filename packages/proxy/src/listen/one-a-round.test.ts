@@ -8,7 +8,7 @@ import { listen } from './listen.ts'
 const CLIENTS = 100
 
 test.each([1, 2])(
-  'each round of the event loop accepts one client from each port, however many come at one moment, so others have their turn: %i ports',
+  'each round of the event loop accepts one client from each port, however many connect at once, so that others have their turn: %i ports',
   async (ports) => {
     await using stack = new AsyncDisposableStack()
     const admission = createAdmission(1_000)

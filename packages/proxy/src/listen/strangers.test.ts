@@ -18,7 +18,7 @@ const OK = '+OK\r\n'
 const FULL = '-ERR max number of clients reached\r\n'
 
 test.each([...new Set([oldest, newest])])(
-  'a client that does not sign in is told so, and closed: %s',
+  'a client that does not sign in gets an error, and is closed: %s',
   async (build) => {
     await using engine = await startEngine(build, '--requirepass', PASSWORD)
     const port = await freePort()
@@ -73,7 +73,7 @@ test('if no client has to sign in, clients may be silent for as long as they lik
   for (const { socket } of idle) socket.destroy()
 })
 
-test('strangers cannot take all places: the oldest of the many makes room', async () => {
+test('strangers cannot take all places: the oldest one of the largest source is closed', async () => {
   await using engine = await startEngine(newest, '--requirepass', PASSWORD)
   const port = await freePort()
   const admission = createAdmission(40)
@@ -92,7 +92,7 @@ test('strangers cannot take all places: the oldest of the many makes room', asyn
   await until(() => admission.open === 1)
 })
 
-test('one database cannot take all places: half of them are divided among the databases', async () => {
+test('one database cannot use all places: half of them are divided among the databases', async () => {
   await using engine = await startEngine(newest)
   const admission = createAdmission(20)
   const [port, other] = [await freePort(), await freePort()]

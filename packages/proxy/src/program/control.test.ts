@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../test/stage.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 
-test('a proxy that has no file left for the connection of an order goes on, again and again', async () => {
+test('a proxy without a free file for the connection of an order goes on, repeatedly', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'control-'))
   const path = join(folder, 'proxy.sock')
   const said: string[] = []

@@ -8,7 +8,7 @@ import { dial, freePort, makeEndpointSpec, newest, startEngine } from '../../tes
 
 const stale = { status: 412, code: 'stale_epoch' }
 
-test('orders of a lower epoch are refused, by the next proxy too, and clients notice nothing of them', async () => {
+test('orders of a lower epoch are refused, by the next proxy too, and clients do not notice them', async () => {
   await using proxy = await runProxy()
   await using engine = await startEngine(newest)
   await using elsewhere = await startEngine(newest)
@@ -56,7 +56,7 @@ test('orders of a lower epoch are refused, by the next proxy too, and clients no
   })
 })
 
-test('an order whose body comes when its server has been replaced is not carried out', async () => {
+test('an order is not carried out if its server was replaced before the body arrived', async () => {
   await using proxy = await runProxy()
   await using engine = await startEngine(newest)
   await using elsewhere = await startEngine(newest)

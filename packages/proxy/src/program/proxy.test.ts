@@ -103,7 +103,7 @@ test.each([1, 2])(
   },
 )
 
-test('if it is killed during a hold, its clients connect again and go on', async () => {
+test('if the proxy is killed during a hold, its clients connect again and go on', async () => {
   await using proxy = await runProxy()
   await using engine = await startEngine(newest)
   const params = { id: 'bdb-1' }
@@ -141,7 +141,7 @@ test('another upstream in the spec moves the connections; a taken port is report
   expect(await engine.admin('GET k')).toBe('$1\r\nv\r\n')
 })
 
-test('only one proxy has a home, only its owner reaches it, and a wrong order is refused in words', async () => {
+test('a home has one proxy, only its owner can reach it, and an invalid order gets an error text', async () => {
   await using proxy = await runProxy()
   expect((await stat(proxy.home)).mode & 0o777).toBe(0o700)
   expect((await stat(join(proxy.home, 'proxy.sock'))).mode & 0o077).toBe(0)

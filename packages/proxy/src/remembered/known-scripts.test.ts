@@ -55,7 +55,7 @@ test('a script is known that is flushed and used in one pipeline, or that return
   await client.ask(`SCRIPT FLUSH\r\n${used}EVAL "return nil" 0`, '+OK\r\n:1\r\n$-1\r\n')
   const { flushed, scripts } = endpoint.takeScripts(successor, false)
   expect([flushed, textsOf({ scripts })]).toEqual([true, ['return 1', 'return nil']])
-  // A script that comes too late for the flush is not at its engine any more either.
+  // A script that was loaded before the flush is not at its engine any more.
   client.send(`${used}EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0\r\nSCRIPT FLUSH\r\n`)
   await client.gets(':1\r\n:1\r\n+OK\r\n')
   expect(endpoint.takeScripts(successor, false)).toEqual({ flushed: true, scripts: [] })
@@ -79,7 +79,7 @@ test('a pipeline with one script costs only that script, and the script that was
   const shaOf = { name: 'EVALSHA', args: [Buffer.from('A'.repeat(40))], cutShort: false }
   expect(scripts.use(shaOf)).toBe(undefined)
   for (let n = 0; n < 100; n += 1) {
-    // The first one is asked for again and again.
+    // The first one is used repeatedly.
     expect(scripts.use(evalOf('return 0')) !== undefined).toBe(n > 0)
     scripts.learn(evalOf(`return ${n}`))
   }
@@ -100,7 +100,7 @@ function expectNoneLeft(scripts: KnownScripts): void {
   expect(scripts.take('successor', true)).toEqual({ flushed: true, scripts: [] })
 }
 
-test('threads know them together, and forget them together', async () => {
+test('all threads know the same scripts, and forget them together', async () => {
   await using engine = await startEngine(newest)
   await using proxy = await runProxy({ workers: 2 })
   const params = { id: 'bdb-1' }

@@ -63,7 +63,7 @@ test.for(pairs)(
 )
 
 test.for(pairs)(
-  'a login that is refused inside of a transaction holds no handover up: %s to %s',
+  'a login that is refused inside of a transaction delays no handover: %s to %s',
   async ([from, to]) => {
     await using pair = await makePair(from, to)
     await using client = await dial(pair.port)
@@ -76,7 +76,7 @@ test.for(pairs)(
   },
 )
 
-test('what was watched counts as changed, once', async () => {
+test('watched keys count as changed, once', async () => {
   await using pair = await makePair()
   await using client = await dial(pair.port)
   await client.ask('WATCH k', '+OK\r\n')
@@ -98,7 +98,7 @@ test('what was watched counts as changed, once', async () => {
 })
 
 test.for(pairs)(
-  'a client that waits for a list waits on, for the time that is left: %s to %s',
+  'a client that waits for a list keeps waiting, for the remaining time: %s to %s',
   async ([from, to]) => {
     await using pair = await makePair(from, to)
     await using waits = await dial(pair.port)
@@ -181,7 +181,7 @@ test('a client that wants no replies gets none, and loses nothing', async () => 
   await client.gets('$3\r\n102\r\n')
 })
 
-test('a connection that cannot be moved is told so and closed; others do not notice', async () => {
+test('a connection that cannot be moved gets an error and is closed; others do not notice', async () => {
   await using pair = await makePair()
   await using monitor = await dial(pair.port)
   await using other = await dial(pair.port)
@@ -211,7 +211,7 @@ test('replies that are due before a command that blocks are read during a hold',
   await client.gets('*2\r\n$1\r\nl\r\n$1\r\nx\r\n')
 })
 
-test('a link that was made ready, and that its engine has closed since, is not used', async () => {
+test('a prepared link that its engine has closed since is not used', async () => {
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('SET a 1', '+OK\r\n')

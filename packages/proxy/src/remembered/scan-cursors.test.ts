@@ -88,7 +88,7 @@ async function proceed(scans: Scans, ask: Asker['ask'], upTo = Number.POSITIVE_I
       scan.steps += 1
       const isPaired = words[0] === 'HSCAN' || words[0] === 'ZSCAN'
       for (const [n, name] of found.entries()) if (!isPaired || n % 2 === 0) scan.seen.add(name)
-      // The cursor stays exact also in a client that uses floating point numbers.
+      // A client that uses floating point numbers can hold the cursor exactly, too.
       expect(Number.isSafeInteger(Number(cursor))).toBe(true)
     } while (scan.cursor !== '0' && scan.seen.size < upTo)
   }
@@ -107,7 +107,7 @@ function expectAll(scans: Scans, keys = MANY): void {
 const pairs = [...builds.map((build) => [oldest, build] as const), [newest, newest] as const]
 
 test.for(pairs)(
-  'a scan that a handover interrupts, and one back, misses nothing that was there: %s → %s',
+  'a scan with a handover there and back in its middle misses no element that always existed: %s → %s',
   async ([from, to]) => {
     await using pair = await makePair(from, to)
     await using client = await dialAsker(pair.port)
@@ -125,7 +125,7 @@ test.for(pairs)(
   },
 )
 
-test('so does a scan whose engine ends and starts again at its address', async () => {
+test('a scan whose engine ends and starts again at its address misses no element', async () => {
   await using engine = await startEngine(newest)
   const port = await freePort()
   await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port))
@@ -144,14 +144,14 @@ test('so does a scan whose engine ends and starts again at its address', async (
   await using _again = { [Symbol.asyncDispose]: async () => void again.kill('SIGKILL') }
   expect(await waits).toBe('PONG')
   await using direct = await dialAsker(engine.port)
-  // What it has read from its disk.
+  // The data that it has read from its disk.
   await fill(direct)
   await using other = await dialAsker(port)
   await proceed(scans, other.ask)
   expectAll(scans)
 })
 
-test('so does one whose requests come byte by byte, or inline, or in transactions that a handover interrupts', async () => {
+test('a scan misses no element if its requests come byte by byte, or inline, or in transactions with a handover in the middle', async () => {
   await using pair = await makePair()
   await using client = await dialAsker(pair.port)
   await fill(client)
@@ -198,7 +198,7 @@ test('an invalid cursor, or a scan that is too long, gets the error of an engine
   expect(await client.ask(['PING'])).toBe('PONG')
 })
 
-test('of a sharded database no group is missed, whichever hands over in the middle', async () => {
+test('a scan of a sharded database misses no group, whichever one hands over in the middle', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using client = await dialAsker(cluster.port)
   for (const key of keyOf) await fill(client, key)

@@ -43,7 +43,7 @@ test.for(builds)(
 )
 
 test.for(builds)(
-  'CLIENT TRACKING that is refused, and not answered, changes nothing at a handover: %s',
+  'a CLIENT TRACKING that is refused without an answer changes nothing at a handover: %s',
   async (build) => {
     await using pair = await makePair(build, build)
     await using client = await dial(pair.port)

@@ -67,7 +67,7 @@ test('a client is answered in turns of some 100 requests, however many it sends 
   await using client = await dial(stage.port)
   let isAnswered = false
   let most = 0
-  // All that came while the answerer worked once: the test runs in the same thread.
+  // Everything that arrived during one turn of the answerer: the test runs in the same thread.
   client.socket.on('data', (chunk: Buffer) => {
     most = Math.max(most, chunk.length / '+PONG\r\n'.length)
   })
@@ -132,7 +132,7 @@ test.for([
   await client.ask(line, reply)
 })
 
-test('RESP3 has maps, nulls, pushes and texts of its own, and going back to RESP2 ends that', async () => {
+test('RESP3 answers have maps, nulls, pushes and texts of their own, and HELLO 2 ends that', async () => {
   await using stage = await stageSentinel()
   await using client = await dial(stage.port)
   const modes = `${bulks('mode', 'sentinel', 'modules')}*0\r\n`
@@ -154,7 +154,7 @@ test('RESP3 has maps, nulls, pushes and texts of its own, and going back to RESP
   await client.gets(`-ERR Can't execute 'info'`)
 })
 
-test('subscribers are told of a primary that has moved, by channel and by pattern, and of nothing else', async () => {
+test('subscribers get a message for a primary that has moved, by channel and by pattern, and no other message', async () => {
   await using stage = await stageSentinel()
   await using client = await dial(stage.port)
   await using other = await dial(stage.port)
@@ -182,7 +182,7 @@ test('subscribers are told of a primary that has moved, by channel and by patter
   expect(other.text()).toBe('')
 })
 
-test('a client that asks much and reads nothing is not read any more, and gets all answers once it reads', async () => {
+test('a client that sends many requests and reads no answers is not read any more, and gets all answers once it reads', async () => {
   await using stage = await stageSentinel()
   const name = 'x'.repeat(200)
   stage.databases = Array.from({ length: 500 }, (_, n) => ({ ...stock, name: `${name}${n}` }))
@@ -207,7 +207,7 @@ test('a client that asks much and reads nothing is not read any more, and gets a
   )
 })
 
-test('where all places are taken, what has been silent for the longest makes room', async () => {
+test('if all places are taken, the client that has been silent for the longest is closed', async () => {
   await using stage = await stageSentinel(2)
   await using client = await dial(stage.port)
   await client.ask('PING', '+PONG\r\n')
@@ -257,6 +257,6 @@ test.for([
   [`${'*'.repeat(128)}x`, false],
   ['*?'.repeat(128), false],
 ])('the pattern $0', ([pattern, fits]) => {
-  // One that tried all ways would never end.
+  // A matcher that tried all possibilities would never end.
   expect(matchesPattern(String(pattern), '+switch-master')).toBe(fits)
 })

@@ -68,7 +68,7 @@ describe('an unmodified library that asks the Sentinel follows the role, and its
   }
 })
 
-test('the engines’ own command lines are told where the primary is', async () => {
+test('the engines’ own command lines learn the address of the primary', async () => {
   await using stage = await stageSwitch()
   const { pair, sentinelPort } = stage
   const expectAnswer = async (name: string, answer: string) => {

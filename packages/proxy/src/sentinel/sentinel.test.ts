@@ -10,7 +10,7 @@ const host = '127.0.0.1'
 
 const portOf = async (redis: Redis) => Number(/tcp_port:(\d+)/.exec(await redis.info('server'))?.[1])
 
-test('an unmodified ioredis in Sentinel mode follows the role, and everything counts once', async () => {
+test('an unmodified ioredis in Sentinel mode follows the role, and each write is done once', async () => {
   await using stage = await stageSwitch()
   const { pair, sentinelPort } = stage
   const redis = new Redis({
@@ -43,7 +43,7 @@ test('an unmodified ioredis in Sentinel mode follows the role, and everything co
   redis.disconnect()
 })
 
-test('a client that only listens for +switch-master goes to the new primary without being refused first', async () => {
+test('a client that only listens for +switch-master connects to the new primary without a refused write', async () => {
   await using stage = await stageSwitch()
   const { pair, proxy, sentinelPort } = stage
   await using listener = await dial(sentinelPort)

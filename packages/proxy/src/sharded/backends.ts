@@ -168,7 +168,7 @@ export async function nextTurn({ visitor, shards }: Router): Promise<void> {
   await nextTurnOf(shards.allowance, 'splits a request over the groups for', visitor.crumb)
 }
 
-/** Asks without waiting; the answer of the engine does not matter. */
+/** Sends a question without waiting; the engine's answer is not used. */
 export function mention(backend: Backend, words: readonly string[]): void {
   backend.pending.push(makePendingReply({ take: () => undefined }))
   pass(backend, encodeCommand(words))

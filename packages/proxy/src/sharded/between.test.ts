@@ -7,7 +7,7 @@ import { type Backend, createBackend, createRouter, makePendingReply, type Shard
 const MESSAGE = Buffer.from('>3\r\n$7\r\nmessage\r\n$1\r\nn\r\n$1\r\nm\r\n')
 const MOST_HELD_BYTES = 64 * 1024
 
-/** A client with two groups: what it was told, and whether the link to a group is read. */
+/** A client with two groups: its replies, and whether the link to a group is read. */
 function makeStage() {
   const told: Buffer[] = []
   const client = {
@@ -48,7 +48,7 @@ function makeStage() {
   return { router, told: () => Buffer.concat(told).toString(), first: makeGroup(0), second: makeGroup(1) }
 }
 
-test('messages that come in the middle of a long reply of another group wait in their engine, but for a few', () => {
+test('messages that come in the middle of a long reply of another group wait in their engine, except for a few', () => {
   const { router, told, first, second } = makeStage()
   const pendingReply = makePendingReply({})
   router.pending.push(pendingReply)

@@ -78,7 +78,7 @@ describe.for([
     const shards = JSON.stringify(cluster.endpoint.wanted.shards)
     for (const word of words) {
       const nested = `*2\r\n:1\r\n*1\r\n-${word}\r\n`
-      // In one pipeline: alone, by its hash, as a function, in a list, in a transaction; and requests after all that.
+      // In one pipeline: a script alone, by its hash, as a function, in a list, in a transaction; and requests after these.
       const calls = [
         request('EVAL', says, '1', zero, word),
         request('EVALSHA', sha, '1', zero, word),
@@ -111,7 +111,7 @@ describe.for([
   })
 })
 
-describe('where roles move without the endpoint', () => {
+describe('if roles move without the endpoint', () => {
   const tryAgain = '-TRYAGAIN The slot of this key has just moved\r\n'
   let cluster: Cluster
   let client: RawClient
@@ -143,7 +143,7 @@ describe('where roles move without the endpoint', () => {
     expect(cluster.endpoint.report().repoints).toBe(1)
   })
 
-  test('scripts are told to try again, and find it then', async () => {
+  test('scripts get the error TRYAGAIN, and find the key at the next try', async () => {
     const count = request('EVAL', "return redis.call('INCR', KEYS[1])", '1', one)
     client.send(count)
     await client.gets(':1\r\n')

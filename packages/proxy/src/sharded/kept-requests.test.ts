@@ -3,7 +3,7 @@ import { forgetRequest, forgetRequests, mayKeepRequest } from './kept-requests.t
 
 const MB = 1024 * 1024
 
-test('of a client 1 MB of requests is kept to be asked again, and 64 KB while all clients have 128 MB of them', () => {
+test('of a client 1 MB of requests is kept to be sent again, and 64 KB while all clients have 128 MB of them', () => {
   const makeClient = () => ({ keptBytes: 0, closed: false })
   const first = makeClient()
   expect([mayKeepRequest(first, MB - 1), mayKeepRequest(first, 2), mayKeepRequest(first, 1)]).toEqual([
@@ -15,7 +15,7 @@ test('of a client 1 MB of requests is kept to be asked again, and 64 KB while al
   expect(others.every((client) => mayKeepRequest(client, MB))).toBe(true)
   const late = makeClient()
   expect([mayKeepRequest(late, 64 * 1024), mayKeepRequest(late, 1)]).toEqual([true, false])
-  // Answered, or closed: either makes room, once.
+  // An answer and a close each make room, once.
   const [answered, closed] = others
   if (answered === undefined || closed === undefined) throw new Error('there are others')
   forgetRequest(answered, { request: Buffer.alloc(MB) })

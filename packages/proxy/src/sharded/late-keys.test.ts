@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
-test('a key that comes late, byte by byte, costs no more than one that came early', async () => {
+test('a key that arrives late, byte by byte, costs no more than one that arrives early', async () => {
   const [zero] = keyOf
   const word = '$1\r\na\r\n'
   const beginning = (name: string, ...first: readonly string[]) =>

@@ -18,8 +18,8 @@ export type Found =
   | { readonly kind: 'unknown'; readonly why: string }
 
 /**
- * Finds out where a slot is, only from engines of this database, and over connections of the proxy's own. Nothing else decides where requests go, not
- * even the reply to a client.
+ * Finds the engine that holds a slot, only from engines of this database, and over connections of the proxy's own. Nothing else
+ * decides where requests go: a reply to a client does not.
  */
 export interface Lookout extends Disposable {
   /** Finds the slot that the engine at `at` seems to have redirected, and follows it there. Never throws. */

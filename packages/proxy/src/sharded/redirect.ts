@@ -54,12 +54,12 @@ async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
   const holder = holderOf(shards, slot)
   const isElsewhere = addressText(holder) !== diverted.shard
   if (!isElsewhere && slot !== pendingReply.slot) {
-    shards.doubts.note(`${diverted.shard} has sent away a slot that was not asked for`)
+    shards.doubts.note(`${diverted.shard} has redirected a slot that was not asked for`)
     return { reply: tryAgain }
   }
   const found = isElsewhere ? null : await shards.lookout.find(slot, holder)
   if (found?.kind === 'held') {
-    shards.doubts.note(`${diverted.shard} holds slot ${slot}, and was said to have sent it away`)
+    shards.doubts.note(`${diverted.shard} holds slot ${slot}, although an error named another holder`)
     return { reply: tryAgain }
   }
   if (!isAskable(pendingReply)) {

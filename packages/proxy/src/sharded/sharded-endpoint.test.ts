@@ -61,7 +61,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.ask(`EXISTS ${zero}`, ':0\r\n')
   })
 
-  test('keys are found wherever a command has them', async () => {
+  test('keys are found at every place that a command may have them', async () => {
     for (const key of keyOf) {
       await client.ask(`EVAL "return redis.call('INCR', KEYS[1])" 1 ${key}`, ':1\r\n')
       await client.ask(`EVAL_RO "return redis.call('GET', KEYS[1])" 1 ${key}`, '$1\r\n1\r\n')
@@ -159,7 +159,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.ask('MULTI', '+OK\r\n')
     await client.ask('DBSIZE', '-ERR DBSIZE cannot be part of a transaction in a sharded database\r\n')
     await client.ask('EXEC', aborted)
-    // Its group would go on to tell of what a later UNSUBSCRIBE, which goes to the first group, has left.
+    // Its group would go on to send messages of channels that a later UNSUBSCRIBE, which goes to the first group, has left.
     for (const name of ['SUBSCRIBE', 'PSUBSCRIBE', 'UNSUBSCRIBE', 'PUNSUBSCRIBE']) {
       client.send(`MULTI\r\nINCR ${two}\r\n${name} n\r\nEXEC\r\n`)
       const refused = `-ERR ${name} cannot be part of a transaction in a sharded database\r\n`
@@ -167,7 +167,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     }
   })
 
-  test('WATCH binds too, and is honoured', async () => {
+  test('WATCH binds the transaction to the slot of its keys, too, and works', async () => {
     await using other = await dial(cluster.port)
     await client.ask(`WATCH ${one}`, '+OK\r\n')
     await client.ask(`WATCH ${two}`, crossSlot)
@@ -180,7 +180,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.gets('+OK\r\n+OK\r\n+OK\r\n+OK\r\n+OK\r\n+QUEUED\r\n*1\r\n$1\r\ny\r\n')
   })
 
-  test('the client’s login holds in all groups, also those that it asks later', async () => {
+  test('the login of a client is valid in all groups, also in those that it uses later', async () => {
     await client.ask('ACL SETUSER ann on >pw ~* &* +@all', '+OK\r\n')
     for (const engine of cluster.primaries) await engine.admin('ACL SETUSER ann on >pw ~* &* +@all')
     await client.ask(`SET ${one} v`, '+OK\r\n')
@@ -199,7 +199,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     for (const key of keyOf) await client.ask(`GET ${key}none`, '$-1\r\n')
   })
 
-  test('it does not look like a cluster', async () => {
+  test('the endpoint does not look like a cluster', async () => {
     for (const line of ['CLUSTER SLOTS', 'CLUSTER INFO', 'READONLY', 'READWRITE', 'ASKING'])
       await client.ask(line, noCluster)
     const info = await lines(
@@ -255,7 +255,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.gets(`*2\r\n$4\r\n${zero}\r\n$1\r\nv\r\n+OK\r\n$1\r\nx\r\n`)
   })
 
-  test('values of megabytes go through, keys of any place in front of them, in little pieces', async () => {
+  test('values of megabytes pass in small pieces, wherever the key is in front of them', async () => {
     const value = Buffer.alloc(3_000_000, 'x')
     const request = Buffer.concat([
       Buffer.from(`*3\r\n$3\r\nSET\r\n$4\r\n${one}\r\n$${value.length}\r\n`),
@@ -384,7 +384,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     }
   })
 
-  test('a client is told of changes to keys that it has cached, in any group', async () => {
+  test('a client gets invalidations of the keys that it has cached, from any group', async () => {
     await using caches = await dial(cluster.port)
     caches.send('HELLO 3\r\n')
     await until(() => caches.text().includes('modules') && caches.text().endsWith('*0\r\n'))

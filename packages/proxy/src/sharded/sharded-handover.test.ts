@@ -130,7 +130,7 @@ test.for([...new Set([builds.at(0) ?? newest, newest])])(
   },
 )
 
-test('when one of two held groups is released, it goes on', async () => {
+test('one of two held groups goes on when it is released', async () => {
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   for (const key of [zero, one]) await client.ask(`SET ${key} 1`, '+OK\r\n')
@@ -177,7 +177,7 @@ test('commands to a group that is dead get an error, and other groups go on', as
   client.send(`GET ${one}\r\nGET ${zero}\r\n`)
   await client.gets('-LOADING the database cannot be reached right now; try again\r\n$1\r\n1\r\n')
   await client.ask(`GET ${zero}`, '$1\r\n1\r\n')
-  // A command that is under way when its group dies may have been executed or not: the connection is closed to say so.
+  // A command that is under way when its group dies may have been executed or not: so the connection is closed.
   await using waits = await dial(cluster.port)
   waits.send(`BLPOP ${two} 0\r\n`)
   await until(

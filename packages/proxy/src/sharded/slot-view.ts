@@ -1,7 +1,7 @@
 import type { Address } from '@fairlead/api'
 import { type ClusterNodeInfo, isSameAddress } from '@fairlead/engine'
 
-/** The cluster in the view of the engine at `asked`, read over a connection of the proxy's own. */
+/** The cluster as the engine at `asked` reports it, over a connection of the proxy's own. */
 export interface SlotView {
   readonly asked: Address
   readonly nodes: readonly ClusterNodeInfo[]

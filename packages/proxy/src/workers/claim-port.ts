@@ -4,10 +4,10 @@ import { readListeners } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 
 /**
- * Several threads of a proxy listen at an address at once, and the kernel would let another proxy of the same
- * user listen there, too, unnoticed, and get half of the clients. So a proxy checks before whether any process
- * listens there, and again when all its threads listen: then two proxies that start together see each other.
- * A name is no lock, because any process could take it.
+ * Several threads of a proxy listen at an address at once. The kernel would also let another proxy of the same user listen there,
+ * without an error, and give it half of the clients. So a proxy checks before whether any process listens there, and again when
+ * all its threads listen: then two proxies that start together see each other. A name is no lock, because any process could take
+ * it.
  */
 
 /** Throws, as listening there does, when anything listens at the address. */

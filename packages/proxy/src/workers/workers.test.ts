@@ -25,7 +25,7 @@ import { mustBeAlone, mustBeFree } from './claim-port.ts'
 import { countWorkers } from './count-workers.ts'
 
 const host = '127.0.0.1'
-/** One for all tests, each with an endpoint of its own: three threads take a second to start. The last one ends it. */
+/** One proxy for all tests, each with an endpoint of its own: three threads take a second to start. The last test ends it. */
 let proxy: RunningProxy
 let folder: string
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Makes a thread of the proxy hang, or end; 0 is the main thread. Resolves when it hangs or has ended. */
+/** Makes a thread of the proxy hang or end; 0 is the main thread. Resolves when the thread hangs or has ended. */
 async function steer(thread: number, what: string): Promise<void> {
   const file = join(folder, `thread-${thread}`)
   await writeFile(file, what)
@@ -113,7 +113,7 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   expect(commands).toBeGreaterThanOrEqual(120)
 })
 
-test('a subscriber in one worker misses nothing that clients of the other do first after a switch', async () => {
+test('a subscriber in one worker misses none of the messages that clients of the other worker publish first after a switch', async () => {
   const params = { id: 'listeners' }
   await using stack = new AsyncDisposableStack()
   const old = stack.use(await startEngine(newest))
@@ -152,7 +152,7 @@ test('while a worker does not answer no client is held, and the worker serves ag
   expect(await reportOf(params)).toMatchObject({ heldMsTotal: 0 })
 })
 
-test('a long upload in one worker keeps no other client waiting in any of them', async () => {
+test('a long upload in one worker delays no other client in any worker', async () => {
   const params = { id: 'uploads' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
@@ -175,7 +175,7 @@ test('a long upload in one worker keeps no other client waiting in any of them',
   const held = hold().finally(() => {
     isOver = true
   })
-  // It goes on whatever the others wait for.
+  // It goes on, whatever the other threads wait for.
   const upload = async () => {
     for (let bytes = 576 * 1024; !isOver; bytes += 64 * 1024) {
       await value.sendUpTo(bytes)
@@ -209,7 +209,7 @@ test('the workers end a hold themselves when the main thread is silent', async (
   await report
 })
 
-test('no worker believes a script about slots, and all workers follow what engines report', async () => {
+test('errors of scripts about slots change nothing in any worker, and all workers follow reports of engines', async () => {
   const params = { id: 'elsewhere' }
   await using cluster = await makeCluster({ withReplicas: true })
   await using rogue = await openRogue()
@@ -261,7 +261,7 @@ test('an address has one proxy: if another process listens there, that is report
   await mustBeFree(address)
 })
 
-test('another certificate is shown to new clients, in whichever worker', async () => {
+test('another certificate is shown to new clients in every worker', async () => {
   const params = { id: 'certificate' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))
@@ -281,7 +281,7 @@ test('the shards keep most of the cores', () => {
   expect(cores.map(countWorkers)).toEqual([1, 1, 1, 1, 2, 4, 4])
 })
 
-test('when a worker ends, the whole proxy ends, and says so', async () => {
+test('when a worker ends, the whole proxy ends, and logs it', async () => {
   const params = { id: 'ends' }
   await using stack = new AsyncDisposableStack()
   const engine = stack.use(await startEngine(newest))

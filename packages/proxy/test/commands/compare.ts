@@ -21,7 +21,7 @@ export function compareTranscripts(
   })).filter((step) => inTermsOf(step, step.got, marks) !== inTermsOf(step, step.wanted, marks))
 }
 
-/** A reply without the parts that may differ. */
+/** The reply without the parts that may differ. */
 function inTermsOf({ asked }: Pick<Difference, 'asked'>, reply: string, marks: ReadonlySet<Mark>): string {
   if (marks.has('kind')) return asked === 'EXEC' ? reply.slice(0, '*1\r\n$'.length) : reply.charAt(0)
   if (marks.has('numbers')) return reply.replaceAll(/\d+(\.\d+)?/g, '#')

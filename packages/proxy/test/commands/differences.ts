@@ -19,7 +19,7 @@ const watched: Documented = {
   ways: ['before', 'transaction'],
   got: /^(\*-1|_)\r\n/,
   means:
-    'Keys that are watched when the role moves count as changed: the next `EXEC` answers nil, and the client tries again.',
+    'Keys that are watched when the role moves count as changed: the next `EXEC` answers nil, and the client has to try again.',
 }
 
 export const plainDifferences: readonly Documented[] = [watched]

@@ -111,7 +111,7 @@ function createInbox() {
       isClosed = true
       wake()
     },
-    // One after the other: several may ask through one talker.
+    // One after the other: several callers may use one client.
     take(count: number): Promise<string> {
       const taken = turn.then(async () => {
         let text = ''

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** What a client sends that means no good: bytes, and whether it reads what it is answered. */
+/** The input of a hostile client: bytes, and whether it reads the replies. */
 export interface HostileInput {
   readonly kind: string
   readonly bytes: Buffer
@@ -33,7 +33,7 @@ const values = [
   'y'.repeat(2_000),
 ]
 
-/** With rights that a database's user has: nothing here is about the engine itself. */
+/** With the rights of a database's user: nothing here concerns the engine itself. */
 const names = [
   ...[
     'GET',
@@ -392,5 +392,5 @@ const makers = {
   },
 }
 type Kind = keyof typeof makers
-// The names of an object of ours are what its type says.
+// The keys of this object are those of its type.
 const kinds = Object.keys(makers) as Kind[]

@@ -9,7 +9,7 @@ import { proxyFlags, runProxy } from '../run-proxy.ts'
 import { type Engine, freePort, makeEndpointSpec, newest, startEngine, until } from '../stage.ts'
 import { certificateOf } from '../tls-stage.ts'
 
-/** One proxy before several databases: some for hostile clients, and one for a neighbour of theirs. */
+/** One proxy in front of several databases: some for hostile clients, and one for a neighbour. */
 export interface HostileStage extends AsyncDisposable {
   readonly targets: readonly Target[]
   /** Of the neighbour's database. */
@@ -32,8 +32,8 @@ export interface HostileStage extends AsyncDisposable {
 export interface Turns {
   readonly tookMs: number
   /**
-   * What turns took beyond 20 ms, together. A client that comes at a random time waits longer than that with
-   * the chance of `overMs` in `tookMs`.
+   * The sum of the time of turns beyond 20 ms. A client that comes at a random time waits longer than 20 ms with a chance of
+   * `overMs` in `tookMs`.
    */
   readonly overMs: number
   readonly mostMs: number

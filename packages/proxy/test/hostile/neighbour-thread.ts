@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** A client of another database, in a thread of its own: asks all the time, one question after the other, and takes down how long each takes. */
+/** A client of another database, in a thread of its own: it sends one question after the other, and records how long each takes. */
 const { port, password } = workerData as { readonly port: number; readonly password: string }
 const tell = parentPort
 if (tell === null) throw new Error('this is a thread: startNeighbour starts it')
@@ -17,7 +17,7 @@ let asked = -2
 let atMs = 0
 let isWaiting = false
 let text = ''
-/** How long each answer took, in milliseconds, since they were taken last. */
+/** How long each answer took, in milliseconds, since the last reading. */
 let tookMs: number[] = []
 let wrong = ''
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** What a neighbour saw since it was asked last. */
+/** The observations of a neighbour since they were read last. */
 export interface Seen {
   readonly answers: number
   /** In milliseconds. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Runs inside of a proxy (--import), and takes down how much processor time each turn of its loop takes: what makes others wait, and is
- * the same on a busy machine. Told to (a file `look` in TURNS_FOLDER), it writes `turns.json` there, and begins anew.
+ * Runs inside of a proxy (--import), and records the processor time of each turn of its loop: this time makes others wait, and is
+ * the same on a busy machine. When the file `look` appears in TURNS_FOLDER, it writes `turns.json` there, and starts again.
  */
 
 /** The length of the timer, which is due in each turn: a turn is at least this long. */
@@ -28,7 +28,7 @@ if (folder !== undefined && isMainThread) {
   let mostMs = 0
   /** How long turns of each length took together. */
   let byLength: number[] = []
-  /** Of the turns in which one comes at any time, all but one in a hundred are shorter. Where nothing is done, they take no time. */
+  /** A client that comes at a random time meets a shorter turn in 99 of 100 cases. Idle time counts as turns without length. */
   const p99 = (tookMs: number) => {
     let longer = 0
     for (let n = byLength.length - 1; n >= 0; n -= 1) {
