@@ -3,7 +3,7 @@ import { connect, type Server, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { makeHome, until } from '../test/agent-home.ts'
 
-test('an agent that has no file left for a connection goes on, and answers when it has', async () => {
+test('an agent without a free file for a connection goes on, and answers when there is one again', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const servers = new Set<Server>()

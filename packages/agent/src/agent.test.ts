@@ -35,7 +35,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   },
 )
 
-test('the same spec again, or one that differs only in what the next start needs, leaves the process alone', async () => {
+test('the same spec again, or one that differs only in values for the next start, does not touch the process', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec()
@@ -52,7 +52,7 @@ test('the same spec again, or one that differs only in what the next start needs
   expect(await readFile(join(home.path, 'shards', 'a-1', 'wanted.json'), 'utf8')).toContain('"wait"')
 })
 
-test('engines serve on when their agent is killed, and the next agent adopts them undisturbed', async () => {
+test('engines go on serving when their agent is killed, and the next agent adopts them without a restart', async () => {
   await using home = await makeHome()
   const spec = await makeSpec()
   const agent = await startAgentProcess(home)
@@ -73,7 +73,7 @@ test('engines serve on when their agent is killed, and the next agent adopts the
   expect(await client.call('GET', 'key')).toBe('value')
 })
 
-test('a shard that was put before there were cluster mode and modules is adopted undisturbed', async () => {
+test('a shard that was put before cluster mode and modules existed is adopted without a restart', async () => {
   await using home = await makeHome()
   const spec = await makeSpec()
   {
@@ -154,7 +154,7 @@ test('a removed shard is gone with its data, and removing it again is no error',
   await until(async () => (await home.shard('a-2')) === undefined)
 })
 
-test('two agents never act on one socket, and the socket of a dead one is no obstacle', async () => {
+test('two agents never act on one socket, and the socket of a dead agent is replaced', async () => {
   await using home = await makeHome()
   const agent = await startAgentProcess(home)
   await expect(home.start()).rejects.toThrow(`another agent runs on ${home.socketPath}`)
@@ -164,7 +164,7 @@ test('two agents never act on one socket, and the socket of a dead one is no obs
   expect((await home.client.reportNode({})).shards).toEqual([])
 })
 
-test('a socket path that Linux would cut off is refused', async () => {
+test('a socket path that is too long for Linux is refused', async () => {
   await using home = await makeHome()
   const socketPath = join(home.path, 'x'.repeat(100), 'agent.sock')
   await expect(home.start({ socketPath })).rejects.toThrow(/bytes, Linux allows 107.*shorter FAIRLEAD_HOME/)
@@ -193,16 +193,16 @@ test('only the owner can reach the socket and read the folder of a shard', async
   expect(files.map((name) => mode('shards', 'a-1', name))).toEqual(files.map(() => '600'))
 })
 
-test('no secret shows in a process list, an environment, a report or a log', async () => {
+test('no secret is in a process list, an environment, a report or a log', async () => {
   await using home = await makeHome()
-  // An engine overwrites its environment with its title, so a program in front of it writes down what it got.
+  // An engine overwrites its environment with its title, so a wrapper program records the environment before.
   const program = join(home.path, 'show-environment')
   await writeFile(program, `#!/bin/sh\nenv > environment\nexec ${anyEngine().program} "$@"\n`, {
     mode: 0o755,
   })
   const found = { ...anyEngine(), program }
   const builds = { list: () => Promise.resolve([found]), find: () => Promise.resolve(found) }
-  // It writes where an engine within a wall cannot.
+  // It writes to a place that an engine within a wall cannot reach.
   await using _ = await home.start({ builds, engineWall: false })
   const spec = await makeSpec()
   await home.client.putShard({ params: { id: 'a-1' }, body: spec })
@@ -230,7 +230,7 @@ test('no secret shows in a process list, an environment, a report or a log', asy
   expect(shown).not.toContain(spec.userPassword)
 })
 
-test('what is no spec is refused with the name of the field, and nothing is coerced or dropped', async () => {
+test('an invalid spec is refused with the name of the field, and no value is coerced or dropped', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec()
@@ -271,7 +271,7 @@ test('the report says what the node has and lists shards by id', async () => {
   expect(await home.client.listBuilds({})).toEqual(engines)
 })
 
-test('a free port is one on which no process listens, that no shard has, and that the caller does not exclude', async () => {
+test('a free port has no listener, belongs to no shard, and is not excluded by the caller', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec({ build: { ...anyEngine(), version: '0.0.1' } })
@@ -319,7 +319,7 @@ test('the bus of a shard in cluster mode is taken, though the shard does not run
   expect([await find(bus), await find(spec.port)]).toEqual([null, null])
 })
 
-test('a folder that cannot be understood does not keep the agent from its other shards', async () => {
+test('a folder that cannot be understood does not affect the other shards of the agent', async () => {
   await using home = await makeHome()
   const broken = join(home.path, 'shards', 'broken')
   await mkdir(broken, { recursive: true })

@@ -111,7 +111,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const tunnels = createTunnels(shards.target, () => life.look())
   const life = stack.use(
     watchLife((ms) => {
-      logger.warn({ ms: Math.round(ms) }, 'the agent stood still; its tunnels to engines are cut')
+      logger.warn({ ms: Math.round(ms) }, 'the agent stalled; its tunnels to engines are cut')
       tunnels.cutAll()
     }),
   )

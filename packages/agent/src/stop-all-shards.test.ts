@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeSpec } from '../test/agent-home.ts'
 import { stopAllShards } from './stop-all-shards.ts'
 
-test('all shards are stopped with their data saved, and come back with the next agent as far as they may', async () => {
+test('all shards are stopped with their data saved, and the next agent starts those that may start', async () => {
   await using home = await makeHome()
   const specs = {
     back: await makeSpec(),

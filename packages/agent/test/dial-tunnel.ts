@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { EPOCH_HEADER, LIFE_HEADER, TUNNEL_PROTOCOL, tunnelPath } from '@fairlead/api'
 import { connectOver, type EngineConnection } from '@fairlead/engine'
 
-/** A tunnel to the engine of a shard, as a server would speak through it; or why there is none. */
+/** A tunnel to the engine of a shard, as a server uses it; or why there is none. */
 export type Dialled =
   | { readonly engine: EngineConnection; readonly socket: Socket; readonly life: string }
   | { readonly status: number; readonly code: string; readonly message: string }

@@ -150,7 +150,7 @@ async function writeAptRoot(root: string, keyring: string, archive: Archive, sui
     Suites: suite,
     Components: 'main',
     Architectures: archive.architecture,
-    // Not what other software of the machine adds to every source: icons, contents, translations.
+    // Without the parts that other software of the machine adds to every source: icons, contents, translations.
     Targets: 'Packages',
     'Signed-By': keyring,
   }))

@@ -15,7 +15,7 @@ test('the archive is the address before /dists', () => {
   expect(chooseSecurityArchive(text)).toBe('http://archive.example/debian-security')
 })
 
-test('a machine may know no security archive, and that of another distribution is none of Debian', () => {
+test('a machine may have no security archive, and that of another distribution does not count', () => {
   const text = printed(
     'http://archive.example/debian/dists/bookworm/InRelease',
     'http://archive.example/debian/dists/bookworm/main/binary-amd64/Packages.xz',

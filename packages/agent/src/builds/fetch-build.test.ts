@@ -31,7 +31,7 @@ async function faultOf(promise: Promise<unknown>): Promise<FetchError> {
   return cause
 }
 
-test('an engine or a version that cannot be is refused before anything is done', async () => {
+test('an impossible engine or version is refused before anything is done', async () => {
   const unknown = await faultOf(fetchBuild({ flavour: 'postgres', folder }))
   expect(unknown.message).toBe('unknown engine "postgres": there are valkey, redis, redict')
   const odd = await faultOf(fetchBuild({ flavour: 'valkey', version: 'latest', folder }))
@@ -62,21 +62,24 @@ test.runIf(hasApt)('a folder that cannot be written is named', async () => {
   expect(error.message).toContain(`cannot write into ${join(folder, 'file/x')}`)
 })
 
-test.runIf(hasApt)('a missing keyring is named with what brings it', async () => {
+test.runIf(hasApt)('a missing keyring is named, with the package that contains it', async () => {
   const keyring = join(folder, 'none.gpg')
   const error = await faultOf(fetchBuild({ flavour: 'valkey', version: '8.1', folder, keyring }))
   expect(error.message).toContain('debian-archive-keyring')
 })
 
-test.runIf(hasApt)('an archive that cannot be reached is one line, and nothing is left', async () => {
-  const proxy = 'http://127.0.0.1:9'
-  const env = { ...process.env, http_proxy: proxy, https_proxy: proxy }
-  const error = await faultOf(fetchBuild({ flavour: 'valkey', version: '8.1', folder, env }))
-  expect(error.fault).toBe('unreachable')
-  expect(await readdir(folder)).toEqual([])
-})
+test.runIf(hasApt)(
+  'an archive that cannot be reached is reported in one line, and no file is left',
+  async () => {
+    const proxy = 'http://127.0.0.1:9'
+    const env = { ...process.env, http_proxy: proxy, https_proxy: proxy }
+    const error = await faultOf(fetchBuild({ flavour: 'valkey', version: '8.1', folder, env }))
+    expect(error.fault).toBe('unreachable')
+    expect(await readdir(folder)).toEqual([])
+  },
+)
 
-test.runIf(hasApt)('a fetch that is stopped leaves nothing', async () => {
+test.runIf(hasApt)('a fetch that is stopped leaves no file', async () => {
   const stop = new AbortController()
   const fetching = fetchBuild({
     flavour: 'valkey',
@@ -99,7 +102,7 @@ test.runIf(existsSync(oldKeys))('an archive signed with other keys is refused', 
 })
 
 test.runIf(hasApt)('two fetches at once bring one build, which starts and answers', async ({ skip }) => {
-  // What a fetch that was killed left there, before this machine started.
+  // The files that a killed fetch left there, before this machine started.
   await mkdir(join(folder, '.fetch-4194303-1-00000000-0000-0000-0000-000000000000-0123456789ab/debs'), {
     recursive: true,
   })

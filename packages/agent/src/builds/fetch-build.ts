@@ -18,7 +18,7 @@ export interface FetchRequest extends DebianRequest {
   readonly flavour: string
   /** "8.1", "8.1.1"; absent: the newest that Debian offers in any suite. */
   readonly version?: string | undefined
-  /** Told in a line what is being done now. */
+  /** Called with a line that says what is being done now. */
   readonly onProgress?: (line: string) => void
 }
 

@@ -36,7 +36,7 @@ test('a machine without apt cannot fetch', async () => {
 })
 
 test.runIf(hasApt)(
-  'a file takes the place of what was there, is a program, and is all that is left',
+  'a fetched file replaces the file that was there, is executable, and is the only file that is left',
   async ({ skip }) => {
     await writeFile(join(folder, 'it'), 'older')
     const fault = await faultOf({})
@@ -58,7 +58,7 @@ test.runIf(hasApt)('a package or a file that is not there is a bad request', asy
   expect(await readdir(folder)).toEqual([])
 })
 
-test.runIf(existsSync(oldKeys))('what is signed with other keys is refused', async ({ skip }) => {
+test.runIf(existsSync(oldKeys))('a package that is signed with other keys is refused', async ({ skip }) => {
   const fault = await faultOf({ keyring: oldKeys })
   if (fault?.fault === 'unreachable') skip(fault.message)
   expect(fault?.fault).toBe('unsigned')

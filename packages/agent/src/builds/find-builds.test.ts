@@ -23,7 +23,7 @@ async function placeProgram(file: string, says: string, before = ''): Promise<st
 
 const finderOf = (path = '') => createBuildFinder({ path, folder: join(home, 'engines') })
 
-test('the real builds of this repository are found, and each by its flavour and version', async () => {
+test('the real builds of this repository are found, each with its flavour and version', async () => {
   const folder = process.env['FAIRLEAD_ENGINES'] ?? join(import.meta.dirname, '../../../../.fairlead/engines')
   const finder = createBuildFinder({ path: '', folder })
   const builds = await finder.list()
@@ -51,12 +51,12 @@ test('without a folder and with an empty path there are no builds and no trouble
   expect(await finderOf().listBroken()).toEqual([])
 })
 
-test('half-made builds, whose names begin with a dot, are none', async () => {
+test('unfinished builds, whose names begin with a dot, are ignored', async () => {
   await placeProgram('engines/.fetch-1/bin/valkey-server', 'Valkey server v=8.1.1')
   expect(await finderOf().list()).toEqual([])
 })
 
-test('a file is asked for its version once, and anew when it is another file', async () => {
+test('a file is asked for its version once, and again when it has been replaced', async () => {
   const asked = join(home, 'asked')
   const count = `echo >> '${asked}'`
   const program = await placeProgram('engines/a/bin/valkey-server', 'Valkey server v=8.1.1', count)
@@ -70,7 +70,7 @@ test('a file is asked for its version once, and anew when it is another file', a
   expect(await finder.list()).toEqual([])
 })
 
-test('programs that do not answer sensibly hide no others, are named with the reason, and are killed', async () => {
+test('programs without a valid answer hide no others, are listed with the reason, and are killed', async () => {
   const good = await placeProgram('engines/good/bin/valkey-server', 'Valkey server v=8.1.1')
   const pidFile = join(home, 'pid')
   await placeProgram('engines/hangs/bin/valkey-server', 'never', `echo $$ > '${pidFile}'; exec sleep 600`)
@@ -91,7 +91,7 @@ test('programs that do not answer sensibly hide no others, are named with the re
 })
 
 test('an aborted search ends with the reason, and waits for no program', async () => {
-  // More than are asked at a time: the last ones would be asked once the first ones had their time.
+  // More than are asked at a time: the last ones would be asked after the deadline of the first ones.
   const names = Array.from({ length: 6 }, (_, n) => `hangs-${n}`)
   for (const name of names)
     await placeProgram(

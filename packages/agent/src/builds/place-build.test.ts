@@ -40,7 +40,7 @@ test('a build that works there already stays: it may be running', async () => {
   expect(await placed()).toContain('sha=old')
 })
 
-test('one with known holes makes way, and what runs it keeps its files', async () => {
+test('a build with known holes is replaced, and processes that run it keep its files', async () => {
   await makeBuild('valkey-8.1.1', 'echo "Valkey server v=8.1.1 sha=old"')
   await using running = await open(join(home, 'valkey-8.1.1/bin/valkey-server'))
   await place(true)
@@ -60,7 +60,7 @@ test('a file of the same name is replaced', async () => {
   expect(await placed()).toContain('sha=new')
 })
 
-test('a build that does not start in its place is told so', async () => {
+test('a build that does not start in its place is reported', async () => {
   await makeBuild('.work/build', 'exit 127')
   await expect(place()).rejects.toMatchObject({ name: 'FetchError', fault: 'does_not_start' })
   expect(await readdir(join(home, 'valkey-8.1.1'))).toEqual(['bin'])

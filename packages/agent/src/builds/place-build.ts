@@ -22,9 +22,9 @@ export async function findPresent({
 }
 
 /**
- * Moves the finished build to `<folder>/<flavour>-<version>`. A build that works there already stays, because
- * another fetch was faster and it may be running; what does not work is moved to `aside` first. With `replace` a build that
- * works makes way too: processes that run it keep their files. Throws FetchError.
+ * Moves the finished build to `<folder>/<flavour>-<version>`. A build that works there already stays, because another fetch was
+ * faster and it may be running; what does not work is moved to `aside` first. With `replace` a build that works is replaced, too:
+ * processes that run it keep their files. Throws FetchError.
  */
 export async function placeBuild(
   sought: Sought & { readonly made: string; readonly aside: string; readonly replace?: boolean },

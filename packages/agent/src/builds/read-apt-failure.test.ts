@@ -30,14 +30,14 @@ const cases = [
   ],
 ] as const
 
-test.each(cases)('what apt says in many lines is said in one: %s', (fault, says) => {
+test.each(cases)('an error of apt in many lines becomes one line: %s', (fault, says) => {
   const error = readAptFailure('reading the package list of trixie', end(says))
   expect(error.fault).toBe(fault)
   expect(error.message).toMatch(/^reading the package list of trixie: .* \(E: .*\)$/)
   expect(error.message).not.toContain('\n')
 })
 
-test('an unknown failure is told in the words of apt', () => {
+test('an unknown failure is reported in the words of apt', () => {
   const error = readAptFailure('downloading', end('N: a note\nE: Something odd happened\nE: And more'))
   expect([error.fault, error.message]).toEqual(['failed', 'downloading: E: Something odd happened'])
   expect(readAptFailure('downloading', end('')).message).toBe(

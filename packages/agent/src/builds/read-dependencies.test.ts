@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readLibraries } from './read-dependencies.ts'
 
-test('libraries are followed from library to library, and what installing them takes is not', () => {
+test('libraries are followed from library to library, and the packages that only an installation needs are not', () => {
   const text = [
     'valkey-tools',
     '  Depends: adduser',

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { runProgram } from './run-program.ts'
 
-/** Takes all files that it may have, and runs a program then. */
+/** Opens as many files as it may, and then runs a program. */
 const WITHOUT_FILES = `
   import { closeSync, openSync } from 'node:fs'
   import { runProgram } from ${JSON.stringify(fileURLToPath(import.meta.resolve('./run-program.ts')))}
@@ -18,14 +18,14 @@ const WITHOUT_FILES = `
   const { code } = await run()
   process.stdout.write(why + ' ' + code)`
 
-test('a program that cannot be started because no file is left is trouble of its caller, and ends nothing', async () => {
+test('a program that cannot be started for lack of files is an error for its caller, and ends no process', async () => {
   const args = ['--conditions=@fairlead/source', '--input-type=module', '-e', WITHOUT_FILES]
   const limited = ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, ...args]
   const { stdout } = await promisify(execFile)('/bin/sh', limited)
   expect(stdout).toBe('EMFILE 0')
 })
 
-test('a program that is not there is told, and one that is too late is killed', async () => {
+test('a missing program is reported, and a program that exceeds its deadline is killed', async () => {
   const program = '/nowhere/at-all'
   await expect(runProgram({ program, args: [], deadlineMs: 60_000 })).rejects.toMatchObject({
     code: 'ENOENT',

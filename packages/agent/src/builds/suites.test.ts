@@ -16,7 +16,7 @@ test('released suites are asked before those in development', () => {
   expect(namesOf(orderSuites('redis', '8')).slice(0, 3)).toEqual([['trixie'], ['sid'], ['experimental']])
 })
 
-test('for the newest all suites are asked, a few at a time', () => {
+test('without a version all suites are asked, a few at a time', () => {
   const order = orderSuites('valkey', undefined)
   expect(order.flat()).toHaveLength(suites.length)
   expect(Math.max(...order.map((group) => group.length))).toBe(3)

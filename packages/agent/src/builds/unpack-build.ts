@@ -66,7 +66,7 @@ async function copyPrograms(root: string, to: string, flavour: string): Promise<
 
 async function writeWrappers(to: string, programs: readonly string[], loader: string, flavour: string) {
   await mkdir(join(to, 'bin'))
-  // A server that is called sentinel is one: it looks at its own name.
+  // A server that is started under the name of a Sentinel acts as one, so the name matters.
   await link(join(to, 'exe', `${flavour}-server`), join(to, 'exe', `${flavour}-sentinel`))
   for (const name of [...programs, `${flavour}-sentinel`]) {
     const lines = [

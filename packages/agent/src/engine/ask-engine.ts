@@ -78,7 +78,7 @@ export function createProbe(onClose?: () => void): Probe {
         silentSince = null
         return answer
       }
-      // Counted from the first unanswered PING, so a time in which the agent itself was suspended does not count as silence of the engine.
+      // Counted from the first unanswered PING, so a time in which the agent itself stalled does not count as silence of the engine.
       silentSince ??= performance.now()
       return { kind: 'silent', forMs: Math.round(performance.now() - silentSince) }
     },

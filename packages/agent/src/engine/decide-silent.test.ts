@@ -16,7 +16,7 @@ test('a process that works, or waits for its disk, is never killed, ordered or n
         expect(decideSilent(silence(doing, 0, loss, ordered))).toMatchObject({ kind: 'leave', hung: false })
 })
 
-test('one that does nothing is killed by what would be lost: soon, late, by order, or never', () => {
+test('an idle process is killed soon, late, by order, or never: it depends on the data that would be lost', () => {
   const at = (idleMs: number, loss: Loss, ordered = false) => {
     const verdict = decideSilent(silence('idle', idleMs, loss, ordered))
     return verdict.kind === 'leave' && verdict.hung ? 'hung' : verdict.kind
@@ -38,12 +38,12 @@ test('the message names the process, what it does, and what decides about it', (
   expect(decideSilent(silence('works', 0, 'everything')).why).toBe('has not answered for 300 s: it is busy')
 })
 
-test('a silence of less than a second is not told: an engine may be slow at times', () => {
+test('a silence of less than a second is not reported: an engine may be slow at times', () => {
   const verdict = (forMs: number) => decideSilent({ ...silence('works', 0, 'everything'), forMs })
   expect([999, 1_000].map(verdict)).toMatchObject([{ isLong: false }, { isLong: true }])
 })
 
-test('whatever is seen, the only copy of data is not killed', () => {
+test('the process with the only copy of data is never killed, whatever is observed', () => {
   fc.assert(
     fc.property(
       fc.constantFrom<Doing>('works', 'disk', 'stopped', 'idle'),

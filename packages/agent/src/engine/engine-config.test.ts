@@ -120,7 +120,7 @@ test('a configuration says what the spec says', async () => {
   )
 })
 
-test('outside of cluster mode a replica follows over TLS if both can, and nothing is said of a bus', async () => {
+test('outside of cluster mode a replica follows over TLS if both can, and the configuration names no bus', async () => {
   const tls = { port: 7_002, certificate: { ca: 'a', cert: 'b', key: 'c' } }
   const primary = { host: '127.0.0.1', port: 7_001 }
   const lines = async (spec: Partial<ShardSpec>) =>
@@ -134,7 +134,7 @@ test('outside of cluster mode a replica follows over TLS if both can, and nothin
   expect(await lines({ replicaOf: over, tls: null })).toEqual(['replicaof "127.0.0.1" 7001'])
 })
 
-test('the user list speaks the dialect of the build', async () => {
+test('the list of users has the syntax of the build', async () => {
   const users = async (version: string) =>
     userList({ ...(await makeSpec()), build: { flavour: 'redis', version } })
   expect(await users('6.0.16')).not.toContain('&*')
@@ -156,7 +156,7 @@ test('in cluster mode the user of an old redis may ask for the slot map', async 
   expect(await users('7.0.15', true)).not.toContain('cluster')
 })
 
-test('data of others is read where the build can, and only when asked for', async () => {
+test('data of other flavours is read if the build can, and only if the spec asks for it', async () => {
   const lines = async (flavour: string, version: string, rdbVersionCheck: 'strict' | 'relaxed') => {
     const spec = { ...(await makeSpec()), build: { flavour, version }, rdbVersionCheck }
     return engineConfig(spec, paths, false).match(/^rdb-version-check .*$/gm)

@@ -54,7 +54,7 @@ export function engineConfig(
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
 }
 
-/** Engines refuse this line in cluster mode: there the server says it, and the engine keeps it in nodes.conf. */
+/** Engines refuse this line in cluster mode: there the server sends a command, and the engine keeps the primary in nodes.conf. */
 function replicaLines(spec: ShardSpec): readonly (readonly (string | number)[])[] {
   const { replicaOf } = spec
   if (replicaOf === null) return []

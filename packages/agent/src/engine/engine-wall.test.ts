@@ -21,7 +21,7 @@ await rm(probe, { recursive: true })
 test
   .runIf(missing === null)
   .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
-  'an engine sees its own folder and its build, nothing else of Fairlead or of neighbours, and has no rights to give: %s',
+  'an engine sees its own folder and its build, nothing else of Fairlead or of other shards, and has no capabilities: %s',
   async (_, engine) => {
     await using home = await makeHome()
     for (const name of ['store.key', 'store.db'])
@@ -51,11 +51,11 @@ test
       )
 
     using admin = await connectAs('fairlead', spec)
-    // As a module would.
+    // As a module would do it.
     await expect(admin.call('CONFIG', 'SET', 'dir', home.path)).rejects.toThrow()
     await expect(admin.call('CONFIG', 'SET', 'dir', join(home.path, 'shards', 'b-1'))).rejects.toThrow()
     await expect(admin.call('CONFIG', 'SET', 'dir', '/root')).rejects.toThrow()
-    // And what it may do, it can.
+    // What it may do works.
     expect(await admin.call('ACL', 'SAVE')).toBe('OK')
     expect(await admin.call('SET', 'key', 'value')).toBe('OK')
     expect(await admin.call('SAVE')).toBe('OK')
@@ -64,7 +64,7 @@ test
   },
 )
 
-test.runIf(missing === null)('an engine cannot change what the agent knows of it', async () => {
+test.runIf(missing === null)('an engine cannot change the records of the agent', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
@@ -79,7 +79,7 @@ test.runIf(missing === null)('an engine cannot change what the agent knows of it
     expect(lstatSync(join(folder, name)).uid).toBe(0)
 })
 
-test('where no wall can be built, or none is wanted, engines are started as they are, and log and report say why', async () => {
+test('if no wall can be built, or none is wanted, engines are started without one, and log and report say why', async () => {
   await using home = await makeHome()
   // A file where the wall is built.
   await writeFile(join(home.path, 'wall'), '')
@@ -127,7 +127,7 @@ test.runIf(missing === null)(
 )
 
 test.runIf(isRoot && missing === null)(
-  'the folders of running engines are given back to them for saving their data, if the home got another owner meanwhile',
+  'if the home got another owner meanwhile, running engines become owners of their folders again, so that they can save their data',
   async () => {
     await using home = await makeHome()
     const spec = await makeSpec({ persistence: 'snapshot' })
@@ -151,7 +151,7 @@ test.runIf(isRoot && missing === null)(
   },
 )
 
-test.runIf(isRoot)('links that an engine leaves in its folders give it nothing', async () => {
+test.runIf(isRoot)('links that an engine leaves in its folders give it no access', async () => {
   await using home = await makeHome()
   const folder = shardFolder(home.path, 'a-1')
   await folder.create()
@@ -165,7 +165,7 @@ test.runIf(isRoot)('links that an engine leaves in its folders give it nothing',
   expect([statSync(secret).uid, statSync(home.path).uid]).toEqual([0, 0])
 })
 
-test.runIf(isRoot)('a folder with more files than engines make is not gone through to its end', async () => {
+test.runIf(isRoot)('of a folder with more files than engines make only a part is read', async () => {
   await using home = await makeHome()
   const folder = shardFolder(home.path, 'a-1')
   await folder.create()

@@ -62,7 +62,7 @@ export async function openEngineWall(home: string, isWanted: boolean, logger: Lo
   if (!isWanted) await held.forget()
   if (held.before)
     throw new Error(
-      `walls have held on this home, and none can be built now: ${missing}. Nothing is started as root for that: start again. On a machine without walls: FAIRLEAD_ENGINE_WALL=off`,
+      `walls have worked on this home, and none can be built now: ${missing}. So no engine is started as root: start Fairlead again. On a machine without walls: FAIRLEAD_ENGINE_WALL=off`,
     )
   const words = 'engines run without a wall: they, and modules, can read what Fairlead can'
   if (isWanted) logger.warn({ why: missing }, words)
@@ -143,7 +143,7 @@ async function tryWall(home: string, before: boolean): Promise<string | undefine
   return before ? await tryAgain(() => tryOnce(home)) : await tryOnce(home)
 }
 
-/** The name of what must not be seen from within begins so. */
+/** The prefix of the name of a file that must not be visible from within. */
 const SECRET = '.wall-look-'
 
 async function tryOnce(home: string): Promise<string | undefined> {
@@ -174,7 +174,7 @@ async function lookAtWall(inside: Inside, secret: string): Promise<string | unde
   const signal = AbortSignal.timeout(LOOKED_AT_WITHIN_MS)
   const child = spawn('unshare', args, { cwd: folder.path, env: { PATH }, stdio: 'pipe', signal })
   const closed = once(child, 'close')
-  // It may fail while what was said is still read.
+  // It may fail while its output is still read.
   closed.catch(() => undefined)
   const errors = text(child.stderr)
   let seen = ''

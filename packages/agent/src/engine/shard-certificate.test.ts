@@ -43,7 +43,7 @@ const certificate = (name: string) => ({
   key: read(`${name}.key`),
 })
 
-/** What the listener at a port proves to be. */
+/** The certificate that the listener at a port shows. */
 async function subjectAt(port: number): Promise<string> {
   const { ca, cert, key } = certificate('first')
   const { promise, resolve, reject } = Promise.withResolvers<string>()

@@ -26,7 +26,7 @@ export async function prepareFolder(
   await replaceFile(folder.acl, userList(spec))
   if (spec.tls !== null) await writeCertificate(folder, spec.tls.certificate)
   if (spec.cluster) await mendFile(join(folder.data, 'nodes.conf'))
-  // While no agent ran, it may have grown without a bound.
+  // While no agent ran, the log may have grown without a limit.
   await boundLog(folder.log)
   return await prepareLog(folder.log)
 }

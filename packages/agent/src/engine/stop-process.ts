@@ -31,9 +31,9 @@ const TERM_WITHIN_MS = 10_000
 const LONGEST_SHUTDOWN_MS = 24 * 60 * 60 * 1000
 
 /**
- * Stops an engine process by SHUTDOWN. One that cannot save refuses and is left running, so that nothing is lost, and so is one that
- * is busy. One that does nothing and does not answer, or stands still in its shutdown, is ended by SIGTERM and SIGKILL if it may
- * be; otherwise it runs on, too. Throws when aborted.
+ * Stops an engine process by SHUTDOWN. A process that cannot save refuses, and is left running so that nothing is lost; a busy
+ * process, too. A process that does nothing and does not answer, or makes no progress in its shutdown, is ended by SIGTERM and
+ * SIGKILL if `mayForce` allows it; otherwise it runs on, too. Throws when aborted.
  */
 export async function stopProcess(options: StopOptions): Promise<StopResult> {
   const { identity, hungAfterMs, save, mayForce, signal } = options

@@ -14,7 +14,7 @@ const { missing } = await openEngineWall(probe.path, true, logger)
 probe[Symbol.dispose]()
 
 test.runIf(missing === null)(
-  'where walls have held, one that cannot be built for a moment is built again, and without any nothing starts as root',
+  'on a home where walls have worked, a wall that cannot be built is tried again, and without one nothing starts as root',
   async () => {
     using home = makeHome()
     // No wall has worked here yet: nothing is different.
@@ -35,9 +35,9 @@ test.runIf(missing === null)(
     rmSync(inTheWay, { recursive: true })
     writeFileSync(inTheWay, '')
     await expect(openEngineWall(home.path, true, logger)).rejects.toThrow(
-      /^walls have held on this home, and none can be built now: .*EEXIST.* FAIRLEAD_ENGINE_WALL=off$/,
+      /^walls have worked on this home, and none can be built now: .*EEXIST.* FAIRLEAD_ENGINE_WALL=off$/,
     )
-    // A person may decide so: then it is as at the beginning.
+    // A person may switch the wall off: then everything is as at the beginning.
     expect((await openEngineWall(home.path, false, logger)).missing).toBe('FAIRLEAD_ENGINE_WALL is off')
     expect((await openEngineWall(home.path, true, logger)).missing).toContain('EEXIST')
   },

@@ -21,7 +21,9 @@ export function wallHeld(folder: string): WallHeld {
     },
     async note() {
       if (isRoot && !existsSync(file))
-        await writeFile(file, 'A wall held here: without one, nothing starts as root.\n', { mode: 0o600 })
+        await writeFile(file, 'A wall has worked here: without one, nothing starts as root.\n', {
+          mode: 0o600,
+        })
     },
     forget: () => rm(file, { force: true }),
   }

@@ -4,7 +4,7 @@ import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { watchEngine } from './watch-engine.ts'
 
-test('an engine is asked each time for what may be different at any moment, and for memory and process every 5 s and on a new connection, for its counters every 10 s', async () => {
+test('each look asks an engine for its state, every 5 s and on a new connection also for memory and process, every 10 s for its counters', async () => {
   let now = 0
   const asked: string[] = []
   const of = { replication: 'role:master\r\n', memory: 'maxmemory:0\r\n', server: 'run_id:one\r\n' }
@@ -44,7 +44,7 @@ test('an engine is asked each time for what may be different at any moment, and 
   expect(await look()).toEqual({ asked: [often, `server memory ${counted}`], changed: false })
 })
 
-test('how far a primary was is known until the next process says how far it is', async () => {
+test('the offset of a dead primary is known until the next process reports its own', async () => {
   const spec = await makeSpec()
   const watch = watchEngine()
   const said = 'role:master\r\nloading:0\r\nmaster_repl_offset:70\r\n'
@@ -55,7 +55,7 @@ test('how far a primary was is known until the next process says how far it is',
   expect(watch.stream()).toMatchObject({ offset: 70 })
 })
 
-test('an agent tells of each engine what is different, and nothing of those that only go on', async () => {
+test('an agent reports the changes of each engine, and nothing for engines without one', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const specs = await Promise.all(
@@ -91,7 +91,7 @@ test('an agent tells of each engine what is different, and nothing of those that
   }
 })
 
-test('the streams of primaries are told when something was written, as far as they went when one dies', async () => {
+test('the streams of primaries are reported after writes, and their last offset when one dies', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec({ onCrash: 'wait' })

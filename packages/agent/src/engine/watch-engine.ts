@@ -18,7 +18,7 @@ export interface EngineWatch {
   readonly struggles: boolean
   /** The number of clients, and the most that the engine accepts; null if INFO does not say. */
   room(): { readonly connected: number; readonly most: number | null }
-  /** How far its stream was as a primary, kept when it has died; null while it is none. `writes`: another text after writes. */
+  /** The offset of its stream as a primary, kept when it has died; null while it is not a primary. `writes`: another text after writes. */
   stream(): Stream | null
   /** What it has counted, as of a moment ago; another object after it was asked for it again. Null: it was not asked yet. */
   counters(): EngineCounters | null
@@ -33,7 +33,7 @@ export interface Stream {
   readonly writes: string
 }
 
-/** Asked for with each look: where nothing happens, engines tell them in the very same words. */
+/** Asked for with each look: while nothing happens, engines answer with the same bytes. */
 const SECTIONS = ['clients', 'persistence', 'replication'] as const
 /** Role and link, what it has loaded, saves and writes anew. */
 const FIELDS = [
@@ -42,7 +42,7 @@ const FIELDS = [
   ...['loading', 'async_loading', 'aof_enabled', 'aof_rewrite_in_progress', 'aof_rewrite_scheduled'],
   ...['aof_last_bgrewrite_status', 'rdb_bgsave_in_progress', 'rdb_last_bgsave_status', 'rdb_last_save_time'],
 ]
-/** Asked for less often: what it has in memory always moves, and half of all that INFO says is of that. */
+/** Asked for less often: memory values always change, and are half of the text of INFO. */
 const SLOW_SECTIONS = ['server', 'memory'] as const
 const SLOW_EVERY_MS = 5_000
 /** Its counters are asked for with these, and less often still. */
@@ -60,9 +60,9 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
   const seen = nothingSeen()
   return {
     async look(probe, { startedAt, spec }) {
-      // How far the process before was stays on record until the next one says how far it is.
+      // The offset of the former process stays on record until the next process reports its own.
       if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt, stream: seen.stream })
-      // What signs in anew may be another process behind the same pid (DEBUG RESTART).
+      // A new connection may lead to another process with the same pid (DEBUG RESTART).
       const isSlow = clock() >= seen.slowAt || probe.opened !== seen.opened
       const isCounted = isSlow && clock() >= seen.countersAt
       const slowSections = isCounted ? [...SLOW_SECTIONS, ...COUNTER_SECTIONS] : SLOW_SECTIONS

@@ -7,7 +7,7 @@ import { watchSettings } from './watch-settings.ts'
 const EVERY_MS = 30_000
 
 test.each(engines)(
-  'what is set in a running $flavour $version is another state, and nothing else is',
+  'a setting that is changed in a running $flavour $version changes the state, and nothing else does',
   async (engine) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -35,7 +35,7 @@ test.each(engines)(
   },
 )
 
-test('each process is asked at once and then every 30 s; where it does not answer, its state is what it was', async () => {
+test('each process is asked at once and then every 30 s; if it does not answer, its state stays the same', async () => {
   let [now, asked] = [0, 0]
   let answer = async (): Promise<Reply> => ['a', 'b']
   const probe = {

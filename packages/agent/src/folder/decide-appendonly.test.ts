@@ -44,7 +44,7 @@ test.for([
     false,
   ],
   [
-    'nothing but an old AOF is better than nothing',
+    'an old AOF is loaded if there is nothing else',
     { ...primary, persistence: 'disabled' },
     { ...nothing, aof: true },
     true,

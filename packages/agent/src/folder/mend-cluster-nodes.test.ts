@@ -25,13 +25,13 @@ test('other replicas begin as primaries without slots, and nothing else changes'
 /** News of two handovers, there and back, overtook each other: `b` follows `d`, which follows `c`, which follows `b`. */
 const circle = stale.replace(`master - 0 0 5`, `slave ${id('d')} 0 0 5`)
 
-test('a circle of replicas is none afterwards', () => {
+test('a circle of replicas is dissolved', () => {
   const mended = mendClusterNodes(circle)
   expect(mended).not.toContain('slave')
   expect(mended).toContain(`master - 0 0 5 connected 5461-16383`)
 })
 
-test('the engine itself keeps its role, and counts to the shard of the primary that it follows', () => {
+test('the engine itself keeps its role, and gets the shard id of the primary that it follows', () => {
   const own = stale.replace('myself,master -', `myself,slave ${id('d')}`)
   const mended = mendClusterNodes(own)
   expect(mended).toContain(`shard-id=${id('3')} myself,slave ${id('d')}`)
@@ -39,7 +39,7 @@ test('the engine itself keeps its role, and counts to the shard of the primary t
   expect(mendClusterNodes(mended)).toBe(mended)
 })
 
-test('a file without shard ids, or without nodes, gets none', () => {
+test('a file without shard ids, or without nodes, stays without them', () => {
   const plain = `${id('a')} 127.0.0.1:1@10001 myself,slave ${id('b')} 0 0 1 connected\n`
   for (const text of [plain, '', 'vars currentEpoch 0 lastVoteEpoch 0\n'])
     expect(mendClusterNodes(text)).toBe(text)
@@ -50,7 +50,7 @@ const files = [
   { what: 'a circle', text: circle },
 ]
 test.for(engines.flatMap(({ flavour, version }) => files.map((file) => ({ flavour, version, ...file }))))(
-  'a shard in cluster mode comes back with $what in its file, which its engine would refuse: $flavour $version',
+  'a shard in cluster mode starts with $what in its file, which its engine would refuse: $flavour $version',
   async ({ flavour, version, text }) => {
     const build = { flavour, version }
     await using home = await makeHome()

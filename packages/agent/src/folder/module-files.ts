@@ -80,8 +80,8 @@ async function writeDraft(draft: string, pieces: Pieces): Promise<string> {
 }
 
 /**
- * Says what is wrong with the file of a hash; null: nothing. It is read once, and again when it is another file or was
- * touched: a change leaves its mark in at least one of these, also where the times were set back.
+ * Says what is wrong with the file of a hash; null: nothing. It is read once, and again when its inode, size or one of its times
+ * is another: each change alters at least one of these, also if the times were set back.
  */
 function rememberWhole(home: string): (sha256: string) => Promise<string | null> {
   const known = new Map<string, string>()

@@ -44,7 +44,7 @@ async function isNewAof(data: string, last: ProcessRecord, at: number | null): P
   return at !== null && (await traceOfAof(data)) !== last.found.aof
 }
 
-/** Does what its persistence writes lie in the folder? Of a database without any, what lies there is of another time. */
+/** Does the folder have the files that its persistence writes? Files of a database without persistence are outdated. */
 export async function hasDataOnDisk(data: string, persistence: ShardSpec['persistence']): Promise<boolean> {
   if (persistence === 'aof') return (await aofWrittenAt(data)) !== null
   return persistence === 'snapshot' && (await snapshotWrittenAt(data)) !== null

@@ -6,7 +6,7 @@ import { pickLastWords, readLastWords } from './read-last-words.ts'
 
 const at = '12:M 21 Nov 2026 03:51:02.123'
 
-test('the warnings at the end of a log are picked, not what every start prints', () => {
+test('the warnings at the end of a log are picked, without those that every start prints', () => {
   const log = [
     `${at} # WARNING Memory overcommit must be enabled!`,
     `${at} * Server initialized`,
@@ -42,7 +42,7 @@ test('of what is said about a snapshot that cannot be read, the line that says w
   expect(pickLastWords(log)).toMatch(/^Internal error in RDB reading .*Unexpected EOF reading RDB file$/)
 })
 
-test('a process that says nothing has no last words, and secrets are struck out of those of others', async () => {
+test('a process without log lines has no last words, and secrets are removed from those of others', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const path = join(folder, 'engine.log')
   expect(await readLastWords(path, 0)).toBe('')
@@ -54,6 +54,6 @@ test('a process that says nothing has no last words, and secrets are struck out 
   await rm(folder, { recursive: true })
 })
 
-test('what a client or a module writes there is printable, and short', () => {
+test('text of a client or a module is made printable, and cut', () => {
   expect(pickLastWords(`${at} # \x1b[2J\u202egone ${'x'.repeat(9_000)}`)).toMatch(/^\?\[2J\?gone x{390,}…$/)
 })

@@ -5,7 +5,7 @@ import { connectAs, makeHome, makeSpec } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
 import { readSettings } from './read-settings.ts'
 
-test('secrets are left out by their name, and by what they hold', () => {
+test('secrets are left out, by their names and by their values', () => {
   const secret = ['masterauth', 'primaryauth', 'requirepass', 'tls-key-file-pass', 'tls-client-key-file-pass']
   const reply = [...secret, 'some-module-password', 'api-token'].flatMap((name) => [name, 'hush'])
   const harmless = ['masteruser', 'fairlead', 'tls-auth-clients', 'yes', 'save', '', 'maxmemory', '0']
@@ -19,7 +19,7 @@ test('secrets are left out by their name, and by what they hold', () => {
 })
 
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
-  'a baseline is what the process began with, whatever is set later, and each process has its own: $flavour $version',
+  'a baseline has the settings at the start of the process, whatever is set later, and each process has its own: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     const spec = await makeSpec({ build, memoryBytes: 64 * 1024 * 1024 })
@@ -58,7 +58,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   },
 )
 
-test('what the agent itself sets once a process has loaded its data belongs to the baseline', async () => {
+test('settings that the agent makes once a process has loaded its data belong to the baseline', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec()

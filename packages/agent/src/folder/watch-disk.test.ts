@@ -12,7 +12,7 @@ const within = { withinMs: 60_000 }
 const builds = engines.map(({ flavour, version }) => ({ flavour, version }))
 
 test.for(builds)(
-  'the report says at which point of which history the snapshot of a shard was taken: $flavour $version',
+  'the report has replication id and offset of the snapshot of a shard: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()

@@ -23,7 +23,7 @@ test.for([
   '# Unable to AUTH to MASTER: -WRONGPASS invalid username-password pair or user is disabled.',
   '# Client id=9 addr=127.0.0.1:1 name= age=3 idle=0 flags=S db=0 scheduled to be closed ASAP for overcoming of output buffer limits.',
   '* Unable to partial resync with replica 127.0.0.1:1 for lack of backlog (Replica request was: 15).',
-])('it is trouble when an engine says: %s', (line) => {
+])('this log line is trouble: %s', (line) => {
   expect(troubleIn('* Ready to accept connections', line, '* Something else')).toBe(line.slice(2))
 })
 
@@ -35,11 +35,11 @@ test.for([
   '# Client id=9 addr=127.0.0.1:1 name= age=3 idle=0 flags=N db=0 scheduled to be closed ASAP for overcoming of output buffer limits.',
   '* Connection with primary lost.',
   '* (Non critical) Primary does not understand REPLCONF VERSION: -ERR Unrecognized REPLCONF option: VERSION',
-])('it is no trouble when an engine says: %s', (line) => {
+])('this log line is no trouble: %s', (line) => {
   expect(troubleIn(line)).toBe('')
 })
 
-test('the reason is told with its consequence, the last time it came to that', () => {
+test('the reason is reported with its consequence, of the last time', () => {
   const lines = [
     "# Can't handle RDB format version 11",
     '# Failed trying to load the MASTER synchronization DB',
@@ -53,23 +53,20 @@ test.for([
   ["Can't handle RDB format version 80", true],
   ['Short read or OOM loading DB. Unrecoverable error, aborting now.', false],
   ['Failed trying to load the MASTER synchronization DB from socket', false],
-] as const)(
-  'whether the data can be read at all is told apart from a sync that was cut: %s',
-  ([line, is]) => {
-    const trouble = findTrouble(noTrouble, `${at} # ${line}\n`)
-    expect(describeTrouble(trouble)).not.toBe('')
-    expect(tellsUnreadable(trouble)).toBe(is)
-  },
-)
+] as const)('unreadable data is distinguished from an interrupted sync: %s', ([line, is]) => {
+  const trouble = findTrouble(noTrouble, `${at} # ${line}\n`)
+  expect(describeTrouble(trouble)).not.toBe('')
+  expect(tellsUnreadable(trouble)).toBe(is)
+})
 
-test('what a refused command was given is not told: it is data of the database', () => {
+test('the arguments of a refused command are not reported: they are data of the database', () => {
   const said = `# == CRITICAL == This replica is sending an error to its master: 'unknown command 'HPEXPIREAT', with args beginning with: 'patient:7' 'name' ' after processing the command '(null)'`
   expect(troubleIn(said)).toBe(
     "== CRITICAL == This replica is sending an error to its master: 'unknown command 'HPEXPIREAT'' after processing the command '(null)'",
   )
 })
 
-test('only what was appended is read, whole lines only, and each process begins anew', async () => {
+test('only appended whole lines are read, and each process begins again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const path = join(folder, 'engine.log')
   const watch = watchTrouble(path)
@@ -98,7 +95,7 @@ test('only what was appended is read, whole lines only, and each process begins 
   await rm(folder, { recursive: true })
 })
 
-test('a log is looked at once a second at most, however often one asks', async () => {
+test('a log is read once a second at most, however often it is asked for', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const path = join(folder, 'engine.log')
   const watch = watchTrouble(path)
@@ -117,7 +114,7 @@ const valkey = engines.find(({ flavour, version }) => flavour === 'valkey' && ve
 const redis = engines.find(({ flavour, version }) => flavour === 'redis' && version.startsWith('7.0.'))
 
 test.runIf(valkey && redis)(
-  'the report tells why a replica cannot read what its primary sends, and only of that process',
+  'the report says why a replica cannot read the data of its primary, and only for that process',
   async () => {
     await using home = await makeHome()
     await using _ = await home.start()

@@ -14,7 +14,7 @@ function countReadings() {
   return { read, count: () => readings }
 }
 
-test('however often one asks, the node is read on the tick only, and the answer keeps up with it', async () => {
+test('however often it is asked for, the node is read at fixed intervals only, and the answer is the last reading', async () => {
   const { read, count } = countReadings()
   {
     using rarely = watchNode({ read, everyMs: 3_600_000 })
@@ -33,7 +33,7 @@ test('however often one asks, the node is read on the tick only, and the answer 
   expect(performance.now() - began).toBeGreaterThan(290)
 })
 
-test('other processes than before are read at once', async () => {
+test('after a change of processes the node is read at once', async () => {
   const { read } = countReadings()
   using watch = watchNode({ read, everyMs: 60_000 })
   const free = async (...pids: number[]) => (await watch.resources(pids)).memoryFreeBytes
@@ -42,7 +42,7 @@ test('other processes than before are read at once', async () => {
   ])
 })
 
-test('nothing is read without a caller, and the next caller gets a new reading', async () => {
+test('without a caller nothing is read, and the next caller gets a new reading', async () => {
   const { read, count } = countReadings()
   using watch = watchNode({ read, everyMs: 20, idleAfterMs: 100 })
   await until(async () => {
@@ -75,7 +75,7 @@ test('a node that cannot be read is an error for the caller, until it can be rea
   await until(heals)
 })
 
-test('the report keeps up with the memory that shards take', async () => {
+test('the report follows the memory that shards use', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ memoryLimitBytes: 256 * 1024 * 1024 })
   const spec = await makeSpec()

@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers())
 
 const PERIOD_MS = 1_000
 
-/** Rests again and again until `untilMs`; answers when it was woken. */
+/** Rests repeatedly until `untilMs`; returns the times at which it was woken. */
 function restOn(rests: { rest(ms: number, wake: () => void): () => void }, untilMs: number) {
   const woken: number[] = []
   const again = () => {
@@ -17,7 +17,7 @@ function restOn(rests: { rest(ms: number, wake: () => void): () => void }, until
   return woken
 }
 
-test('of eight that rest for a second each, two are woken at each quarter of it, and each of them once a second', () => {
+test('of eight loops that rest for a second each, two are woken at each quarter second, and each loop once a second', () => {
   using beat = createBeat(PERIOD_MS)
   vi.advanceTimersByTime(130)
   const all = Array.from({ length: 8 }, () => restOn(beat.join(), 5_000))
@@ -33,7 +33,7 @@ test('of eight that rest for a second each, two are woken at each quarter of it,
   expect([...moments.values()].map(({ length }) => length)).toEqual([2, 2, 2, 2])
 })
 
-test('a rest that is shorter than the period ends just then, and one that is ended wakes nothing', () => {
+test('a rest that is shorter than the period ends exactly then, and a rest that was cancelled does not wake its loop', () => {
   using beat = createBeat(PERIOD_MS)
   const { rest } = beat.join()
   const woken: string[] = []
@@ -50,7 +50,7 @@ test('a rest that is shorter than the period ends just then, and one that is end
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('one that rests anew for less than it has rested before is not kept waiting by the moment of the others', () => {
+test('a loop that now rests for less than before does not wait for the moment of the others', () => {
   const beat = createBeat(PERIOD_MS)
   const [first, second] = [beat.join(), beat.join()]
   const woken: number[] = []

@@ -14,7 +14,7 @@ const line = (text: string) => `12:M 21 Nov 2026 03:51:02.123 # ${text}\n`
 const long = line('x'.repeat(1_000)).repeat(Math.ceil(MOST_LOG_BYTES / 1_000))
 
 describe('a log that is too long', () => {
-  test('is cut to its end, in whole lines, and its process writes on behind them', async () => {
+  test('is cut to its last lines, and its process goes on to append to it', async () => {
     await using folder = await makeFolder()
     const path = join(folder.path, 'engine.log')
     await using process = await open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
@@ -29,7 +29,7 @@ describe('a log that is too long', () => {
     expect(await boundLog(path)).toBe(false)
   })
 
-  test('is read on after it was cut: what its process says then is seen', async () => {
+  test('is read on after it was cut: later lines of its process are found', async () => {
     await using folder = await makeFolder()
     const path = join(folder.path, 'engine.log')
     const watch = watchTrouble(path)
@@ -49,7 +49,7 @@ describe('a log that is too long', () => {
 })
 
 test.for(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
-  'a script that writes to the log without an end takes some megabytes of the disk, not all of it: %s',
+  'a script that writes to the log endlessly takes some megabytes of the disk, not all of it: %s',
   async ([, engine]) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -63,7 +63,7 @@ test.for(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine]
     await until(() => home.logged().includes('was cut to its last part'))
     await client.call('EVAL', "redis.log(redis.LOG_WARNING, 'AOF: failed, says a script')", 0)
     await until(async () => (await home.shard('a-1'))?.trouble.includes('says a script') ?? false)
-    // 20 MB were written: what came after the cut stays, too.
+    // 20 MB were written: lines after the cut stay, too.
     expect((await stat(log)).size).toBeLessThan(KEPT_LOG_BYTES + 5 * 1024 * 1024)
   },
 )

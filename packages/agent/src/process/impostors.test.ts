@@ -17,7 +17,7 @@ const main = fileURLToPath(new URL('../../../proxy/src/main.ts', import.meta.url
 const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
 /** Another user of the machine, if the test can become it. */
 const stranger = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-/** Both kinds of namespace that a process may stand in: of its own user, as any user may make it, and of ours. */
+/** Both kinds of namespace that a process may have: of another user, as any user may make it, and of our user. */
 const kinds = [
   { whose: 'of another user', flags: '-Urm', as: stranger },
   { whose: 'of our own user', flags: process.geteuid?.() === 0 ? '-m' : '-Urm', as: {} },
@@ -28,7 +28,7 @@ const allowed = kinds.filter(
 )
 
 test.each(allowed)(
-  'a process $whose that only calls its folder and itself as ours is adopted neither as proxy nor as engine or trial',
+  'a process $whose that only imitates names and paths of Fairlead is adopted neither as proxy nor as engine or trial',
   async ({ flags, as }) => {
     await using home = await makeHome()
     const proxy = proxyFolder(home.path)
@@ -47,7 +47,7 @@ test.each(allowed)(
       await until(async () => (await agent.report()).proxy?.state === 'running')
       const pid = (await agent.report()).proxy?.pid ?? 0
       expect(pid).not.toBe(asProxy.pid)
-      // The right process is found all the same.
+      // The right process is still found.
       expect(proxy.find()?.pid).toBe(pid)
     } finally {
       const found = proxy.find()

@@ -8,14 +8,14 @@ import { expect, test } from 'vitest'
 import { until } from '../../test/agent-home.ts'
 import { findEngineProcess, identifyProcess, isAlive, parseStat, signalProcess } from './process-identity.ts'
 
-test('a process whose name looks like the rest of the line is read all the same', () => {
+test('a process whose name looks like the rest of the line is read correctly', () => {
   const rest = '7 1 1 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 4 0 123456 1000 50'
   expect(parseStat(`42 (a) Z 1 (b c)) S ${rest}\n`)).toEqual({
     ...{ state: 'S', parent: 7, ticks: 3, startTime: '123456' },
   })
 })
 
-test('a stranger that got the pid of a dead process is neither taken for it nor signalled', async () => {
+test('another process with the pid of a dead one is neither taken for it nor signalled', async () => {
   const child = spawn('sleep', ['60'])
   using _ = endLater(child)
   await once(child, 'spawn')
@@ -37,10 +37,10 @@ test('a stranger that got the pid of a dead process is neither taken for it nor 
   expect(signalProcess(now, 'SIGKILL')).toBe(false)
 })
 
-test('an unrecorded engine is found by its folder, and no other process that works there', async () => {
+test('an unrecorded engine is found by its folder, and no other process of that folder is', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const conf = join(folder, 'engine.conf')
-  // As an engine does, it has a fork of its own; a shell of a person stands in the folder too.
+  // Like an engine it has a fork; the folder is also the working directory of a person's shell.
   const engine = spawn('sh', ['-c', 'sleep 60; true', conf], { cwd: folder, detached: true })
   using _ = endLater(engine)
   const person = spawn('sleep', ['60'], { cwd: folder })
@@ -52,7 +52,7 @@ test('an unrecorded engine is found by its folder, and no other process that wor
   await rm(folder, { recursive: true })
 })
 
-test('a process in a folder too deep for a name hides no other', async () => {
+test('a process in a folder whose path is too long hides no other', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-'))
   const dig = `for (let n = 0; n < 50; n++) { fs.mkdirSync('${'d'.repeat(100)}'); process.chdir('${'d'.repeat(100)}') } console.log('there'); setTimeout(() => {}, 60_000)`
   const deep = spawn(process.execPath, ['-e', dig], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })

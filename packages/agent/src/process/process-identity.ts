@@ -4,8 +4,8 @@ import { readOrNull } from './read-or-null.ts'
 import { openOwnFolder } from './works-in-folder.ts'
 
 /**
- * Which process is meant, for good: a pid is used again after a while, a pid with its start time and the boot of the
- * machine never is.
+ * Identifies a process permanently: a pid is used again after a while; a pid together with its start time and the boot of the
+ * machine is not.
  */
 export interface ProcessIdentity {
   readonly pid: number

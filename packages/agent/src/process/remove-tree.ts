@@ -21,7 +21,7 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path)
 }
 
-/** Takes the folders out of a folder, to lie beside it, and deletes it. What appears in it meanwhile is for the next round. */
+/** Moves the folders in a folder to its parent, and deletes it. New files that appear in it meanwhile are left to the next round. */
 async function removeFolder(above: string, name: string): Promise<void> {
   {
     await using folder = await openFolder(`${above}/${name}`)

@@ -3,7 +3,7 @@ import { watchActivity } from './watch-activity.ts'
 
 type Threads = readonly (readonly [state: string, ticks: number])[]
 
-/** Looks once a second at a process that shows these, one after the other. */
+/** Looks once a second at a process that has these states, one after the other. */
 function doings(...shown: readonly Threads[]) {
   let turn = 0
   const watch = watchActivity(() => (shown[turn] ?? []).map(([state, ticks]) => ({ state, ticks })))
@@ -22,7 +22,7 @@ test('a process that uses the processor, or waits for its turn, works', () => {
   ])
 })
 
-test('one that waits for the disk is not idle, nor is one whose other thread does', () => {
+test('a process that waits for the disk, in any of its threads, is not idle', () => {
   expect(
     doings(
       [['D', 5]],
@@ -65,7 +65,7 @@ test('housekeeping in other threads is no work, half a processor is', () => {
   ])
 })
 
-test('one that is stopped has done nothing since, and one that is gone is gone', () => {
+test('a stopped process has done nothing since, and a process that has ended gives null', () => {
   expect(doings([['R', 5]], [['T', 5]], [['t', 5]], [])).toEqual([
     ['works', 0],
     ['stopped', 1_000],
@@ -74,7 +74,7 @@ test('one that is stopped has done nothing since, and one that is gone is gone',
   ])
 })
 
-test('while the agent stood still itself, nothing is held against the process', () => {
+test('a time in which the agent itself was stopped does not count against the process', () => {
   const watch = watchActivity(() => [{ state: 'S', ticks: 1 }])
   watch.look(1, 0)
   expect(watch.look(1, 1_000)?.idleMs).toBe(1_000)

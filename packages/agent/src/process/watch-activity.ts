@@ -24,15 +24,15 @@ export interface ActivityWatch {
   forget(): void
 }
 
-/** The agent may have stood still itself: then it knows nothing of the time in between. */
+/** The agent may have stalled itself: then it knows nothing of the time in between. */
 export const LONGEST_GAP_MS = 2_500
 
 /** The kernel tells processor time in hundredths of a second, on every machine. */
 const TICK_MS = 10
 
 /**
- * Threads besides the first are housekeepers (they free memory and sync files), which wake now and then in a process that hangs:
- * they count from this share of one processor on. Modules work in such threads.
+ * The other threads free memory and sync files, and are active now and then in a process that hangs: they count from this share
+ * of one processor on. Modules work in such threads.
  */
 const WORK_OF_OTHERS = 0.1
 

@@ -15,13 +15,13 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const json = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`
 
-/** What a proxy that was taken over may answer. */
+/** Answers that a proxy under an attacker's control may give. */
 const answers: Readonly<Record<string, (socket: Socket) => unknown>> = {
   nothing: (socket) => socket.end(json('null')),
   'another pid': (socket) => socket.end(json('{"pid":[7]}')),
   'another protocol': (socket) =>
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-  // Node cannot make one string of it: this ended the agent.
+  // It is too long for a string of Node: this ended the agent.
   'a text without end': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
     const bytes = Buffer.alloc(1 << 20, 'x')
@@ -34,7 +34,7 @@ const answers: Readonly<Record<string, (socket: Socket) => unknown>> = {
 }
 
 for (const [name, answer] of Object.entries(answers))
-  test(`a proxy that answers ${name} has not answered, and is asked again`, async () => {
+  test(`the answer ${name} counts as no answer, and the proxy is asked again`, async () => {
     const path = join(folder, `${Math.random()}.sock`)
     let hostile = true
     let asked = 0

@@ -55,7 +55,7 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
         silentSince = null
         return 'answers'
       }
-      // Counted from the end of the first vain question, so that the agent's own sleep is not held against the proxy.
+      // Counted from the end of the first failed question, so that a pause of the agent itself does not count against the proxy.
       silentSince ??= performance.now()
       return { silentMs: Math.round(performance.now() - silentSince) }
     },

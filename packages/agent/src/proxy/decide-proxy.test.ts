@@ -21,7 +21,7 @@ test('the pause after a death begins with 100 ms, is doubled each time, and neve
   expect(decideProxy(died(7, observation.now + 3_600_000))).toMatchObject({ kind: 'rest', afterMs: 5_000 })
 })
 
-test('one that died before it answered has failed, one that answered has exited, one that was stopped is started', () => {
+test('a proxy that died before it answered has failed, one that answered has exited, one that was stopped is started', () => {
   const dead = died(1)
   expect(decideProxy(dead)).toMatchObject({ state: 'exited', why: 'signal SIGKILL' })
   const young = { ...dead, last: dead.last && { ...dead.last, answered: false } }
@@ -30,7 +30,7 @@ test('one that died before it answered has failed, one that answered has exited,
   expect(decideProxy({ ...observation, last: stopped, answer: 'gone' }).kind).toBe('start')
 })
 
-test('silence is told after a second, and ends a process that does nothing after the time that is allowed', () => {
+test('silence is reported after a second, and an idle process is ended after the permitted time', () => {
   const silent = (silentMs: number, doing: Doing = 'idle') => {
     const idleMs = doing === 'idle' || doing === 'stopped' ? silentMs : 0
     return decideProxy({
@@ -45,13 +45,13 @@ test('silence is told after a second, and ends a process that does nothing after
     why: 'did not answer for 10 s while it did nothing, and was killed',
   })
   expect(silent(10_000, 'stopped').kind).toBe('kill')
-  // In one piece of work, which may end: its clients would lose their connections.
+  // It is in one piece of work, which may end: its clients would lose their connections.
   expect(silent(29_999, 'works').kind).toBe('rest')
   expect(silent(30_000, 'works').kind).toBe('kill')
   expect(silent(9e9, 'disk').kind).toBe('rest')
 })
 
-test('a first process is started, one that was never started again, the exit of one that is gone is recorded', () => {
+test('a first process is started, an interrupted start is repeated, and the exit of a process that is gone is recorded', () => {
   expect(decideProxy({ ...observation, last: null, answer: 'gone' }).kind).toBe('start')
   expect(decideProxy({ ...observation, last: { ...last, started: false }, answer: 'gone' }).kind).toBe(
     'start',

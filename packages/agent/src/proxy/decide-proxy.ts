@@ -121,7 +121,7 @@ function decideEnded(
   // Bounded, for the clock may have been set back meanwhile.
   const afterMs = Math.min(backOff, ended.at + backOff - now)
   if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
-  // A proxy that never answered will probably not answer next time; it is tried all the same.
+  // A proxy that never answered will probably not answer next time; it is still tried.
   const state = last.answered ? 'exited' : 'failed'
   return { kind: 'rest', state, afterMs, why: ended.why }
 }

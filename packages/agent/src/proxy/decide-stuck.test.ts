@@ -21,7 +21,7 @@ test('a loop is stuck after 10 s of processor time in one turn, whichever thread
   expect(decide([calm, { ...stuck, cpuMs: 9_990 }])).toMatchObject({ kind: 'rest', state: 'running' })
 })
 
-test('a loop that has had no processor is not stuck, however long its turn lasts, and what it does is told', () => {
+test('a loop that got no processor time is not stuck, however long its turn lasts, and the reason names its work', () => {
   const starved = { ...calm, turnMs: 240_000, cpuMs: 3_000, doing }
   expect(decide([starved], 240_000)).toMatchObject({
     kind: 'rest',
@@ -29,7 +29,7 @@ test('a loop that has had no processor is not stuck, however long its turn lasts
   })
 })
 
-test('a loop that waits in one turn, for nothing that the kernel knows of, is stuck after 20 s', () => {
+test('a loop that waits in one turn, without a processor or a disk to wait for, is stuck after 20 s', () => {
   expect(decide([{ ...calm, turnMs: 30_000, idleMs: 19_999 }]).kind).toBe('rest')
   expect(decide([{ ...calm, turnMs: 30_000, idleMs: 20_000 }])).toMatchObject({
     kind: 'kill',
@@ -37,7 +37,7 @@ test('a loop that waits in one turn, for nothing that the kernel knows of, is st
   })
 })
 
-test('a proxy whose loops turn is not ended for being late, but one that takes no orders for 5 minutes is', () => {
+test('a proxy whose loops go on is not ended for late answers, but it is ended if it takes no orders for 5 minutes', () => {
   expect(decide([calm], 299_000)).toMatchObject({
     kind: 'rest',
     why: 'has not answered for 299 s: its loops go on',
@@ -47,7 +47,7 @@ test('a proxy whose loops turn is not ended for being late, but one that takes n
   )
 })
 
-test('while its heartbeat thread is mute, what the whole process does decides, and counts from then', () => {
+test('while its heartbeat thread is silent, the activity of the whole process decides, counted from then', () => {
   const working = (muteMs: number) => {
     const activity = { doing: 'works', idleMs: 0 } as const
     const answer: ProxySilence = { silentMs: 90_000, activity, turns: { muteMs } }

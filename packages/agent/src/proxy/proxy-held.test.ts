@@ -7,7 +7,7 @@ import { proxyFolder } from './proxy-folder.ts'
 import { createProxyWall } from './proxy-wall.ts'
 
 test.runIf(process.getuid?.() === 0)(
-  'a proxy whose code other users cannot read is root where none has served within a wall yet, and else not started; both say what opens it',
+  'a proxy whose code other users cannot read runs as root on a home without a former walled proxy, and is not started otherwise; both messages name the command that helps',
   async () => {
     const [home, code] = [await mkdtemp('/var/tmp/home-'), await mkdtemp('/var/tmp/code-')]
     try {
@@ -35,7 +35,7 @@ test.runIf(process.getuid?.() === 0)(
       expect(await wall.place()).toMatchObject({ program: 'unshare', folder: folder.own })
       expect(existsSync(join(folder.path, 'check-killed'))).toBe(false)
 
-      // It has not answered yet: it might not be able to run there.
+      // It has not answered yet: it may be unable to run there.
       chmodSync(code, 0o700)
       expect(await wall.place()).toMatchObject(outside)
       chmodSync(main, 0o600)
@@ -48,7 +48,7 @@ test.runIf(process.getuid?.() === 0)(
       await last.place()
       await last.answers(folder)
       chmodSync(code, 0o700)
-      const words = 'One has served within a wall on this home: none is started as root for that.'
+      const words = 'A proxy has run within a wall on this home, so none is started as root.'
       await expect(wallFor(null).place()).rejects.toThrow(`${wayOut}. ${words}`)
       chmodSync(code, 0o755)
       expect(await wallFor(null).place()).toMatchObject({ program: 'unshare' })

@@ -45,7 +45,7 @@ gives(
     expect(statusOf(pid, ['Groups', 'NoNewPrivs', ...RIGHTS]).map(Number)).toEqual([0, 1, 0, 0, 0, 0, 0])
     const inside = join(`/proc/${pid}/root`, home.path)
     expect([readdirSync(inside), readdirSync(join(inside, 'proxy'))]).toEqual([['proxy'], ['own', 'shards']])
-    // Nor could it by any other way: as this user, a process outside of the wall.
+    // The user itself has no access either: a process of this user outside of the wall.
     const shard = join(home.path, 'shards', 'a-1')
     for (const path of ['store.key', 'store.db', 'proxy/process.json'].map((name) => join(home.path, name)))
       expect(asUser(uid, ['cat', path])).not.toBe(0)
@@ -59,7 +59,7 @@ gives(
 )
 
 gives(
-  'a proxy of root of before is adopted; the next one is another user, serves what it served, and with several threads; and the way back',
+  'an older proxy that runs as root is adopted; the next one has a user of its own and serves the same endpoints, with several threads; and the reverse',
   async () => {
     await using home = await makeProxyHome()
     await using engine = await echoServer()
@@ -92,44 +92,44 @@ gives(
   },
 )
 
-gives('it may open a port below 1024 where an endpoint has one, and nothing else that root may', async () => {
-  await using home = await makeProxyHome()
-  await using engine = await echoServer()
-  const port = await freePort(600)
-  await using _ = await home.start({ proxyProgram, proxyLowPorts: true })
-  const { pid } = await home.proxyBecomes({ state: 'running' })
-  expect(statusOf(pid, RIGHTS).map((each) => Number.parseInt(each, 16))).toEqual(
-    RIGHTS.map(() => NET_BIND_SERVICE),
-  )
-  await home.putEndpoint(port, engine.port)
-  expect(await ping(port)).toBe('+PONG\r\n')
-  // Without the setting too: it was given the port once.
-  await using _other = await restarted(home, _)
-  process.kill(pid ?? 0, 'SIGKILL')
-  const after = await home.proxyBecomes({ state: 'running', crashes: 1 })
-  expect(isProxyUser(userOf(after.pid))).toBe(true)
-  expect(await ping(port)).toBe('+PONG\r\n')
-})
-
 gives(
-  'a proxy that was taken over does not make root of the next one: not by what runs on as its user',
+  'the proxy may open a port below 1024 if an endpoint has one, and has no other right of root',
   async () => {
     await using home = await makeProxyHome()
-    await using _ = await home.start({ proxyProgram })
+    await using engine = await echoServer()
+    const port = await freePort(600)
+    await using _ = await home.start({ proxyProgram, proxyLowPorts: true })
     const { pid } = await home.proxyBecomes({ state: 'running' })
-    const uid = userOf(pid)
-    // It closes the folder again and again: no proxy can begin there.
-    const script = 'while :; do chmod 500 .; sleep 0.01; done'
-    const left = spawn('/bin/sh', ['-c', script], { cwd: home.folder.own, uid, gid: uid, stdio: 'ignore' })
+    expect(statusOf(pid, RIGHTS).map((each) => Number.parseInt(each, 16))).toEqual(
+      RIGHTS.map(() => NET_BIND_SERVICE),
+    )
+    await home.putEndpoint(port, engine.port)
+    expect(await ping(port)).toBe('+PONG\r\n')
+    // Without the setting, too: the endpoint got this port earlier.
+    await using _other = await restarted(home, _)
     process.kill(pid ?? 0, 'SIGKILL')
-    const words = 'the proxy runs as root'
-    const tried = async () =>
-      home.logged().includes(words) || (await home.client.reportNode({})).proxy.crashes >= 3
-    await until(tried).finally(() => left.kill('SIGKILL'))
-    const next = await home.proxyBecomes({ state: 'running' })
-    expect([isProxyUser(userOf(next.pid)), home.logged()]).toEqual([true, expect.not.stringContaining(words)])
+    const after = await home.proxyBecomes({ state: 'running', crashes: 1 })
+    expect(isProxyUser(userOf(after.pid))).toBe(true)
+    expect(await ping(port)).toBe('+PONG\r\n')
   },
 )
+
+gives('processes that a compromised proxy leaves behind cannot make the next proxy run as root', async () => {
+  await using home = await makeProxyHome()
+  await using _ = await home.start({ proxyProgram })
+  const { pid } = await home.proxyBecomes({ state: 'running' })
+  const uid = userOf(pid)
+  // It closes the folder repeatedly: no proxy can start there.
+  const script = 'while :; do chmod 500 .; sleep 0.01; done'
+  const left = spawn('/bin/sh', ['-c', script], { cwd: home.folder.own, uid, gid: uid, stdio: 'ignore' })
+  process.kill(pid ?? 0, 'SIGKILL')
+  const words = 'the proxy runs as root'
+  const tried = async () =>
+    home.logged().includes(words) || (await home.client.reportNode({})).proxy.crashes >= 3
+  await until(tried).finally(() => left.kill('SIGKILL'))
+  const next = await home.proxyBecomes({ state: 'running' })
+  expect([isProxyUser(userOf(next.pid)), home.logged()]).toEqual([true, expect.not.stringContaining(words)])
+})
 
 function userOf(pid: number | null): number {
   return statSync(`/proc/${pid}`).uid

@@ -89,7 +89,7 @@ export function createProxyWall(settings: {
         if (engines.missing !== null) await held.forget()
         if (held.before)
           throw new Error(
-            `${why}. One has served within a wall on this home: none is started as root for that. On a machine without walls: FAIRLEAD_ENGINE_WALL=off`,
+            `${why}. A proxy has run within a wall on this home, so none is started as root. On a machine without walls: FAIRLEAD_ENGINE_WALL=off`,
           )
         if (why !== told) logger.warn({ why }, 'the proxy runs as root: clients speak to a process of root')
         told = why

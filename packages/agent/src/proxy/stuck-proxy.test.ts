@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { until } from '../../test/agent-home.ts'
 import { dial, echoServer, makeProxyHome, proxyProgram } from '../../test/proxy-home.ts'
 
-/** Some requests of clients take it as long as the test wants. Within its wall the proxy sees its own package. */
+/** A proxy in which some requests take as long as the test wants. Within its wall the proxy sees its own package. */
 const stickOnWords = fileURLToPath(new URL('../../../proxy/test/stick-on-words.ts', import.meta.url))
 const [node = '', ...rest] = proxyProgram
 const sticky = [node, '--import', stickOnWords, ...rest]
@@ -25,7 +25,7 @@ test('a proxy that is stuck in one piece of work is ended, and both logs say whi
   expect(readFileSync(home.folder.log, 'utf8')).toMatch(new RegExp(`"a turn is long".*"doing":"${piece}"`))
 })
 
-test('so is one of which a worker waits for ever in its piece, while its other threads answer', async () => {
+test('a proxy with a worker that waits endlessly in one piece of work is ended, although its other threads answer', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
   await using _ = await home.start({ proxyProgram: [...sticky, '--workers', '2'], hungAfterMs: 3_000 })
@@ -39,7 +39,7 @@ test('so is one of which a worker waits for ever in its piece, while its other t
   )
 })
 
-test('one that is slow because the machine has much else to do is told, and its clients keep their connections', async () => {
+test('a proxy that is slow on a loaded machine is reported, and its clients keep their connections', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
   const { pid, port } = await (async () => {

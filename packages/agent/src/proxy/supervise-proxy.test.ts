@@ -15,7 +15,7 @@ import { stopAllShards } from '../stop-all-shards.ts'
 import { createProxyProbe } from './ask-proxy.ts'
 import type { ProxyRecord } from './proxy-folder.ts'
 
-test('a proxy runs with the agent, in a folder and with a log of its owner, and has nothing of the agent’s environment', async () => {
+test('a proxy runs with the agent, with a folder and a log for its owner only, and without the agent’s environment', async () => {
   process.env['FAIRLEAD_STORE_KEY_OF_A_TEST'] = 'hush-hush'
   await using home = await makeProxyHome()
   await using agent = await home.start({ proxyProgram })
@@ -32,7 +32,7 @@ test('a proxy runs with the agent, in a folder and with a log of its owner, and 
   expect((await agent.report()).proxy).toEqual({ state: 'running', pid, why: '', crashes: 0 })
 })
 
-test('the log of a proxy that runs is cut when it is long, and the proxy writes on', async () => {
+test('the log of a running proxy is cut when it is long, and the proxy goes on to write', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
   await using _ = await home.start({ proxyProgram })
@@ -73,7 +73,7 @@ test('the next agent adopts the proxy of one that was killed: its clients keep t
   expect(await client.ask()).toBe('+PONG\r\n')
 })
 
-test('one that was killed is started again and serves what it served, without an order', async () => {
+test('a killed proxy is started again, and serves the same endpoints without an order', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
   await using _ = await home.start({ proxyProgram })
@@ -87,7 +87,7 @@ test('one that was killed is started again and serves what it served, without an
   expect(home.logged()).toContain('signal SIGKILL')
 })
 
-test('one that hangs is killed and started again', async () => {
+test('a proxy that hangs is killed and started again', async () => {
   await using home = await makeProxyHome()
   await using _ = await home.start({ proxyProgram, hungAfterMs: 3_000 })
   const before = await home.proxyBecomes({ state: 'running' })
@@ -100,7 +100,7 @@ test('one that hangs is killed and started again', async () => {
   expect(isRunning(before.pid)).toBe(false)
 })
 
-test('one that no agent has recorded is found again, also when its record is broken', async () => {
+test('a proxy without a record, or with a broken one, is found again', async () => {
   await using home = await makeProxyHome()
   for (const text of ['null', '{"identity":', undefined]) {
     const killed = await startAgentProcess(home)
@@ -108,7 +108,7 @@ test('one that no agent has recorded is found again, also when its record is bro
     killed.kill('SIGKILL')
     await once(killed, 'exit')
     const record = (await home.folder.read()) as ProxyRecord
-    // As it is between the start of the process and its record.
+    // The state between the start of the process and its record.
     if (text === undefined) await home.folder.write({ ...record, identity: null, answeredAt: null })
     else await writeFile(join(home.folder.path, 'process.json'), text)
     await using _ = await home.start({ proxyProgram })
@@ -116,7 +116,7 @@ test('one that no agent has recorded is found again, also when its record is bro
   }
 })
 
-test('while a stranger has the home, ours says so and tries again, and serves once the stranger is gone', async () => {
+test('while another proxy holds the home, ours reports that and tries again, and serves once the other one is gone', async () => {
   await using home = await makeProxyHome()
   await home.folder.create()
   // It cannot be found in its folder: it works elsewhere.
@@ -137,7 +137,7 @@ test('while a stranger has the home, ours says so and tries again, and serves on
   await home.proxyBecomes({ state: 'running' })
 })
 
-test('a program that is missing is told, and tried again', async () => {
+test('a missing program is reported, and tried again', async () => {
   await using home = await makeProxyHome()
   const missing = join(home.path, 'no-such-node')
   await using _ = await home.start({ proxyProgram: [missing] })
@@ -146,7 +146,7 @@ test('a program that is missing is told, and tried again', async () => {
   await until(async () => (await home.client.reportNode({})).proxy.crashes > crashes)
 })
 
-test('it is stopped with all shards, stopped in its tracks or not, and comes back with the next agent', async () => {
+test('the proxy is stopped with all shards, also while it is stalled, and is started by the next agent', async () => {
   await using home = await makeProxyHome()
   const stop = () => stopAllShards(home.path, home.logger, AbortSignal.timeout(60_000))
   for (const signal of ['SIGCONT', 'SIGSTOP'] as const) {
@@ -187,7 +187,7 @@ test('an answer that comes late counts, and the question before it is not asked 
   server.close()
 })
 
-test('another process that answers does not count as the one that was asked', async () => {
+test('an answer of another process does not count', async () => {
   await using home = await makeHome()
   const path = join(home.path, 'proxy.sock')
   const server = createServer((_, response) => {

@@ -265,7 +265,7 @@ async function recordExit(supervision: Supervision, last: ProxyRecord): Promise<
   log.warn({ pid: last.identity?.pid, why, crashes: supervision.last?.crashes }, 'proxy process ended')
 }
 
-/** What it threw, or why Node ended it: in its log this line is among those of a stack trace. */
+/** What it threw, or why Node ended it: this line of its log is among those of a stack trace. */
 async function errorOf(path: string, from: number): Promise<string> {
   const { bytes } = await readLog(path, from, LAST_WORDS_BYTES)
   const lines = bytes.toString('utf8').split('\n')

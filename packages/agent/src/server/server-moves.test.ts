@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }))
 
 describe.runIf(isRoot)('what the server of a home keeps', () => {
-  test('moves to its user once, with all that was committed, and back; its old place tells an older Fairlead that there is no store', async () => {
+  test('moves to its user once, with all commits, and back; a note at the old place tells an older Fairlead that there is no store', async () => {
     await fill(home)
     const uid = await openServerFolder(folder)
     expect(isServerUser(uid)).toBe(true)
@@ -74,7 +74,7 @@ describe.runIf(isRoot)('what the server of a home keeps', () => {
     }
   })
 
-  test('is not moved while a server has it', async () => {
+  test('is not moved while a server uses it', async () => {
     await fill(home)
     const uid = await openServerFolder(folder)
     using server = open(home)
@@ -83,7 +83,7 @@ describe.runIf(isRoot)('what the server of a home keeps', () => {
     expect(existsSync(join(home, 'store.key'))).toBe(true)
   })
 
-  test('comes back without what a server that was taken over has put there: no link is followed, and nothing else is given away', async () => {
+  test('comes back without files that a compromised server has put there: no link is followed, and no other file changes its owner', async () => {
     await fill(home)
     const secret = join(home, 'secret')
     await writeFile(secret, 'secret', { mode: 0o640 })
@@ -99,7 +99,7 @@ describe.runIf(isRoot)('what the server of a home keeps', () => {
     await expect(moveOut(folder)).rejects.toThrow('is no plain file')
     await rm(join(folder.own, 'store.db'))
     await moveOut(folder)
-    // Folders in folders are its own up to where no server makes any.
+    // Nested folders are its own up to the depth that a server makes.
     expect(readdirSync(join(home, 'audit')).toSorted()).toEqual(['d', 'records'])
     expect(readdirSync(join(home, 'audit/d/d/d'), { recursive: true }).toSorted()).toEqual([
       'd',
@@ -124,7 +124,7 @@ async function moveIntoOwn(place: ServerFolder, onStep?: () => void): Promise<vo
   await moveIn(place, await openServerFolder(place), onStep)
 }
 
-/** As a server leaves it that was killed: its last commit is not in the store yet, but beside it. */
+/** The state after a server was killed: its last commit is not in the store yet, but beside it. */
 async function fill(place: string): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'moves-'))
   {

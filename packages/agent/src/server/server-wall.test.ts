@@ -19,7 +19,7 @@ import { placeServer, type ServerProgram } from './server-wall.ts'
 
 let home: string
 beforeEach(async () => {
-  // Not /tmp: within a wall it is another one.
+  // Not /tmp: within a wall there is another /tmp.
   home = await mkdtemp('/var/tmp/fairlead-')
 })
 afterEach(() => rm(home, { recursive: true, force: true }))
@@ -29,7 +29,7 @@ const place = (other: Partial<ServerProgram> = {}) => {
   return placeServer({ ...server, ...other })
 }
 
-test('nothing that a server leaves in its folder makes root of the one that is started next', async (context) => {
+test('no file that a server leaves in its folder makes the next server run as root', async (context) => {
   if (process.getuid?.() !== 0) return context.skip()
   await store(home)
   const first = await place()
@@ -44,13 +44,13 @@ test('nothing that a server leaves in its folder makes root of the one that is s
   expect(statSync(own).mode & 0o777).toBe(0o700)
 })
 
-test('a server that was a user of its own is not root again because a wall cannot be built, unless a person says so', async (context) => {
+test('a server that had a user of its own does not run as root because a wall cannot be built, unless a person switches walls off', async (context) => {
   if (process.getuid?.() !== 0) return context.skip()
   await store(home)
   const first = await place()
   if (first.why !== undefined) return context.skip(first.why)
   const { own, path } = serverFolder(home)
-  // Left behind by a try that was killed.
+  // Left behind by a check that was killed.
   for (const name of ['try-killed', 'try-now']) mkdirSync(join(path, name))
   utimesSync(join(path, 'try-killed'), new Date(0), new Date(0))
 

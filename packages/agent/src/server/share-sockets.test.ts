@@ -12,7 +12,7 @@ import { shareSockets } from './share-sockets.ts'
 import { withoutRootOf } from './without-root-of.ts'
 
 test.runIf(process.getuid?.() === 0)(
-  'shared names that are kept by several calls at once lead to the socket that exists now, and nothing is logged',
+  'shared names that several calls update at once lead to the present socket, and nothing is logged',
   async () => {
     const home = await mkdtemp(join(tmpdir(), 'sockets-'))
     const socket = join(home, 'run', 'agent.sock')
@@ -37,7 +37,7 @@ test.runIf(process.getuid?.() === 0)(
 )
 
 test.runIf(process.getuid?.() === 0)(
-  'without walls nothing that a server of another user asks for runs as root but what ran so before',
+  'without walls, of the requests of a server of another user only what ran as root before runs as root',
   async () => {
     const home = await mkdtemp(join(tmpdir(), 'sockets-'))
     try {

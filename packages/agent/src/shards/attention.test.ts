@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeSpec } from '../../test/agent-home.ts'
 import { createAttention } from './attention.ts'
 
-test('the end of a connection is looked at when it comes, and one that ends again and again now and then', () => {
+test('the end of a connection causes a look at once, and repeated ends cause looks at intervals', () => {
   let now = 10_000
   const attention = createAttention(() => now)
   let looks = 0
@@ -16,7 +16,7 @@ test('the end of a connection is looked at when it comes, and one that ends agai
   expect(attention.ended()).toBe(true)
 })
 
-test('a shard that is asked for once is not looked at more often for it; one that is asked for again soon is', () => {
+test('one request for a shard does not make looks more frequent; a second one soon after it does', () => {
   let now = 10_000
   const attention = createAttention(() => now)
   attention.look(true)
@@ -34,7 +34,7 @@ test('a shard that is asked for once is not looked at more often for it; one tha
   expect([attention.pauseMs(1_000), attention.look(true)]).toEqual([1_000, false])
 })
 
-test('an engine that ends the agent’s connections as they come does not turn the agent', async () => {
+test('an engine that closes each connection of the agent at once does not make the agent busy', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec()
@@ -46,6 +46,7 @@ test('an engine that ends the agent’s connections as they come does not turn t
   const began = performance.now()
   let kills = 0
   while (kills < 40) kills += Number(await killer.call('CLIENT', 'KILL', 'USER', 'fairlead'))
-  // Each is opened by another look. Without a pause between these it takes a twentieth; a machine under load takes longer.
+  // Each connection is opened by another look. Without a pause between the looks it takes a twentieth of the time; a machine
+  // under load takes longer.
   expect(performance.now() - began).toBeGreaterThan(800)
 })

@@ -6,7 +6,7 @@ import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../test/
 import { engines } from '../../test/engines.ts'
 
 const soon = { hungAfterMs: 800, primaryHungAfterMs: 1_600 }
-/** Clearly longer than a process may be silent here. */
+/** Much longer than a process may be silent here. */
 const BUSY_MS = 4_000
 const builds = [engines.at(0), engines.at(-1)].flatMap((one) => one ?? [])
 
@@ -23,7 +23,7 @@ test.for(builds)(
       seen.isBusy ||= (await home.shard('a-1'))?.silence?.doing === 'works'
       return seen.isBusy
     })
-    // How long a piece of work takes is foreseen from a smaller one: on a busy machine that goes wrong now and then.
+    // The time of a piece of work is estimated from a smaller one: on a busy machine the estimate is sometimes wrong.
     while (!seen.isBusy || seen.forMs < soon.primaryHungAfterMs) seen.forMs = await workFor(BUSY_MS, client)
     await look
     await home.becomes('a-1', { state: 'running', pid, crashes: 0, silence: null })
@@ -31,7 +31,7 @@ test.for(builds)(
   },
 )
 
-test('nor does it end a replica, or a process that is to be replaced by another one', async () => {
+test('one long transaction ends neither a replica nor a process that is to be replaced', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
   const { spec, pid } = await startShard(home, 'a-1')
@@ -55,7 +55,7 @@ test('nor does it end a replica, or a process that is to be replaced by another 
   expect(await after.call('GET', 'a')).toBe('1')
 })
 
-test('one that stands still alone, with nothing on its disk, is left to a person, who may let it go on', async () => {
+test('a stalled process without others and without data on its disk is left to a person, who may resume it', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
   const { spec, pid } = await startShard(home, 'a-1')
@@ -72,7 +72,7 @@ test('one that stands still alone, with nothing on its disk, is left to a person
   expect(await client.call('GET', 'only copy')).toBe('is kept')
 })
 
-test('one that stands still alone, with its data on its disk, is killed after a while and has them again', async () => {
+test('a stalled process without others, with its data on its disk, is killed after a while and loads its data', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
   const { spec, pid } = await startShard(home, 'a-1', { persistence: 'aof' })
@@ -89,7 +89,7 @@ test('one that stands still alone, with its data on its disk, is killed after a 
   expect(await after.call('GET', 'saved')).toBe('yes')
 })
 
-test('one that stands still among others is left to the server, whose order is void once it answers', async () => {
+test('a stalled process with others in its group is left to the server, and that order is void once the process answers', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
   const { pid } = await startShard(home, 'a-1', { onCrash: 'wait' })
@@ -105,7 +105,7 @@ test('one that stands still among others is left to the server, whose order is v
   expect(exited.why).toMatch(/and was killed, as the server ordered; waits until the server orders its start/)
 })
 
-test('a replica that stands still is killed soon, and comes back behind its primary', async () => {
+test('a stalled replica is killed soon, and follows its primary again', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)
   const { spec } = await startShard(home, 'a-1', { onCrash: 'wait' })
@@ -127,7 +127,7 @@ async function startShard(home: TestHome, id: string, wanted: Partial<ShardSpec>
   return { spec, pid: pid ?? 0 }
 }
 
-/** Waits for its answers for as long as these take. */
+/** Waits for its answers without a deadline. */
 function connect(spec: ShardSpec): Promise<EngineConnection> {
   const login = { username: 'default', password: spec.userPassword }
   return connectEngine({ address: spec, login, commandTimeoutMs: 60_000 })
@@ -138,7 +138,7 @@ async function isLinked(spec: ShardSpec): Promise<boolean> {
   return (await admin.info('replication')).includes('master_link_status:up')
 }
 
-/** Keeps an engine in one transaction for about so long. Answers for how long it was, in milliseconds. */
+/** Keeps an engine in one transaction for about this long. Returns how long it was, in milliseconds. */
 async function workFor(ms: number, client: EngineConnection): Promise<number> {
   for (let n = 0; n < 30; n += 1)
     await client.call('RPUSH', 'list', ...Array.from({ length: 10_000 }, () => 'x'))
@@ -151,7 +151,7 @@ function scriptsFor(ms: number, client: EngineConnection): Promise<number> {
 }
 
 async function repeatFor(ms: number, command: readonly string[], client: EngineConnection) {
-  // The shortest of a few: on a busy machine one that was kept from working would make the work too short.
+  // The shortest of a few measurements: on a busy machine a slow one would make the work too short.
   const tries = []
   for (let n = 0; n < 5; n += 1) tries.push(await inTransaction(10, command, client))
   const one = Math.min(...tries) / 10

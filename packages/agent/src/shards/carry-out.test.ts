@@ -36,7 +36,7 @@ test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build
 )
 
 test.for(builds)(
-  'what a database with an AOF has acknowledged survives a kill: $flavour $version',
+  'writes that a database with an AOF has acknowledged survive a kill: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -45,7 +45,7 @@ test.for(builds)(
     await write(spec, 'a')
     await crash(home)
     expect(await read(spec, 'a')).toBe('value of a')
-    // After a clean restart, the snapshot is there too, and older than what is written from here on.
+    // After a clean restart, there is a snapshot, too, which is older than the following writes.
     await run(home, { ...spec, revision: 'second' })
     await write(spec, 'b')
     await crash(home)
@@ -73,7 +73,7 @@ test.for(builds)(
   },
 )
 
-test('a replica resumes without a full sync, and as a primary later loads what it had', async () => {
+test('a replica resumes without a full sync, and later, as a primary, loads the data that it had', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const primary = await makeSpec({ persistence: 'aof' })
@@ -96,7 +96,7 @@ test('a replica resumes without a full sync, and as a primary later loads what i
   using source = await connectAs('fairlead', primary)
   expect(await source.info('stats')).toMatch(/sync_full:1\r\n[\s\S]*sync_partial_ok:1\r\n/)
 
-  // Written while its AOF is off: the one of before is out of date from here on.
+  // Written while its AOF is off: from here on the old AOF is outdated.
   await write(primary, 'b')
   await until(async () => (await read(replica, 'b')) === 'value of b')
   await run(home, { ...replica, revision: 'third', replicaOf: null }, 'r')
@@ -123,7 +123,7 @@ test.for(builds)(
       await admin.call('REPLICAOF', 'NO', 'ONE')
     }
     await write(own, 'a')
-    // As the files are if the clock was set back by an hour between the start and the AOF.
+    // The files as if the clock was set back by an hour between the start and the AOF.
     const data = join(home.path, 'shards', 'a-1', 'data')
     for (const name of ['appendonly.aof', join('appendonlydir', 'appendonly.aof.manifest')])
       if (existsSync(join(data, name))) setBack(join(data, name))
@@ -151,7 +151,7 @@ function setBack(path: string): void {
   utimesSync(path, mtimeMs / 1_000 - 3_600, mtimeMs / 1_000 - 3_600)
 }
 
-/** Puts the shard and waits until it runs just so. */
+/** Puts the shard and waits until it runs with this spec. */
 async function run(home: TestHome, spec: ShardSpec, id = 'a-1'): Promise<void> {
   await home.client.putShard({ params: { id }, body: spec })
   await home.becomes(id, { state: 'running', revision: spec.revision })
@@ -179,7 +179,7 @@ async function linked(spec: ShardSpec): Promise<void> {
   await until(up)
 }
 
-/** The first rewrite, by which an AOF that was switched on becomes the truth, is done. */
+/** The first rewrite is done, so the AOF that was switched on holds all data. */
 async function aofIsWritten(spec: ShardSpec): Promise<void> {
   using admin = await connectAs('fairlead', spec)
   const done = async () => {

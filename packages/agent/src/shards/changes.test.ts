@@ -5,7 +5,7 @@ import { createChangeLog } from './changes.ts'
 const noProxy = { state: 'exited', pid: null, why: '', crashes: 0 } as const
 const stream = { id: 's1', runId: 'r', replid: 'h', offset: 70 }
 
-test('what is told is what came after the number, with a digest of everything', async () => {
+test('a report has the changes after the number, and a digest of everything', async () => {
   using log = createChangeLog(noProxy)
   log.shard('s1', 'up')
   log.shard('s2', 'up')
@@ -25,7 +25,7 @@ test('what is told is what came after the number, with a digest of everything', 
   })
 })
 
-test('one that asks after another agent, or has missed too many that are gone, is told everything', async () => {
+test('a listener that names another agent, or has missed too many removals, gets everything', async () => {
   using log = createChangeLog(noProxy)
   log.shard('s1', 'up')
   const { boot, seq } = await log.await({ boot: '', after: 0, waitMs: 0 })
@@ -40,7 +40,7 @@ test('one that asks after another agent, or has missed too many that are gone, i
   })
 })
 
-test('a stream that grows is told with the next change, and without one after a second', async () => {
+test('a growing stream is reported with the next change, or after a second', async () => {
   using log = createChangeLog(noProxy)
   log.shard('s1', 'up')
   const first = await log.await({ boot: '', after: 0, waitMs: 0 })
@@ -55,7 +55,7 @@ test('a stream that grows is told with the next change, and without one after a 
   expect(await waits).toMatchObject({ shards: [], offsets: [{ offset: 90 }] })
 })
 
-test('the state of the proxy is a change, and a listener that has gone is not waited for', async () => {
+test('another state of the proxy is a change, and a wait ends when its listener has gone', async () => {
   using log = createChangeLog(noProxy)
   const { boot, seq } = await log.await({ boot: '', after: 0, waitMs: 0 })
   const gone = new AbortController()

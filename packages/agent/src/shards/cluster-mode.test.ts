@@ -8,7 +8,7 @@ const builds: readonly Build[] = engines.map(({ flavour, version }) => ({ flavou
 const persistences = ['disabled', 'aof'] as const
 
 test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build, persistence }))))(
-  'in cluster mode a restarted shard has its place and resumes: $flavour $version, persistence $persistence',
+  'in cluster mode a restarted shard keeps its role and slots, and resumes: $flavour $version, persistence $persistence',
   async ({ flavour, version, persistence }) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -33,27 +33,30 @@ test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build
   },
 )
 
-test.for(builds)('in cluster mode nothing moves but by order: $flavour $version', async (build) => {
-  await using home = await makeHome()
-  await using _ = await home.start()
-  const spec = await makeSpec({ build, cluster: true, replicaOf: { host: '127.0.0.1', port: 1 } })
-  await run(home, 'a-1', spec)
-  using admin = await connectAs('fairlead', spec)
-  const wanted = {
-    'cluster-enabled': 'yes',
-    'cluster-node-timeout': '5000',
-    'cluster-replica-no-failover': 'yes',
-    'cluster-migration-barrier': '999',
-    'cluster-require-full-coverage': 'no',
-  }
-  for (const [name, value] of Object.entries(wanted))
-    expect(await admin.call('CONFIG', 'GET', name)).toEqual([name, value])
-  // It follows no primary until the server says so.
-  expect(await admin.info('replication')).toContain('role:master')
-})
+test.for(builds)(
+  'in cluster mode roles and replicas move only by order: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const spec = await makeSpec({ build, cluster: true, replicaOf: { host: '127.0.0.1', port: 1 } })
+    await run(home, 'a-1', spec)
+    using admin = await connectAs('fairlead', spec)
+    const wanted = {
+      'cluster-enabled': 'yes',
+      'cluster-node-timeout': '5000',
+      'cluster-replica-no-failover': 'yes',
+      'cluster-migration-barrier': '999',
+      'cluster-require-full-coverage': 'no',
+    }
+    for (const [name, value] of Object.entries(wanted))
+      expect(await admin.call('CONFIG', 'GET', name)).toEqual([name, value])
+    // It follows no primary until the server says so.
+    expect(await admin.info('replication')).toContain('role:master')
+  },
+)
 
 test.for(builds)(
-  'in cluster mode the user of the database may find its way, and not change it: $flavour $version',
+  'in cluster mode the user of the database may read the slot map, and not change it: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -157,7 +160,7 @@ async function idOf(spec: ShardSpec): Promise<string> {
   return String(await admin.call('CLUSTER', 'MYID'))
 }
 
-/** Puts the shard and waits until it runs just so. */
+/** Puts the shard and waits until it runs with this spec. */
 async function run(home: TestHome, id: string, spec: ShardSpec): Promise<void> {
   await home.client.putShard({ params: { id }, body: spec })
   await home.becomes(id, { state: 'running', revision: spec.revision })

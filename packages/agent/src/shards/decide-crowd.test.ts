@@ -25,7 +25,7 @@ test('connections that are silent for 10 s go first, whatever their user, and yo
   expect(whose).toEqual(new Map([[null, 40]]))
 })
 
-test('then as many as are too many, of the user with the most that do not look signed in', () => {
+test('then the excess is ended, of the user with the most connections that do not look signed in', () => {
   const ours = many(10, { isOurs: true, uid: 0 })
   const few = many(15, { uid: 1_000 })
   const signedIn = many(5, { uid: 65_534, hasSignedIn: true })

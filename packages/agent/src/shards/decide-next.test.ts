@@ -53,46 +53,50 @@ const gone = { order: 1, gone: true, onCrash: 'restart' } as const
 
 test.for<[string, Observation, object]>([
   ['a new shard is started', observation({ last: null, answer: 'gone' }), { kind: 'start' }],
-  ['one that answers is running', observation({}), { kind: 'rest', state: 'running', why: '' }],
+  ['a process that answers is running', observation({}), { kind: 'rest', state: 'running', why: '' }],
   [
     'the first answer is noted',
     observation({ last: { ...running, answered: false } }),
     { kind: 'mark-ready' },
   ],
   [
-    'one that loads is starting, however long it takes',
+    'a process that loads is starting, however long it takes',
     observation({ last: { ...running, answered: false }, answer: { kind: 'loading' }, now: 9e12 }),
     { kind: 'rest', state: 'starting', why: 'loads its data' },
   ],
   [
-    'one that is silent for a while is still running',
+    'a process that is silent for a while is still running',
     observation({ answer: silent(9_999) }),
     { kind: 'rest', state: 'running', why: 'has not answered for 10.0 s: it does nothing' },
   ],
   [
-    'one that is silent, does nothing for too long, and loses nothing, is killed',
+    'a silent process that does nothing for too long, and loses nothing, is killed',
     observation({ answer: silent(10_000) }),
     { kind: 'kill' },
   ],
   [
-    'one that works is not killed, however long it is silent',
+    'a process that works is not killed, however long it is silent',
     observation({ answer: silent(9e9, { activity: { doing: 'works', idleMs: 0 } }) }),
     { kind: 'rest', state: 'running', why: 'has not answered for 9000000 s: it is busy' },
   ],
   ['another revision replaces the process', observation({}, 'restart', 2), { kind: 'stop', save: true }],
   [
-    'one that refuses to stop runs on',
+    'a process that refuses to stop runs on',
     observation({ refusedToStop: 'disk full' }, 'restart', 2),
     { kind: 'rest', state: 'running', why: 'cannot be stopped: disk full' },
   ],
-  ['one to be removed need not save', observation({ wanted: gone }), { kind: 'stop', save: false }],
   [
-    'one to be removed that runs no more is deleted',
+    'a process that is to be removed need not save',
+    observation({ wanted: gone }),
+    { kind: 'stop', save: false },
+  ],
+  [
+    'a shard that is to be removed is deleted when its process has ended',
     observation({ wanted: gone, last: died, answer: 'gone' }),
     { kind: 'delete' },
   ],
   [
-    'one to be removed that never ran is deleted',
+    'a shard that is to be removed and never ran is deleted',
     observation({ wanted: gone, last: null, answer: 'gone' }),
     { kind: 'delete' },
   ],
@@ -102,12 +106,12 @@ test.for<[string, Observation, object]>([
     { kind: 'record-exit' },
   ],
   [
-    'a start that was interrupted is made again',
+    'an interrupted start is repeated',
     observation({ last: { ...running, started: false, answered: false }, answer: 'gone' }),
     { kind: 'start' },
   ],
   [
-    'one that died waits for its back-off',
+    'a process that died waits for its back-off',
     observation({ last: died, answer: 'gone', now: 100_100 }),
     {
       kind: 'rest',
@@ -116,35 +120,39 @@ test.for<[string, Observation, object]>([
       why: 'exited 3 times, next start in 300 ms: signal SIGSEGV',
     },
   ],
-  ['and is started after it', observation({ last: died, answer: 'gone', now: 100_400 }), { kind: 'start' }],
   [
-    'a clock that was set back does not stop it for long',
+    'and is started after the back-off',
+    observation({ last: died, answer: 'gone', now: 100_400 }),
+    { kind: 'start' },
+  ],
+  [
+    'a clock that was set back does not delay the start for long',
     observation({ last: died, answer: 'gone', now: 0 }),
     { kind: 'rest', afterMs: 400 },
   ],
   [
-    'one whose data others may have newer waits for the server',
+    'a shard waits for the server if others may have newer data',
     observation({ last: died, answer: 'gone', now: 9e12 }, 'wait'),
     { kind: 'rest', state: 'exited', why: 'signal SIGSEGV; waits until the server orders its start' },
   ],
   ['until it is put again', observation({ last: died, answer: 'gone' }, 'wait', 2), { kind: 'start' }],
   [
-    'one that never answered has failed',
+    'a process that never answered has failed',
     observation({ last: { ...died, answered: false, proven: false }, answer: 'gone', now: 9e12 }),
     { kind: 'rest', state: 'failed', why: 'signal SIGSEGV' },
   ],
   [
-    'one that answered before it crashed is tried again though its restart did not answer',
+    'a process that answered before it crashed is tried again although its restart did not answer',
     observation({ last: { ...died, answered: false }, answer: 'gone', now: 9e12 }),
     { kind: 'start' },
   ],
   [
-    'what was stopped with all others comes back',
+    'a shard that was stopped with all others is started',
     observation({ last: stopped, answer: 'gone' }),
     { kind: 'start' },
   ],
   [
-    'but not one that waits for the server',
+    'but not a shard that waits for the server',
     observation({ last: stopped, answer: 'gone' }, 'wait'),
     { kind: 'rest', state: 'exited', why: 'was stopped; waits until the server orders its start' },
   ],
@@ -190,7 +198,7 @@ const anySight: fc.Arbitrary<Observation> = fc.record({
   refusedToStop: fc.option(fc.constant('why')),
 })
 
-test('whatever is seen: no second process beside a live one, no start of what waits or goes, no busy loop', () => {
+test('for every observation: no second process beside a live one, no start of a waiting or removed shard, no busy loop', () => {
   fc.assert(
     fc.property(anySight, (seen) => {
       const next = decideNext(seen)
@@ -212,7 +220,7 @@ test.each([
   [2_000, 50],
   [-3_600_000, 50],
 ])(
-  'one that was started %s ms ago and does not answer yet is looked at again after %s ms',
+  'a process that was started %s ms ago and does not answer yet is looked at again after %s ms',
   (age, afterMs) => {
     const young = { ...running, startedAt: 100_000 - age, answered: false, proven: false }
     const unanswered: Answer = { kind: 'loading' }

@@ -36,7 +36,7 @@ const names = [
   ...['data/appendonlydir/appendonly.aof.manifest', 'users/users.acl'],
 ]
 
-test('what an engine puts in the place of its files holds up no other shard', async () => {
+test('objects that an engine puts in the place of its files delay no other shard', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   // As many as the threads with which Node waits for files.
@@ -56,7 +56,7 @@ test('what an engine puts in the place of its files holds up no other shard', as
     for (const id of ids)
       await until(async () => ((await home.shard(id))?.disk?.lookedAt ?? 0) > since, within)
   }
-  // And what comes next: its own start reads these files, and writes them.
+  // And its own start, which reads and writes these files.
   process.kill((await home.shard('a-1'))?.pid ?? 0, 'SIGKILL')
   process.kill(pid ?? 0, 'SIGKILL')
   await until(async () => (await home.shard('b-1'))?.crashes === 1, within)
@@ -73,7 +73,7 @@ function put(path: string, kind: string): void {
 }
 
 test.runIf(process.geteuid?.() === 0)(
-  'what a proxy puts in the place of its files holds up no start of the next one',
+  'objects that a proxy puts in the place of its files do not prevent the next start',
   async () => {
     await using home = await makeHome()
     const folder = proxyFolder(home.path)
@@ -86,7 +86,7 @@ test.runIf(process.geteuid?.() === 0)(
       put(join(folder.own, 'proxy.lock'), kind)
       const place = await wall.place(folder, [process.execPath, import.meta.filename], false)
       expect(place.program).toBe('unshare')
-      // Nor the way back, where no wall is any more: the lock is then looked at.
+      // Nor the move of its files when there is no wall any more: then the lock is tested.
       const { program } = await outside.place(folder, [process.execPath, import.meta.filename], false)
       expect(program).toBe(process.execPath)
       expect(existsSync(join(folder.own, 'proxy.lock'))).toBe(false)
@@ -103,7 +103,7 @@ test.runIf(process.geteuid?.() === 0)(
   },
 )
 
-test('of a file that an engine may have written no more is read than fits, and nothing of what is no file', async () => {
+test('of a file that an engine may have written a bounded part is read, and nothing if it is not a plain file', async () => {
   await using folder = await makeFolder()
   const at = (name: string) => join(folder.path, name)
   await writeFile(at('plain'), 'text')
@@ -116,12 +116,12 @@ test('of a file that an engine may have written no more is read than fits, and n
     await expect(readPlainFile(at(name), 1_000), name).rejects.toThrow()
 })
 
-test('a folder is deleted with all that is in it, however deep, and nothing that its links lead to', async () => {
+test('a folder is deleted with all its contents, however deep, and the targets of its links are not', async () => {
   await using kept = await makeFolder()
   await writeFile(join(kept.path, 'file'), 'kept')
   await using folder = await makeFolder()
   const path = join(folder.path, 'shard')
-  // Deeper than a path can be long: built from the inside out.
+  // Deeper than the longest path: built from the inside out.
   const name = 'n'.repeat(200)
   for (let n = 0; n < 60; n += 1) {
     const next = join(folder.path, `next-${n}`)

@@ -15,7 +15,7 @@ const { missing } = await openEngineWall(probe, true, pino({ level: 'silent' }))
 await rm(probe, { recursive: true })
 
 test.runIf(missing === null)(
-  'a build that needs what lies elsewhere runs without a wall; where it would be root, only for a shard that ran so before',
+  'a build that needs files outside of its folder runs without a wall; if it would be root, only for a shard that ran like this before',
   async () => {
     await using home = await makeHome()
     await using elsewhere = await makeHome()
@@ -45,7 +45,7 @@ test.runIf(missing === null)(
       body: { ...trial, build, cluster: false, rdbVersionCheck: 'strict', selfTest: [] },
     })
     expect(tried).toMatchObject({ ok: false, why: expect.stringContaining('without one it would be root') })
-    // The one that ran so loses that with other modules: what they are, only the server says.
+    // A shard that ran like this may not do so with other modules, because only the server names them.
     const modules = [{ sha256: 'a'.repeat(64), name: 'other', args: [] }]
     expect(ranOutside({ spec: body, answeredAt: 1 }, { build, modules })).toBe(false)
     expect(ranOutside({ spec: body, answeredAt: 1, within: true }, body)).toBe(false)
@@ -53,7 +53,7 @@ test.runIf(missing === null)(
   },
 )
 
-test('a server gets the agent to sign in nowhere but on its node, and to touch nothing but shards and modules by their names', async () => {
+test('a server cannot make the agent sign in outside of its node, or touch anything except shards and modules by their names', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const body = await makeSpec()
@@ -68,7 +68,7 @@ test('a server gets the agent to sign in nowhere but on its node, and to touch n
     await expect(home.client.putModule({ params: { sha256 }, file: nothing() })).rejects.toThrow()
   }
   expect((await home.client.reportNode({})).shards).toEqual([])
-  // Nor is a program taken by a path.
+  // A program cannot be named by a path either.
   await home.client.putShard({
     params: { id: 'a-1' },
     body: { ...body, build: { flavour: '../../../bin/sh', version: '8.0.0' } },

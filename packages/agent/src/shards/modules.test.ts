@@ -31,7 +31,7 @@ const trialOf = (wanted: Partial<TrialRequest>, engine = anyEngine()): TrialRequ
   ...wanted,
 })
 
-test('a module file is kept under its hash, reported, taken again without harm, and dropped', async () => {
+test('a module file is kept under its hash, is reported, may be put again, and is dropped', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const tiny = await compileTinyModule(home.path)
@@ -45,7 +45,7 @@ test('a module file is kept under its hash, reported, taken again without harm, 
   expect([await listed(home), filesOf(home)]).toEqual([[], []])
 })
 
-test('what has another hash, or breaks off, is refused and leaves nothing', async () => {
+test('an upload with another hash, or an incomplete one, is refused and leaves no file', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const tiny = await compileTinyModule(home.path)
@@ -94,7 +94,7 @@ test('a shard whose module file is missing or damaged is not started, says which
   await putShard('first')
   await home.becomes('a-1', { state: 'running' })
 
-  // Damaged behind our back, by as many bytes, with its time set back: the process that runs is not touched.
+  // Damaged without our knowledge: the same number of bytes, with its time set back. The running process is not touched.
   const file = fileOf(home, tiny)
   const { atime, mtime } = statSync(file)
   const damaged = Buffer.from(tiny.bytes).fill(0x55, tiny.bytes.length - 1)
@@ -114,7 +114,7 @@ test('a shard whose module file is missing or damaged is not started, says which
   await home.becomes('a-1', { state: 'running', revision: 'second' })
 })
 
-test('an argument that the module does not take is told in its own words', async () => {
+test('an argument that the module refuses is reported in the words of the module', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const tiny = await compileTinyModule(home.path)
@@ -143,7 +143,7 @@ test.for(engines.map((engine) => ({ engine, name: `${engine.flavour} ${engine.ve
   },
 )
 
-test('a self-test that is answered otherwise, by an error or never does not pass, and no process is left', async () => {
+test('a self-test with a wrong answer, an error or no answer fails, and no process is left', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const tiny = await compileTinyModule(home.path)
@@ -167,7 +167,7 @@ test('a self-test that is answered otherwise, by an error or never does not pass
   expect(processesIn(join(home.path, 'trials'))).toEqual([])
 })
 
-test('a trial whose module is not there, or is another than it says, does not pass', async () => {
+test('a trial with a missing module, or with one of another name or version, fails', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const tiny = await compileTinyModule(home.path)

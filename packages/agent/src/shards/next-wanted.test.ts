@@ -12,6 +12,6 @@ test('a put asks for a new process only when the revision differs or nothing els
   expect(order({ ...spec, onCrash: 'wait' }, 'exited')).toBe(4)
   expect(order(spec, 'running')).toBe(3)
   expect(order(spec, 'failed')).toBe(4)
-  // It is in its back-off: a server that puts the same again and again does not make it a busy loop.
+  // It is in its back-off: a server that puts the same spec repeatedly does not cause a busy loop.
   expect(order(spec, 'exited')).toBe(3)
 })

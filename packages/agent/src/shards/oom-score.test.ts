@@ -9,9 +9,9 @@ const within = { withinMs: 60_000 }
 const scoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
 const own = scoreOf(process.pid)
 
-// Where all processes have the most already, as in some containers, there is nothing to tell.
+// If all processes have the maximum already, as in some containers, there is nothing to set.
 test.runIf(own <= 100)(
-  'the kernel is told of each engine what it may use, of one that was adopted and when the limit changes',
+  'the score of each engine is set by its memory limit, also after an adoption and when the limit changes',
   async () => {
     await using home = await makeHome()
     const memoryBytes = 100 * MB
@@ -36,13 +36,13 @@ test.runIf(own <= 100)(
   },
 )
 
-test('out of memory, engines end first, and of these the one that has most beyond its limit', () => {
+test('without memory, engines are ended first, and of these the one with the most memory beyond its limit', () => {
   const total = 10_000 * MB
-  // As the kernel reckons.
+  // As the kernel computes it.
   const points = (used: number, limit: number) => used + (oomScoreOf(limit, total) * total) / 1_000
   const guilty = points(2_000 * MB, 100 * MB)
   expect(guilty).toBeGreaterThan(points(4_200 * MB, 4_000 * MB))
   expect(guilty).toBeGreaterThan(points(50 * MB, 100 * MB))
-  // A proxy with 2 GB has no points but these.
+  // A proxy with 2 GB has only these points.
   expect(points(0, 0)).toBeGreaterThan(2_000 * MB)
 })

@@ -16,7 +16,7 @@ const program = [...proxyProgram, '--workers', '2']
 const TOLD = /^[+]OK|WRONGPASS/
 
 test.runIf(missing === null && process.getuid?.() === 0)(
-  'an engine that takes the port of another which has died is told no password, as long as an agent says which user each is',
+  'an engine that takes the port of another one that has died gets no password, as long as an agent confirms the user of each engine',
   async () => {
     await using home = await makeProxyHome()
     await using agent = await home.start({ proxyProgram: program })
@@ -40,10 +40,10 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     expect(await answerTo(port, login)).not.toMatch(TOLD)
     expect(String(await admin.call('ACL', 'LOG'))).toBe('')
 
-    // Without a table, any engine of ours is taken for it, as before: to refuse one wrongly is worse.
+    // Without a table, any engine of ours is accepted, as before: to refuse one wrongly is worse.
     await agent[Symbol.asyncDispose]()
     await until(async () => TOLD.test(await answerTo(port, login)))
-    // So is the server told, each time: it knows the listener, and once the table is there again it believes it no longer.
+    // The server has this answer each time: it knows the listener, and refuses it once the table is there again.
     await Promise.all([...Array(20).keys()].map(() => expect(connectAs('fairlead', dead)).rejects.toThrow()))
     await using _next = await home.start({ proxyProgram: program })
     await until(() => isNotOurs(connectAs('fairlead', dead)))
@@ -63,7 +63,7 @@ async function isNotOurs(connecting: Promise<unknown>): Promise<boolean> {
   return cause instanceof NotOurs
 }
 
-/** What comes first, or that nothing came. */
+/** The first message, or that there was none. */
 async function answerTo(port: number, request: string): Promise<string> {
   await using client = await dial(port)
   client.send(request)

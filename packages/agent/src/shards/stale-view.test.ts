@@ -14,7 +14,7 @@ import { shardFolder } from '../folder/shard-folder.ts'
  * upgrades in which a successor and the server were killed.
  */
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
-  'a shard that comes back after a role moved answers, and learns of it: $flavour $version',
+  'a shard that starts after a role has moved answers, and learns of the move: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -36,7 +36,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       await until(isBack)
       const hears = async () => (await roleOf(away, old)).includes('slave')
       await until(hears)
-      // From each follower once more: the circle is closed now, if it is one, and the next word goes round it.
+      // From each follower once more: now the circle, if there is one, is closed, and the next message goes round it.
       const now = Date.now()
       for (const each of [old, other]) await until(async () => pongOf(await roleOf(away, each)) > now)
     } finally {
@@ -48,7 +48,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   },
 )
 
-/** As redis 7.0 writes it: the engine that reads it gives each node a shard id of its own. */
+/** In the format of redis 7.0: the engine that reads it gives each node a shard id of its own. */
 function withoutShardIds(text: string): string {
   return text.replaceAll(/,[^ ]*shard-id=[0-9a-f]*/g, '')
 }

@@ -8,7 +8,7 @@ const first: EngineCounters = {
   ...{ hits: 5, misses: 1, expired: 0, evicted: 0, cpuUser: 1, cpuSystem: 1 },
 }
 
-/** A log that has been told of shard s1 twenty seconds ago, and when. */
+/** A log that got an entry for shard s1 twenty seconds ago, and that time. */
 function logOfOne() {
   let now = 0
   const log = createStatisticsLog(() => now)
@@ -23,18 +23,18 @@ function logOfOne() {
   }
 }
 
-test('a shard in which nothing happens is told once: what Fairlead asks is no work, for however long', () => {
+test('an idle shard is reported once: questions of Fairlead are not work, however long they go on', () => {
   const { log, told, look } = logOfOne()
   expect(told.shards).toMatchObject([{ id: 's1', keys: 10, commands: 0 }])
   for (let n = 1; n <= 1_000; n += 1)
     look({ ...first, commands: 100 + 30 * n, bytesIn: 1_000 * n, usedMemory: 1_000_000 + n })
   expect(log.since({ boot: told.boot, after: told.seq })).toMatchObject({ shards: [], seq: told.seq })
-  // What it has answered to Fairlead meanwhile does not count once clients ask.
+  // Its answers to Fairlead meanwhile do not count when clients ask again.
   look({ ...first, commands: 100 + 30_000 + 500, hits: 55 })
   expect(log.since({ boot: told.boot, after: told.seq }).shards).toMatchObject([{ commands: 50, hits: 5 }])
 })
 
-test('work is told per second, and its end once', () => {
+test('work is reported per second, and its end once', () => {
   const { log, told, look } = logOfOne()
   const working = { ...first, commands: 2_100, bytesIn: 21_000, cpuUser: 6 }
   look(working)
@@ -47,7 +47,7 @@ test('work is told per second, and its end once', () => {
   expect(log.since(asked(ended)).shards).toEqual([])
 })
 
-test('another process counts anew', () => {
+test('the counters of another process start again', () => {
   const { log, told, look } = logOfOne()
   look({ ...first, commands: 4, hits: 0 }, 8)
   expect(log.since(asked(told)).shards).toMatchObject([{ commands: 0, hits: 0 }])
@@ -55,13 +55,13 @@ test('another process counts anew', () => {
   expect(log.since(asked(told)).shards).toMatchObject([{ commands: 100 }])
 })
 
-test('memory that creeps is told at last', () => {
+test('memory that grows slowly is reported after a while', () => {
   const { log, told, look } = logOfOne()
   for (let n = 1; n <= 3; n += 1) look({ ...first, usedMemory: 1_000_000 + 4_000 * n })
   expect(log.since(asked(told)).shards).toMatchObject([{ usedMemory: 1_012_000 }])
 })
 
-test('a shard that is gone is told as gone; to another listener, it was never there', () => {
+test('a removed shard is reported as gone; a new listener does not get it', () => {
   const { log, told } = logOfOne()
   log.gone('s1')
   log.gone('s1')

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { anyEngine, engines } from '../../test/engines.ts'
 
-test('a process that is killed comes back by itself, a little later each time', async () => {
+test('a killed process is started again, after a longer pause each time', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
@@ -20,7 +20,7 @@ test('a process that is killed comes back by itself, a little later each time', 
   await home.becomes('a-1', { state: 'running', crashes: 3 })
 })
 
-test('a shard whose data others may have newer waits for the server when it has died', async () => {
+test('a shard that has died waits for the server if others may have newer data', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec({ onCrash: 'wait' })
@@ -37,7 +37,7 @@ test('a shard whose data others may have newer waits for the server when it has 
   await home.becomes('a-1', { state: 'running', revision: 'another', beganAfterDeath: false })
 })
 
-test('limits are for the next process: the one that runs goes on, and one that waits for the server is not started', async () => {
+test('new limits apply to the next process: a running process goes on, and one that waits for the server is not started', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await makeSpec({ onCrash: 'wait' })
@@ -59,7 +59,7 @@ test('limits are for the next process: the one that runs goes on, and one that w
   await home.client.putLimits({ params: { id: 'unknown' }, body: limits })
 })
 
-test('a process that stood still for less than that is left alone', async () => {
+test('a process that stalled for less than that time is left alone', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
@@ -101,7 +101,7 @@ test('a program that cannot be run fails the shard, and says why', async () => {
 })
 
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
-  'a shard that cannot start says it in the words of the engine: $flavour $version',
+  'a shard that cannot start reports the words of the engine: $flavour $version',
   async (build) => {
     await using home = await makeHome()
     await using _ = await home.start()

@@ -10,7 +10,7 @@ import { superviseShards } from './supervise-shards.ts'
 
 const noProxy = { state: 'exited', pid: null, why: '', crashes: 0 } as const
 
-test('what is asked of one shard at once is done one after the other, and a refusal in between holds up nothing', async () => {
+test('orders for one shard at the same time are done one after the other, and a refusal in between delays none', async () => {
   await using home = await makeHome()
   const settings = {
     ...{ builds, modules: await openModuleFiles(home.path), logger: home.logger, stopWithinMs: 60_000 },
@@ -30,7 +30,7 @@ test('what is asked of one shard at once is done one after the other, and a refu
   await Promise.all(asked.flat())
   expect(shards.report()).toMatchObject([{ id: 'a-1', ...limits(2_019) }])
 
-  // Of another one that goes meanwhile: what comes behind its removal finds it gone, or is refused.
+  // The orders for a shard that is removed meanwhile: those after its removal find it gone, or are refused.
   const [, , , refused, limited] = await Promise.allSettled([
     shards.put('b-1', spec),
     shards.limit('b-1', limits(3_000)),

@@ -23,7 +23,7 @@ honest.once('close', () => console.log('honest was cut'))
 test
   .runIf(process.geteuid?.() === 0)
   .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
-  'strangers of another user that fill the port of a shard make room for its clients: %s',
+  'connections of another user that fill the port of a shard are ended to make room for its clients: %s',
   async (_, engine) => {
     await using home = await makeHome()
     await using _agent = await home.start()
@@ -46,7 +46,7 @@ test
     const ended = once(stranger, 'exit')
     try {
       await until(() => said.includes('there'))
-      // One after the other, each beside those before: there is room for many.
+      // One after the other, while the earlier ones stay: there is room for many.
       using stack = new DisposableStack()
       for (let n = 0; n < MOST / 10; n += 1)
         await until(async () => {
@@ -79,7 +79,7 @@ setInterval(() => {}, 60_000)
 `
 
 test.runIf(process.geteuid?.() === 0)(
-  'connections to the bus that take the files of an engine are told, with their user',
+  'connections to the bus that use up the files of an engine are reported, with their user',
   async () => {
     await using home = await makeHome()
     await using _agent = await home.start()

@@ -58,7 +58,7 @@ export function watchCrowd(log: Logger): CrowdWatch {
         if (why !== '') tell(seen, last, why, log)
       } catch (cause) {
         // The probe tells whether the engine answers.
-        log.debug({ err: cause }, 'how many connections an engine has is not known')
+        log.debug({ err: cause }, 'the number of connections of an engine is not known')
       }
     },
     of: (startedAt) =>

@@ -45,7 +45,7 @@ const kinds = engines.flatMap((engine) => [
 ])
 
 test.for(kinds.map((kind) => ({ ...kind, name: `${kind.engine.flavour} ${kind.engine.version}` })))(
-  'a build that works passes, and nothing of the trial stays: $name, cluster $cluster, $persistence',
+  'a build that works passes, and the trial leaves nothing: $name, cluster $cluster, $persistence',
   async ({ engine, cluster, persistence }) => {
     await using home = await makeHome()
     await using _ = await home.start()
@@ -60,7 +60,7 @@ test.for(kinds.map((kind) => ({ ...kind, name: `${kind.engine.flavour} ${kind.en
   },
 )
 
-test('a build that does not start tells so in its own words, and a missing one how to get it', async () => {
+test('a build that does not start is reported in its own words, and a missing one with the way to get it', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const tried = (wanted: Partial<TrialRequest>) =>
@@ -78,7 +78,7 @@ test('a build that does not start tells so in its own words, and a missing one h
   expect([trialsIn(home), processesIn(home)]).toEqual([[], []])
 })
 
-test('a build that is another version than it should be, or takes no write, does not pass', async () => {
+test('a build with an unexpected version, or one that takes no write, fails', async () => {
   await using home = await makeHome()
   const engine = anyEngine()
   const posing = { ...engine, version: '99.0.1' }
@@ -113,7 +113,7 @@ test('no more than two are tried at once, and the others have their turn', async
   expect(most).toBe(2)
 })
 
-test('a trial that is not waited for any more is ended, and so is one whose agent ends', async () => {
+test('a trial ends when its caller has gone, and when its agent ends', async () => {
   await using home = await makeHome()
   const stuck = await makeProgram(home, 'stuck', 'exec sleep 60')
   {
@@ -131,7 +131,7 @@ test('a trial that is not waited for any more is ended, and so is one whose agen
   expect(home.logged()).not.toContain('agent request failed')
 })
 
-test('what a killed agent has left of a trial is ended and removed by the next one, or with all shards', async () => {
+test('processes and files of a trial that a killed agent has left are removed by the next agent, or with all shards', async () => {
   await using home = await makeHome()
   for (const next of ['agent', 'stop'] as const) {
     const agent = await killDuringTrial(home)
@@ -146,7 +146,7 @@ test('what a killed agent has left of a trial is ended and removed by the next o
   }
 })
 
-test.runIf(missing === null)('the same within the wall, where the engine is another user', async () => {
+test.runIf(missing === null)('the same within a wall, where the engine is another user', async () => {
   await using home = await makeHome()
   const busy = "local n = redis.call('TIME') repeat local m = redis.call('TIME') until m[1] - n[1] > 20"
   const selfTest = [{ command: ['EVAL', busy, '0'] }]
@@ -174,7 +174,7 @@ test('a trial does not touch the shards of its node', async () => {
   await home.client.putShard({ params: { id: 'a-1' }, body: await makeSpec() })
   const before = await home.becomes('a-1', { state: 'running' })
   expect((await home.client.tryBuild({ body: trialOf(anyEngine()) })).ok).toBe(true)
-  // It is looked at again and again, whatever else is done.
+  // It is looked at regularly, whatever else is done.
   expect(await home.shard('a-1')).toEqual({ ...before, disk: expect.anything() })
 })
 
@@ -209,7 +209,7 @@ async function answers(home: TestHome): Promise<boolean> {
   )
 }
 
-/** Asks for a trial on a connection of its own. What it gives is for hanging up. */
+/** Asks for a trial on a connection of its own. Returns the request, so that the test can close it. */
 async function askAndLeave(home: TestHome, body: TrialRequest): Promise<() => void> {
   const headers = { 'content-type': 'application/json' }
   const sent = request({
@@ -219,7 +219,7 @@ async function askAndLeave(home: TestHome, body: TrialRequest): Promise<() => vo
     headers,
     agent: false,
   })
-  // Hanging up is what this is for.
+  // The test closes the connection.
   sent.on('error', () => undefined)
   sent.end(JSON.stringify(body))
   await once(sent, 'finish')

@@ -10,8 +10,8 @@ import { readPlainFile } from '../process/open-plain-file.ts'
 const MOST_BYTES = 64 * 1024
 
 /**
- * The fence of an agent, which keeps the highest epochs in `agent/epochs.json` of its home. Where that file is damaged it begins anew,
- * and the log says so: each server that works here says its epoch with its next request. `onRaise`: see createEpochFence.
+ * The fence of an agent, which keeps the highest epochs in `agent/epochs.json` of its home. If that file is damaged it starts
+ * empty, and the log says so: each server that works here sends its epoch with its next request. `onRaise`: see createEpochFence.
  */
 export async function openFence(
   home: string,

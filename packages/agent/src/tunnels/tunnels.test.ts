@@ -72,14 +72,14 @@ test('a tunnel ends with its engine, and is refused where none answers; the next
   await until(again)
 })
 
-test('a higher epoch cuts the tunnels of lower ones before it is answered, and no byte of theirs comes to the engine', async () => {
+test('a higher epoch cuts the tunnels of lower ones before it is answered, and no later byte of theirs reaches the engine', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await startShard(home)
   const old = await mustDial(home.socketPath, 's1', '1:4')
   const other = await mustDial(home.socketPath, 's1', '2:1')
   expect(await old.engine.call('SET', 'by', 'old')).toBe('OK')
-  // It waits in the agent, or on its way there, when the next server comes.
+  // It waits in the agent, or on its way there, when the next server sends a request.
   const late = old.engine.call('SET', 'by', 'late').catch((cause: unknown) => cause)
   const next = mustDial(home.socketPath, 's1', '1:5')
   await old.engine.call('SET', 'by', 'late').catch(() => undefined)
@@ -111,7 +111,7 @@ test('orders, looks and tunnels of a lower epoch are refused, also by the next a
     ]
     for (const order of orders) await expect(order()).rejects.toMatchObject(stale)
     expect(await dialTunnel(home.socketPath, 's1', '1:4')).toMatchObject(stale)
-    // A server of before epochs cannot know whether it has been replaced.
+    // A server that is older than epochs cannot know whether it has been replaced.
     await expect(home.client.removeShard({ params })).rejects.toMatchObject(stale)
     await home.client.reportNode({})
     await clientUnder(home, '2:1').removeShard({ params: { id: 's2' } })
@@ -127,7 +127,7 @@ test('orders, looks and tunnels of a lower epoch are refused, also by the next a
   expect((await clientUnder(home, '1:5').reportNode({})).shards).toMatchObject([{ id: 's1' }])
 })
 
-test('an order whose body comes when its server has been replaced is not carried out', async () => {
+test('an order is not carried out if its server was replaced before the body arrived', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const { method, path } = agentOperations.putShard
@@ -140,7 +140,7 @@ test('an order whose body comes when its server has been replaced is not carried
   expect((await home.client.reportNode({})).shards).toEqual([])
 })
 
-test('bytes that waited in an agent that was stopped do not come to the engine when it goes on', async () => {
+test('bytes that waited in a stalled agent do not reach the engine when it resumes', async () => {
   await using home = await makeHome()
   const program = fileURLToPath(new URL('../../test/run-agent.ts', import.meta.url))
   const agent = spawn(process.execPath, [
@@ -163,7 +163,7 @@ test('bytes that waited in an agent that was stopped do not come to the engine w
     const { promise: cut, resolve } = Promise.withResolvers<void>()
     socket.once('close', () => resolve())
     const late = engine.call('SET', 'came', 'late')
-    // As long as its server waits for an answer.
+    // For as long as its server waits for an answer.
     await expect(late).rejects.toBeInstanceOf(EngineUnreachable)
     agent.kill('SIGCONT')
     await cut
@@ -177,7 +177,7 @@ test('bytes that waited in an agent that was stopped do not come to the engine w
   }
 })
 
-test('a life ends with a standstill, whether the watch or a byte comes first', () => {
+test('a life ends when the process stalled, whether the watch or a byte comes first', () => {
   let now = 0
   const stood: number[] = []
   using life = watchLife(
@@ -195,7 +195,7 @@ test('a life ends with a standstill, whether the watch or a byte comes first', (
   expect(stood).toEqual([1_600])
 })
 
-test('what an engine does not read waits at its server, and little of it in the agent', async () => {
+test('bytes that an engine does not read wait in its server, and only a few of them in the agent', async () => {
   await using home = await makeHome()
   await using _ = await home.start()
   const spec = await startShard(home)
@@ -216,7 +216,7 @@ test('what an engine does not read waits at its server, and little of it in the 
   expect(await admin.call('PING')).toBe('PONG')
 })
 
-test('an engine that says things without end says them to its server, as fast as that reads', async () => {
+test('an endless answer of an engine reaches its server as fast as the server reads', async () => {
   const chunk = Buffer.alloc(1 << 20, '*99000\r\n')
   const signedIn: Socket[] = []
   await using engine = await listen((socket) => {
@@ -253,7 +253,7 @@ test('an engine that says things without end says them to its server, as fast as
   await once(server, 'close')
 })
 
-// Of one that was ended and reset, Node keeps the handle, and the process of the agent turns round in its end for ever.
+// If a socket was ended and then reset, Node keeps the handle, and the agent's process uses a whole processor endlessly.
 test('a tunnel whose server ends it is cut, too, while its engine hangs', async () => {
   const signedIn: Socket[] = []
   await using engine = await listen((socket) => {
@@ -267,14 +267,14 @@ test('a tunnel whose server ends it is cut, too, while its engine hangs', async 
   const opened = Promise.withResolvers<void>()
   await using agent = await listen((socket) => {
     const opening = tunnels.open({ shard: 's1', epoch: { bucket: 1, epoch: 1 } }, socket, () => undefined)
-    // At once, as where the socket of the server closes with its last byte.
+    // At once, as when the socket of the server closes with its last byte.
     opening.then(() => socket.once('end', () => tunnels.cutAll())).then(() => opened.resolve(), opened.reject)
   }, true)
   const server = connect(agent.address)
   await opened.promise
   server.end()
   const [atEngine] = signedIn
-  // What it writes to one that is gone is answered with a reset.
+  // A write to a closed connection is answered with a reset.
   const isGone = () => {
     atEngine?.write('x')
     return atEngine?.destroyed ?? false

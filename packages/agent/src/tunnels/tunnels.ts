@@ -31,7 +31,7 @@ interface Tunnel {
   readonly cut: AbortController
 }
 
-/** A frozen process accepts connections, and says nothing. */
+/** A stalled process accepts connections, and sends nothing. */
 const CONNECT_WITHIN_MS = 500
 /** A server needs one, and for a moment a few more. */
 const MOST_OF_A_SHARD = 32

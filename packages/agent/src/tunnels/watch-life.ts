@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 
-/** Whether this process has gone on all the time. */
+/** Notices when this process stalled. */
 export interface LifeWatch extends Disposable {
-  /** The name of the present life: another one after each time in which the process stood still. */
+  /** The name of the present life: it changes each time the process stalled. */
   readonly life: string
-  /** Call it before what came from outside is passed on: notices that the process stood still until just now. */
+  /** Has to be called before bytes from outside are passed on: notices that the process stalled until just now. */
   look(): void
 }
 
@@ -16,19 +16,19 @@ export const STOOD_STILL_MS = 1_500
 const BEAT_MS = 250
 
 /**
- * Notices when this process was stopped, or busy with one thing, for longer than 1.5 s, and calls `onStandstill` then. What came in the
+ * Notices when this process was stopped, or busy with one thing, for longer than 1.5 s, and calls `onStall` then. What came in the
  * meantime has waited for no longer than the time since the last beat. `clock`: milliseconds that only rise.
  */
-export function watchLife(onStandstill: (ms: number) => void, clock = () => performance.now()): LifeWatch {
+export function watchLife(onStall: (ms: number) => void, clock = () => performance.now()): LifeWatch {
   let life = randomUUID()
   let beat = clock()
   const look = () => {
     const now = clock()
-    const stoodStillMs = now - beat
-    if (stoodStillMs < STOOD_STILL_MS) return
+    const stalledMs = now - beat
+    if (stalledMs < STOOD_STILL_MS) return
     beat = now
     life = randomUUID()
-    onStandstill(stoodStillMs)
+    onStall(stalledMs)
   }
   const timer = setInterval(() => {
     look()

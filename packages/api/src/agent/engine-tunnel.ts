@@ -7,7 +7,7 @@ export const TUNNEL_PROTOCOL = 'fairlead-engine'
 /**
  * Where a server asks for a tunnel to the engine of a shard: POST with `Upgrade: fairlead-engine` and an epoch. After 101, bytes go both ways between
  * the server and a connection of that engine on which the agent has signed in as its administrator. It ends when either side does, when a
- * higher epoch comes, and when the agent stood still.
+ * higher epoch comes, and when the agent stalls.
  */
 export function tunnelPath(shard: string): string {
   return `/agent/shards/${shard}/engine`
@@ -26,7 +26,7 @@ export const readLife = operation({
   method: 'GET',
   path: '/agent/life',
   summary:
-    'Name the present life of the agent. Another one begins with each start, and whenever it stood still for longer than orders may wait',
+    'Name the present life of the agent. Another one begins with each start, and whenever it stalled for longer than orders may wait',
   since: '0.1.0',
   permission: null,
   ok: Type.Object({ life: Type.String() }),

@@ -9,7 +9,7 @@ import { DatabaseUid } from './databases.ts'
 export const Certificate = Type.Object({
   from: Type.String({ description: 'Shard that was primary' }),
   to: Type.String({ description: 'Shard that is primary now' }),
-  replid: Type.String({ description: 'Replication id both shared when the writes stood still' }),
+  replid: Type.String({ description: 'Replication id both shared while the writes were stopped' }),
   offset_from: Type.Union([Type.Integer(), Type.Null()], {
     description:
       'Frozen offset of the demoted shard; null if a crash came before it was on record, and the engines do not know it any more',

@@ -12,7 +12,7 @@ export type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
 
 /**
  * Connections to engines as their administrator, one a shard, opened when first needed. All of them go through the agent of the node, which signs in. A command
- * throws EngineError or EngineUnreachable for what the engine does; AgentUnreachable when the agent was away or stood still, and StaleEpoch when another server
+ * throws EngineError or EngineUnreachable for what the engine does; AgentUnreachable when the agent was away or stalled, and StaleEpoch when another server
  * works on the database by now: neither says anything of the engine.
  */
 export interface Engines {
@@ -58,7 +58,7 @@ export function createEnginePool(ways: WaysToEngines, bounds?: RestBounds): Engi
     const address: Address = { host: shard.host, port: shard.port }
     return blamingTheRightOne(connectOver(socket, { address, onMessage }), async () => {
       if ((await ways.life(epoch)) !== life)
-        throw new AgentUnreachable('the agent was started again, or stood still, meanwhile')
+        throw new AgentUnreachable('the agent was started again, or stalled, meanwhile')
     })
   }
   return {

@@ -88,7 +88,7 @@ test('waiting for one shard is counted while it stands still, and starts again a
   expect(memory.waitedMs(1, 0, wait(4, 101))).toBe(0)
 })
 
-test('a server that stood still has not waited meanwhile: nothing is given up at its first look', () => {
+test('a server that stalled has not waited meanwhile: nothing is given up at its first look', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
   const wait = { kind: 'wait' as const, shard: 3, code: 'shard_silent' as const, why: '' }

@@ -9,7 +9,7 @@ import type { Verdict } from '../../core/state/topology.ts'
 export interface TurnMemory {
   /**
    * For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. Time in which
-   * nothing was looked at counts little: this server, or its machine, stood still then, and the shard may have as well.
+   * nothing was looked at counts little: this server, or its machine, stalled then, and the shard may have as well.
    */
   waitedMs(databaseUid: number, group: number, verdict: Verdict): number
   /** Why the last step of a group could not be done yet; undefined when it was. */
