@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry: looks at the Node version before anything is loaded that an old one would crash on. */
+/** The entry: checks the version of Node first, because an old Node would crash while it loads the rest. */
 // Before any file is made: only their owner may read files of Fairlead.
 process.umask(0o077)
 const needed = [24, 17] as const

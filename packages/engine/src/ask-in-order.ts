@@ -6,7 +6,7 @@ import { createReplyReader } from './framing/reply-reader.ts'
 
 /** Commands to the engine at the other end of a socket, and their replies, which come in the same order. */
 export interface Asking extends Disposable {
-  /** Sends a command at once. Throws when the engine gives no answer in time, or none any more. */
+  /** Sends a command at once. Throws when the engine does not answer in time, or the connection has ended. */
   ask(words: readonly (string | Buffer)[]): Promise<PlainReply>
   /** False from the first command on that was not answered in time, and once the connection is closed. */
   readonly usable: boolean
@@ -111,7 +111,7 @@ function timedQuestion(
   return { question: { answer: ended(resolve), fail: ended(reject) }, reply: promise }
 }
 
-/** What engines send to a connection that has subscribed to shard channels, on their own account. */
+/** The messages that engines send unasked to a connection that has subscribed to shard channels. */
 function isOfChannel(reply: PlainReply): reply is readonly PlainReply[] {
   return Array.isArray(reply) && (reply[0] === 'smessage' || reply[0] === 'sunsubscribe')
 }

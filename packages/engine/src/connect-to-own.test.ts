@@ -23,7 +23,7 @@ async function dial(port: number): Promise<Socket> {
   return socket
 }
 
-test('what listens at an address of our user is connected to, also after another process of ours has taken its place', async () => {
+test('a listener of our own user is connected to, also after another process of ours has replaced it', async () => {
   const first = await listen()
   const address = { host: '127.0.0.1', port: first.port }
   drop(await connectToOwn(address, () => dial(address.port), drop))

@@ -20,7 +20,7 @@ interface OwnListener extends Pick<Listener, 'inode' | 'uid'> {
 /** An engine opens its sockets first: they have low numbers. Of a process that has thousands, the rest is not looked at. */
 const FIRST_FILES = 48
 const MOST_SEEN = 10_000
-/** Of looking at processes: then others have their turn. */
+/** How long processes are examined before other work has its turn. */
 const AT_ONCE_MS = 1
 
 const known = new Map<string, OwnListener>()

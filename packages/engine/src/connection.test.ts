@@ -29,7 +29,7 @@ async function closedPort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-test('a connection that is closed again and again listens once for the end of its socket', async () => {
+test('a connection that is closed several times listens once for the end of its socket', async () => {
   const sockets = new Set<Socket>()
   // It says what an engine says to a login, and then nothing: it is stopped.
   const server = createServer((socket) => {
@@ -55,7 +55,7 @@ test('a connection that is closed again and again listens once for the end of it
   expect(warnings).toEqual([])
 })
 
-test('a connection for which there was no time is not opened later', async () => {
+test('a connection that was not opened in time is not opened later', async () => {
   const opened: Socket[] = []
   const server = createServer((socket) => {
     opened.push(socket)

@@ -15,7 +15,7 @@ export interface EngineLogin {
   readonly password: string
 }
 
-/** What an engine answers to a command. An error in a list, as that of EXEC may have, stands there as its words. */
+/** What an engine answers to a command. An error inside a list (the answer to EXEC may have one) is given as its text. */
 export type Reply = string | number | null | readonly Reply[]
 
 /** The engine answered a command with an error ("READONLY …", "NOPERM …"). The words are printable, 500 characters at most. */

@@ -27,8 +27,8 @@ export function databaseUserRights(build: Build, inCluster: boolean): readonly s
 }
 
 /**
- * Commands of engines that are not administrative by their own account, and yet reach beyond the database. MIGRATE opens connections
- * from the engine to any address and sends there what it is told; RESTORE-ASKING writes to slots that are on their way to another
+ * Commands that engines do not count as administrative, although they reach beyond the database. MIGRATE opens connections from
+ * the engine to any address and sends there what it is told; RESTORE-ASKING writes to slots that are on their way to another
  * shard; SCRIPT DEBUG stops the process for as long as one client likes. Throws on an invalid version.
  */
 export function beyondDatabase(build: Build): readonly Denial[] {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hostile } from '../test/hostile-engines.ts'
 import { connectEngine, type EngineConnection, EngineError, EngineUnreachable } from './connection.ts'
 
-// In a process of its own: what it costs to say all this does not count.
+// In a process of its own, so that the cost of sending all this is not counted.
 const engines = fork(new URL('../test/hostile-engines.ts', import.meta.url))
 let ports: Readonly<Record<string, number>> = {}
 let neighbour: Server
@@ -95,7 +95,7 @@ test.each([...hostile.said, ...hostile.floods])(
   },
 )
 
-test('the words of an error can be shown anywhere, and are short', async () => {
+test('the text of an error is printable and short', async () => {
   await using server = await serve(`-ERR \x1b[2J\u202eline ${'x'.repeat(50_000)}\r\n`)
   using connection = await connect(portOf(server))
   const cause = await connection.call('INFO').catch((error: unknown) => error)
@@ -104,7 +104,7 @@ test('the words of an error can be shown anywhere, and are short', async () => {
   expect(connection.usable).toBe(true)
 })
 
-test('an error in a list stands there as its words, and texts are UTF-8', async () => {
+test('an error inside a list is given as its text, and texts are UTF-8', async () => {
   await using server = await serve('*4\r\n-ERR no\r\n$3\r\n€\r\n:-7\r\n*-1\r\n')
   using connection = await connect(portOf(server))
   expect(await connection.call('EXEC')).toEqual(['ERR no', '€', -7, null])

@@ -8,7 +8,7 @@ function idsOf(flavour: string, version: string, debian?: string): readonly stri
 }
 
 describe('a build is judged by its version', () => {
-  test('the one that a review broke into', () => {
+  test('the build that a security review broke into', () => {
     const ids = idsOf('valkey', '8.0.1', '8.0.1+dfsg1-1~bpo12+1')
     expect(ids).toEqual(expect.arrayContaining(['CVE-2024-46981', 'CVE-2025-49844', 'CVE-2026-25243']))
     expect(ids).not.toContain('CVE-2024-31449')
@@ -51,7 +51,7 @@ describe('a build of Debian is judged by its package', () => {
     ['redis', '8.0.6', '5:8.0.6-3'],
     ['valkey', '9.1.2', '9.1.2-1'],
   ]
-  test.for(sound)('%s %s of %s lets no attacker in', ([flavour, version, debian]) => {
+  test.for(sound)('%s %s of %s has no hole that lets an attacker run code', ([flavour, version, debian]) => {
     expect(knownHoles({ flavour, version, package: debian }).filter(runsForeignCode)).toEqual([])
   })
 
@@ -60,12 +60,12 @@ describe('a build of Debian is judged by its package', () => {
     ['redis', '7.0.15', '5:7.0.15-1~deb12u8'],
     ['redis', '7.0.15', '5:7.0.15-2'],
     ['redis', '8.0.2', '5:8.0.2-3'],
-  ])('%s %s of %s, from before the fix or from elsewhere, does', ([flavour = '', version = '', debian]) => {
+  ])('%s %s of %s, older than the fix or from elsewhere, has one', ([flavour = '', version = '', debian]) => {
     expect(knownHoles({ flavour, version, package: debian }).some(runsForeignCode)).toBe(true)
   })
 })
 
-test('what another distribution has mended is not judged', () => {
+test('packages of another distribution are not judged', () => {
   expect(idsOf('redis', '7.0.15', '5:7.0.15-1ubuntu0.24.04.2')).toEqual([])
 })
 

@@ -13,7 +13,7 @@ export interface JudgedBuild {
 export type KnownHole = Pick<Hole, 'id' | 'what' | 'reach'>
 
 /**
- * The holes of the table that this build has, newest first. A distribution mends an old version without changing its number, so a
+ * The holes of the table that this build has, newest first. A distribution fixes an old version without changing its number, so a
  * build whose Debian package is known is judged by that, too; packages of Ubuntu are not judged. Throws on an invalid version.
  */
 export function knownHoles(build: JudgedBuild): readonly KnownHole[] {

@@ -37,10 +37,10 @@ test('a socket that has signed in carries all that comes after the two answers, 
 test.each([
   ['refuses the login', '-WRONGPASS no\r\n+PONG\r\n', EngineError],
   ['loads its data', '+OK\r\n-LOADING wait\r\n', EngineError],
-  ['says more than was asked for', '+OK\r\n+PONG\r\n+x\r\n', Error],
-  ['says a line without end', `-${'A'.repeat(1 << 20)}`, Error],
+  ['sends more than was asked for', '+OK\r\n+PONG\r\n+x\r\n', Error],
+  ['sends a line without end', `-${'A'.repeat(1 << 20)}`, Error],
   ['announces a terabyte', '$999999999999\r\n', Error],
-  ['says what has no meaning', '%1\r\n+__proto__\r\n*1\r\n+x\r\n\0', Error],
+  ['sends bytes without a meaning', '%1\r\n+__proto__\r\n*1\r\n+x\r\n\0', Error],
 ] as const)('an engine that %s gets no connection, and none is left open', async (_, words, kind) => {
   using engine = await serve((socket) => socket.write(words))
   const opened = openSignedIn({ address: engine.address, login, withinMs: 5_000, signal: never })
@@ -50,7 +50,7 @@ test.each([
   await expect.poll(() => engine.open.size).toBe(0)
 })
 
-test('one that resets its connection at whatever moment gives none, and ends no process with an error that nothing listens for', async () => {
+test('an engine that resets its connection at any moment gives no connection, and its error does not end this process', async () => {
   for (let n = 0; n < 60; n += 1) {
     // A new port each time: the owner of one that is known is proven in microseconds.
     const server = createServer((socket) => {
@@ -66,7 +66,7 @@ test('one that resets its connection at whatever moment gives none, and ends no 
   }
 })
 
-test('one that says nothing is given up in time, and at once when the caller is gone', async () => {
+test('an engine that sends nothing is given up in time, and at once when the caller is gone', async () => {
   using engine = await serve(() => undefined)
   const { address } = engine
   const late = openSignedIn({ address, login, withinMs: 50, signal: never })

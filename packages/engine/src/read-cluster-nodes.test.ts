@@ -56,7 +56,7 @@ test('nodes are read with their addresses, flags, epochs and slots', () => {
   ])
 })
 
-test('what a node makes up about others is printable, has numbers, and an end', () => {
+test('false values of a node about others are printable, have valid numbers, and are bounded', () => {
   const [node] = readClusterNodes('id\x1b[2J host:1e400@99 master - 0 0 nan connected 0-1\n')
   expect(node).toMatchObject({ id: 'id?[2J', address: { host: 'host', port: 0 }, epoch: 0, slots: '0-1' })
   expect(() => readClusterNodes('a\n'.repeat(400_000))).toThrow('is not read')

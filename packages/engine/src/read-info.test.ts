@@ -42,7 +42,7 @@ test('what is no answer of INFO replication is refused', () => {
   expect(() => readReplication('hello')).toThrow('names no role')
 })
 
-test('what an engine makes up about itself is printable, short, and no number beyond all numbers', () => {
+test('false values of an engine are printable and short, and numbers stay finite', () => {
   const text = `role:slave\r\nmaster_host:\x1b[2J\u202eevil\r\nmaster_port:NaN\r\nrun_id:${'a'.repeat(9_000)}\r\nmaster_repl_offset:1e308\r\nslave0:ip=1,port=x,state=online,offset=Infinity\r\n__proto__:x\r\n`
   expect(readReplication(text)).toMatchObject({
     primary: { host: '?[2J?evil', port: 0 },
@@ -54,7 +54,7 @@ test('what an engine makes up about itself is printable, short, and no number be
   expect(() => readInfo('a:1\n'.repeat(600_000))).toThrow('is not read')
 })
 
-test('of a text only the wanted fields are read, wherever they stand, as all of them are', () => {
+test('the wanted fields of a text are read alone, wherever they are, with the same values as in a full reading', () => {
   const text =
     'run_id:abc\r\n# Memory\r\nmy_used_memory:1\r\nused_memory:42\r\nmaxmemory_policy:\u0007x\r\nlast:9'
   const names = ['run_id', 'used_memory', 'maxmemory', 'maxmemory_policy', 'last']

@@ -71,8 +71,8 @@ export interface AttachedReplica {
 }
 
 /**
- * Reads INFO replication. Words: `master` and `slave` are what the engines say to this day, valkey included.
- * Throws when the text is not an answer of INFO replication.
+ * Reads INFO replication. The engines still say `master` and `slave`, valkey included. Throws when the text is not an answer of
+ * INFO replication.
  */
 export function readReplication(text: string): ReplicationInfo {
   return replicationIn(readInfo(text))

@@ -6,7 +6,7 @@ import { knowUsersOfPorts, usersOf } from './users-of-ports.ts'
 
 const address = { host: '127.0.0.1', port: 1_234 }
 
-test('a table counts for as long as an agent confirms it; one that cannot be parsed counts for nothing', async () => {
+test('a table is used for as long as an agent confirms it; one that cannot be parsed is ignored', async () => {
   await using folder = await makeFolder()
   const file = join(folder.path, 'users.json')
   using known = knowUsersOfPorts(file)

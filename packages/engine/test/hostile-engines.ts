@@ -7,7 +7,7 @@ import { createServer, type Socket } from 'node:net'
 
 const MB = 1 << 20
 
-/** What is said once, each by its name. */
+/** Bytes that are sent once, each with a name. */
 const said: Readonly<Record<string, string>> = {
   'nothing that was asked for, which is null': '+x\r\n$-1\r\n',
   'a push of nothing': '>1\r\n_\r\n>0\r\n',
@@ -24,7 +24,7 @@ const said: Readonly<Record<string, string>> = {
   'half a message': '$30\r\nabcdef',
 }
 
-/** What is said first, and what again and again. */
+/** Bytes that are sent first, and bytes that are sent repeatedly after them. */
 const floods: Readonly<Record<string, readonly [string, string]>> = {
   'answers without end': ['', '+x\r\n'.repeat(16_000)],
   'a text of a terabyte': ['$999999999999\r\n', 'a'.repeat(MB)],

@@ -37,7 +37,7 @@ async function placeProgram(name: string, text: string): Promise<string> {
   return program
 }
 
-test('the builds are listed for people and for programs, and what is broken is named apart', async () => {
+test('builds are listed for people and for programs, and broken builds are named separately', async () => {
   const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=9.1.2 sha=0"')
   const broken = await placeProgram('b/bin/valkey-server', 'echo nonsense')
   const people = await engines(['list'])
@@ -56,7 +56,7 @@ test('the builds are listed for people and for programs, and what is broken is n
   expect([people.code, programs.code]).toEqual([0, 0])
 })
 
-test('a build that is there already is told where it is', async () => {
+test('a fetch of a build that is already there prints its path', async () => {
   const program = await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=9.1.2 sha=0"')
   expect(await engines(['fetch', 'valkey', '9.1'])).toEqual({
     code: 0,
@@ -65,7 +65,7 @@ test('a build that is there already is told where it is', async () => {
   })
 })
 
-test('known holes of a build are counted, and those through which it can be taken over are told', async () => {
+test('known holes of a build are counted, and those that let clients run code in it are printed', async () => {
   await placeProgram('a/bin/valkey-server', 'echo "Valkey server v=8.0.1 sha=0"')
   const { stdout } = await engines(['list'])
   expect(stdout).toMatch(/^valkey +8\.0\.1 +folder +[1-9]\d* /m)
@@ -75,7 +75,7 @@ test('known holes of a build are counted, and those through which it can be take
   expect([fetched.code, fetched.stderr]).toEqual([0, expect.stringContaining('CVE-2025-49844')])
 })
 
-test('what cannot be fetched is one line and exit code 1', async () => {
+test('a failed fetch prints one line and exits with 1', async () => {
   expect(await engines(['fetch', 'postgres'])).toEqual({
     code: 1,
     stdout: '',

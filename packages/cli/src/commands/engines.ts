@@ -11,7 +11,7 @@ interface Settings {
   readonly folder: string
 }
 
-/** Adds `engines list` and `engines fetch`: what can be started on this machine, and more of it. */
+/** Adds `engines list` (the builds that can be started on this machine) and `engines fetch` (a new build). */
 export function addEnginesCommands(program: Command, settings: () => Settings): void {
   const engines = program.command('engines').description('list and fetch the engine builds of this machine')
   engines

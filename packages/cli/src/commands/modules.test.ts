@@ -67,7 +67,7 @@ test('a shared object is packed, uploaded, listed and deleted', async () => {
   expect((await modules('list', '--json')).stdout).toBe('[]\n')
 })
 
-test('what is wrong is one line: of the command line, of the file, and of the package', async () => {
+test('a fault of the command line, of the file or of the package is reported in one line', async () => {
   const capability = await pack('--version', '1.0.0', '--capability', 'flying')
   expect([capability.code, capability.stderr]).toEqual([2, expect.stringContaining('there are types,')])
   expect(await modules('upload', 'nothing.zip')).toMatchObject({

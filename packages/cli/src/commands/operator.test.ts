@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 
-/** Sets the title of a terminal, and has it answer; the second in one character of eight bits. */
+/** Two escape sequences: one sets the title of a terminal, the other, an 8-bit control character, makes it answer. */
 const ORDERS = '\u001b]0;taken\u0007 \u009b6n'
 
-test('what a server says, in an answer or a refusal, gives no orders to the terminal of the operator', async () => {
+test('control characters in an answer or a refusal of a server do not reach the terminal of the operator', async () => {
   const home = await mkdtemp(join(tmpdir(), 'operator-'))
   await mkdir(join(home, 'run'))
   const server = createServer((request, response) => {

@@ -13,8 +13,8 @@ import { printTable } from './print-table.ts'
 import { say } from './say.ts'
 
 /**
- * Adds what the operator of the machine may do without signing in: `audit verify`, `keys list`, `keys
- * rotate`, `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
+ * Adds the commands that the operator of the machine may run without signing in: `audit verify`, `keys list`, `keys rotate`,
+ * `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
  */
 export function addOperatorCommands(program: Command, config: () => Config, env: NodeJS.ProcessEnv): void {
   const home = () => config().home
@@ -46,7 +46,7 @@ export function addOperatorCommands(program: Command, config: () => Config, env:
   keys
     .command('rotate')
     .description('let the announced key sign from now on; tokens stay valid')
-    .option('--drop-all', 'make new keys and end every token: for when a key may be known to others')
+    .option('--drop-all', 'make new keys and end every token; to be used when others may know a key')
     .option('--json', 'print JSON')
     .action(async (options: JsonOption & { readonly dropAll?: boolean }) => {
       const body = { drop_all: options.dropAll === true }

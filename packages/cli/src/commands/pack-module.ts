@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { zipSync } from 'fflate'
 
-/** What people have to say about a module if they have only its shared object. */
+/** The facts about a module that its shared object does not hold, so people name them. */
 export interface ModuleFacts {
   /** As MODULE LIST says it. */
   readonly name: string

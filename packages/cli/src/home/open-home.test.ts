@@ -19,14 +19,14 @@ afterEach(() => rm(parent, { recursive: true }))
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
-test('a home that is not there is made, for its owner only', async () => {
+test('a missing home is created, for its owner only', async () => {
   openHome(home, log)
   openHome(home, log)
   expect(await modeOf(home)).toBe(0o700)
   expect(lines).toEqual([])
 })
 
-test('a home that others could enter is closed to them, and the log says so: loudly when a store was in it', async () => {
+test('a home that others could enter is closed to them, and the log says so: as a warning if it held a store', async () => {
   await mkdir(home, { recursive: true })
   await chmod(home, 0o755)
   openHome(home, log)

@@ -11,7 +11,7 @@ export interface UpFile {
   remove(): void
 }
 
-/** `run/up.json` in FAIRLEAD_HOME, readable by its owner only. A record that a crash cut off counts as none. */
+/** `run/up.json` in FAIRLEAD_HOME, readable by its owner only. A record that a crash has cut off is ignored. */
 export function upFile({ home }: Config): UpFile {
   const file = join(home, 'run', 'up.json')
   return {

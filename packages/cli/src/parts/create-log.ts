@@ -1,7 +1,7 @@
 import { type Config, currentRequestId } from '@fairlead/server'
 import { type Logger, pino } from 'pino'
 
-/** Logs as JSON lines on stderr: stdout is for answers. Lines that come of a request, or of an action, name its id. */
+/** Logs as JSON lines on stderr: stdout is for answers. Lines that belong to a request or an action name its id. */
 export function createLog({ logLevel }: Config, part: 'server' | 'agent' | 'up'): Logger {
   return pino(
     {

@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('a part that dies again and again is started again and again, after pauses that grow, and can be stopped in one', async () => {
+test('a part that keeps dying is restarted each time, after growing pauses, and can be stopped during a pause', async () => {
   // The sixth pause would end long after the test.
   vi.mocked(pause).mockImplementation((ms = 0, value, options) =>
     real(ms === 6_400 ? 3_600_000 : ms / 20, value, options),
@@ -53,7 +53,7 @@ test('a part that dies again and again is started again and again, after pauses 
   )
 })
 
-test('a part that cannot be started again is tried again and again: its program may be away for a moment', async () => {
+test('a part that cannot be restarted is tried repeatedly: its program may be missing for a moment', async () => {
   vi.mocked(pause).mockImplementation((ms = 0, value, options) => real(ms / 20, value, options))
   const program = join(folder, 'part')
   const code = `#!${process.execPath}\nprocess.send({}); process.disconnect(); process.exitCode = 3`
@@ -78,7 +78,7 @@ test('a part that cannot be started at all says why', async () => {
   await expect(keepPart('server', command, pino({ level: 'silent' }), { stop })).rejects.toThrow('ENOENT')
 })
 
-test('a part that takes long until it is ready is waited for, which is said; a stop ends the wait, and the part with it', async () => {
+test('a slow part is waited for, and the log says so; a stop ends the wait and the part', async () => {
   const main = join(folder, 'main.mjs')
   const pidFile = join(folder, 'pid')
   await writeFile(

@@ -12,7 +12,7 @@ export interface Part extends AsyncDisposable {
   readonly ready: Ready
 }
 
-/** Deaths in a row make the pause before the next start longer; a life of a minute clears the count. */
+/** Each death in a row makes the pause before the next start longer; a process that lives for a minute resets the count. */
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const HEALTHY_AFTER_MS = 60_000
@@ -90,7 +90,7 @@ interface Life {
   readonly ended: Promise<string>
 }
 
-/** Never throws: a machine without files, processes or memory has some again later, and a program that is being replaced comes back. */
+/** Never throws: a lack of files, processes or memory ends at some time, and a program that is being replaced is there again soon. */
 function begin(command: PartCommand): Life {
   const { promise: ended, resolve } = Promise.withResolvers<string>()
   try {

@@ -1,20 +1,21 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * The flags of Node for a part of the control plane, or for the proxy. The server's young generation is given room (16 to 32 MB in
- * place of 1 to 16): its requests leave much behind that dies at once, and on two cores each collection costs more than it
- * finds. Measured by `npm run bench -- auth`: a fifth more reads a second.
+ * The flags of Node for a part of the control plane, or for the proxy. The server's young generation is larger (16 to 32 MB
+ * instead of 1 to 16): requests make many objects that live for a moment only, and on two cores frequent collections cost more
+ * than they free. Measured by `npm run bench -- auth`: a fifth more reads a second.
  *
- * Its old generation may grow by half before it is collected: by default by so much that a server of 10,000 databases, which lives on 120 MB, kept 390 of what
- * its first look at all of them had left (`npm run bench -- scale`).
+ * Its old generation may grow by half before it is collected. By default it may grow by more: a server with 10,000 databases,
+ * which needs 120 MB, kept 390 MB after its first look at all of them (`npm run bench -- scale`).
  *
- * The proxy's is kept small: what it makes are pieces of traffic that are gone at once, and its memory is counted. Measured by
- * `npm run bench -- endpoint`: as fast, and 40 MB less with 10,000 clients. Its old generation is not limited: a process that
- * reaches such a limit ends, with every connection it has. And V8 collects all of the heap after each 62 MB of buffers, which is as much traffic, unless these
- * count as the heap does (48 such collections for 3.3 GB, 2 with the flag): a neighbour's request waits for each (bench/README.md, Neighbours). Buffers that
- * are dead go with the young generation all the same, each 70 MB or so. V8's own threads, which mark the heap while the loop runs, are half as many as
- * there are processors: on two of them four took up to half of the proxy's processor time from engines and neighbours (`npm run bench -- neighbours`), and with one
- * the endpoint is as fast.
+ * The proxy's young generation is small: its objects are pieces of traffic that live for a moment, and its memory is limited.
+ * Measured by `npm run bench -- endpoint`: the same speed, and 40 MB less with 10,000 clients. Its old generation has no limit: a
+ * process that reaches such a limit ends, and all its connections with it. And V8 collects all of the heap after each 62 MB of
+ * buffers, which is as much traffic, unless these count as the heap does (48 such collections for 3.3 GB, 2 with the flag): a
+ * neighbour's request waits for each (bench/README.md, Neighbours). Unused buffers are still freed with the young generation,
+ * after each 70 MB or so. V8's own threads, which mark the heap while the loop runs, are half as many as there are processors: on
+ * two of them four took up to half of the proxy's processor time from engines and neighbours (`npm run bench -- neighbours`), and
+ * with one the endpoint is as fast.
  */
 export function nodeFlags(part: string, processors = availableParallelism()): readonly string[] {
   switch (part) {

@@ -16,7 +16,7 @@ export interface PartCommand {
 
 /** Linux lets only root open ports below this one. */
 const FIRST_HIGH_PORT = 1_024
-/** Variables of this environment that a server of another user gets in addition to its settings: none that may be secret. */
+/** Variables of this environment that a server of another user gets in addition to its settings. None of them may be secret. */
 const TOLD = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'NODE_COMPILE_CACHE']
 
 /**

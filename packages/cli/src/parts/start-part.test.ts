@@ -14,7 +14,7 @@ const hostile = [
 ]
 
 test.for(hostile)(
-  'a part that is another user ends nothing by what it says over its channel: %s',
+  'a part that runs as another user cannot end this process by its messages: %s',
   async (line) => {
     using part = partSaying(`printf '%s\\n' "$1" '{"ready":true}' >&3; exit 7`, line)
     const [code] = await once(part.child, 'close')
@@ -22,7 +22,7 @@ test.for(hostile)(
   },
 )
 
-test('a part that is another user is heard once, and may say more than it is kept of', async () => {
+test('of a part that runs as another user one message is read, and more output than is kept does no harm', async () => {
   using part = partSaying(
     `printf '%s\\n' '{"url":"here"}' '{"url":"there"}' >&3; head -c 9000000 /dev/zero >&3`,
   )
@@ -36,7 +36,7 @@ test('a part that is another user is heard once, and may say more than it is kep
   expect(news).toHaveLength(1)
 })
 
-test('a program of Node finds the channel as it is used to, and learns when its parent lets go', async () => {
+test('a program of Node finds the channel that it expects, and notices when its parent closes it', async () => {
   const code = 'process.send({ ready: true, url: "here" }); process.once("disconnect", () => process.exit(5))'
   const child = startPart({ program: process.execPath, args: ['-e', code], env: {}, isOther: true })
   expect(await once(child, 'message')).toEqual([{ ready: true, url: 'here' }])
@@ -51,14 +51,14 @@ function partSaying(script: string, ...args: readonly string[]) {
   return { child, [Symbol.dispose]: () => void child.kill('SIGKILL') }
 }
 
-/** Starts a part that says more than a pipe holds, and ends with it. */
+/** Starts a part that writes more than a pipe holds, and ends when that part ends. */
 const COPIER = `
   import { startPart } from ${JSON.stringify(fileURLToPath(import.meta.resolve('./start-part.ts')))}
   const script = 'i=0; while [ $i -lt 2000 ]; do printf "%0100d\\\\n" $i; printf "%0100d\\\\n" $i >&2; i=$((i+1)); done; exit 7'
   const part = startPart({ program: '/bin/sh', args: ['-c', script], env: { PATH: '/usr/bin:/bin' }, isOther: true })
   part.once('close', (code) => process.exit(code))`
 
-test('a part that is another user goes on when what it says can be written nowhere any more', async () => {
+test('a part that runs as another user goes on when its output can no longer be written', async () => {
   const copier = spawn(process.execPath, [
     '--conditions=@fairlead/source',
     '--input-type=module',
@@ -70,7 +70,7 @@ test('a part that is another user goes on when what it says can be written nowhe
   expect(await once(copier, 'close')).toEqual([7, null])
 })
 
-test('a part that cannot be started is told by the event of that, whatever has its output', async () => {
+test('a part that cannot be started reports that by its event, wherever its output goes', async () => {
   for (const isOther of [false, true]) {
     const part = startPart({ program: '/nowhere/at-all', args: [], env: {}, isOther })
     expect(await once(part, 'error')).toMatchObject([{ code: 'ENOENT' }])

@@ -9,16 +9,17 @@ const LONGEST_NEWS = 16 * 1024
 const CHANNEL = 3
 
 /**
- * Starts a part of the control plane, in a session of its own, with a channel for its news. One that is another user gets no terminal of
- * ours, from which it could read what is typed there: what it says is copied, without what terminals take for orders. Of its channel the
- * first line alone is read, and told as `message`. Where it cannot be started, its event `error` says why; without memory, it throws.
+ * Starts a part of the control plane, in a session of its own, with a channel for its news. A part that runs as another user gets
+ * no terminal, from which it could read what is typed there: its output is copied without control characters. Only the first line
+ * of its channel is read, and emitted as `message`. If the part cannot be started, its event `error` says why; without memory,
+ * this function throws.
  */
 export function startPart({ program, args, env, isOther }: PartCommand): ChildProcess {
   // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.
   if (!isOther)
     return spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true, env })
   const child = spawn(program, args, {
-    // Not 'ipc': Node believes the other end of such a channel, and ends this process for a line that is none of its own.
+    // Not 'ipc': Node trusts the other end of such a channel, and ends this process for a line that is not in its own format.
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
     env: { ...env, NODE_CHANNEL_FD: String(CHANNEL), NODE_CHANNEL_SERIALIZATION_MODE: 'json' },
@@ -58,8 +59,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Copies no faster than it can write, because the output may never end. What cannot be written, because the disk is full or the output is read
- * no more, is dropped: the part goes on, and so does this process.
+ * Copies no faster than it can write, because the output may never end. If the disk is full, or the output is no longer read, the
+ * rest is dropped: the part goes on, and so does this process.
  */
 function copy(from: Readable | null, to: Writable): void {
   const decoder = new StringDecoder('utf8')

@@ -15,7 +15,7 @@ export function untilStopped(): Promise<void> {
   })
 }
 
-/** Tells the parent, if it listens, and people otherwise, that this part is ready. */
+/** Tells the parent process, if there is a channel to it, that this part is ready; otherwise prints it for people. */
 export function announce(news: Readonly<Record<string, string | undefined>>, sentence: string): void {
   if (process.send !== undefined) process.send({ ready: true, ...news })
   else process.stdout.write(`${sentence}\n`)

@@ -141,7 +141,7 @@ describe('requests', () => {
     ['x'.repeat(65_537), 'too big inline request'],
     ['GET "a\r\n', 'unbalanced quotes in request'],
     ['GET a\0\r\n', 'zero byte in inline request'],
-  ])('that are wrong are told as the engines tell it: $1', ([text = '', error]) => {
+  ])('that are wrong get the error text of the engines: $1', ([text = '', error]) => {
     const bytes = Buffer.from(text)
     expect(requestsIn(bytes, []).error).toBe(error)
     expect(requestsIn(bytes, everyByte(bytes)).error).toBe(error)

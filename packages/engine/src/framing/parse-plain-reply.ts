@@ -9,8 +9,8 @@ export const MOST_VALUES = 100_000
 export const DEEPEST = 64
 
 /**
- * Reads the whole reply in `bytes` (RESP2, as engines speak it to those that ask for nothing else); texts are UTF-8. Throws when it is none,
- * or has more than 100,000 values or lists more than 64 deep: an engine may say anything.
+ * Reads the whole reply in `bytes` (RESP2, as engines speak it to those that ask for nothing else); texts are UTF-8. Throws when
+ * it is none, or has more than 100,000 values or lists more than 64 deep: an engine may send anything.
  */
 export function parsePlainReply(bytes: Buffer): PlainReply {
   const place = { bytes, at: 0, values: 0 }

@@ -6,8 +6,8 @@ import { createReplyScanner, LINE } from './reply-scanner.ts'
 import { scanReply } from './scan-replies.ts'
 
 /**
- * What Fairlead asks for is far smaller: COMMAND has a hundred kilobytes, ACL LIST of a thousand users with rules of their own some five
- * million bytes. It is as much of the memory as one engine can take with what it says.
+ * What Fairlead asks for is far smaller: COMMAND has a hundred kilobytes, ACL LIST of a thousand users with rules of their own
+ * some five million bytes. This also bounds the memory that one engine can take by its answers.
  */
 const MOST_BYTES = 16 * 1024 * 1024
 /** A number, OK, an error: long values never come in a line. */
@@ -15,8 +15,8 @@ const LONGEST_LINE = 64 * 1024
 
 export interface ReplyReader {
   /**
-   * Gives the replies that end in `chunk` to `take`, in their order. Throws what `take` throws, and when there is no understanding the
-   * engine, or one reply is more than it may be. Not to be called after that.
+   * Gives the replies that end in `chunk` to `take`, in their order. Throws what `take` throws, and when a reply cannot be
+   * understood or exceeds a limit. Not to be called after that.
    */
   read(chunk: Buffer, take: (reply: PlainReply) => void): void
 }

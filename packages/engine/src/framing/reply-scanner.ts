@@ -31,7 +31,7 @@ export interface ReplyScanner {
   value: number
   digits: number
   negative: boolean
-  /** Values that are still to come on the level that is being read. */
+  /** The number of values that are missing on the level that is being read. */
   left: number
   /** The same of the levels around it; without those, but for the first two, that end with the level in them. */
   outer: number[]

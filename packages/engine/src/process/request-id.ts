@@ -13,7 +13,10 @@ export function readRequestId(header: string | readonly string[] | undefined): s
   return typeof header === 'string' && ID.test(header) ? header : undefined
 }
 
-/** Runs `work` for the request with this id: log lines and requests to the agent that come of it name the id. Undefined: for none, which is what a loop needs that a request has begun and that outlives it. */
+/**
+ * Runs `work` for the request with this id: its log lines and its requests to the agent name the id. Undefined: for no request; a
+ * loop that a request has started, and that outlives the request, needs this.
+ */
 export function underRequest<T>(id: string | undefined, work: () => T): T {
   return current.run(id, work)
 }
