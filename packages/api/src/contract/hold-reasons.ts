@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { keyOrNull } from './key-or-null.ts'
 
 /**
  * Why an action waits, as a value: `hold_reason` of its answers, beside the sentence in `waiting_for`. Printed into docs/hold-reasons.md.
@@ -49,8 +49,7 @@ export const holdReasons = {
 export type HoldReason = keyof typeof holdReasons
 
 /** As answers have it. */
-export const HoldReasonOrNull = Type.Union(
-  // The keys of a table are no tuple to the compiler.
-  [Type.Enum(Object.keys(holdReasons) as [HoldReason, ...HoldReason[]]), Type.Null()],
-  { description: 'Why it waits: docs/hold-reasons.md; null when it does not wait' },
+export const HoldReasonOrNull = keyOrNull(
+  holdReasons,
+  'Why it waits: docs/hold-reasons.md; null when it does not wait',
 )

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { keyOrNull } from './key-or-null.ts'
 
 /**
  * Why an upgrade cannot be taken back without loss, as a value: `rollback_obstacle` of its action, beside the sentence in `rollback_reason`. Printed
@@ -17,11 +17,7 @@ export const rollbackObstacles = {
 export type RollbackObstacle = keyof typeof rollbackObstacles
 
 /** As answers have it. */
-export const RollbackObstacleOrNull = Type.Union(
-  // The keys of a table are no tuple to the compiler.
-  [Type.Enum(Object.keys(rollbackObstacles) as [RollbackObstacle, ...RollbackObstacle[]]), Type.Null()],
-  {
-    description:
-      'Of an upgrade: why it cannot be taken back just now: docs/hold-reasons.md; null when it can, and of upgrades that ended before there was this field',
-  },
+export const RollbackObstacleOrNull = keyOrNull(
+  rollbackObstacles,
+  'Of an upgrade: why it cannot be taken back just now: docs/hold-reasons.md; null when it can, and of upgrades that ended before there was this field',
 )

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, Refusal } from '@fairlead/api'
-import { messageOf } from '@fairlead/engine'
+import { messageOf, tlsForClients } from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import type { Strangers } from './strangers.ts'
@@ -23,15 +23,6 @@ interface Places {
 const BACKLOG = 4_096
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
-/** Set explicitly, so that no flag of Node lowers it. */
-const minVersion = 'TLSv1.2'
-/** Only AEAD ciphers with forward secrecy, in Node's order. TLS 1.3 has no others. */
-const ciphers = [
-  ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
-  ...['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
-  ...['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
-  ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
-].join(':')
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
@@ -47,7 +38,7 @@ export async function listen(
   const tlsServer =
     wanted.tls === null
       ? null
-      : createTlsServer({ ...ofSockets, ...contextOf(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
+      : createTlsServer({ ...ofSockets, ...tlsForClients(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
   const server = tlsServer ?? createServer(ofSockets, admit)
   const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, wanted, options, onStranger)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -60,7 +51,7 @@ export async function listen(
   server.off('error', reject)
   server.on('error', () => undefined)
   return {
-    renewTls: (tls) => tlsServer?.setSecureContext(contextOf(tls)),
+    renewTls: (tls) => tlsServer?.setSecureContext(tlsForClients(tls)),
     async [Symbol.asyncDispose]() {
       for (const socket of strangers?.values() ?? []) socket.destroy()
       await closeServer(server)
@@ -71,15 +62,11 @@ export async function listen(
 /** Throws a refusal that says why this certificate cannot be shown. It says nothing about the key. */
 export function checkTls(tls: Tls): void {
   try {
-    createSecureContext(contextOf(tls))
+    createSecureContext(tlsForClients(tls))
   } catch (cause) {
     const why = messageOf(cause)
     throw new Refusal('unavailable', `the certificate and its key cannot be used: ${why}`, { cause })
   }
-}
-
-function contextOf({ cert, key }: Tls) {
-  return { cert, key, minVersion, ciphers } as const
 }
 
 /** Clients that have connected and not finished the handshake: they take a file each, and only this closes them. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
+import { tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
 import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
@@ -23,15 +24,6 @@ const HANDSHAKE_MS = 5_000
 const END_WITHIN_MS = 10_000
 /** What does not read its answer is closed. */
 const READ_WITHIN_MS = 1_000
-/** Set explicitly, so that no flag of Node lowers it. */
-const minVersion = 'TLSv1.2'
-/** Only AEAD ciphers with forward secrecy, in Node's order. TLS 1.3 has no others. */
-const ciphers = [
-  ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
-  ...['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
-  ...['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
-  ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
-].join(':')
 const PLAIN_HERE = 'this port speaks HTTPS: use https://'
 
 /**
@@ -69,7 +61,7 @@ export async function listenHttps(deps: {
   }
   return {
     port: portOf(front.address()),
-    show: (other) => tls.setSecureContext(contextOf(other)),
+    show: (other) => tls.setSecureContext(tlsForClients(other)),
     stop,
     async [Symbol.asyncDispose]() {
       stop()
@@ -97,7 +89,7 @@ function secure(
   bounds: ConnectionBounds,
   handshakes: Handshakes,
 ): TlsServer {
-  const options = { ...contextOf(pair), ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS }
+  const options = { ...tlsForClients(pair), ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS }
   const tls = createTlsServer(options, (secured) => {
     const raw = handshakes.get(peerOf(secured))
     handshakes.delete(peerOf(secured))
@@ -137,10 +129,6 @@ function refuse(raw: Socket): void {
   raw.end(printRefusal(PLAIN_HERE))
   const late = setTimeout(() => raw.destroy(), READ_WITHIN_MS)
   raw.once('close', () => clearTimeout(late))
-}
-
-function contextOf({ cert, key }: Pair) {
-  return { cert, key, minVersion, ciphers } as const
 }
 
 function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
