@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { engineTarget } from './engine/engine-config.ts'
 import { stopProcess } from './engine/stop-process.ts'
-import { giveFolderBack } from './folder/give-folder.ts'
 import { type FoundShard, openShards } from './folder/open-shards.ts'
-import { traceOfSnapshot } from './folder/read-data-on-disk.ts'
+import { recordStop } from './folder/record-stop.ts'
 import { holdSocket } from './process/hold-socket.ts'
 import { isAlive } from './process/process-identity.ts'
 import { stopProxy } from './proxy/stop-proxy.ts'
@@ -60,13 +59,7 @@ function isPrimary({ wanted }: Pick<FoundShard, 'wanted'>): boolean {
 async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, signal: AbortSignal) {
   const { id } = folder
   if (!last?.identity) return { id, why: null }
-  const record = {
-    ...last,
-    stoppingAt: Date.now(),
-    snapshotBefore: await traceOfSnapshot(folder.data),
-  }
-  await folder.writeProcess(record)
-  await giveFolderBack(folder, last.identity)
+  const record = await recordStop(folder, last, last.identity, folder.writeProcess)
   const result = await stopProcess({
     identity: last.identity,
     target: engineTarget(last.spec),

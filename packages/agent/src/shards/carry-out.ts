@@ -4,7 +4,6 @@ import { engineTarget, portsOf } from '../engine/engine-config.ts'
 import { describeEnd, prepareFolder, startProcess } from '../engine/start-process.ts'
 import { stopProcess, waitForEnd } from '../engine/stop-process.ts'
 import { decideAppendonly } from '../folder/decide-appendonly.ts'
-import { giveFolderBack } from '../folder/give-folder.ts'
 import {
   readDataOnDisk,
   snapshotWrittenAt,
@@ -13,6 +12,7 @@ import {
 } from '../folder/read-data-on-disk.ts'
 import { readLastWords, saysPortTaken } from '../folder/read-last-words.ts'
 import { readSettings } from '../folder/read-settings.ts'
+import { recordStop } from '../folder/record-stop.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
 import { nextStreak } from '../process/decide-restart.ts'
 import { type ProcessIdentity, signalProcess } from '../process/process-identity.ts'
@@ -113,13 +113,7 @@ export async function stop(
 ): Promise<ActResult> {
   const { folder, signal, silence } = place
   if (!last.identity) return {}
-  const record = {
-    ...last,
-    stoppingAt: Date.now(),
-    snapshotBefore: await traceOfSnapshot(folder.data),
-  }
-  await place.save(record)
-  await giveFolderBack(folder, last.identity)
+  const record = await recordStop(folder, last, last.identity, place.save)
   const result = await stopProcess({
     identity: last.identity,
     target: engineTarget(last.spec),
