@@ -1,4 +1,4 @@
-import { encodeCommand } from '@fairlead/engine'
+import { encodeCommand, hashSlot } from '@fairlead/engine'
 import type { ConnectionState } from './connection-state.ts'
 import { replayTransaction } from './transaction-state.ts'
 
@@ -72,20 +72,22 @@ export function restReplayOf(
 }
 
 function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
-  const kinds = [
-    ['SUBSCRIBE', subscribed.channels],
-    ['PSUBSCRIBE', subscribed.patterns],
-    ['SSUBSCRIBE', subscribed.shardChannels],
-  ] as const
-  return kinds
-    .filter(([, set]) => set.size > 0)
-    .map(([name, set]) => ({
-      ...one(
-        name,
-        Array.from(set, (channel) => Buffer.from(channel, 'latin1')),
-      ),
-      replies: set.size,
-    }))
+  return [
+    ...subscription('SUBSCRIBE', namesOf(subscribed.channels)),
+    ...subscription('PSUBSCRIBE', namesOf(subscribed.patterns)),
+    // In cluster mode, an engine refuses a command with shard channels of several slots.
+    ...[...Map.groupBy(namesOf(subscribed.shardChannels), hashSlot).values()].flatMap((channels) =>
+      subscription('SSUBSCRIBE', channels),
+    ),
+  ]
+}
+
+function namesOf(set: ReadonlySet<string>): readonly Buffer[] {
+  return Array.from(set, (name) => Buffer.from(name, 'latin1'))
+}
+
+function subscription(name: string, channels: readonly Buffer[]): readonly Replayed[] {
+  return channels.length === 0 ? [] : [{ ...one(name, channels), replies: channels.length }]
 }
 
 /** Sent without an answer, as the client sent it: not every engine answers a wrong login after other requests. */
