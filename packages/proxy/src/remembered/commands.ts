@@ -119,9 +119,13 @@ function timeAt({ name, args }: Command): number {
   if (place === 'first') return 0
   if (place === 'last') return args.length - 1
   for (let at = 0; at + 1 < args.length; at += 1) {
-    const word = args[at]?.toString('latin1').toUpperCase()
+    const word = args[at]?.toString('latin1').toUpperCase() ?? ''
     if (word === 'STREAMS') return -1
     if (word === 'BLOCK') return at + 1
+    at += valuesOf[word] ?? 0
   }
   return -1
 }
+
+/** The words that follow an option of XREAD or XREADGROUP: a group may be named like another option. */
+const valuesOf: Readonly<Record<string, number>> = { GROUP: 2, COUNT: 1, CLAIM: 1 }

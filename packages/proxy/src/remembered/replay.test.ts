@@ -231,3 +231,28 @@ test.for(builds)('READONLY closes no client if the successor refuses it: %s', as
   await client.ask('SET a 1', '+OK\r\n')
   expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
 })
+
+test('a consumer that waits waits on, whatever the names of its group and itself are', async () => {
+  await using pair = await makePair()
+  await using client = await dial(pair.port)
+  const consumers = [
+    ['streams', 'c'],
+    ['count', 'streams'],
+    ['block', '1000000'],
+  ] as const
+  await using stack = new AsyncDisposableStack()
+  const waiting = await Promise.all(consumers.map(() => dial(pair.port)))
+  for (const [n, [group, consumer]] of consumers.entries()) {
+    await client.ask(`XGROUP CREATE s${n} ${group} 0 MKSTREAM`, '+OK\r\n')
+    const waits = stack.use(waiting[n] ?? client)
+    waits.send(`XREADGROUP GROUP ${group} ${consumer} BLOCK 600000 STREAMS s${n} >\r\n`)
+  }
+  await until(async () => (await pair.primary().admin('INFO clients')).includes('blocked_clients:3'))
+  await pair.handOver()
+  for (const [n, [group, consumer]] of consumers.entries()) {
+    await client.ask(`XADD s${n} 1-1 f v`, '$3\r\n1-1\r\n')
+    await waiting[n]?.gets(`*1\r\n*2\r\n$2\r\ns${n}\r\n*1\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n`)
+    const pending = `*1\r\n*2\r\n$${consumer.length}\r\n${consumer}\r\n$1\r\n1\r\n`
+    await client.ask(`XPENDING s${n} ${group}`, `*4\r\n:1\r\n$3\r\n1-1\r\n$3\r\n1-1\r\n${pending}`)
+  }
+})

@@ -168,7 +168,9 @@ export const presumedRules: CommandRules = {
       [makeRule([at(2)]), 'BITOP MEMORY OBJECT XGROUP XINFO'] as const,
       [makeRule([counted(1)]), 'LMPOP SINTERCARD ZDIFF ZINTER ZINTERCARD ZMPOP ZUNION'] as const,
       [makeRule([counted(2)]), 'BLMPOP BZMPOP EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO'] as const,
-      [makeRule([{ begin: { keyword: 'STREAMS', from: 1 }, counted: null }]), 'XREAD XREADGROUP'] as const,
+      [makeRule([{ begin: { keyword: 'STREAMS', from: 1 }, counted: null }]), 'XREAD'] as const,
+      // Its group and its consumer may have any name.
+      [makeRule([{ begin: { keyword: 'STREAMS', from: 4 }, counted: null }]), 'XREADGROUP'] as const,
     ].flatMap(([rule, names]) => names.split(' ').map((name) => [name, rule] as const)),
   ),
   other: makeRule([at(1)]),

@@ -3,7 +3,7 @@ import { feed, LARGEST_FED_BYTES, pass } from './backends.ts'
 import { doExclusively, takeSilence } from './exclusive.ts'
 import { mayKeepRequest } from './kept-requests.ts'
 import { runsScript } from './read-redirect.ts'
-import { countWords, findWord, wordAt } from './read-words.ts'
+import { countWords, readWords } from './read-words.ts'
 import { type Backend, makePendingReply, type PendingReply, type Router } from './router.ts'
 
 /** `sent`: on its way, or answered. `wait`: must wait until everything is answered. `more`: its backend is not known yet. */
@@ -44,12 +44,12 @@ function expectReply(router: Router, backend: Backend, pendingReply: PendingRepl
 
 function mayBlock({ name, bytes }: Request): boolean {
   if (!blockingNames.has(name)) return false
-  if (isBlocking({ name, args: [], cutShort: false })) return true
-  // The first words are enough for these decisions.
-  const at = findWord(bytes, ['STREAMS', 'BLOCK'], 1)
-  const args = at < 0 ? [] : [wordAt(bytes, at), wordAt(bytes, at + 1)].filter((word) => word !== undefined)
-  return isBlocking({ name, args, cutShort: false })
+  // The first words are enough for this decision.
+  return isBlocking({ name, args: readWords(bytes, MOST_OPTIONS).slice(1), cutShort: false })
 }
+
+/** The name of the command stands among these words, and after it the options that decide. */
+const MOST_OPTIONS = 64
 
 /** Each channel is confirmed on its own; without channels, each present one. */
 function subscribe(router: Router, backend: Backend, request: Request, slot: number): Routed {
