@@ -17,22 +17,19 @@ export type Queueing =
   /** The command is treated as if there were no transaction. */
   | { readonly kind: 'outside' }
 
+interface QueuedCommand {
+  readonly name: string
+  readonly key: Buffer | null
+  /** Other keys of it belong to other slots. */
+  readonly isStray: boolean
+  readonly isSpecial: boolean
+  readonly bytes: Buffer
+}
+
 /** A command that comes while a transaction is open; `key` is its first. */
-export function queueCommand(
-  router: Router,
-  transaction: Transaction,
-  command: {
-    readonly name: string
-    readonly key: Buffer | null
-    /** Other keys of it belong to other slots. */
-    readonly isStray: boolean
-    readonly isSpecial: boolean
-    readonly bytes: Buffer
-  },
-): Queueing {
+export function queueCommand(router: Router, transaction: Transaction, command: QueuedCommand): Queueing {
   const { backend, broken } = transaction
-  const { name, key, isStray, isSpecial, bytes } = command
-  switch (name) {
+  switch (command.name) {
     case 'QUIT':
     case 'RESET':
       return { kind: 'outside' }
@@ -41,25 +38,44 @@ export function queueCommand(
       return end(router, transaction, aborted)
     case 'DISCARD':
       // The engine that watches forgets the watched keys with it.
-      if (backend === null && router.watchedSlot >= 0) return { kind: 'bind', slot: router.watchedSlot }
+      if (backend === null && !broken && router.watchedSlot >= 0)
+        return { kind: 'bind', slot: router.watchedSlot }
       return end(router, transaction, ok)
     case 'MULTI':
     case 'WATCH':
       if (backend !== null) return { kind: 'pass', backend }
       // The engine that gets the transaction decides whether EXEC is refused then, too.
       router.transaction = withWaiting(transaction, nestedMulti)
-      return say(router, name === 'MULTI' ? nested : watchInside)
+      return say(router, command.name === 'MULTI' ? nested : watchInside)
     default:
+      return queueOther(router, transaction, command)
   }
+}
+
+function queueOther(
+  router: Router,
+  transaction: Transaction,
+  { name, key, isStray, isSpecial, bytes }: QueuedCommand,
+): Queueing {
+  const { backend, broken } = transaction
   if (isSpecial) return spoil(router, transaction, notInTransaction(name))
   const slot = key === null ? -1 : hashSlot(key)
   const bound = backend === null ? router.watchedSlot : transaction.slot
   if (isStray || (slot >= 0 && bound >= 0 && slot !== bound)) return spoil(router, transaction, crossSlot)
-  if (backend !== null) return { kind: 'pass', backend }
+  if (backend !== null) return passKey(router, transaction, backend, slot)
   if (broken) return say(router, queued)
-  if (slot >= 0 || transaction.waitingBytes + bytes.length > MOST_WAITING_BYTES) return { kind: 'bind', slot }
+  if (slot >= 0 || transaction.waitingBytes + bytes.length > MOST_WAITING_BYTES)
+    return { kind: 'bind', slot: Math.max(slot, bound) }
   router.transaction = withWaiting(transaction, bytes)
   return say(router, queued)
+}
+
+/** The first key of a transaction that began without one has to be in the group that has its commands. */
+function passKey(router: Router, transaction: Transaction, backend: Backend, slot: number): Queueing {
+  if (slot < 0 || transaction.slot >= 0) return { kind: 'pass', backend }
+  if (router.shards.slots[slot] !== backend.group) return spoil(router, transaction, crossSlot)
+  router.transaction = { ...transaction, slot }
+  return { kind: 'pass', backend }
 }
 
 function withWaiting(transaction: Transaction, bytes: Buffer): Transaction {
@@ -83,6 +99,9 @@ const watchInside = errorReply('ERR WATCH inside MULTI is not allowed')
 
 function end(router: Router, { backend }: Transaction, reply: Buffer): Queueing {
   router.transaction = null
+  // The engine of the watched keys got nothing of this transaction, and would answer a later one with nil.
+  if (backend === null && router.watchedSlot >= 0)
+    mention(backendOfSlot(router, router.watchedSlot), ['UNWATCH'])
   router.watchedSlot = -1
   return backend === null ? say(router, reply) : { kind: 'pass', backend }
 }
