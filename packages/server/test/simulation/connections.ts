@@ -31,7 +31,8 @@ export function connectionsOf(world: World, refuse: () => void) {
       await world.time.pause(CONNECTS_WITHIN_MS)
       throw new EngineUnreachable(`shard ${id} does not answer`)
     }
-    const connection = known.get(engine) ?? connectionTo(world, member, engine, refuse)
+    const before = known.get(engine)
+    const connection = before?.usable ? before : connectionTo(world, member, engine, refuse)
     known.set(engine, connection)
     return connection
   }
@@ -46,10 +47,14 @@ function connectionTo(world: World, member: Member, engine: Engine, refuse: () =
       if (world.pick(3) === 0) await Promise.resolve()
       breathe(world, member.group)
       refuse()
-      await reach(world, member, engine).catch((cause: unknown) => {
+      try {
+        if (isBroken) throw new EngineUnreachable(`the connection to shard ${member.id} is broken`)
+        await reach(world, member, engine)
+        breakSometime(world, member, answer)
+      } catch (cause) {
         isBroken = true
         throw cause
-      })
+      }
       return answer()
     })
     last = reply.catch(() => undefined)
@@ -70,6 +75,14 @@ async function reach(world: World, member: Member, engine: Engine): Promise<void
   if (member.engine === engine && member.stall === null) return
   if (member.engine === engine) await world.time.pause(ANSWERS_WITHIN_MS)
   throw new EngineUnreachable(`shard ${member.id} does not answer any more`)
+}
+
+/** The connection ends, and it is not known whether the engine has carried out what was asked. */
+function breakSometime(world: World, { id }: Member, answer: () => unknown): void {
+  if (world.breaks === 0 || world.pick(10) > 0) return
+  world.breaks -= 1
+  if (world.pick(2) === 0) answer()
+  throw new EngineUnreachable(`the connection to shard ${id} broke`)
 }
 
 /** The time of an answer; meanwhile clients write, the stream flows and shards hear of each other. */

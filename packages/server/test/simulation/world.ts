@@ -78,6 +78,8 @@ export interface World {
   nextWrite: number
   /** How many more stalls may come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
   stalls: number | null
+  /** How many more connections to engines break, right before or after a command is carried out. */
+  breaks: number
   /** The violation of a rule that has happened; null: none. */
   fault: string | null
   /** Processes of this revision fail to start. */
@@ -106,6 +108,7 @@ export function worldOf(shape: Shape, pick: Pick): World {
       nextShard: 1,
       nextWrite: 1,
       stalls: null,
+      breaks: 0,
       fault: null,
       broken: null,
       stumbles: () => false,
