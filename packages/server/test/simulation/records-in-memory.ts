@@ -112,6 +112,7 @@ function actionsOf(action: Action, alive: Alive): ActionsOnRecord {
         if (handedOverAt !== undefined)
           action.handedOverAt = handedOverAt === null ? null : Date.parse(handedOverAt)
       }),
+    closeWayBack: ({ goal }) => alive(() => JSON.stringify(goal) === JSON.stringify(action.goal)),
     finish: ({ error }) =>
       alive(() => void Object.assign(action, { ended: error === null ? 'done' : 'failed' })),
   }

@@ -48,7 +48,7 @@ function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<Rollba
   if (!hasHandedOver(seen, goal)) return undefined
   const primary = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   const before = goal.from === null ? '' : revisionOf(goal.from)
-  const standby = seen.shards.find((shard) => shard.revision === before && !shard.leaving)
+  const standby = standbysOf(seen, before)[0]
   const where = seen.slots === null ? '' : `group ${seen.group}: `
   if (primary === undefined || !isLive(primary))
     return { code: 'primary_silent', why: `${where}the primary does not answer right now` }
@@ -60,6 +60,20 @@ function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<Rollba
     }
   const unsound = whyDiverged(standby, { seen, goal, primary })
   return unsound && { code: 'data_differs', why: `${where}${unsound.why}` }
+}
+
+/** Shards that run the former revision, and are to stay on it. */
+function standbysOf({ shards }: ObservedGroup, before: string): readonly ObservedShard[] {
+  return shards.filter(
+    (shard) => shard.revision === before && revisionOf(shard.wanted) === before && !shard.leaving,
+  )
+}
+
+/** Whether the way back of an upgrade ends when this shard is given up: its group has handed over, and has no other standby. */
+export function isLastStandby(shard: number, seen: ObservedGroup, goal: Goal): boolean {
+  if (goal.from === null || goal.undo || !hasHandedOver(seen, goal)) return false
+  const standbys = standbysOf(seen, revisionOf(goal.from))
+  return standbys.length === 1 && standbys[0]?.id === shard
 }
 
 /** Whether the group has handed over: its primary runs the goal's revision, or is to run it. */

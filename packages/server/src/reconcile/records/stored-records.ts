@@ -4,7 +4,7 @@ import { auditStore } from '../../audit/audit-store.ts'
 import { fairlead } from '../../core/identity/audit-record.ts'
 import type { Action } from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
-import { wayBackClosed } from '../../core/state/way-back.ts'
+import { type WayBack, wayBackClosed } from '../../core/state/way-back.ts'
 import { databasesStore } from '../../databases/databases-store.ts'
 import { shardsStore } from '../../databases/shards-store.ts'
 import type { Db, Store } from '../../store/open-store.ts'
@@ -49,6 +49,7 @@ export function storedRecords(
       active: (databaseUid) => actionsStore(db).active(databaseUid),
       listActive: () => actionsStore(db).listActive(),
       update: (uid, news, at) => write((within) => actionsStore(within).update(uid, news, at)),
+      closeWayBack: (action, wayBack, at) => write((within) => closeWayBack(within, action, wayBack, at)),
       finish: (action, database, at) => write((within) => finish(within, action, database, at)),
     },
     handovers: handoverRecords(db, write),
@@ -116,13 +117,22 @@ function handoverRecords(db: Db, write: Write): HandoversOnRecord {
   }
 }
 
+/** Since this turn looked, a user may have rolled the action back, or resumed it: then it has another goal. */
+async function isSuperseded(db: Db, { uid, goal }: Action): Promise<boolean> {
+  const now = await actionsStore(db).get(uid)
+  return JSON.stringify(now?.goal) !== JSON.stringify(goal)
+}
+
+async function closeWayBack(db: Db, action: Action, wayBack: WayBack, at: string): Promise<boolean> {
+  if (await isSuperseded(db, action)) return false
+  await actionsStore(db).update(action.uid, { wayBack }, at)
+  return true
+}
+
 async function finish(db: Db, action: Action, database: Database, at: string): Promise<void> {
   const failed = action.error !== null
   const databases = databasesStore(db)
-  // Since this turn looked, a user may have rolled the action back, or resumed it: then it has not reached its
-  // goal.
-  const now = await actionsStore(db).get(action.uid)
-  if (JSON.stringify(now?.goal) !== JSON.stringify(action.goal)) return
+  if (await isSuperseded(db, action)) return
   const end = { status: failed ? 'failed' : 'done', progress: failed ? action.progress : 100 } as const
   await actionsStore(db).update(
     action.uid,

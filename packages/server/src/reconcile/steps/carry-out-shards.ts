@@ -32,6 +32,7 @@ import type {
 import { shardSpec } from '../turn/shard-spec.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 import { forgetFollower } from './carry-out-cluster.ts'
+import { type GivingUpPorts, whyKept } from './give-up-standby.ts'
 import { writeAnew } from './write-anew.ts'
 
 /** The ports for adding, starting, restarting and retiring shards. */
@@ -42,6 +43,7 @@ export type ShardPorts = NodeAgent<'putShard' | 'removeShard' | 'endShardProcess
   PlacingPorts &
   TlsPorts &
   Trying<'whyUnproven' | 'deliver'> &
+  GivingUpPorts &
   Certifying<'shards'> &
   Preparing &
   EffectRunner &
@@ -124,6 +126,8 @@ export async function restartShard(
   if (readers !== undefined) return { kind: 'not yet', ...readers }
   const primary = await ports.engines.connect(database, member(step.follow, context))
   await raiseBacklog(primary, context.seen.limits, ports, context.signal)
+  const kept = await whyKept(step.shard, context)
+  if (kept !== undefined) return kept
   const shard = await recordRuns(before, { runs, follows: step.follow }, context)
   await put(shard, context.members, context)
   return done
@@ -176,6 +180,8 @@ export async function retireShard(
   if (!shard.leaving) {
     const readers = await whyStillRead(database, shard, ports)
     if (readers !== undefined) return { kind: 'not yet', ...readers }
+    const kept = await whyKept(step.shard, context)
+    if (kept !== undefined) return kept
     await ports.effect('record-leaving', () => ports.shards.setLeaving(step.shard, true))
   } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
     await ports.effect('forget-shard', () => ports.shards.remove(step.shard))

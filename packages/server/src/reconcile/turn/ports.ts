@@ -6,6 +6,7 @@ import type { Action, ActionNews, Certificate } from '../../core/state/action.ts
 import type { Database, History, Reserved, ShardPlace, ShardRecord } from '../../core/state/database.ts'
 import type { Handover } from '../../core/state/handover.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
+import type { WayBack } from '../../core/state/way-back.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
 import type { ProxyLink } from '../../nodes/proxy-link.ts'
 import type { Tls } from '../../tls/tls-service.ts'
@@ -183,6 +184,11 @@ export interface ActionsOnRecord {
   /** The active actions of all databases. With `including`, the uid of an action, the answer may be a moment old, but contains that action. */
   listActive(including?: string): Promise<readonly (Queued & { readonly databaseUid: number })[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
+  /**
+   * The last standby of a group is about to be given up: from now on no rollback is accepted. False, and nothing is changed: the action has another goal by now,
+   * because a rollback was accepted before.
+   */
+  closeWayBack(action: Action, wayBack: WayBack, at: string): Promise<boolean>
   /** Ends an action, and its goal takes effect on the record of its database; not if the action has another goal by now. */
   finish(action: Action, database: Database, at: string): Promise<void>
 }
