@@ -196,8 +196,8 @@ export const mutantsOfCore: readonly Mutant[] = [
     breaks: 'waiting has an end, and what was begun is undone',
     file: 'core/plan/apply-deadlines.ts',
     tests: ['core/plan/apply-deadlines.test.ts'],
-    text: "if (verdict.kind !== 'wait' || waitedMs < deadlineMs(seen)) return verdict",
-    instead: "if (verdict.kind !== 'wait' || waitedMs >= 0) return verdict",
+    text: 'if (waitedMs < deadlineMs(verdict, awaited) + syncMs(seen)) return verdict',
+    instead: 'if (waitedMs >= 0) return verdict',
   },
   {
     name: 'what an old primary wrote after its handover is not told',

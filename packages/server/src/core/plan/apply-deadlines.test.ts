@@ -5,8 +5,8 @@ import { applyDeadlines, isUndoable } from './apply-deadlines.ts'
 
 test('only an action that can be undone is given up: an undo is never given up', () => {
   const hopeless = { kind: 'hopeless', code: 'cannot_read', why: 'so it is' } as const
-  expect(applyDeadlines(hopeless, 0, groupOf(1), true).kind).toBe('hopeless')
-  expect(applyDeadlines(hopeless, 0, groupOf(1), false).kind).toBe('stuck')
+  expect(applyDeadlines(hopeless, { waitedMs: 0 }, groupOf(1), true).kind).toBe('hopeless')
+  expect(applyDeadlines(hopeless, { waitedMs: 0 }, groupOf(1), false).kind).toBe('stuck')
   expect(isUndoable({ groups: [groupOf(1)] }, goalOf())).toBe(true)
   expect(isUndoable({ groups: [groupOf(1)] }, undoOf(goalOf()))).toBe(false)
 })
@@ -14,14 +14,66 @@ test('only an action that can be undone is given up: an undo is never given up',
 describe('waiting', () => {
   test('has an end: an upgrade that cannot link its surge shard is given up; after the handover a person is asked', () => {
     const wait = { kind: 'wait', shard: 3, code: 'replication', why: 'shard 3 connects to shard 1' } as const
-    expect(applyDeadlines(wait, 1_000, groupOf(1), true).kind).toBe('wait')
-    expect(applyDeadlines(wait, 31_000, groupOf(1), true).kind).toBe('hopeless')
-    expect(applyDeadlines(wait, 31_000, groupOf(1), false).kind).toBe('stuck')
-    expect(applyDeadlines(wait, 31_000, groupOf(1), true, '; try again')).toEqual({
+    expect(applyDeadlines(wait, { waitedMs: 1_000 }, groupOf(1), true).kind).toBe('wait')
+    expect(applyDeadlines(wait, { waitedMs: 31_000 }, groupOf(1), true).kind).toBe('hopeless')
+    expect(applyDeadlines(wait, { waitedMs: 31_000 }, groupOf(1), false).kind).toBe('stuck')
+    expect(applyDeadlines(wait, { waitedMs: 31_000 }, groupOf(1), true, '; try again')).toEqual({
       ...{
         kind: 'hopeless',
         code: 'replication',
         why: 'shard 3 connects to shard 1, for 31 s now; try again',
+      },
+    })
+  })
+})
+
+describe('an introduction', () => {
+  const why = 'shard 3 must be introduced to shard 1 of the cluster, and no shard to it'
+  const meet = {
+    kind: 'do',
+    step: { kind: 'meet', greetings: [{ by: 1, to: 3 }], shard: 3, missing: 1, why },
+  } as const
+  const arriving = { kind: 'wait', shard: 3, code: 'cluster_view', why, progress: 1 } as const
+
+  test('may take the minute for which engines keep out a node that they were told to forget', () => {
+    for (const verdict of [meet, arriving]) {
+      expect(applyDeadlines(verdict, { waitedMs: 80_000 }, groupOf(1), true)).toBe(verdict)
+      expect(applyDeadlines(verdict, { waitedMs: 80_000 }, groupOf(1), false)).toBe(verdict)
+    }
+  })
+
+  test('that brings nothing ends an upgrade that can be undone; otherwise a person is asked, and it goes on', () => {
+    const waited = { waitedMs: 130_000 }
+    for (const verdict of [meet, arriving]) {
+      expect(applyDeadlines(verdict, waited, groupOf(1), true)).toMatchObject({
+        kind: 'hopeless',
+        code: 'cluster_view',
+      })
+    }
+    const words = { code: 'cluster_view', why: `${why}, for more than 2 min now; see docs/cluster-view.md` }
+    expect(applyDeadlines(meet, waited, groupOf(1), false)).toEqual({ ...meet, late: words })
+    expect(applyDeadlines(arriving, waited, groupOf(1), false)).toEqual({ kind: 'stuck', ...words })
+  })
+})
+
+describe('a step that is tried again and again', () => {
+  const handOver = { kind: 'do', step: { kind: 'hand-over', from: 1, to: 3, why: 'it is ready' } } as const
+
+  test('asks a person after two minutes, says why the last attempt changed nothing, and gives nothing up', () => {
+    const held = { code: 'replication', why: 'the stream does not flow yet' } as const
+    expect(applyDeadlines(handOver, { waitedMs: 110_000, held }, groupOf(1), true)).toBe(handOver)
+    for (const undoable of [true, false])
+      expect(applyDeadlines(handOver, { waitedMs: 130_000, held }, groupOf(1), undoable)).toEqual({
+        ...handOver,
+        late: { code: 'replication', why: 'the stream does not flow yet, for more than 2 min now' },
+      })
+  })
+
+  test('is named where the step counts as done each time', () => {
+    expect(applyDeadlines(handOver, { waitedMs: 700_000 }, groupOf(1), false)).toMatchObject({
+      late: {
+        code: 'trouble',
+        why: 'the step hand-over is tried again, and changes nothing (it is ready), for more than 10 min now',
       },
     })
   })

@@ -1,3 +1,4 @@
+import type { Obstacle } from '../state/obstacle.ts'
 import {
   type Goal,
   isLive,
@@ -6,24 +7,59 @@ import {
   type Verdict,
 } from '../state/topology.ts'
 import { hasHandedOver, wayBack } from '../state/way-back.ts'
+import { type Awaited, awaitedIn } from './awaited.ts'
 
 /**
- * Applies the deadline of waits to a verdict. Waiting for one shard has an end. An action
- * that can be undone without loss (`undoable`) is given up: everything begun is undone. Any other is stuck:
- * it is tried again, and a person must look. `whatToDo` is appended to the reason why a wait was given up.
+ * Applies the deadline of waits to a verdict. Waiting has an end, also if it consists of the same step again and again. An action
+ * that can be undone without loss (`undoable`) is given up when it waits: everything begun is undone. Any other goes on trying, and a person must look.
+ * `held`: why the last attempt of the step changed nothing. `whatToDo` is appended to the reason why a wait was given up.
  */
 export function applyDeadlines(
   verdict: Verdict,
-  waitedMs: number,
+  { waitedMs, held }: { readonly waitedMs: number; readonly held?: Obstacle | undefined },
   seen: ObservedGroup,
   undoable: boolean,
   whatToDo = '',
 ): Verdict {
   if (verdict.kind === 'hopeless') return undoable ? verdict : { ...verdict, kind: 'stuck' }
-  if (verdict.kind !== 'wait' || waitedMs < deadlineMs(seen)) return verdict
-  const { code } = verdict
-  const why = `${verdict.why}, for ${Math.round(waitedMs / 1000)} s now`
-  return undoable ? { kind: 'hopeless', code, why: `${why}${whatToDo}` } : { kind: 'stuck', code, why }
+  const awaited = awaitedIn(verdict)
+  if (awaited === undefined || (verdict.kind !== 'wait' && verdict.kind !== 'do')) return verdict
+  if (waitedMs < deadlineMs(verdict, awaited) + syncMs(seen)) return verdict
+  const { code, why } = reasonOf(verdict, held)
+  if (undoable && (verdict.kind === 'wait' || awaited.introduces))
+    return { kind: 'hopeless', code, why: `${why}, for ${Math.round(waitedMs / 1000)} s now${whatToDo}` }
+  const advice = awaited.introduces ? '; see docs/cluster-view.md' : ''
+  const late = { code, why: `${why}, for ${sayHowLong(waitedMs)} now${advice}` }
+  return verdict.kind === 'do' ? { ...verdict, late } : { kind: 'stuck', ...late }
+}
+
+function deadlineMs({ kind }: Verdict, { introduces }: Awaited): number {
+  if (introduces) return INTRODUCTION_MS
+  return kind === 'do' ? STEP_MS : WAIT_MS
+}
+
+const WAIT_MS = 30_000
+/** For a minute, engines keep out a node that they were told to forget: until then an introduction may bring nothing. */
+const INTRODUCTION_MS = 90_000
+/** A step that is tried again and again ends nothing: a handover may wait for a stream that is behind, or for clients. */
+const STEP_MS = 120_000
+
+function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obstacle | undefined): Obstacle {
+  if (verdict.kind === 'wait') return verdict
+  const { step } = verdict
+  if (step.kind === 'meet') return { code: 'cluster_view', why: step.why }
+  return (
+    held ?? {
+      code: 'trouble',
+      why: `the step ${step.kind} is tried again, and changes nothing (${step.why})`,
+    }
+  )
+}
+
+/** In few steps: each new sentence is recorded. */
+function sayHowLong(ms: number): string {
+  const minutes = [1, 2, 5, 10, 20, 60, 120, 300, 720, 1_440].findLast((one) => one * 60_000 <= ms)
+  return minutes === undefined ? 'more than 30 s' : `more than ${minutes} min`
 }
 
 /**
@@ -49,8 +85,8 @@ function isHeadless({ shards, recordedPrimary }: ObservedGroup): boolean {
   return !shards.some(({ id }) => id === recordedPrimary)
 }
 
-/** 30 s, plus the time for a sync of the data at 8 MB/s: measured were 50 to 250 MB/s on this project's machines. */
-function deadlineMs({ shards }: ObservedGroup): number {
+/** The time for a sync of the data at 8 MB/s: measured were 50 to 250 MB/s on this project's machines. */
+function syncMs({ shards }: ObservedGroup): number {
   const largest = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
-  return 30_000 + largest / 8_000
+  return largest / 8_000
 }

@@ -63,14 +63,15 @@ export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Ver
   for (const shard of own.shards.filter(isLive)) {
     if (shard.engine.cluster === null) continue
     const unknown = everybody.filter((other) => nodeOf(other, shard) === undefined)
-    const why = `shard ${shard.id} does not know ${unknown.length} other shard(s) of the cluster yet`
+    const why = `shard ${shard.id} does not know ${nameSome(unknown)} of the cluster yet`
     // If neither knows the other, one greeting is enough for both. A blank shard is introduced by its own
     // primary.
     const due = unknown.filter(
       (other) => other.engine.role !== 'blank' && (shard.id < other.id || nodeOf(shard, other) !== undefined),
     )
     const greetings = greet(due.map((other) => [shard, other]))
-    if (greetings.length > 0) return act({ kind: 'meet', greetings, why })
+    if (greetings.length > 0)
+      return act({ kind: 'meet', greetings, shard: shard.id, missing: unknown.length, why })
     // In a large cluster this takes long; it is waited for as long as the number of unknown shards falls.
     if (unknown.length > 0)
       return { kind: 'wait', shard: shard.id, code: 'cluster_view', why, progress: unknown.length }
@@ -113,10 +114,19 @@ export function planIntroduction(
     ...unaware.map((other) => [successor, other] as const),
     ...unheard.map((other) => [other, successor] as const),
   ])
-  const why = `shard ${successor.id} must be introduced to ${due.length} shard(s) of the cluster, and ${unheard.length} to it${howKnown(unheard[0], successor)}`
+  const why = `shard ${successor.id} must be introduced to ${nameSome(due)} of the cluster, and ${nameSome(unheard)} to it${howKnown(unheard[0], successor)}`
+  const missing = due.length + unheard.length
   return greetings.length === 0
-    ? { kind: 'wait', shard: successor.id, code: 'cluster_view', why, progress: due.length + unheard.length }
-    : act({ kind: 'meet', greetings, why })
+    ? { kind: 'wait', shard: successor.id, code: 'cluster_view', why, progress: missing }
+    : act({ kind: 'meet', greetings, shard: successor.id, missing, why })
+}
+
+/** For people: "shard 2, shard 5, shard 7 and 4 others". */
+function nameSome(shards: readonly ObservedShard[]): string {
+  const names = shards.slice(0, 3).map(({ id }) => `shard ${id}`)
+  const more = shards.length - names.length
+  if (names.length === 0) return 'no shard'
+  return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} other(s)`
 }
 
 /** The others forget a shard that is leaving while its process ends: it is not introduced again. */
@@ -170,7 +180,7 @@ function planMeeting({ shards }: ObservedGroup, anchor: LiveShard): Verdict | un
   if (strangers === undefined) return undefined
   const [by, to] = strangers
   const why = `the cluster does not know shard ${to.id} yet`
-  return act({ kind: 'meet', greetings: [{ by: by.id, to: to.id }], why })
+  return act({ kind: 'meet', greetings: [{ by: by.id, to: to.id }], shard: to.id, why })
 }
 
 /**

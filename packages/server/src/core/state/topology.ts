@@ -262,7 +262,13 @@ export type Step = (
   | { readonly kind: 'hand-over'; readonly from: number; readonly to: number }
   | { readonly kind: 'release-handover'; readonly primary: number }
   | { readonly kind: 'seal-handover' }
-  | { readonly kind: 'meet'; readonly greetings: readonly Greeting[] }
+  /** `shard` has to know others, or to be known to them. `missing`: how many of these are left, if they are counted. */
+  | {
+      readonly kind: 'meet'
+      readonly greetings: readonly Greeting[]
+      readonly shard: number
+      readonly missing?: number
+    }
   | { readonly kind: 'assign-slots'; readonly shard: number; readonly slots: SlotRange }
   | { readonly kind: 'forget-node'; readonly node: string; readonly shards: readonly number[] }
   | { readonly kind: 'record-primary'; readonly shard: number }
@@ -270,13 +276,13 @@ export type Step = (
 ) & { readonly why: string }
 
 /**
- * What to do now. `wait`: nothing, look again; as long as its `progress` changes, the wait has no deadline. `hold`: nothing is in the way,
+ * What to do now. `do`: a step; `late`: it was tried for so long that a person should look. `wait`: nothing, look again; as long as its `progress` changes, the wait has no deadline. `hold`: nothing is in the way,
  * but it waits for a person, the time or another group. `stuck`: only a person can resolve it; `retry` is tried now and then.
  * `hopeless`: the goal cannot be reached; nothing old was touched, or all of it can be undone.
  */
 export type Verdict =
   | { readonly kind: 'done' }
-  | { readonly kind: 'do'; readonly step: Step }
+  | { readonly kind: 'do'; readonly step: Step; readonly late?: Obstacle }
   | ({ readonly kind: 'wait'; readonly shard: number; readonly progress?: number } & Obstacle)
   | ({ readonly kind: 'hold'; readonly on: 'person' | 'time' | 'group' } & Obstacle)
   | ({ readonly kind: 'stuck'; readonly retry?: Step } & Obstacle)

@@ -5,8 +5,8 @@ import { meetTrouble } from './meet-trouble.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
 /** An upgrade that has not moved a role, of a database whose shards answer nothing just now. */
-function upgrading() {
-  const goal = { kind: 'keep', undo: false, from: { build: { flavour: 'redis', version: '7.0.15' } } }
+function upgrading({ undo } = { undo: false }) {
+  const goal = { kind: 'keep', undo, from: { build: { flavour: 'redis', version: '7.0.15' } } }
   const action = { uid: 'one', databaseUid: 1, kind: 'upgrade', goal, error: null } as unknown as Action
   const news: ActionNews[] = []
   const ports = {
@@ -28,6 +28,15 @@ test('trouble that comes again and again ends an upgrade that has moved no role'
   expect(isGivenUp()).toBe(false)
   await meetTrouble(1, new Error('it cannot be done'), 9, ports)
   expect(isGivenUp()).toBe(true)
+})
+
+test('trouble that lasts and cannot be undone asks a person; a moment of it does not', async () => {
+  const { ports, isGivenUp, last } = upgrading({ undo: true })
+  await meetTrouble(1, new Error('it cannot be done'), 8, ports)
+  expect(last()?.needsPerson).toBeUndefined()
+  await meetTrouble(1, new Error('it cannot be done'), 9, ports)
+  expect(isGivenUp()).toBe(false)
+  expect(last()).toMatchObject({ holdReason: 'trouble', needsPerson: true })
 })
 
 test('an agent that answers late ends no upgrade, however often: the action says what it waits for', async () => {

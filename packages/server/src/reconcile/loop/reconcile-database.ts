@@ -98,7 +98,7 @@ export async function planTurn(
     ports.log.warn({ err: cause, database: uid }, 'the endpoint could not be brought to its wanted state')
   })
   const lanes = planLanes({ database, action, goal, seen }, memory, ports.now())
-  await noteObstacle(database, lanes, ports)
+  await noteObstacle({ database, action }, lanes, ports)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, ports)
   return { began, database, action, goal, seen, lanes }
 }
@@ -106,7 +106,7 @@ export async function planTurn(
 /** What each group is to do next: the plan, limited by the orders of people, with the deadlines of waits applied. Changes nothing. */
 export function planLanes(
   { database, action, goal, seen }: Pick<TurnState, 'database' | 'action' | 'goal' | 'seen'>,
-  memory: Pick<TurnMemory, 'waitedMs'>,
+  memory: Pick<TurnMemory, 'waitedMs' | 'whyHeld'>,
   now: number,
 ): readonly Lane[] {
   const { uid } = database
@@ -118,7 +118,7 @@ export function planLanes(
     group,
     verdict: applyDeadlines(
       verdict,
-      memory.waitedMs(uid, group, verdict),
+      { waitedMs: memory.waitedMs(uid, group, verdict), held: memory.whyHeld(uid, group) },
       findGroup(seen, group),
       undoable,
       whatToDo,
@@ -229,7 +229,8 @@ async function actInLane(
     case 'do': {
       const outcome = await doStep(verdict.step, group, turn, ports, signal)
       if (outcome.kind === 'hopeless') return meetHopelessness(outcome, group, turn, ports, memory)
-      return afterStep(verdict.step.kind, outcome, { uid: turn.database.uid, group }, memory)
+      const afterMs = afterStep(verdict.step.kind, outcome, { uid: turn.database.uid, group }, memory)
+      return verdict.late === undefined ? afterMs : Math.max(HELD_MS, afterMs)
     }
   }
 }

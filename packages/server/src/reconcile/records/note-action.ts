@@ -41,14 +41,16 @@ export async function noteAction(
 ): Promise<void> {
   const { databaseUid, goal } = action
   const verdict = mostTelling(lanes)
-  const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : memory.whyHeld(databaseUid)
+  const late = verdict.kind === 'do' ? verdict.late : undefined
+  const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : (late ?? memory.whyHeld(databaseUid))
   const isTime = verdict.kind !== 'done' && memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)
   // One record for all of it: each waits for the disk.
   await note(action, ports, {
     status: 'running',
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
     ...said(obstacle),
-    needsPerson: verdict.kind === 'stuck' || (verdict.kind === 'hold' && verdict.on === 'person'),
+    needsPerson:
+      verdict.kind === 'stuck' || late !== undefined || (verdict.kind === 'hold' && verdict.on === 'person'),
     ...(action.kind === 'upgrade' && { wayBack: wayBack(seen, action.asked) }),
     ...(handedOver(seen, goal) &&
       action.handedOverAt === null && { handedOverAt: new Date(ports.now()).toISOString() }),
@@ -79,7 +81,9 @@ const PLAN_EVERY_MS = 500
 function mostTelling(lanes: readonly Lane[]): Verdict {
   const order: readonly Verdict['kind'][] = ['stuck', 'hopeless', 'do', 'wait', 'hold', 'done']
   const rank = ({ verdict }: Lane) =>
-    order.indexOf(verdict.kind) + (verdict.kind === 'hold' && verdict.on === 'group' ? 0.5 : 0)
+    verdict.kind === 'do' && verdict.late !== undefined
+      ? order.indexOf('stuck')
+      : order.indexOf(verdict.kind) + (verdict.kind === 'hold' && verdict.on === 'group' ? 0.5 : 0)
   return lanes.toSorted((a, b) => rank(a) - rank(b))[0]?.verdict ?? { kind: 'done' }
 }
 
@@ -87,13 +91,15 @@ function handedOver({ groups }: ObservedDatabase, goal: Goal): boolean {
   return !goal.undo && goal.from !== null && groups.every((group) => hasHandedOver(group, goal))
 }
 
-/** An error outside of the server ended this turn; it is tried again. */
+/** An error outside of the server ended this turn; it is tried again. `lasts`: it was so for many turns, and a person should look. */
 export async function noteTrouble(
   action: Action,
   why: string,
+  lasts: boolean,
   ports: ActionRecords<'update'> & Clock,
 ): Promise<void> {
-  await note(action, ports, said({ code: 'trouble', why: `it failed and is tried again: ${why}` }))
+  const obstacle = said({ code: 'trouble', why: `it failed and is tried again: ${why}` })
+  await note(action, ports, { ...obstacle, ...(lasts && { needsPerson: true }) })
 }
 
 /** The goal is reached: an upgrade takes effect on record, or was taken back and has failed; whole or not at all. */

@@ -88,6 +88,53 @@ test('waiting for one shard is counted while it stands still, and starts again a
   expect(memory.waitedMs(1, 0, wait(4, 101))).toBe(0)
 })
 
+const meet = (shard: number, missing?: number) => ({
+  kind: 'do' as const,
+  step: {
+    ...{ kind: 'meet' as const, greetings: [{ by: 1, to: 2 }], shard, why: '' },
+    ...(missing !== undefined && { missing }),
+  },
+})
+const arriving = (shard: number, progress: number) => ({
+  ...{ kind: 'wait' as const, shard, code: 'cluster_view' as const, why: '', progress },
+})
+
+test('a greeting and the wait for its arrival are one wait, until one more of the introductions has arrived', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  memory.waitedMs(1, 0, meet(3, 2))
+  for (now = 1_000; now < 60_000; now += 1_000)
+    memory.waitedMs(1, 0, now % 5_000 === 0 ? meet(3, 2) : arriving(3, 2))
+  expect(memory.waitedMs(1, 0, meet(3, 2))).toBe(60_000)
+  expect(memory.waitedMs(1, 0, meet(3, 1))).toBe(0)
+})
+
+test('two introductions of one group that are waited for by turns are both counted, and no other wait between', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  for (; now < 60_000; now += 1_000) memory.waitedMs(1, 0, now % 5_000 === 0 ? meet(5) : arriving(3, 2))
+  expect(memory.waitedMs(1, 0, meet(5))).toBe(60_000)
+  expect(memory.waitedMs(1, 0, arriving(3, 2))).toBe(59_000)
+  memory.waitedMs(1, 0, { kind: 'wait', shard: 3, code: 'loading', why: '' })
+  expect(memory.waitedMs(1, 0, meet(5))).toBe(0)
+})
+
+test('a step that is tried again and again is waited for, whatever its reason says; another step, or the same for another shard, is not the same', () => {
+  let now = 0
+  const memory = createTurnMemory(() => now)
+  const handOver = (to: number, why: string) => ({
+    ...{ kind: 'do' as const, step: { kind: 'hand-over' as const, from: 1, to, why } },
+  })
+  memory.waitedMs(1, 0, handOver(3, 'at offset 1'))
+  now = 4_000
+  expect(memory.waitedMs(1, 0, handOver(3, 'at offset 2'))).toBe(4_000)
+  expect(memory.waitedMs(1, 1, handOver(3, 'at offset 2'))).toBe(0)
+  expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(0)
+  now = 8_000
+  expect(memory.waitedMs(1, 0, { kind: 'done' })).toBe(0)
+  expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(0)
+})
+
 test('a server that stalled has not waited meanwhile: nothing is given up at its first look', () => {
   let now = 0
   const memory = createTurnMemory(() => now)

@@ -1,3 +1,4 @@
+import { awaitedIn } from '../../core/plan/awaited.ts'
 import type { Reported } from '../../core/plan/strangers-to-report.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Verdict } from '../../core/state/topology.ts'
@@ -8,14 +9,14 @@ import type { Verdict } from '../../core/state/topology.ts'
  */
 export interface TurnMemory {
   /**
-   * For how long the verdicts of a group have been waits for the same shard, which did not move on. 0 for any other verdict. Time in which
-   * nothing was looked at counts little: this server, or its machine, stalled then, and the shard may have as well.
+   * For how long the verdicts of a group have been waits for the same thing (core/plan/awaited.ts), which did not move on. 0 when it waits for nothing. Time in
+   * which nothing was looked at counts little: this server, or its machine, stalled then, and the shard may have as well.
    */
   waitedMs(databaseUid: number, group: number, verdict: Verdict): number
   /** Why the last step of a group could not be done yet; undefined when it was. */
   held(databaseUid: number, group: number, obstacle: Obstacle | undefined): void
-  /** Of any group of the database. */
-  whyHeld(databaseUid: number): Obstacle | undefined
+  /** Of any group of the database, or of the one with this number. */
+  whyHeld(databaseUid: number, group?: number): Obstacle | undefined
   stepTaken(databaseUid: number): void
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
@@ -43,10 +44,12 @@ export const ENDPOINT_OF = 'endpoint of'
 
 /** A database that waits is looked at again after a second at most, and a turn takes a few seconds. */
 const MOST_BETWEEN_LOOKS_MS = 5_000
+/** An introduction that does not arrive is repeated after the shortest `cluster-node-timeout` of engines, which is 5 s. Other introductions are waited for in between. */
+const BY_TURNS_MS = 20_000
 
 /** `clock`: milliseconds that only rise; a machine's own time may be set back. */
 export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
-  const waits = new Map<number, Map<number, Wait>>()
+  const waits = new Map<number, Map<number, Map<string, Wait>>>()
   const steps = new Map<number, number>()
   const holds = new Map<number, Map<number, Obstacle | undefined>>()
   const times = new Map<string, number>()
@@ -60,19 +63,29 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
     waitedMs(databaseUid, group, verdict) {
       const now = clock()
       const ofDatabase = of(waits, databaseUid)
-      if (verdict.kind !== 'wait') {
+      const awaited = awaitedIn(verdict)
+      if (awaited === undefined) {
         ofDatabase.delete(group)
         return 0
       }
-      const known = ofDatabase.get(group)
-      const { shard, progress } = verdict
-      const isSame = known?.shard === shard && known.progress === progress
-      const waitedMs = isSame ? known.waitedMs + Math.min(now - known.lookedAt, MOST_BETWEEN_LOOKS_MS) : 0
-      ofDatabase.set(group, { shard, progress, waitedMs, lookedAt: now })
+      const { what, progress, introduces } = awaited
+      const before = ofDatabase.get(group)
+      const known = before?.get(what)
+      const waitedMs =
+        known !== undefined && known.progress === progress
+          ? known.waitedMs + Math.min(now - known.lookedAt, MOST_BETWEEN_LOOKS_MS)
+          : 0
+      const others = [...(before ?? [])].filter(
+        ([, wait]) => introduces && wait.introduces && now - wait.lookedAt < BY_TURNS_MS,
+      )
+      ofDatabase.set(group, new Map([...others, [what, { progress, introduces, waitedMs, lookedAt: now }]]))
       return waitedMs
     },
     held: (databaseUid, group, obstacle) => void of(holds, databaseUid).set(group, obstacle),
-    whyHeld: (databaseUid) => [...of(holds, databaseUid).values()].find((obstacle) => obstacle !== undefined),
+    whyHeld: (databaseUid, group) =>
+      group === undefined
+        ? [...of(holds, databaseUid).values()].find((obstacle) => obstacle !== undefined)
+        : of(holds, databaseUid).get(group),
     stepTaken: (databaseUid) => void steps.set(databaseUid, (steps.get(databaseUid) ?? 0) + 1),
     stepsTaken: (databaseUid) => steps.get(databaseUid) ?? 0,
     isTime(what, everyMs) {
@@ -136,8 +149,8 @@ export function forOneTurn(memory: TurnMemory, databaseUid: number, cause: Cause
 }
 
 interface Wait {
-  readonly shard: number
   readonly progress: number | undefined
+  readonly introduces: boolean
   readonly waitedMs: number
   /** In milliseconds of the clock. */
   readonly lookedAt: number
