@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv'
-import { describeFaults } from './describe-faults.ts'
+import { describeFaults, firstOf } from './describe-faults.ts'
 import { describeUnfit } from './describe-unfit.ts'
 import { dropNulls } from './input/drop-nulls.ts'
 import { fieldsWithoutDigits } from './input/whole-numbers.ts'
@@ -48,6 +48,6 @@ export class InvalidInput extends Error {
   override readonly name = 'InvalidInput'
 
   constructor(faults: readonly string[]) {
-    super(faults.join('; '))
+    super(firstOf(faults).join('; '))
   }
 }

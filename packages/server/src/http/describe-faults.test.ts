@@ -33,3 +33,34 @@ test('a text with NUL or with half a character, and a number that is infinite, i
     for (const text of ['1e999', '-1e999'])
       expect(words(PageQuery, 'querystring', { [name]: text })).toMatch(new RegExp(`^${name}: must be`))
 })
+
+test('of a body with thousands of faults the first are named, however many come: more would keep the server for seconds', () => {
+  const login = compileValidator({ schema: authorizeUser.body, httpPart: 'body' })
+  const many = Object.fromEntries(Array.from({ length: 26_000 }, (_, n) => [`x${n}`, 1]))
+  const { message = '' } = login(many).error ?? {}
+  const named = message.split('; ')
+  expect(named.slice(0, 3)).toEqual([
+    'username: is missing',
+    'password: is missing',
+    'x0: is not a field of the body',
+  ])
+  expect([named.length, named.at(-1)]).toEqual([21, 'and more'])
+
+  const modules = Array.from({ length: 100_000 }, () => 1)
+  const refused = check({ modules, engine_version: 1 }).error?.message ?? ''
+  expect(refused).toMatch(/^.*modules: must NOT have more than 64 items.*; and more$/s)
+  expect(refused.split('; ')).toHaveLength(21)
+})
+
+test('a name of a field that nobody can read is cut', () => {
+  const login = compileValidator({ schema: authorizeUser.body, httpPart: 'body' })
+  const message = login({ username: 'a', password: 'b', ['y'.repeat(200_000)]: 1 }).error?.message
+  expect(message).toBe(`${'y'.repeat(100)}…: is not a field of the body`)
+})
+
+test('of a list with thousands of wrong characters the first places are named', () => {
+  const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } }
+  const list = compileValidator({ schema, httpPart: 'body' })
+  const named = (list({ list: Array(1_000).fill('1\0') }).error?.message ?? '').split('; ')
+  expect(named.slice(-2)).toEqual(['list.19: must not have the character NUL (U+0000)', 'and more'])
+})

@@ -8,12 +8,26 @@ export function describeFaults(
   faults: readonly ErrorObject[],
   httpPart: string | undefined,
 ): readonly string[] {
-  const choices = faults.filter(isChoice)
-  return faults
+  const first = faults.slice(0, MOST_FAULTS)
+  const choices = first.filter(isChoice)
+  const sentences = first
     .filter((fault) => !choices.some((choice) => fault !== choice && isPartOf(fault, choice)))
     .map((fault) => describe(fault, httpPart))
-    .filter((sentence, n, all) => all.indexOf(sentence) === n)
+  return [...new Set(sentences)]
 }
+
+/**
+ * Of these sentences the first, and that there are more: a body of 256 KB can have 100,000 faults, and all of them would be no answer
+ * for a person.
+ */
+export function firstOf(sentences: readonly string[]): readonly string[] {
+  return sentences.length <= MOST_SENTENCES ? sentences : [...sentences.slice(0, MOST_SENTENCES), 'and more']
+}
+
+/** Each is compared with the others: with all of a body of 256 KB the server would do nothing else for many seconds, and no login is needed. */
+const MOST_FAULTS = 200
+const MOST_SENTENCES = 20
+const LONGEST_NAME = 100
 
 interface Choice {
   readonly type?: unknown
@@ -86,7 +100,9 @@ function inBrackets(words: string): string {
 }
 
 function within(field: string, name: unknown): string {
-  return field === '' ? String(name) : `${field}.${String(name)}`
+  const text = String(name)
+  const short = text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text
+  return field === '' ? short : `${field}.${short}`
 }
 
 function whole(httpPart: string | undefined): string {
