@@ -39,6 +39,8 @@ export interface Operation {
   readonly ok: TSchema
   /** The answer goes on: server-sent events, until `event: end`. Its query has the fields of StreamQuery. */
   readonly stream?: true
+  /** Its answer is a list that may be long: it is sent entry by entry, as the client reads. */
+  readonly byEntry?: true
   /** It answers when what it began has ended; with the header `Prefer: respond-async`, at once. */
   readonly waits?: true
   /** An order to an agent or a proxy that changes something: with an epoch, it is refused when that is not the highest any more. */

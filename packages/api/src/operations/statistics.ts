@@ -67,6 +67,7 @@ export const listDatabaseStats = operation({
   permission: 'view_all_bdb_stats',
   query: IntervalsQuery,
   ok: Type.Array(seriesOf(Bdb)),
+  byEntry: true,
   errors: ['invalid_request'],
 })
 
@@ -117,6 +118,7 @@ export const listShardStats = operation({
   permission: 'view_all_shard_stats',
   query: IntervalsQuery,
   ok: Type.Array(seriesOf(Shard)),
+  byEntry: true,
   errors: ['invalid_request'],
 })
 
@@ -167,6 +169,7 @@ export const listNodeStats = operation({
   permission: 'view_all_nodes_stats',
   query: IntervalsQuery,
   ok: Type.Array(seriesOf(NodePoint)),
+  byEntry: true,
   errors: ['invalid_request'],
 })
 

@@ -1,5 +1,5 @@
 import type { Input, NeutralField, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
-import { underRequest } from '@fairlead/engine'
+import { createTurns, underRequest } from '@fairlead/engine'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
@@ -13,6 +13,7 @@ import { readFormFile } from './read-form-file.ts'
 import { actionIn } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
 import { selectFields } from './select-fields.ts'
+import { sendEntries } from './send-entries.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,7 +37,10 @@ export type Asker<Op extends Operation> = Op['permission'] extends null ? Reques
 export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
   ? EventStream<Output<Op>>
-  : Output<Op>
+  : Op extends { readonly byEntry: true }
+    ? Iterable<EntryOf<Output<Op>>>
+    : Output<Op>
+type EntryOf<List> = List extends readonly (infer Entry)[] ? Entry : never
 /** Serves an operation of the contract with a handler. The input is checked before the handler, its answer after it. */
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
@@ -47,6 +51,7 @@ export type Around = <T>(work: () => Promise<T>) => Promise<T>
 export function mountOn(app: FastifyInstance, around: Around = (work) => work()): Mount {
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
+  const inTurn = createTurns()
   return (op, handler) => {
     const cacheControl = op.cacheSeconds === undefined ? 'no-store' : `public, max-age=${op.cacheSeconds}`
     const route: RouteOptions = {
@@ -78,6 +83,13 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         if (request.method !== 'GET') request.actionUid = actionIn(answer)
         // The type of such an operation says that its handler answers this.
         if (op.stream === true) return await app.streams.answer(request, reply, answer as EventStream)
+        if (op.byEntry === true)
+          return await sendEntries(
+            op,
+            answer as Iterable<unknown>,
+            { request, reply },
+            { places: app.places, inTurn },
+          )
         return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
       },
     }

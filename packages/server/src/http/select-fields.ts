@@ -12,19 +12,17 @@ interface Schema {
  */
 export function selectFields(op: Operation, query: unknown, answer: unknown, reply: FastifyReply): unknown {
   const { fields = '' } = query as { readonly fields?: string }
-  const names = fields
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  if (names.length === 0) return answer
+  const names = new Set(fields.split(',').map((name) => name.trim()))
+  names.delete('')
+  if (names.size === 0) return answer
   void reply.serializer(reply.compileSerializationSchema(withoutRequired(op)))
   return Array.isArray(answer)
     ? answer.map((one) => pick(one as object, names))
     : pick(answer as object, names)
 }
 
-function pick(answer: object, names: readonly string[]): object {
-  return Object.fromEntries(Object.entries(answer).filter(([name]) => names.includes(name)))
+function pick(answer: object, names: ReadonlySet<string>): object {
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => names.has(name)))
 }
 
 /** Compiled schemas are remembered by their object, so an operation has one. */

@@ -91,10 +91,12 @@ function answersOf(statistics: Statistics) {
   // A query that is wrong is refused before anything is looked for.
   const allOf = (kind: SeriesKind, uids: readonly number[], query: Query) => {
     const [asked, show] = [readQuery(query), toWire(kind, query)]
-    return uids.map((uid) => ({
-      uid: String(uid),
-      intervals: statistics.intervals(kind, uid, asked).map(show),
-    }))
+    return {
+      *[Symbol.iterator]() {
+        for (const uid of uids)
+          yield { uid: String(uid), intervals: statistics.intervals(kind, uid, asked).map(show) }
+      },
+    }
   }
   const series = (kind: SeriesKind, uid: number, query: Query) => {
     const [asked, show] = [readQuery(query), toWire(kind, query)]
@@ -145,17 +147,15 @@ function readTime(field: string, text: string | undefined): number | undefined {
 /** With the metrics that were asked for. */
 function toWire(kind: StatisticsKind, { metrics }: Query) {
   const names: readonly string[] = Object.keys(statisticsMetrics[kind])
-  const asked = metrics?.split(',').map((name) => name.trim())
-  const unknown = asked?.find((name) => !names.includes(name))
+  const asked = metrics && new Set(metrics.split(',').map((name) => name.trim()))
+  const unknown = [...(asked || [])].find((name) => !names.includes(name))
   if (unknown !== undefined)
     throw new Refusal('invalid_request', `metrics: ${unknown} is none of ${names.join(', ')}`)
   return ({ interval, fromMs, toMs, values }: Interval) => ({
     interval,
     stime: timeOf(fromMs),
     etime: timeOf(toMs),
-    ...(asked === undefined
-      ? values
-      : Object.fromEntries(Object.entries(values).filter(([name]) => asked.includes(name)))),
+    ...(asked ? Object.fromEntries(Object.entries(values).filter(([name]) => asked.has(name))) : values),
   })
 }
 

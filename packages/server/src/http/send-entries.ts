@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import type { Operation } from '@fairlead/api'
+import type { createTurns } from '@fairlead/engine'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Places } from './places.ts'
+
+/** A client that takes nothing for so long is disconnected. */
+const STALLED_MS = 60_000
+
+/**
+ * Answers a list entry by entry, as fast as the client reads, and of all such answers together one entry in a round of the event loop: `inTurn`
+ * is theirs. A long list would otherwise take memory and time from all other work of the server. Throws `too_many_requests` where too many
+ * are being sent.
+ */
+export async function sendEntries(
+  op: Operation,
+  entries: Iterable<unknown>,
+  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  parts: { readonly places: Places; readonly inTurn: ReturnType<typeof createTurns> },
+): Promise<Readable> {
+  const { request, reply } = exchange
+  const print = reply.compileSerializationSchema(itemsOf(op))
+  const place = await parts.places.take(request)
+  const body = Readable.from(printEntries(entries, print, parts.inTurn), { objectMode: false })
+  const leave = () => {
+    place[Symbol.dispose]()
+    body.destroy()
+  }
+  if (reply.raw.closed) leave()
+  else reply.raw.once('close', leave)
+  reply.raw.setTimeout(STALLED_MS)
+  void reply.type('application/json; charset=utf-8')
+  return body
+}
+
+async function* printEntries(
+  entries: Iterable<unknown>,
+  print: (entry: Record<string, unknown>) => string,
+  inTurn: ReturnType<typeof createTurns>,
+): AsyncGenerator<string> {
+  const iterator = entries[Symbol.iterator]()
+  yield '['
+  for (let lead = ''; ; lead = ',') {
+    const text = await inTurn(async () => {
+      await nextRound()
+      const { done, value } = iterator.next()
+      return done === true ? undefined : lead + print(value as Record<string, unknown>)
+    })
+    if (text === undefined) break
+    yield text
+  }
+  yield ']'
+}
+
+/** Compiled schemas are remembered by their object: the contract has one of each operation. */
+function itemsOf({ ok }: Operation): Record<string, unknown> {
+  const { items } = ok as { readonly items?: Record<string, unknown> }
+  if (items === undefined) throw new Error('only a list has entries')
+  return items
+}
