@@ -38,6 +38,8 @@ export function readOperatorPair({ cert, key }: TlsPair, nowMs: number): TlsPair
   const [leaf] = chain
   if (leaf === undefined) throw wrong('certificate: it holds no certificate in PEM')
   const privateKey = readKey(key)
+  const unfit = whyUnfit(privateKey)
+  if (unfit !== undefined) throw wrong(`key: ${unfit}`)
   if (!leaf.checkPrivateKey(privateKey))
     throw wrong('key: it does not belong to the first certificate; the chain begins with that of the server')
   for (const [n, one] of chain.entries()) checkLink(one, chain[n + 1], n, nowMs)
@@ -77,6 +79,31 @@ function readKey(pem: string): KeyObject {
   } catch (cause) {
     throw wrong('key: it is no private key in PEM', cause)
   }
+}
+
+/** Curves that each client knows. */
+const curves = ['prime256v1', 'secp384r1', 'secp521r1']
+const MOST_RSA_BITS = 4_096
+
+/**
+ * Why no client could be shown a certificate of this key, or why handshakes with it would cost others too much: each is calculated in the thread
+ * that serves all clients, and takes 45 ms with 8,192 bits of RSA.
+ */
+export function whyUnfit(
+  key: Pick<KeyObject, 'asymmetricKeyType' | 'asymmetricKeyDetails'>,
+): string | undefined {
+  const { asymmetricKeyType: type = '', asymmetricKeyDetails: { modulusLength = 0, namedCurve = '' } = {} } =
+    key
+  if (type.startsWith('ed')) return undefined
+  if (type === 'ec')
+    return curves.includes(namedCurve)
+      ? undefined
+      : `clients of TLS do not know the curve ${namedCurve}; take P-256, P-384 or P-521`
+  if (!type.startsWith('rsa'))
+    return `TLS has no certificates with a key of ${type}; take ECDSA, Ed25519 or RSA`
+  if (modulusLength > MOST_RSA_BITS)
+    return `${modulusLength} bits of RSA cost each handshake too much; take at most ${MOST_RSA_BITS}, or ECDSA`
+  return undefined
 }
 
 /** Each is valid now, and signed by the next. */
