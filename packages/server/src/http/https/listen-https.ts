@@ -3,9 +3,11 @@ import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
+import { addressSource } from '../../sessions/sources.ts'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
 import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
 import type { ConnectionBounds } from '../bound-connections.ts'
+import { createHandshakeQueue, type HandshakeQueue } from './handshake-queue.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
 
@@ -38,13 +40,17 @@ export async function listenHttps(deps: {
 }): Promise<HttpsListener> {
   const { http, bounds, place, pair } = deps
   const handshakes: Handshakes = new Map()
-  const tls = secure(pair, http, bounds, handshakes)
+  const tls = secure(pair, http, bounds, handshakes, (raw) => queue.end(raw))
+  const queue = createHandshakeQueue({
+    begin: (raw) => tls.emit('connection', raw),
+    sourceOf: ({ remoteAddress = '' }) => addressSource(remoteAddress) ?? 'this machine',
+  })
   const open = new Set<Socket>()
   const front = createServer({ noDelay: true }, (raw) => {
     open.add(raw)
     raw.once('close', () => open.delete(raw))
     raw.on('error', () => raw.destroy())
-    if (bounds.admit(raw)) awaitHandshake(raw, tls, handshakes)
+    if (bounds.admit(raw)) awaitHandshake(raw, queue, handshakes)
   })
   front.listen(place)
   await once(front, 'listening')
@@ -88,11 +94,13 @@ function secure(
   http: Pick<FastifyInstance, 'server'>,
   bounds: ConnectionBounds,
   handshakes: Handshakes,
+  onEnd: (raw: Socket) => void,
 ): TlsServer {
   const options = { ...tlsForClients(pair), ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS }
   const tls = createTlsServer(options, (secured) => {
     const raw = handshakes.get(peerOf(secured))
     handshakes.delete(peerOf(secured))
+    if (raw !== undefined) onEnd(raw)
     if (raw === undefined || !bounds.handOver(raw, secured)) secured.destroy()
     else http.server.emit('connection', secured)
   })
@@ -104,7 +112,7 @@ function secure(
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
-function awaitHandshake(raw: Socket, tls: TlsServer, handshakes: Handshakes): void {
+function awaitHandshake(raw: Socket, queue: HandshakeQueue, handshakes: Handshakes): void {
   const peer = peerOf(raw)
   handshakes.set(peer, raw)
   const late = setTimeout(() => {
@@ -119,7 +127,7 @@ function awaitHandshake(raw: Socket, tls: TlsServer, handshakes: Handshakes): vo
     if (first === null) return void raw.destroy()
     if (first[0] === TLS_HANDSHAKE) {
       raw.unshift(first)
-      tls.emit('connection', raw)
+      queue.add(raw)
     } else refuse(raw)
   })
 }

@@ -1,0 +1,95 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { setImmediate as round } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { until } from '../../../../../proof/until.ts'
+import { createHandshakeQueue } from './handshake-queue.ts'
+
+/** Connections by name: the first letter is their source. */
+function makeQueue(limits: { readonly atOnce?: number; readonly holdMs?: number }) {
+  const begun: string[] = []
+  const sockets = new Map<string, Socket>()
+  const names = new Map<Socket, string>()
+  const nameOf = (socket: Socket) => names.get(socket) ?? ''
+  const queue = createHandshakeQueue({
+    ...limits,
+    begin: (socket) => void begun.push(nameOf(socket)),
+    sourceOf: (socket) => nameOf(socket)[0] ?? '',
+  })
+  const socketOf = (name: string) => {
+    const known = sockets.get(name)
+    if (known !== undefined) return known
+    const emitter = Object.assign(new EventEmitter(), {
+      destroyed: false,
+      destroy() {
+        emitter.destroyed = true
+        emitter.emit('close')
+      },
+    })
+    const socket = emitter as unknown as Socket
+    sockets.set(name, socket)
+    names.set(socket, name)
+    return socket
+  }
+  return {
+    begun,
+    socketOf,
+    add: (...some: readonly string[]) => some.forEach((name) => void queue.add(socketOf(name))),
+    end: (name: string) => queue.end(socketOf(name)),
+  }
+}
+
+async function rounds(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await round()
+}
+
+test('one handshake begins in a round; sources take turns, and of one the newest goes first', async () => {
+  const queue = makeQueue({ holdMs: 3_600_000 })
+  queue.add('a1', 'a2', 'a3', 'a4', 'b1', 'b2')
+  expect(queue.begun).toEqual([])
+  await round()
+  const afterOne = queue.begun.length
+  await rounds(10)
+  expect(queue.begun).toEqual(['a4', 'b2', 'a3', 'b1', 'a2', 'a1'])
+  expect(afterOne).toBeLessThanOrEqual(1)
+})
+
+test('no more are under way than may be, and the next begins when one ends or breaks off', async () => {
+  const queue = makeQueue({ atOnce: 2, holdMs: 3_600_000 })
+  queue.add('a1', 'a2', 'a3', 'a4', 'a5')
+  await rounds(10)
+  expect(queue.begun).toEqual(['a5', 'a4'])
+  queue.end('a5')
+  await rounds(3)
+  expect(queue.begun).toEqual(['a5', 'a4', 'a3'])
+  // One that waits, and one that is under way.
+  queue.socketOf('a2').destroy()
+  queue.socketOf('a4').destroy()
+  await rounds(3)
+  expect(queue.begun).toEqual(['a5', 'a4', 'a3', 'a1'])
+})
+
+test('one that takes too long is closed when another waits, and not before', async () => {
+  const queue = makeQueue({ atOnce: 2, holdMs: 1 })
+  queue.add('a1', 'a2')
+  await until('both have begun', () => queue.begun.length === 2)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect([queue.socketOf('a1').destroyed, queue.socketOf('a2').destroyed]).toEqual([false, false])
+  queue.add('b1')
+  await until('it has its turn', () => queue.begun.includes('b1'))
+  expect([queue.socketOf('a2').destroyed, queue.socketOf('a1').destroyed]).toEqual([true, false])
+})
+
+test('connections that come and go while they wait leave nothing', async () => {
+  const queue = makeQueue({ atOnce: 1, holdMs: 3_600_000 })
+  queue.add('a0')
+  await rounds(3)
+  for (let n = 1; n < 1_000; n += 1) {
+    queue.add(`a${n}`)
+    queue.socketOf(`a${n}`).destroy()
+  }
+  queue.add('a1000')
+  queue.end('a0')
+  await rounds(3)
+  expect(queue.begun).toEqual(['a0', 'a1000'])
+})
