@@ -151,7 +151,7 @@ export const variables = {
     name: 'FAIRLEAD_STORE_PASSWORD_FILE',
     about:
       'File with the password for FAIRLEAD_STORE. It is read for each new connection: write a new one into it when you change the password.',
-    otherwise: 'PostgreSQL is given none',
+    otherwise: 'no password is sent to PostgreSQL',
     read: (text) => (text === undefined ? null : resolve(text)),
   }),
   keyRotationDays: variable({

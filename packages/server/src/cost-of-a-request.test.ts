@@ -94,7 +94,7 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
 
 const post = (url: string, payload: object = {}): InjectOptions => ({ method: 'POST', url, payload })
 const limited = { 'x-limited': 'yes' }
-/** On the path of one, and of one page, whatever else there is. */
+/** Requests about one database, or one page. */
 const requests: readonly InjectOptions[] = [
   post('/v1/users/authorize', { username: 'admin', password: PASSWORD }),
   { url: '/v1/bdbs/1' },

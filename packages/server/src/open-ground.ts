@@ -40,7 +40,7 @@ export async function openGround(
 
 const LOOK_AGAIN_MS = 1_000
 
-/** Waits for a PostgreSQL that is not there, and says so once: databases serve meanwhile, and the next to look would be a person. Throws when `stop` is aborted. */
+/** Waits for a PostgreSQL that does not answer, and logs each reason once: databases serve meanwhile. Throws when `stop` is aborted. */
 async function openOnceThere(
   place: StorePlace,
   readBox: () => SecretBox,

@@ -1,7 +1,7 @@
 import { type Operation, operations } from '@fairlead/api'
 import { createChance } from '../../../proof/create-chance.ts'
 
-/** One thing to send: bytes, and whether more would have to come (then the sender hangs up its side). */
+/** One input: bytes, and whether they are incomplete (then the sender closes its side). */
 export interface HostileInput {
   readonly kind: string
   readonly bytes: Buffer

@@ -16,8 +16,8 @@ export interface Passing {
 }
 
 /**
- * What becomes of a message, and of its connection. `cut`: both ends are closed before it; `half`: in its midst; `unanswered`: when the server
- * answers it, and the answer is dropped.
+ * The fate of a message and of its connection. `cut`: both ends are closed before it; `half`: in its midst; `unanswered`: when
+ * the server answers it, and the answer is dropped.
  */
 export type Fate = 'pass' | 'cut' | 'half' | 'unanswered'
 
@@ -28,7 +28,7 @@ export interface PostgresRelay extends AsyncDisposable {
   judge(fate: (message: Passing) => Fate): void
   /** Where new connections go from now on: the folder of another PostgreSQL; null: they are closed at once. */
   aim(to: string | null): void
-  /** Nothing goes through any more, and nothing is said. */
+  /** No message passes any more, and no connection is closed. */
   freeze(): void
   /** Closes all connections. What comes later goes through again. */
   mend(): void

@@ -85,7 +85,7 @@ function socketTransport(socketPath: string): Transport {
     // It takes up another protocol (101): without this the request would never end, not by its deadline either.
     sent.on('upgrade', (_response, stream) => {
       stream.destroy()
-      reject(new Error('its answer is none'))
+      reject(new Error('its answer is of another protocol (101)'))
     })
     sent.end()
     return promise

@@ -20,7 +20,7 @@ async function foldOf(store: Store, uid: string, after = 0): Promise<ActionChang
   return Object.assign({}, ...changes) as ActionChange
 }
 
-test('an event is written with what it tells, or neither is; what people do not see makes none', async () => {
+test('an event and its change are written together or not at all; a change that people do not see makes no event', async () => {
   await using store = await openTestStore(':memory:')
   await begin(store, 'a', 1)
   const failing = store.transaction(async (db) => {
@@ -36,7 +36,7 @@ test('an event is written with what it tells, or neither is; what people do not 
   ])
 })
 
-test('numbers rise over all actions, and it is known whose are new', async () => {
+test('sequence numbers rise over all actions, and the actions with new events are known', async () => {
   await using store = await openTestStore(':memory:')
   await begin(store, 'a', 1)
   await begin(store, 'b', 2)

@@ -11,11 +11,11 @@ export const MOST_KEPT = 2_000
 export const KEPT_DAYS = 30
 
 export interface ActionEventsStore {
-  /** Adds the next event. Call it in the transaction of what it tells: both are there, or neither. */
+  /** Adds the next event. Has to be called in the transaction of its change: both are written, or neither. */
   append(actionUid: string, notice: ActionNotice, at: string): Promise<void>
   /** Some events of an action after number `seq`, in order. */
   listAfter(actionUid: string, seq: number, limit: number): Promise<readonly ActionEvent[]>
-  /** Whose events came after number `seq`, in order, at most `limit`. */
+  /** The actions with events after number `seq`, in order, at most `limit`. */
   heardAfter(
     seq: number,
     limit: number,
@@ -26,7 +26,7 @@ export interface ActionEventsStore {
   dropOld(now: string): Promise<void>
 }
 
-/** `append` belongs into the transaction that changes what it tells of: both are written or neither. */
+/** `append` has to run in the transaction of the change that the event reports: both are written, or neither. */
 export function actionEventsStore(db: Db): ActionEventsStore {
   const of = (actionUid: string) =>
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)
@@ -39,7 +39,7 @@ export function actionEventsStore(db: Db): ActionEventsStore {
         .insertInto('action_events')
         .values({ seq, action_uid: actionUid, at, type: notice.type, data: JSON.stringify(dataOf(notice)) })
         .execute()
-      // A handover is written while clients are held: it leaves the tidying to others.
+      // A handover is written while clients are held, so other events delete old ones.
       if (notice.type === 'action') await dropOverflow(db, actionUid)
     },
     async listAfter(actionUid, seq, limit) {

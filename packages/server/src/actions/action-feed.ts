@@ -43,7 +43,7 @@ export function createActionFeed(store: Store): ActionFeed {
     if (seen !== undefined && !mayBeNew(seen, changes, atMs)) return
     if (seen === undefined) {
       seen = { seq: await events.lastNumber(), changes, atMs }
-      wakeAll() // what came before that may not have been read
+      wakeAll() // earlier events may not have been read yet
       return
     }
     const heard = await events.heardAfter(seen.seq, PAGE)
@@ -61,7 +61,7 @@ export function createActionFeed(store: Store): ActionFeed {
     if (isLooking) return
     isLooking = true
     look()
-      .catch(wakeAll) // the readers meet the same trouble, and report it
+      .catch(wakeAll) // the readers get the same error, and report it
       .finally(() => {
         isLooking = false
       })

@@ -161,7 +161,7 @@ test('actions are listed by database, by status in each form’s words, and no m
   }
 })
 
-test('whose role is limited to databases sees what is about those', async () => {
+test('a user whose role is limited to databases sees the actions of those', async () => {
   expect(uids((await get('/v1/actions', limited)).body['state-machines'])).toEqual(['action-2', 'action-0'])
   expect(uids((await get('/v2/actions?limit=1', limited)).body)).toEqual(['action-2'])
   expect(uids((await get('/v1/actions/bdb/1', limited)).body)).toEqual(['action-2', 'action-0'])
@@ -175,7 +175,7 @@ test('whose role is limited to databases sees what is about those', async () => 
   }
 })
 
-test('an action that ended is told whole, and no secret with it', async () => {
+test('an action that ended is shown in full, without secrets', async () => {
   const response = await fetch(`${fairlead.url}/v1/actions/action-2/events`, {
     headers: { authorization: limited },
   })
@@ -194,7 +194,7 @@ test('a control plane stops also while clients follow an action, and goes on aft
     const goal = steadyGoal({ ...database('one'), uid: 1, groups: [{}] } as never)
     return actionsStore(db).insert({ uid: 'open', databaseUid: 1, kind: 'upgrade', goal }, minute(9))
   })
-  // There is no agent here: what the action waits for is told live.
+  // There is no agent here: the stream reports what the action waits for.
   const response = await fetch(`${fairlead.url}/v1/actions/open/events`, {
     headers: { authorization: admin },
   })

@@ -100,13 +100,13 @@ async function collect<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
 const waits = { holdReason: 'replication', waitingFor: 'a replica to load' } as const
 const waitsOnWire = { hold_reason: 'replication', waiting_for: 'a replica to load' }
 
-test('an action is followed from its beginning to its end, and the fields that changed make up what it is', async () => {
+test('an action is followed from its beginning to its end, and the changed fields add up to its state', async () => {
   await update({ status: 'running', progress: 10, step: 'add-shard', ...waits })
   const response = await request()
   expect(response.headers.get('content-type')).toMatch('text/event-stream')
   const whole = response.text()
   await update({ holdReason: null, waitingFor: '', progress: 60 })
-  await update({ progress: 60, pending: [] }) // nothing that events tell of
+  await update({ progress: 60, pending: [] }) // fields that events do not report
   await update({ status: 'done', progress: 100, step: '' })
 
   const text = await whole
@@ -131,7 +131,7 @@ test('an action is followed from its beginning to its end, and the fields that c
   expect(text).not.toContain('secret')
 })
 
-test('a handover is told when the role has moved, and again when its full syncs are counted', async () => {
+test('a handover is an event when the role has moved, and again when its full syncs are counted', async () => {
   const handovers = handoversStore(store.db)
   const certificate: Certificate = {
     from: 1,
@@ -255,7 +255,7 @@ test('the query says where to go on for clients that cannot set a header; the he
   }
 })
 
-test('what one may not see one may not follow', async () => {
+test('a user who may not see an action may not follow it', async () => {
   const refused = await request({}, '', 'limited')
   expect([refused.status, await refused.json()]).toMatchObject([403, { error_code: 'forbidden' }])
   await expect(
@@ -263,7 +263,7 @@ test('what one may not see one may not follow', async () => {
   ).rejects.toMatchObject({ code: 'action_not_exist' })
 })
 
-test('while nothing happens a comment says so', async () => {
+test('while nothing happens, comments are sent', async () => {
   const response = await request({ 'last-event-id': '1' })
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     expect(chunk).toMatch(/^(:\n\n)+$/)
@@ -272,7 +272,7 @@ test('while nothing happens a comment says so', async () => {
 })
 
 test.runIf(isOnPostgres)(
-  'whichever server is asked, what another one writes is told, each event once and in order',
+  'every server streams the events that another one writes, each once and in order',
   async () => {
     await using one = await openTestStore('shared')
     await using other = await openTestStore('shared')
@@ -292,7 +292,7 @@ test.runIf(isOnPostgres)(
 )
 
 test.runIf(isOnPostgres)(
-  'a follower of an action hears of its end also where a failover has lost the events that were told last',
+  'a follower of an action gets its end also if a failover has lost the last events',
   async () => {
     await update({ step: 'wait' })
     const { uid } = await databasesStore(store.db).insert({ ...databaseOf({ name: 'other' }), groups: 1 })

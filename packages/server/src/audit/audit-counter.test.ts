@@ -32,7 +32,7 @@ function cutOff(store: Store, tries: number): Store {
   }
 }
 
-test('a transaction that is done again counts its event once, and loses no count of the hour before', async () => {
+test('a repeated transaction counts its event once, and loses no count of the former hour', async () => {
   await using store = await openTestStore(':memory:')
   let nowMs = Date.parse('2026-11-21T12:00:00Z')
   const counter = createAuditCounter(cutOff(store, 2), () => nowMs)
@@ -45,7 +45,7 @@ test('a transaction that is done again counts its event once, and loses no count
   expect(await total(store)).toBe(27)
 })
 
-test('what could not be written of the hour before is written later', async () => {
+test('counts of the former hour that could not be written are written later', async () => {
   await using store = await openTestStore(':memory:')
   let nowMs = Date.parse('2026-11-21T12:00:00Z')
   let isAway = false

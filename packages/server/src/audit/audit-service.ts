@@ -7,7 +7,7 @@ import { type Verification, verifyAudit } from './verify-audit.ts'
 
 /** Reads and proves the audit; nothing is appended here. */
 export interface Audit {
-  /** What this caller may see of it: whose role is limited to some databases sees what is about those. */
+  /** The records that this caller may see: a user whose role is limited to some databases sees the records about those. */
   list(query: Omit<AuditQuery, 'databases'>, caller: Caller): Promise<readonly AuditRecord[]>
   verify(head?: string): Promise<Verification>
 }

@@ -79,7 +79,7 @@ test('every login, failure and lock, every change of users, roles, passwords and
   expect(entries.map(({ uid }) => uid)).toEqual(entries.map((_, n) => n + 1))
 })
 
-test('what was refused leaves no record of a change', async () => {
+test('a refused request leaves no record of a change', async () => {
   const before = await types()
   await send('DELETE', '/v1/users/1')
   await send('POST', '/v1/users', { name: 'admin', password: 'a-password-of-mine' })
@@ -147,7 +147,7 @@ test('a role that shows a database does not show its log, unless it allows that'
   expect(await logs('', mia)).toEqual([])
 })
 
-test('a verification passes over what is as it was written, with or without a server', async () => {
+test('a verification passes if no record was changed, with or without a server', async () => {
   const { records, head, fault } = await verify()
   expect(fault).toBeUndefined()
   expect([records, head]).toEqual([(await logs()).length, `${records}:${(await logs()).at(-1)?.hash}`])
@@ -182,7 +182,7 @@ const tampering: Readonly<Record<string, readonly [string, RegExp]>> = {
   ],
 }
 for (const [what, [change, message]] of Object.entries(tampering)) {
-  test(`a verification tells when ${what}`, async () => {
+  test(`a verification fails when ${what}`, async () => {
     for (let n = 0; n < 4; n += 1) await authorize('nobody', 'x')
     await fairlead.tamper(change)
     expect((await verify()).fault).toMatch(message)
@@ -190,7 +190,7 @@ for (const [what, [change, message]] of Object.entries(tampering)) {
   })
 }
 
-test('a verification tells when all was rewritten, and keeps telling until a person has looked', async () => {
+test('a verification fails when all records were rewritten, until a person has removed the old checkpoint', async () => {
   for (let n = 0; n < 4; n += 1) await authorize('nobody', 'x')
   const rewritten = await fairlead.withStore(async ({ db }) => {
     const records = await auditStore(db).listAfter(0, 1_000)
@@ -217,7 +217,7 @@ test('a verification tells when all was rewritten, and keeps telling until a per
   expect((await verify()).fault).toBeUndefined()
 })
 
-test('a signed head that was changed is no signed head', async () => {
+test('a changed checkpoint is not accepted', async () => {
   await fairlead.restart()
   writeFileSync(join(fairlead.home, 'audit', 'checkpoint'), 'v1:AAAA')
   expect((await verify()).fault).toMatch(/audit.checkpoint was changed, or signed with another key/)

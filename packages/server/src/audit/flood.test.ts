@@ -24,7 +24,7 @@ const refusals = async () => {
 const total = (entries: readonly Entry[]) =>
   entries.reduce((sum, { details }) => sum + (details.times ?? 1), 0)
 
-test('a user who is refused again and again fills a few lines an hour, and none of it is left uncounted', async () => {
+test('a user who is refused repeatedly causes a few records an hour, and each refusal is counted', async () => {
   const mia = await fairlead.signIn('mia', 'a-password-of-mine', 86_400)
   const ask = (path: string) => fairlead.send('GET', path, { auth: mia })
   for (let n = 0; n < 400; n += 1) expect((await ask('/v1/users')).status).toBe(403)
@@ -32,8 +32,8 @@ test('a user who is refused again and again fills a few lines an hour, and none 
 
   const during = await refusals()
   expect(during.length).toBeLessThan(100)
-  expect(during.filter(({ bdb_uid }) => bdb_uid !== undefined).length).toBeGreaterThan(10) // each by itself at first
-  expect(during.some(({ details }) => (details.times ?? 0) >= 90)).toBe(true) // the hundredth told of those before
+  expect(during.filter(({ bdb_uid }) => bdb_uid !== undefined).length).toBeGreaterThan(10) // the first ones are records of their own
+  expect(during.some(({ details }) => (details.times ?? 0) >= 90)).toBe(true) // the hundredth record counts those before it
 
   fairlead.pass({ seconds: 3_601 })
   await ask('/v1/users')
@@ -43,7 +43,7 @@ test('a user who is refused again and again fills a few lines an hour, and none 
   expect((await verifyAuditOf(fairlead.config, undefined)).fault).toBeUndefined()
 })
 
-test('what was counted is written when the server stops', async () => {
+test('counts are written when the server stops', async () => {
   const mia = await fairlead.signIn('mia', 'a-password-of-mine', 86_400)
   for (let n = 0; n < 50; n += 1) await fairlead.send('GET', '/v1/users', { auth: mia })
   await fairlead.restart()

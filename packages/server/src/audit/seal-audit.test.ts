@@ -34,7 +34,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** So many records a day. */
+/** This many records a day. */
 async function live(days: number, each = 10): Promise<void> {
   for (let day = 0; day < days; day += 1) {
     await store.transaction(async (db) => {
@@ -53,7 +53,7 @@ const verify = (head?: string) => verifyAudit(store.db, files, head)
 const inStore = async () => (await auditStore(store.db).listAfter(0, 10_000)).length
 const segments = () => readdirSync(join(home, 'audit')).filter((file) => file.endsWith('.gz'))
 
-test('what is old enough leaves the store for a file, and all of it can still be read and proven', async () => {
+test('old records move from the store into a file, and can still be read and verified', async () => {
   await live(12)
   const { head } = await verify()
   await seal()
@@ -73,7 +73,7 @@ test('what is old enough leaves the store for a file, and all of it can still be
   expect(await verify(head)).toMatchObject({ records: 242, removed: 0, fault: undefined })
 })
 
-test('records beyond the limit of the store are sealed however young they are, and the last one stays', async () => {
+test('records beyond the limit of the store are sealed, whatever their age, and the last one stays', async () => {
   await live(1, 300)
   await seal({ days: 3_650 }, 100)
   expect(await inStore()).toBeLessThan(100)
@@ -122,7 +122,7 @@ test('a sealed file that is changed, missing, or swapped is found', async () => 
   expect((await verify()).fault).toMatch(/was changed/)
 })
 
-test('files that take too much go, the oldest first; what is left still proves itself, and says that they are gone', async () => {
+test('files beyond the size limit are deleted, the oldest first; the rest can still be verified, and reports the deletion', async () => {
   await live(12)
   const { head } = await verify()
   await seal()
@@ -139,7 +139,7 @@ test('files that take too much go, the oldest first; what is left still proves i
   expect((await verify('3:abc')).fault).toMatch(/records-1-70.jsonl.gz, which was deleted to make room/)
 })
 
-test('the head is signed as it moves, and said in the log once a day', async () => {
+test('the head is signed after each change, and logged once a day', async () => {
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   const counter = createAuditCounter(store, now)
@@ -160,7 +160,7 @@ test('the head is signed as it moves, and said in the log once a day', async () 
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ auditHead: (await verify()).head })
 })
 
-test('a head that was signed, and is gone while the server runs, is said and kept: a store may fail over to an older one', async () => {
+test('a signed head that disappears while the server runs is reported and kept: a store may fail over to an older one', async () => {
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   const counter = createAuditCounter(store, now)
@@ -185,7 +185,7 @@ test('a head that was signed, and is gone while the server runs, is said and kep
   expect(lines.length).toBe(1)
 })
 
-test('a head that was sealed since it was signed is there', async () => {
+test('a head that was sealed after it was signed is found', async () => {
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   const counter = createAuditCounter(store, now)

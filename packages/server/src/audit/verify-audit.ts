@@ -63,7 +63,7 @@ export async function verifyAudit(
 interface Walk {
   last: Link
   removed: number
-  /** Heads that are still to be met. */
+  /** Heads that were not found yet. */
   readonly wanted: Set<string>
   readonly asked: string | undefined
 }

@@ -10,7 +10,7 @@ const credentials = { username: 'ops@example.org', password: 'chosen-by-a-person
 const create = (body: object) => fairlead.send('POST', '/v1/bootstrap/create_cluster', { body })
 const secret = 'known-to-its-owner'
 
-test('a cluster that waits is created once, by the first request, and accepts no login before', async () => {
+test('a waiting cluster is created once, by the first request, and accepts no login before', async () => {
   fairlead = await startControlPlane({
     ...{ bootstrap: 'manual', adminPassword: undefined },
     bootstrapSecret: secret,
@@ -64,7 +64,7 @@ test('a cluster that creates itself cannot be created by a request, and has no d
   }
 })
 
-test('a cluster that waits is created by the owner of the machine: the secret is in a file until the cluster exists', async () => {
+test('a waiting cluster is created by the owner of the machine: the secret is in a file until the cluster exists', async () => {
   fairlead = await startControlPlane({ bootstrap: 'manual', adminPassword: undefined })
   const file = join(fairlead.home, 'bootstrap.secret')
   const generated = readFileSync(file, 'utf8').trim()

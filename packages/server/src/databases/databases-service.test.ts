@@ -54,7 +54,7 @@ function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to
   })
 }
 
-test('of several that ask for one name at one moment one is served, and the others are told as if they had asked later', async () => {
+test('of several requests for one name at the same moment one is accepted, and the others are refused as if they came later', async () => {
   const databases = databasesWith([])
   const asked = [1, 2, 3].map(() => databases.create(request, by))
   const answers = await Promise.allSettled(asked)
@@ -64,7 +64,7 @@ test('of several that ask for one name at one moment one is served, and the othe
   expect(await databases.list({ only: null })).toHaveLength(1)
 })
 
-test('a database for whose shards and endpoint there are not enough ports is refused, and there is none', async () => {
+test('a database without enough ports for its shards and endpoint is refused, and not created', async () => {
   const databases = databasesWith([])
   const large = { ...request, groups: 2, cluster: true, replicas: 1 }
   await expect(databases.create(large, by)).rejects.toMatchObject({
@@ -75,7 +75,7 @@ test('a database for whose shards and endpoint there are not enough ports is ref
   await databases.create({ ...large, clientsKnowShards: true }, by)
 })
 
-test('a database is refused that the node has no room for beside what others were promised, and one whose memory_size is a mistake', async () => {
+test('a database is refused if the node has no room for it beside the reservations of others, or if its memory_size is too small for any engine', async () => {
   const databases = databasesWith([])
   const half = { ...request, memoryBytes: 400_000_000 }
   await databases.create(half, by)
@@ -87,7 +87,7 @@ test('a database is refused that the node has no room for beside what others wer
   await databases.create({ ...half, name: 'second' }, by)
 })
 
-test('a port outside of what may be asked for is refused: it may be another service’s', async () => {
+test('a port outside of the permitted range is refused: it may belong to another service', async () => {
   const databases = databasesWith([])
   for (const endpointPort of [81, 9_999, 10_008, 10_999, 11_002, 25_999]) {
     await expect(databases.create({ ...request, endpointPort }, by)).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('a module that is deleted at the very moment', () => {
   })
 })
 
-test('a creation of more shards than its node brings together within a minute is told so', async () => {
+test('a creation of more shards than its node connects within a minute has a warning', async () => {
   const databases = databasesWith([], { from: 10_000, to: 10_299 })
   const large = { ...request, groups: 64, cluster: true, replicas: 1 }
   const { action } = await databases.create(large, by)
@@ -135,7 +135,7 @@ test('a creation of more shards than its node brings together within a minute is
   expect(small.action?.warnings).toEqual([])
 })
 
-test('what changes nothing is an action that is completed, holds nothing, and says why', async () => {
+test('an upgrade without a change is a completed action that blocks nothing and says why', async () => {
   const databases = databasesWith([])
   const { database } = await databases.create(request, by)
   const nothing = { goal: steadyGoal(database), reason: 'nothing was to be changed' }

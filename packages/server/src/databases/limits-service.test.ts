@@ -82,7 +82,7 @@ test('other limits are on record together with the user that asked for them, and
   })
 })
 
-test('what is so already, and a dry run, leave no trace', async () => {
+test('unchanged values, and a dry run, write nothing', async () => {
   const { limits, nudged } = await databaseWith()
   const before = await auditStore(store.db).lastNumber()
   await limits.change(1, { memoryBytes: 1_000_000, evictionPolicy: 'noeviction' }, by)
@@ -91,7 +91,7 @@ test('what is so already, and a dry run, leave no trace', async () => {
   expect(nudged).toEqual([])
 })
 
-test('what was judged before another change began is not written', async () => {
+test('a change that was checked before another one began is not written', async () => {
   const { databases, database, limits } = await databaseWith(async () => {
     const goal = { ...steadyGoal(database), kind: 'remove' } as const
     await databases.begin(1, { kind: 'delete', goal }, by)

@@ -65,7 +65,7 @@ test('users and roles are listed in pages, too', async () => {
 })
 
 test.each(['bdbs', 'users', 'roles', 'actions', 'logs'])(
-  'a page of /v1/%s that is none is refused, and the refusal names the field',
+  'an invalid page of /v1/%s is refused, and the refusal names the field',
   async (list) => {
     for (const [query, field] of [
       ['limit=0', 'limit'],

@@ -41,7 +41,7 @@ test('the lowest free port is found, however many are taken, and few of these ar
   expect(counted.queries).toBeLessThanOrEqual(12)
 })
 
-test('ports that others use, or that are no good for their neighbours, are passed over', async () => {
+test('ports that others use, or whose companion ports are taken, are skipped', async () => {
   const range = { from: 1_000, to: 3_999 }
   const { stores } = recordOf([...ports(1_000, 600), ...ports(12_000, 1_000)])
   expect(await findPortWithin(range, nothingElse, stores, lowest(ports(1_600, 1_000)))).toBe(2_600)
@@ -51,7 +51,7 @@ test('ports that others use, or that are no good for their neighbours, are passe
   expect(await findPortWithin(range, distant, stores, lowest([]))).toBe(3_000)
 })
 
-test('where all are on record, or in use, there is none', async () => {
+test('if all ports are on record or in use, there is none', async () => {
   const range = { from: 1_000, to: 1_999 }
   expect(await findPortWithin(range, nothingElse, recordOf(ports(1_000, 1_000)).stores, lowest([]))).toBe(
     null,

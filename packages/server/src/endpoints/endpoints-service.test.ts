@@ -29,7 +29,7 @@ function endpointsWith(
 
 const which = { limit: 5, via: '127.0.0.1:7' }
 
-test('clients are asked of the proxy as they are asked for', async () => {
+test('the list of clients passes its query on to the proxy', async () => {
   const none: ClientList = { connections: 3, clients: [] }
   const asked: unknown[] = []
   const endpoints = endpointsWith(1, async (input) => {
@@ -49,12 +49,12 @@ test.each([
   ['endpoint_not_exist', new ApiError(404, 'not_found', 'there is no endpoint db7')],
   ['unavailable', new ApiError(503, 'unavailable', 'a worker of the proxy has not answered (clients)')],
   ['unavailable', new ProxyUnreachable('the endpoint does not answer')],
-])('%s is what its asker is told when the proxy says: %s', async (code, cause) => {
+])('the answer is %s when the proxy answers: %s', async (code, cause) => {
   const endpoints = endpointsWith(1, () => Promise.reject(cause))
   await expect(endpoints.clients(7, which)).rejects.toMatchObject({ code, message: cause.message })
 })
 
-test('why the proxy before died is told with how an endpoint fares', async () => {
+test('the statistics of an endpoint say why the former proxy died', async () => {
   const nobody = () => Promise.reject(new Error('clients are not asked for'))
   const died = {
     at: Date.UTC(2026, 10, 22),

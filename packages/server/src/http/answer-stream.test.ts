@@ -91,7 +91,7 @@ test('for a client that does not read, the source is not read ahead; when the cl
   await until('more events', () => isEnough)
 })
 
-test('a client that reads nothing for long is disconnected, as is one that hangs up, and nothing of them is left', async () => {
+test('a client that reads nothing for long is disconnected, and nothing is left of it, or of one that hangs up', async () => {
   const { count, lines, url } = await serve(endless, { stalledMs: 200 })
   const stalled = await askAndStall(url)
   await until('the stream', () => count.running === 1)
@@ -121,7 +121,7 @@ test('a server that stops ends its streams: the quiet ones, and those whose clie
   expect(await response.text()).not.toContain('event: end')
 })
 
-test('one more than the most is refused, and may come when another has gone', async () => {
+test('a stream beyond the limit is refused, and is accepted when another one has ended', async () => {
   const { count, url } = await serve(silent, {}, { most: 1, mostOfSource: 2, mostOfUser: 2 })
   const first = new AbortController()
   await fetch(`${url}/v1/actions/a/events`, { signal: first.signal })
@@ -133,7 +133,7 @@ test('one more than the most is refused, and may come when another has gone', as
   expect(third.status).toBe(200)
 })
 
-test('a source that fails ends the stream, is logged, and says nothing of it; no undeclared field leaves', async () => {
+test('a source that fails ends the stream and is logged; the client gets no reason and no undeclared field', async () => {
   const { lines, url } = await serve(async function* () {
     yield { waiting_for: 'a', password: 'hidden' }
     throw new Error('a secret in a stack')

@@ -68,7 +68,7 @@ test.each([
   ).toBe(200)
 })
 
-test('a body whose type is not named is not taken of a web page, which its browser would send to any server', async () => {
+test('a body without a type is refused from a web page, because a browser sends it to any server', async () => {
   const body = JSON.stringify({ username: 'admin', password: 'wrong' })
   const { status, text } = await post('/v1/users/authorize', body, { origin: 'https://a.page' })
   expect([status, text]).toEqual([400, expect.stringContaining('Content-Type: application/json')])
@@ -110,7 +110,7 @@ test('fields of databases are named in the query, those of other databases too',
   expect((await fairlead.send('GET', '/v1/bdbs?field=uid', { auth })).status).toBe(400)
 })
 
-test('what programs ask on their way is answered, also without an agent', async () => {
+test('requests that programs send before others are answered, also without an agent', async () => {
   const get = (path: string) => fairlead.send('GET', path, { auth })
   expect(await get('/v1/nodes/1')).toMatchObject({ status: 200, body: { uid: 1, status: 'down' } })
   expect(await get('/v1/nodes/2')).toMatchObject({ status: 404, body: { error_code: 'node_not_exist' } })
@@ -123,13 +123,13 @@ test('what programs ask on their way is answered, also without an agent', async 
   expect(local).toMatchObject({ status: 404, body: { error_code: 'db_not_exist' } })
 })
 
-test('two slashes are one', async () => {
+test('two slashes count as one', async () => {
   for (const path of ['//v1/users', '/v1//users', '//v1//users/'])
     expect((await send('GET', path, '', { authorization: auth })).status, path).toBe(200)
 })
 
 test.each(['4.0', '0x4', '4e0', '+4', '-4', ' 4', '4 '])(
-  'the uid of a database in a path is digits only: %j is none',
+  'the uid of a database in a path has digits only: %j is refused',
   async (uid) => {
     const { status, body } = await fairlead.send('GET', `/v1/bdbs/${encodeURIComponent(uid)}`, { auth })
     expect(status).toBeOneOf([400, 404])
@@ -137,7 +137,7 @@ test.each(['4.0', '0x4', '4e0', '+4', '-4', ' 4', '4 '])(
   },
 )
 
-test('a word is no uid: a path that is not there is not there', async () => {
+test('a word in place of a uid is an unknown path', async () => {
   for (const path of ['/v1/bdbs/alerts', '/v1/users/ldap', '/v1/roles/all'])
     expect(await fairlead.send('GET', path, { auth })).toMatchObject({
       status: 404,

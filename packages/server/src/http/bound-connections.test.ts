@@ -53,7 +53,7 @@ function ask(port: number, path: string, localAddress = '127.0.0.1'): Promise<st
 
 const unfinished = ['', 'GET / HTTP/1.1\r\n', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf']
 
-test('however many connections come that send no whole request, a client is served, and there are never more than so many', async () => {
+test('a client is served however many connections send no whole request, and the number of connections is bounded', async () => {
   await using server = await serve(10)
   const slow = ask(server.port, '/held')
   await expect.poll(() => server.held.length).toBe(1)
@@ -68,7 +68,7 @@ test('however many connections come that send no whole request, a client is serv
   expect(server.warned).toHaveLength(1)
 })
 
-test('where all are being served, the new connection is closed, and the others are not', async () => {
+test('if all connections are being served, the new one is closed, and the others are not', async () => {
   await using server = await serve(6)
   const { mostOfSource } = connectionLimits(6)
   const slow = Array.from({ length: mostOfSource }, () => ask(server.port, '/held'))
@@ -121,7 +121,7 @@ test('5,000 idle and slow connections from one source neither take all files nor
   agent.destroy()
 })
 
-test('those that have signed in have places of their own, and strangers have theirs', () => {
+test('signed-in users have places of their own, and strangers have theirs', () => {
   expect([4_096, 400, 16].map(connectionLimits)).toEqual([
     { most: 4_096, mostStrangers: 3_072, mostOfSource: 2_048 },
     { most: 400, mostStrangers: 300, mostOfSource: 200 },
@@ -129,7 +129,7 @@ test('those that have signed in have places of their own, and strangers have the
   ])
 })
 
-test('the server itself is bounded, and closes what sends no headers', async () => {
+test('the real server has these bounds, and closes connections that send no headers', async () => {
   await using fairlead = await startControlPlane({ mostConnections: 20 })
   const admin = await fairlead.signIn('admin', adminPassword)
   const sockets: Socket[] = []

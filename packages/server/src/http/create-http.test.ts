@@ -71,7 +71,7 @@ describe('a role may do what its permissions say, and nothing else', () => {
   }
 })
 
-test('a role that is limited to databases reaches those, and may look at what is not about one', async () => {
+test('a role that is limited to databases reaches those, and may read what concerns no database', async () => {
   const { app } = serverWith()
   const isRefused = async (operation: Operation, token: string, uid?: string) =>
     (await ask(app, operation, token, uid)).statusCode === 403
@@ -126,7 +126,7 @@ test('an unknown role may do nothing', async () => {
   expect((await ask(app, operations.listDatabases, 'emperor')).statusCode).toBe(403)
 })
 
-test('a fault of ours is answered with an id to quote, and no word of what it was', async () => {
+test('a bug is answered with an id to quote, without its reason', async () => {
   const { app, lines } = serverWith()
   const answer = await ask(app, operations.getDatabase, 'admin')
   expect(answer.statusCode).toBe(500)
@@ -136,12 +136,12 @@ test('a fault of ours is answered with an id to quote, and no word of what it wa
   expect(answer.headers['x-request-id']).toBe(id)
 })
 
-test('what an answer does not declare never leaves', async () => {
+test('an undeclared field is never sent', async () => {
   const { app } = serverWith(async () => ({ uid: 1, name: 'a', adminPassword: 'hidden' }) as never)
   expect((await ask(app, operations.getDatabase, 'admin')).body).not.toContain('hidden')
 })
 
-test('an answer is not to be kept, but for those that say so', async () => {
+test('answers must not be cached, except those that declare it', async () => {
   const { app } = serverWith(async () => ({ keys: [] }) as never)
   expect((await ask(app, operations.getJwks, '')).headers['cache-control']).toBe('public, max-age=300')
   const refused = await ask(app, operations.listUsers, '')
@@ -187,7 +187,7 @@ test('a server whose epoch an agent refuses says that another one takes over, no
   expect([got.statusCode, got.json()]).toEqual([503, { error_code: 'unavailable', message }])
 })
 
-test('while the agent does not answer, each operation that needs it says so, and nothing of this machine', async () => {
+test('while the agent does not answer, each operation that needs it says so, without a path of this machine', async () => {
   const { app, lines } = serverWith(() =>
     Promise.reject(new AgentUnreachable('the agent does not answer: connect ENOENT /a/secret/path')),
   )
@@ -224,7 +224,7 @@ test.each([
   }
 })
 
-test('what runs for a request knows its id, and a request that begins an action is logged with both', async () => {
+test('the work of a request has its id, and a request that begins an action is logged with both ids', async () => {
   const ids: (string | undefined)[] = []
   const { app, lines } = serverWith(async () => {
     ids.push(currentRequestId())
@@ -239,7 +239,7 @@ test('what runs for a request knows its id, and a request that begins an action 
   ])
 })
 
-test('a server that has no file left for a connection goes on, and says so', async () => {
+test('a server without a free file for a connection goes on, and logs it', async () => {
   const { app, lines } = serverWith()
   await app.listen({ host: '127.0.0.1', port: 0 })
   // What Node does when accept(2) fails.

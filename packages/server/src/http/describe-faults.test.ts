@@ -21,7 +21,7 @@ test('a text with NUL or with half a character, and a number that is infinite, i
     compileValidator({ schema, httpPart })(value).error?.message
   const nul = 'must not have the character NUL (U+0000)'
   expect(words(authorizeUser.body, 'body', { username: 'a\0b', password: 'x' })).toBe(`username: ${nul}`)
-  const half = 'must not have half of a surrogate pair: it is no character'
+  const half = 'must not have half of a surrogate pair, which is not a character'
   expect(words(authorizeUser.body, 'body', { username: 'a\ud800b', password: 'x' })).toBe(`username: ${half}`)
   expect(words(authorizeUser.body, 'body', { username: 'a\u{1f600}b', password: 'x' })).toBe(undefined)
   const resources = [{ type: 'db', uids: ['1', '2\0'] }]

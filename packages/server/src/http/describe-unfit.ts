@@ -6,7 +6,7 @@
 export function describeUnfit(value: unknown, field = ''): readonly string[] {
   if (typeof value === 'string') return describeText(value, field)
   if (typeof value === 'number')
-    return Number.isFinite(value) ? [] : [`${nameOf(field)}: must be a number, and not beyond all numbers`]
+    return Number.isFinite(value) ? [] : [`${nameOf(field)}: must be a finite number`]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, part]) => {
     const place = field === '' ? name : `${field}.${name}`
@@ -17,7 +17,7 @@ export function describeUnfit(value: unknown, field = ''): readonly string[] {
 function describeText(text: string, field: string): readonly string[] {
   if (text.includes('\0')) return [`${nameOf(field)}: must not have the character NUL (U+0000)`]
   if (!text.isWellFormed())
-    return [`${nameOf(field)}: must not have half of a surrogate pair: it is no character`]
+    return [`${nameOf(field)}: must not have half of a surrogate pair, which is not a character`]
   return []
 }
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-/** What the server says to these bytes. */
+/** The server's answer to these bytes. */
 function say(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(new URL(fairlead.url).port), host: '127.0.0.1' })
@@ -49,7 +49,7 @@ describe('a request to a name', () => {
     })
   }
 
-  test('twice is refused, whichever comes first, and so is a path that names another', async () => {
+  test('two Host headers are refused, in either order, and so is a path that names another host', async () => {
     expect(await ask('Host: localhost', 'Host: evil.example')).toMatch(/^HTTP\/1.1 400 /)
     expect(await ask('Host: localhost', 'host: localhost')).toMatch(/^HTTP\/1.1 400 /)
     const absolute = 'GET http://evil.example/v1/bootstrap HTTP/1.1\r\nHost: localhost\r\n'

@@ -119,7 +119,7 @@ describe('every operation, asked by', () => {
   }
 })
 
-test('whatever a refused request names as its database, the audit can be read by others', async () => {
+test('the audit stays readable, whatever a refused request names as its database', async () => {
   const names = ['1e999', '-1e999', 'a', '1.5', '0x10', '%20', '%00', '9007199254740993', '-0', '2']
   const get = (path: string, who: string) => fairlead.send('GET', path, { auth: tokens[who] ?? '' })
   for (const name of names)
@@ -129,7 +129,7 @@ test('whatever a refused request names as its database, the audit can be read by
   expect((await get('/v1/logs?limit=10000', 'db_member@1')).status).toBe(200)
 })
 
-test('a name or a password with the character NUL, which PostgreSQL has no place for, signs in no user', async () => {
+test('a name or a password with the character NUL, which PostgreSQL cannot store, signs in no user', async () => {
   for (const login of [
     ['admin\0', adminPassword],
     ['\0', 'x'],
@@ -145,7 +145,7 @@ const SEED = Number(process.env['HOSTILE_SEED'] ?? Math.floor(Math.random() * 1e
 const COUNT = isOnPostgres ? 500 : 5_000
 const AT_ONCE = 8
 
-test(`${COUNT} hostile requests are refused or answered, and nothing of them is left (HOSTILE_SEED=${SEED})`, async () => {
+test(`${COUNT} hostile requests are refused or answered, and leave nothing behind (HOSTILE_SEED=${SEED})`, async () => {
   const some = ['admin', 'cluster_member', 'user_manager', 'none', 'db_member@1'].map(
     (who) => tokens[who] ?? '',
   )
@@ -154,7 +154,7 @@ test(`${COUNT} hostile requests are refused or answered, and nothing of them is 
   const secrets = ['$argon2', adminPassword, 'node_modules', '.ts:', '    at ', 'SQLITE', 'select ']
   const judge = ({ kind, bytes }: HostileInput, heard: Heard) => {
     const { status, head, body } = heard
-    // Such as an empty line: nothing was asked. To CONNECT, Node says goodbye without a word.
+    // An empty line, for example, is no request. Node closes a CONNECT without an answer.
     const isSilent = head === '' && (kind === 'noise' || bytes.toString('latin1').startsWith('CONNECT '))
     const leaks = secrets.filter((secret) => body.includes(secret))
     const isShaped = status < 400 || body === '' || /^\{"error_code":"\w+","message":/.test(body)

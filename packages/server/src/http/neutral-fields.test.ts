@@ -64,7 +64,7 @@ describe.each(tables)('%s %s', (method, path, base, fields, status) => {
       }
   })
 
-  test('refuses another value, naming the field and what there is', async () => {
+  test('refuses another value, and names the field and the permitted values', async () => {
     for (const { name, taken, offered } of fields.filter(({ own }) => own !== true)) {
       const { status: refused, body } = await send(bodyWith(base, name, another(taken[0])))
       expect([name, refused, body['error_code']]).toEqual([name, 400, 'field_not_available'])

@@ -85,7 +85,7 @@ test('streams and requests that wait have their places of one user, of one sourc
   await expect.poll(() => follow(5, 'c')).toBe('200')
 })
 
-test('they have half of the connections, and short requests have the rest', () => {
+test('streams and waiting requests have half of the connections, and short requests have the rest', () => {
   expect(placesOf(4_096)).toEqual({ most: 1_000, mostOfSource: 500, mostOfUser: 50 })
   expect(placesOf(362)).toEqual({ most: 181, mostOfSource: 91, mostOfUser: 50 })
   expect(placesOf(16)).toEqual({ most: 8, mostOfSource: 4, mostOfUser: 4 })

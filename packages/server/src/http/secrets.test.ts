@@ -16,7 +16,7 @@ const filesOf = (folder: string) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-test('no password, token or key is logged, answered or left in a file, whatever is done with it', async () => {
+test('no password, token or key is logged, answered or left in a file', async () => {
   const admin = await fairlead.signIn('admin', adminPassword)
   const secrets = ['wrong-w9Qx', 'first-w9Qx', 'second-w9Qx', 'third-w9Qx', 'fourth-w9Qx', adminPassword]
   const [wrong, first, second, third, fourth] = secrets
@@ -58,7 +58,7 @@ test('no password, token or key is logged, answered or left in a file, whatever 
   expect(said).not.toContain('$argon2id')
 })
 
-test('what is kept is its owner’s alone, and a private key only together with the key of the store', async () => {
+test('files are readable by their owner only, and private keys only with the key of the store', async () => {
   const key = readStoreKey(join(fairlead.home, 'store.key'))
   await fairlead.withStore(async ({ db }) => {
     const [row] = await db.selectFrom('signing_keys').selectAll().execute()

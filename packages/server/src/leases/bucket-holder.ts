@@ -97,7 +97,7 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
     async leave() {
       held.clear()
       await leases.leave(me).catch((cause: unknown) => {
-        log.warn({ why: messageOf(cause) }, 'leases could not be handed back: they run out by themselves')
+        log.warn({ why: messageOf(cause) }, 'leases could not be handed back: they expire by themselves')
       })
     },
     onTaken: (listener) => void listeners.push(listener),
@@ -113,7 +113,7 @@ function staying(held: ReadonlyMap<number, Held>): readonly Held[] {
   return [...held.values()].filter(({ isLeaving }) => !isLeaving)
 }
 
-/** Lets `tooMany` more of them go. Answers those on which nothing is done any more: they are not held from here on. */
+/** Gives up `tooMany` more of them. Answers those without work: from now on they are not held. */
 function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
   for (const one of tooMany > 0 ? staying(held).slice(-tooMany) : []) one.isLeaving = true
   const idle = [...held].filter(([, one]) => one.isLeaving && one.working === 0).map(([bucket]) => bucket)

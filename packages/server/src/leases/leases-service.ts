@@ -6,7 +6,10 @@ import { type BucketHolder, createBucketHolder } from './bucket-holder.ts'
 import { LeaseLost } from './lease-lost.ts'
 import { leasesStore } from './leases-store.ts'
 
-/** Which databases this server works on, where several share a store. Disposed of, it hands them back: others take them within a second. */
+/**
+ * Which databases this server works on, if several servers share a store. Disposing of it hands them back: other servers take
+ * them within a second.
+ */
 export interface Leases extends AsyncDisposable {
   /** The epoch under which this server holds a database; undefined: another one may. It may be relied on for `forMs`, by this machine's clock. */
   heldEpoch(databaseUid: number, forMs?: number): number | undefined

@@ -25,7 +25,7 @@ test('a server alone holds every database from its start, under a higher epoch t
 })
 
 test.skipIf(isOnPostgres)(
-  'a server whose store is older than what runs gives its bucket a higher epoch, one that was replaced does not',
+  'a server whose store is older than the agents’ epochs raises the epoch of its bucket, and a replaced server does not',
   async () => {
     await using store = await openTestStore(':memory:')
     const replaced = await createLeases({ store, log })
@@ -54,7 +54,7 @@ test.skipIf(isOnPostgres)(
   },
 )
 
-test('what a server wrote under an epoch that has passed is not written', async () => {
+test('a write under a former epoch is refused', async () => {
   await using store = await openTestStore(':memory:')
   await using leases = await createLeases({ store, log })
   const epoch = leases.epochOf(7)
@@ -143,7 +143,7 @@ test.runIf(isOnPostgres)('a bucket is not handed over while work on it goes on',
 })
 
 test.runIf(isOnPostgres)(
-  'a server that stands still longer than its lease relies on nothing, and writes nothing',
+  'a server that stalls for longer than its lease relies on no lease, and writes nothing',
   async () => {
     await using store = await openTestStore(':memory:')
     let elapsed = 0
@@ -159,7 +159,7 @@ test.runIf(isOnPostgres)(
   },
 )
 
-test.runIf(isOnPostgres)('what could not be handed back is handed back later', async () => {
+test.runIf(isOnPostgres)('a lease that could not be handed back is handed back later', async () => {
   await using store = await openTestStore(':memory:')
   await using one = await createLeases({ store, log })
   const refuse = `create function refuse() returns trigger language plpgsql as
@@ -197,7 +197,7 @@ test.runIf(isOnPostgres)(
 )
 
 test.skipIf(isOnPostgres)(
-  'from a store that was put back to an older state, no server gets the epoch of one that goes on',
+  'on a restored store, no server gets the epoch of a server that still works',
   async () => {
     const epochs = new Set<number>()
     for (let n = 0; n < 3; n += 1) {
@@ -222,7 +222,7 @@ test('a lease is of the server that has claimed it, also where another was given
 })
 
 test.runIf(isOnPostgres)(
-  'what a server could not rely on for a while it takes up again at once, where PostgreSQL has kept it',
+  'a server uses a lease again at once that it could not rely on for a while, if PostgreSQL has kept it',
   async () => {
     await using store = await openTestStore(':memory:')
     let elapsed = 0

@@ -203,7 +203,7 @@ test('the capabilities that there are have a name and a word of explanation', as
   })
 })
 
-describe('what is no package is refused, and nothing of it is kept', () => {
+describe('an invalid package is refused, and nothing of it is kept', () => {
   const data = (text: string) => Buffer.from(text)
   const evil: Readonly<Record<string, readonly [() => Buffer, string, RegExp]>> = {
     'an empty file': [() => Buffer.alloc(0), 'no_module', /is empty/],
@@ -236,7 +236,7 @@ describe('what is no package is refused, and nothing of it is kept', () => {
       'invalid_module',
       /device or a pipe/,
     ],
-    'zeros that shrink to nothing': [
+    'a zip bomb of zeros': [
       () => zipOf({ 'tally.so': Buffer.concat([sharedObject(), Buffer.alloc(30_000_000)]) }),
       'invalid_module',
       /unpacks to 30000\d+ bytes from/,
@@ -254,7 +254,7 @@ describe('what is no package is refused, and nothing of it is kept', () => {
     'no module.json': [() => bareZip({ 'x.so': sharedObject() }), 'invalid_module', /no module\.json at/],
     'an empty module.json': [() => zipOf({ 'module.json': data('') }), 'invalid_module', /that is not JSON/],
     'module.json that is not JSON': [() => zipOf({ 'module.json': data('{') }), 'invalid_module', /not JSON/],
-    'a module.json like a novel': [
+    'a very large module.json': [
       () => zipOf({ 'module.json': randomBytes(2_000_000) }),
       'invalid_module',
       /module\.json of more than/,
@@ -337,7 +337,7 @@ test('a package has the size that the cluster allows, packed and unpacked, and t
   expect((await upload(zipOf())).status).toBe(200)
 })
 
-test('what is no form with one file in the right field is told how to send it', async () => {
+test('a request that is no form with one file in the right field is refused with the right way', async () => {
   expect(await send('POST', '/v1/modules', {})).toMatchObject({
     status: 400,
     body: { error_code: 'no_module' },
@@ -366,7 +366,7 @@ test('a form is taken where one is asked for, and nowhere else', async () => {
   expect([status, body]).toEqual([400, refused('invalid_request', /must be JSON/)])
 })
 
-test('an upload that breaks off leaves nothing, and what a crash has left goes at the next start', async () => {
+test('an incomplete upload leaves nothing, and files that a crash has left are removed at the next start', async () => {
   const { port } = new URL(fairlead.url)
   const socket = connect(Number(port), '127.0.0.1')
   const part = '--b\r\nContent-Disposition: form-data; name="module"; filename="m"\r\n\r\n'

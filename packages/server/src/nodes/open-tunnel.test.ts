@@ -26,7 +26,7 @@ test('an agent that dies right after it has opened a tunnel ends no server: the 
     const atAgent = await opened.promise
     atAgent.destroy()
     await once(atAgent, 'close')
-    // Its owner has not taken it yet: it is told of no error, and the next write fails.
+    // Its owner has not taken it yet: it gets no error event, and the next write fails.
     socket.write('PING\r\n')
     expect(await closed).toBe(true)
   } finally {

@@ -9,13 +9,13 @@ import { AgentUnreachable, connectAgent } from './agent-link.ts'
 import { connectProxy } from './proxy-link.ts'
 import { socketTransport } from './socket-transport.ts'
 
-/** What a process that was taken over may answer, and how that is told. */
+/** Answers that a compromised process may give, and the reasons that are reported. */
 const answers: Readonly<Record<string, readonly [(socket: Socket) => void, string]>> = {
   'with another protocol': [
     (socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
     },
-    'its answer is none',
+    'its answer is of another protocol',
   ],
   'without end': [
     (socket) => {
@@ -67,7 +67,7 @@ async function answerWith(answer: (socket: Socket) => void) {
 
 describe('a process that answers', () => {
   for (const [name, [answer, words]] of Object.entries(answers))
-    test(`${name} has given no answer, and that is known`, async () => {
+    test(`${name} counts as no answer, with its reason`, async () => {
       await using other = await answerWith(answer)
       const agent = connectAgent(agentOperations, other.path)
       await expect(agent.reportNode({})).rejects.toMatchObject({

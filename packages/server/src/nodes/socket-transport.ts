@@ -45,7 +45,7 @@ export function socketTransport(
       // It takes up another protocol (101), which was not asked for: without this the request would never end, not by its deadline either.
       sent.on('upgrade', (_response, stream) => {
         stream.destroy()
-        fail(new Error('its answer is none (101)'))
+        fail(new Error('its answer is of another protocol (101)'))
       })
       if (typeof body === 'object') pipeline(body, sent).catch(fail)
       else sent.end(body)

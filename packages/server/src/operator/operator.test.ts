@@ -48,7 +48,7 @@ test('the operator of the machine rotates the keys, and drops them when they may
   expect(await status()).toBe(401)
 })
 
-test('where no server runs, it is said', async () => {
+test('without a running server, the commands say so', async () => {
   await expect(connectOperator(`${fairlead.home}/elsewhere`).listSigningKeys({})).rejects.toThrow(
     ServerUnreachable,
   )

@@ -37,7 +37,7 @@ test('a source with one request waits for one turn of each other source, however
   expect(ended.indexOf('one')).toBeLessThan(4)
 })
 
-test('strangers leave a place to known sources, which come first; and strangers do not wait without end', async () => {
+test('strangers leave a place to known sources, which come first; but strangers do not wait endlessly', async () => {
   const { ask, drain, running, ended } = open(wide)
   for (let n = 0; n < 10; n += 1) ask('stranger')
   expect(running.length).toBe(1)
@@ -49,7 +49,7 @@ test('strangers leave a place to known sources, which come first; and strangers 
   expect(ended.length).toBe(20)
 })
 
-test('when all places are taken the longest line gives one up, and each line has its end', async () => {
+test('when all places are taken, the longest line loses one, and each line has a limit', async () => {
   const { ask, drain, refused, ended } = open({ ...wide, waitingEach: 5, waiting: 8 })
   for (let n = 0; n < 10; n += 1) ask('a')
   for (let n = 0; n < 3; n += 1) ask('b')

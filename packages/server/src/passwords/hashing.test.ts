@@ -30,7 +30,7 @@ test('nothing fits a user who does not exist, after the same work', async () => 
   expect(await hashing.find('anything', [])).toBeUndefined()
 })
 
-test('a hash with the parameters of another day still fits, and is known to be old', async () => {
+test('a hash with older parameters still fits, and is recognized as old', async () => {
   const salt = Buffer.alloc(16, 1)
   const weak = { message: 'correct horse', nonce: salt, memory: 8_192, passes: 1, parallelism: 1 }
   const bare = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
@@ -44,7 +44,7 @@ test('a stored text that is no hash is a fault, not a wrong password', async () 
   await expect(hashing.find('x', ['plain'])).rejects.toThrow('not an argon2id PHC string')
 })
 
-test('a storm of logins is answered, up to a limit, and the rest is told to come again', async () => {
+test('many logins at once are answered up to a limit, and the rest get 429', async () => {
   const phc = await hashing.hash('correct horse')
   const storm = 64 + hashing.atOnce + 34
   const answers = await Promise.allSettled(

@@ -31,7 +31,7 @@ const refusal = async (answer: ReturnType<typeof change>) => {
   return [status, body['error_code']]
 }
 
-test('a password is changed without a gap: one is added, both are good, the old one is removed', async () => {
+test('a password is changed without an interruption: one is added, both are valid, the old one is removed', async () => {
   expect((await change('POST', { new_password: another })).body).toEqual({ username: 'mia', passwords: 2 })
   expect([await fits(password), await fits(another)]).toEqual([true, true])
   expect((await fairlead.send('GET', '/v1/bdbs', { auth: mia })).status).toBe(200) // that signs no session out
@@ -195,7 +195,7 @@ describe('the rules of the cluster', () => {
   })
 })
 
-test('a hash with the parameters of another day is made anew at the next login', async () => {
+test('a hash with older parameters is replaced at the next login', async () => {
   const salt = Buffer.alloc(16, 1)
   const bare = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '')
   const tag = argon2Sync('argon2id', {

@@ -27,7 +27,7 @@ test('an answer is remembered for its time, and recalled at once as soon as it i
   expect([memory.recall('a'), await get('a')]).toEqual([undefined, 'a 2'])
 })
 
-test('what is forgotten is asked anew, also when the answer was on its way', async () => {
+test('a forgotten answer is asked for again, also if it had not arrived yet', async () => {
   const { memory, get } = setUp()
   const early = get('a')
   memory.forget('a')

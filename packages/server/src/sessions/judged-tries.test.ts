@@ -41,7 +41,7 @@ test('when all tries come at once no more than five are judged, and the user is 
   expect(await isLetIn(fairlead)).toBe(false)
 })
 
-test.runIf(isOnPostgres)('nor when they come to two servers', async () => {
+test.runIf(isOnPostgres)('no more than five tries are judged if they come to two servers', async () => {
   const storeKey = readStoreKey(join(fairlead.home, 'store.key'))
   await using other = await startControlPlane({ store: fairlead.config.store, storeKey })
   await tryWrong(10, fairlead, other)

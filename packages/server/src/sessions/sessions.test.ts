@@ -98,7 +98,7 @@ describe('authorize', () => {
   })
 })
 
-test('a storm of logins is answered as far as it can be, the rest is told when to come again, and others are served', async () => {
+test('of many logins at once a part is answered, the rest get Retry-After, and other requests are served', async () => {
   const storm = Array.from({ length: 100 }, () =>
     fairlead.send('POST', '/v1/users/authorize', { body: { username: 'mia', password } }),
   )
@@ -229,7 +229,7 @@ describe('a token ends before its time', () => {
     })
   }
 
-  test('when it is logged out, alone, and for good', async () => {
+  test('when it is logged out, alone, and permanently', async () => {
     const [one, other] = [await fairlead.signIn('mia', password), await fairlead.signIn('mia', password)]
     expect((await fairlead.send('POST', '/v1/users/logout', { auth: one })).body).toEqual({
       logged_out: true,
@@ -255,7 +255,7 @@ describe('a token ends before its time', () => {
   })
 })
 
-test('a token is renewed with a life of one’s choice, and not when the password has expired', async () => {
+test('a token is renewed with a chosen lifetime, and not when the password has expired', async () => {
   const token = await fairlead.signIn('mia', password, 60)
   const refresh = (auth: string, body: object) =>
     fairlead.send('POST', '/v1/users/refresh_jwt', { auth, body })

@@ -9,7 +9,7 @@ import { createSigningKeys } from './signing-keys.ts'
 const DAY_MS = 86_400_000
 const log = pino({ level: 'silent' })
 
-test('servers that look after the keys at the same time make, change and drop each once', async () => {
+test('servers that maintain the keys at the same time create, change and drop each key once', async () => {
   await using store = await openTestStore(':memory:')
   const box = createSecretBox(randomBytes(32))
   let nowMs = Date.parse('2026-01-01T12:00:00Z')

@@ -72,7 +72,7 @@ test('the keys survive a restart: tokens issued before it stay good', async () =
   expect(again.list()).toEqual(keys.list())
 })
 
-test('a token of the key before stays good after a rotation, and none after all keys were dropped', async () => {
+test('a token of the former key stays valid after a rotation, and no token does after all keys were dropped', async () => {
   await using again = await open()
   const mine = createTokens(again, () => clock, 7 * DAY_MS)
   const before = await mine.issue(user, 60, clock)
@@ -91,7 +91,7 @@ test('a token of the key before stays good after a rotation, and none after all 
   ).toEqual(['active', 'next'])
 })
 
-describe('a token is none', () => {
+describe('a token is invalid', () => {
   const unsigned = async () => {
     const [, body = ''] = (await sign()).split('.')
     return `${Buffer.from(JSON.stringify({ alg: 'none', kid: key.kid, typ: 'JWT' })).toString('base64url')}.${body}.`

@@ -76,7 +76,7 @@ function traffic(requests: number, change: Partial<Traffic> = {}): Traffic {
   }
 }
 
-test('a database is its primaries and its endpoint; a shard is looked up once', async () => {
+test('the values of a database come from its primaries and its endpoint; a shard is looked up once', async () => {
   const { look, series, read, asked } = stage()
   const shards = [
     { id: 's1', role: 'primary' as const, ...still, cpuUser: 0.5 },
@@ -99,7 +99,7 @@ test('a database is its primaries and its endpoint; a shard is looked up once', 
   ])
 })
 
-test('a database whose clients have gone comes to rest, and an endpoint that was opened anew counts from nothing', async () => {
+test('a database without clients becomes idle, and the counters of a reopened endpoint start at 0', async () => {
   const { look, series } = stage()
   await look({ shards: [{ id: 's1', role: 'primary', ...still }] }, [traffic(1_000)])
   await look({}, [traffic(40, { since: 2, connections: 1 })])

@@ -24,7 +24,7 @@ test('a ring keeps the last rows, finds the one before a gap, and grows as it is
   expect(ring.bytes).toBe(6 * 4 + 6 * 2 * 4)
 })
 
-test('a thing in which nothing happens takes no room, and is answered in each interval that was measured', () => {
+test('an idle object takes no memory, and has values in each measured interval', () => {
   const series = createSeries()
   series.take(start, [database(0)])
   series.take(start + ms10, [])
@@ -36,7 +36,7 @@ test('a thing in which nothing happens takes no room, and is answered in each in
   expect(series.last('bdb', 7)).toEqual({ slot: slotOf(start) + 4, values: { total_req: 0, no_of_keys: 5 } })
 })
 
-test('work is kept, and between two times of it rates are nothing and sizes stay', () => {
+test('values are kept, and in idle intervals rates are 0 and sizes stay', () => {
   const series = createSeries()
   series.take(start, [database(0)])
   series.take(start + ms10, [database(100, 6)])
@@ -77,7 +77,7 @@ test('an interval that ends has the means of all its looks, also of those in whi
   expect(later.last('bdb', 7)).toBeNull()
 })
 
-test('what would take too much room is dropped, what has worked longest ago first', () => {
+test('beyond the memory limit, the series that were idle for the longest are dropped first', () => {
   const series = createSeries(1)
   series.take(start, [database(100)])
   expect(series.size).toMatchObject({ dropped: 0 })

@@ -7,7 +7,7 @@ import { statisticsStore } from './statistics-store.ts'
 
 const at = Date.UTC(2026, 10, 23, 12)
 
-test('what is asked for that is not kept is refused, and named', async () => {
+test('an interval or a metric that is not kept is refused by its name', async () => {
   await using server = await startControlPlane()
   const auth = await server.signIn(server.config.adminUsername, adminPassword)
   const ask = (path: string) => server.send('GET', path, { auth })

@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a cluster goes on in PostgreSQL with all that it had, in every table, sealed as it was, and what is copied again is the same', async () => {
+test('a cluster continues in PostgreSQL with every row of every table, sealed as before, and a second copy is the same', async () => {
   const rows = await copyStore(near, far)
   expect(rows).toBeGreaterThan(1_200)
   expect(await everythingOf(far)).toEqual(await everythingOf(near))
@@ -62,7 +62,7 @@ test('no table is forgotten', async () => {
   expect([...copiedTables, 'buckets', 'servers'].toSorted()).toEqual(ours.toSorted())
 })
 
-test('what is in use is left alone: by what a person has made there, or by a server', async () => {
+test('a database that is in use, with data of a person or by a server, is not changed', async () => {
   await sql`insert into servers values ('host:1', extract(epoch from clock_timestamp()) * 1000)`.execute(
     far.db,
   )
@@ -75,7 +75,7 @@ test('what is in use is left alone: by what a person has made there, or by a ser
   expect(await everythingOf(far)).toEqual(before)
 })
 
-test('where one field does not arrive as it was, nothing is copied', async () => {
+test('if one field does not arrive unchanged, nothing is copied', async () => {
   await tamperWith(
     place,
     `create function spoil() returns trigger language plpgsql as

@@ -89,14 +89,14 @@ test('a certificate is checked for its name, or its address, its authority and i
   expect(await open()).toBe('open')
 })
 
-test('an authority that is missing, or is none, is said at once', async () => {
+test('a missing or invalid authority is reported at once', async () => {
   writeFileSync(file('none.pem'), 'no certificate')
   const withCa = (name: string) => open({ tls: { rootCertificate: file(name) } })
   expect(await withCa('none.pem')).toMatch(/^FAIRLEAD_STORE: sslrootcert .*none\.pem is no certificate/)
   expect(await withCa('missing.pem')).toMatch(/^FAIRLEAD_STORE: sslrootcert .*missing\.pem .*ENOENT/)
 })
 
-test('a password file that is missing, empty, open to others or wrong is said, with what to do', async () => {
+test('a password file that is missing, empty, open to others or wrong is reported, with the remedy', async () => {
   const withPassword = (name: string) => open({}, file(name))
   writeFileSync(file('empty'), '\n', { mode: 0o600 })
   writeFileSync(file('wrong'), 'another', { mode: 0o600 })
@@ -117,7 +117,7 @@ test('a password file that is missing, empty, open to others or wrong is said, w
   expect(await withPassword('wrong')).toMatch(/^FAIRLEAD_STORE: fairlead cannot use the database .*password/)
 })
 
-test('a password that is changed while a server runs is a PostgreSQL that is away until it stands in the file', async () => {
+test('if the password is changed while a server runs, PostgreSQL counts as away until the file has it', async () => {
   const tls = { rootCertificate: file('ca.pem') }
   const address = { host: 'localhost', port, database, user: 'fairlead', tls }
   writeFileSync(file('changing'), password, { mode: 0o600 })

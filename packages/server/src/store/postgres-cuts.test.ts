@@ -59,7 +59,7 @@ const goAway = (relay: PostgresRelay) => (): Fate => {
   return 'cut'
 }
 
-test.concurrent('a change whose COMMIT got no answer is done once, whether it was lost on the way there or back', async () => {
+test.concurrent('a change whose COMMIT got no answer is made once, whether the COMMIT or its answer was lost', async () => {
   await using fairlead = await startBehindRelay()
   for (const fate of ['cut', 'half', 'unanswered'] as const) {
     commitOfUser(fairlead.relay, fate, () => 'pass')
@@ -68,7 +68,7 @@ test.concurrent('a change whose COMMIT got no answer is done once, whether it wa
   expect(await fairlead.users()).toEqual(['admin', 'was-cut', 'was-half', 'was-unanswered'])
 })
 
-test.concurrent('where PostgreSQL stays away after a COMMIT the answer says that the change may be there', async () => {
+test.concurrent('if PostgreSQL stays away after a COMMIT, the answer says that the change may have been made', async () => {
   await using fairlead = await startBehindRelay()
   commitOfUser(fairlead.relay, 'unanswered', goAway(fairlead.relay))
   expect(await fairlead.add('mia')).toEqual([503, 'outcome_unknown'])
@@ -76,7 +76,7 @@ test.concurrent('where PostgreSQL stays away after a COMMIT the answer says that
   expect(await fairlead.users()).toEqual(['admin', 'mia'])
 })
 
-test.concurrent('where PostgreSQL goes away once a change is there, before it is read what to answer, the answer says so', async () => {
+test.concurrent('if PostgreSQL goes away after a change and before the answer is read, the answer says so', async () => {
   await using fairlead = await startBehindRelay()
   const away = goAway(fairlead.relay)
   commitOfUser(fairlead.relay, 'pass', away)
@@ -85,7 +85,7 @@ test.concurrent('where PostgreSQL goes away once a change is there, before it is
   expect(await fairlead.users()).toEqual(['admin', 'mia'])
 })
 
-test.concurrent('where PostgreSQL goes away before a COMMIT nothing is done, and the answer says so', async () => {
+test.concurrent('if PostgreSQL goes away before a COMMIT, nothing is changed, and the answer says so', async () => {
   await using fairlead = await startBehindRelay()
   const away = goAway(fairlead.relay)
   let isAway = false
@@ -98,7 +98,7 @@ test.concurrent('where PostgreSQL goes away before a COMMIT nothing is done, and
   expect(await fairlead.users()).toEqual(['admin'])
 })
 
-test.concurrent('a PostgreSQL that is away for a moment fails no request, be it a change or a reading', async () => {
+test.concurrent('a PostgreSQL that is away for a moment fails no request, neither a change nor a reading', async () => {
   await using fairlead = await startBehindRelay()
   goAway(fairlead.relay)()
   fairlead.relay.mend()

@@ -1,7 +1,7 @@
 import { messageOf } from '@fairlead/engine'
 import pg from 'pg'
 
-/** PostgreSQL is not there, or cannot do it now. Nothing was changed, unless a commit was sent. */
+/** PostgreSQL does not answer, or cannot do this now. Nothing was changed, unless a commit was sent. */
 export class StoreAway extends Error {
   override readonly name = 'StoreAway'
   readonly code = 'STORE_AWAY'
@@ -57,6 +57,6 @@ export function asTrouble(cause: unknown): unknown {
     return new StoreAway(`PostgreSQL does not answer: ${messageOf(cause)}`, cause)
   const code = cause.code ?? ''
   if (code.startsWith('08') || code.startsWith('57P') || away.has(code) || isRefusal(code))
-    return new StoreAway(`PostgreSQL cannot do it now: ${cause.message}`, cause)
+    return new StoreAway(`PostgreSQL cannot do this now: ${cause.message}`, cause)
   return cause
 }

@@ -62,7 +62,7 @@ async function takePort(first: Buffer) {
   }
 }
 
-describe('another user of the machine who has taken the port of PostgreSQL is told nothing, if it', () => {
+describe('another user of the machine who has taken the port of PostgreSQL gets no password, if it', () => {
   const takers: Readonly<Record<string, Buffer>> = {
     'asks for the password': message('R', 3),
     'asks for its MD5': message('R', 5, Buffer.from('salt')),
@@ -93,7 +93,7 @@ test('PostgreSQL proves itself where any local user could listen; in a folder th
     await using store = await open({ ...place, user: 'keeper' })
     expect(await store.db.selectFrom('users').selectAll().execute()).toEqual([])
   }
-  await expect(open(place)).rejects.toThrow('it takes us without a password')
+  await expect(open(place)).rejects.toThrow('it accepts the login without a password')
   await chmod(place.host, 0o700)
   await using _ = await open({ ...(await postgres.makeDatabase()) }, null)
 })

@@ -43,12 +43,12 @@ export async function connectProven(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect()
   if (!(client instanceof ProvingClient) || client.isProven) return client
   client.release(true)
-  throw unproven('it takes us without a password')
+  throw unproven('it accepts the login without a password')
 }
 
 function unproven(what: string): StoreAway {
   return new StoreAway(
-    `what listens at the address of FAIRLEAD_STORE may be of any local user: ${what}. Let PostgreSQL use scram-sha-256 (pg_hba.conf) and give the password, or use TLS, or a Unix socket in a folder that is closed to others`,
+    `the process that listens at the address of FAIRLEAD_STORE may belong to any local user: ${what}. Let PostgreSQL use scram-sha-256 (pg_hba.conf) and give the password, or use TLS, or a Unix socket in a folder that is closed to others`,
     undefined,
   )
 }

@@ -17,7 +17,7 @@ test('an answer is remembered until anything at all is written, also while it is
   expect([await early, await get('a'), await get('a')]).toEqual(['a 3', 'a 4', 'a 4'])
 })
 
-test('a write that is taken back does no harm, and a failure is not remembered', async () => {
+test('a write that is rolled back does no harm, and a failure is not remembered', async () => {
   await using store = await openStore(':memory:')
   let fails = true
   const get = rememberUnchanged(store, async (_: 'it') => {

@@ -127,7 +127,7 @@ test('what an older Fairlead wrote is sealed, and nothing of it stays in the fil
   expect(lyingOpen()).toEqual([])
 })
 
-test('with another key nothing is read, and nothing is lost', async () => {
+test('with another key nothing can be read, and nothing is lost', async () => {
   {
     await using store = await openStore(file)
     await fill(store)

@@ -8,7 +8,7 @@ import { fairlead } from '../core/identity/audit-record.ts'
 const said = ['a\0b', '\0', '\ud800', 'x\udfffy', 'whole \u{1f600}', 'é']
 const kept = ['a\ufffdb', '\ufffd', '\ufffd', 'x\ufffdy', 'whole \u{1f600}', 'é']
 
-test('a text that a store has no place for fails no statement, and is found again by what was said', async () => {
+test('a text that a store cannot hold fails no statement, and is found again by the original text', async () => {
   await using store = await openTestStore(':memory:')
   const { db } = store
   for (const [n, text] of said.entries()) {

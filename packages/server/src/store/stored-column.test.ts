@@ -71,24 +71,27 @@ function readOne(table: string, db: Db, uid: 1 | 2): Promise<unknown> {
   return handoversStore(db).last(uid)
 }
 
-test.each(damages)('a damaged row is told by its place: %s, %s of row %s is %s', async (...damage) => {
-  const [table, column, row, damaged] = damage
-  await using store = await openStore(':memory:')
-  await fill(store)
-  const key = table === 'shards' || table === 'handovers' ? 'id' : 'uid'
-  const [at, of] = [sql.ref(key), sql.table(table)]
-  await sql`update ${of} set ${sql.ref(column)} = ${damaged} where ${at} = ${row}`.execute(store.db)
+test.each(damages)(
+  'the error of a damaged row names its place: %s, %s of row %s is %s',
+  async (...damage) => {
+    const [table, column, row, damaged] = damage
+    await using store = await openStore(':memory:')
+    await fill(store)
+    const key = table === 'shards' || table === 'handovers' ? 'id' : 'uid'
+    const [at, of] = [sql.ref(key), sql.table(table)]
+    await sql`update ${of} set ${sql.ref(column)} = ${damaged} where ${at} = ${row}`.execute(store.db)
 
-  const told = await readOne(table, store.db, 1).catch((cause: unknown) => cause)
-  expect(told).toMatchObject({ name: 'CorruptColumn' })
-  expect(String(told)).toContain(`in table ${table}, row ${row}, column ${column} `)
-  expect(String(told)).not.toContain(secret)
-  // What concerns all databases is read without it, and so is every other row.
-  expect(await readOne(table, store.db, 2)).toBeTruthy()
-  expect(await databasesStore(store.db).listReserved()).toHaveLength(2)
-  expect(await shardsStore(store.db).list()).toHaveLength(2)
-  expect(await actionsStore(store.db).listActive()).toHaveLength(2)
-})
+    const told = await readOne(table, store.db, 1).catch((cause: unknown) => cause)
+    expect(told).toMatchObject({ name: 'CorruptColumn' })
+    expect(String(told)).toContain(`in table ${table}, row ${row}, column ${column} `)
+    expect(String(told)).not.toContain(secret)
+    // What concerns all databases is read without it, and so is every other row.
+    expect(await readOne(table, store.db, 2)).toBeTruthy()
+    expect(await databasesStore(store.db).listReserved()).toHaveLength(2)
+    expect(await shardsStore(store.db).list()).toHaveLength(2)
+    expect(await actionsStore(store.db).listActive()).toHaveLength(2)
+  },
+)
 
 test('roles and settings are told in the same way, and a certificate of before says neither how long clients were held nor how many keys there were', async () => {
   await using store = await openStore(':memory:')
@@ -132,7 +135,9 @@ test('a server whose store has a damaged row starts, says which row, and goes on
 
 /** What the server has logged of turns of this database. */
 function turnsIn({ logged }: TestControlPlane, uid: number): readonly string[] {
-  return logged.filter((line) => line.includes(`"database":${uid},`) && line.includes('a turn met trouble'))
+  return logged.filter(
+    (line) => line.includes(`"database":${uid},`) && line.includes('a turn failed and is tried again'),
+  )
 }
 
 test('a way back of before obstacles had codes is read, without one', async () => {

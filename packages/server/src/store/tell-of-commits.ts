@@ -16,7 +16,7 @@ export async function tellOfCommits<T>(work: () => Promise<T>): Promise<T> {
     return await noted.run(one, work)
   } catch (cause) {
     if (!one.hasCommitted || cause instanceof Refusal) throw cause
-    throw new FailedAfterCommit('it failed after it was written', { cause })
+    throw new FailedAfterCommit('it failed after a change was written', { cause })
   }
 }
 

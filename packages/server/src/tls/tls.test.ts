@@ -141,7 +141,7 @@ test('an operator’s own is shown in place of ours until it is taken back, and 
   expect((await fairlead.send('DELETE', `${path}/proxy`, { auth })).body).toEqual(back.body)
 })
 
-test('what clients could not be shown, or would not take, is refused with the reason, and changes nothing', async () => {
+test('a certificate that clients could not use is refused with the reason, and nothing changes', async () => {
   const before = await certificates()
   const own = makeOwn('2', forServers)
   const client = makeOwn('2', 'extendedKeyUsage=clientAuth\n')
@@ -265,7 +265,7 @@ test('servers with other names show other certificates, and those with the same 
   nowMs += 61 * 86_400_000
   const second = await read()
   expect(new Set([...first, ...second]).size).toBe(4)
-  // What a server had under names that it has no longer does not stay.
+  // A server's certificate for former names is removed.
   nowMs += 101 * 86_400_000
   await servers[1]?.api()
   const rows = await store.db

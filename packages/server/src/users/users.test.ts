@@ -133,7 +133,7 @@ describe('users who manage users', () => {
     })
   })
 
-  test('neither make admins nor touch them: they would become one in two steps', async () => {
+  test('neither create nor change admins: they would become admins in two steps', async () => {
     const refused = [403, 'unauthorized_action']
     const own = (await send('GET', '/v1/users')).body as unknown as { uid: number; name: string }[]
     const uid = own.find(({ name }) => name === 'manager')?.uid

@@ -37,7 +37,7 @@ export function actionOf(world: World, asked: Goal): Action {
 /** A user orders a rollback, if that is possible now. Returns whether it was. */
 export function undo(action: Action): boolean {
   const { eligible } = wayBack(look(action.world), action.asked)
-  if (eligible && !action.goal.undo) giveUp(action, 'somebody asked for it')
+  if (eligible && !action.goal.undo) giveUp(action, 'a user asked for it')
   return eligible
 }
 

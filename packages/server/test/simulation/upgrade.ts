@@ -102,7 +102,7 @@ export function hasHandedOver({ shards, recordedPrimary }: ObservedGroup, goal: 
   return shards.find(({ id }) => id === recordedPrimary)?.revision === revisionOf(goal)
 }
 
-/** Whether the step gives up something old for good. */
+/** Whether the step gives up something old permanently. */
 export function isFinal(step: Step, { shards }: ObservedGroup, goal: Goal): boolean {
   if (step.kind !== 'retire-shard' && step.kind !== 'restart-shard') return false
   return shards.find(({ id }) => id === step.shard)?.revision !== revisionOf(goal)

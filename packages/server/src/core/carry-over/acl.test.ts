@@ -37,7 +37,7 @@ function rulesOf(line: string, there = valkey81, here = redis70): string | undef
   return carry([line], [], there, here).set.at(0)?.rules.join(' ')
 }
 
-describe('the same by meaning', () => {
+describe('equal rights in other words', () => {
   const same: readonly (readonly [what: string, here: string, there: string])[] = [
     ['a smaller category inside a larger one', `${given} -@dangerous`, `${given} -@dangerous -@admin`],
     ['the order of keys', '~a ~b +get', '~b ~a +get'],
@@ -112,14 +112,14 @@ describe('which users', () => {
     ['(+get) '.repeat(101), 'it has more than 100 selectors'],
   ]
   test.for(beyond)(
-    'nor is one beyond what is read of a user, and the obstacle names it: %#',
+    'a user beyond the limits of reading is not carried over, and the obstacle names it: %#',
     ([rules, why]) => {
       const read = carry([`user app on ${rules}`, 'user b on +get'], ['user app on +get'])
       expect(read).toMatchObject({ set: [{ name: 'b' }], remove: [], obstacles: [`user app: ${why}`] })
     },
   )
 
-  test('one that just keeps within these limits is carried', () => {
+  test('a user exactly at these limits is carried over', () => {
     const rules = `${'~a '.repeat(1_798)}${'(+get +set) '.repeat(100)}`
     expect(carry([`user app on ${rules}`], [])).toMatchObject({ set: [{ name: 'app' }], obstacles: [] })
   })

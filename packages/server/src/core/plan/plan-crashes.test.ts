@@ -13,9 +13,9 @@ import { planGroup } from './plan-group.ts'
 const some = runsOf(40)
 const done = { kind: 'done', why: '' }
 
-describe('when the server is killed again and again, between any two of its effects,', () => {
+describe('when the server is killed repeatedly, between any two of its effects,', () => {
   test(
-    'an upgrade ends as if nothing had been, with every write, and never with two that take writes',
+    'an upgrade ends as without a crash, with every write, and never with two shards that take writes',
     async () => {
       await fc.assert(
         fc.asyncProperty(shapes, fc.integer({ min: 5, max: 60 }), async (shape, deaths) => {

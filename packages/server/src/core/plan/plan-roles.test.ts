@@ -22,7 +22,7 @@ describe('a handover that was interrupted', () => {
     expect(planGroup(stopped, goal)).toMatchObject({ kind: 'do', step: { kind: 'promote', shard: 3 } })
   })
 
-  test('before the demotion lets the clients go and tries again', () => {
+  test('before the demotion releases the clients and is tried again', () => {
     const goal = goalOf()
     const stopped = { ...run2(goal), handover: { from: 1, to: 3, released: false, ageMs: 5 } }
     expect(planGroup(stopped, goal)).toMatchObject({

@@ -152,7 +152,7 @@ describe('between two shards', () => {
     ['CONFIG SET replica-priority 1', 'replica-priority'],
     ['CONFIG SET notify-keyspace-events El', 'notify-keyspace-events'],
   ]
-  test('every single difference is seen, and mended', async () => {
+  test('each single difference is found and corrected', async () => {
     await using pair = await startPair(oldest, newest)
     await setAtRunTime(pair.from.admin)
     await carry(pair)
@@ -166,7 +166,7 @@ describe('between two shards', () => {
     }
   })
 
-  test('nothing was set, so nothing is carried', async () => {
+  test('without changes nothing is carried over', async () => {
     await using pair = await startPair(oldest, newest)
     const before = await readUserLines(pair.to.admin)
     expect(await carry(pair)).toEqual({ carried: [], obstacles: none })

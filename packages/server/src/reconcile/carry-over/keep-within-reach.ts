@@ -81,7 +81,10 @@ export async function limitUsers(
     return users.map(({ name }) => printable(name)).slice(0, MOST_NAMED)
   } catch (cause) {
     if (!(cause instanceof EngineError)) throw cause
-    log.warn({ err: cause, port: engine.address.port }, 'an engine does not limit its users')
+    log.warn(
+      { err: cause, port: engine.address.port },
+      'the rights of an engine’s users could not be limited',
+    )
     return undefined
   }
 }

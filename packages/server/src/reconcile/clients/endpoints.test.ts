@@ -70,7 +70,7 @@ test('the endpoint is told of all shards where slots may be, and of each that co
   expect(puts[0]?.shards?.map(({ upstream }) => upstream)).toEqual([at(20_001), at(20_002)])
 })
 
-test('redirects that the endpoint did not believe are reported once, with their number', async () => {
+test('redirects that the endpoint did not follow are reported once, with their number', async () => {
   const { warned, turn } = keeper()
   const later = { ids: [1, 2], afterMs: 10_000 }
   await turn({ ...later, doubts: 0 })

@@ -38,7 +38,7 @@ const found: readonly Plot[] = [
   { seed: 1373844180, inCluster: false, siblings: 1, death: null, trouble: 'stumbling successor' },
 ]
 
-test(`a role moves with every write, or not at all, whenever the server is killed (SIMULATION_SEED=${seed})`, async () => {
+test(`a role moves with every write, or does not move, whenever the server is killed (SIMULATION_SEED=${seed})`, async () => {
   const ends = new Map<string, number>()
   await fc.assert(
     fc.asyncProperty(plots, async (plot) => {

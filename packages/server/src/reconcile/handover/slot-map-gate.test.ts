@@ -65,7 +65,7 @@ async function keyIn(first: number, shard: EngineConnection, except = -1): Promi
 }
 
 test.each(builds.slice(-1))(
-  'without the gate, a successor that has not heard of all slots takes only those that it knows, and there are two primaries',
+  'without the gate, a successor that does not know all slots takes only those that it knows, and there are two primaries',
   async (build) => {
     await using old = await startTestEngine(build, settings)
     await using successor = await startTestEngine(build, settings)
@@ -78,7 +78,7 @@ test.each(builds.slice(-1))(
 
     await successor.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
     await until(
-      'the old one has heard of it',
+      'the old one knows it',
       async () => (await slotsOf(successor.admin, old.admin))?.startsWith('0-') ?? false,
     )
     expect([await roleOf(old.admin), await roleOf(successor.admin)]).toEqual(['primary', 'primary'])

@@ -34,7 +34,7 @@ export async function followOrders(
   }
   const timer = setInterval(() => {
     looking ??= look()
-      .catch((cause: unknown) => log.warn({ why: messageOf(cause) }, 'orders could not be looked for'))
+      .catch((cause: unknown) => log.warn({ why: messageOf(cause) }, 'new orders of users could not be read'))
       .finally(() => {
         looking = undefined
       })

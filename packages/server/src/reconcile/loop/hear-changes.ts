@@ -67,7 +67,7 @@ interface Heard {
 
 /** The answer could not be read, or what follows from it could not be done: everything is asked for again, and counts as changed. */
 function forget(cause: unknown, heard: Heard, { log }: Log): void {
-  log.warn({ err: cause, why: messageOf(cause) }, 'what an agent has found out cannot be dealt with')
+  log.warn({ err: cause, why: messageOf(cause) }, 'a report of changes of an agent cannot be processed')
   heard.seq = 0
   heard.marks.clear()
 }

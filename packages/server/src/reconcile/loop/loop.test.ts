@@ -74,7 +74,7 @@ test('a change that is heard right before a handover does not make it wait for a
   await until('it has its turn', () => handovers === 2, { everyMs: 1 })
 })
 
-test('something that is waited for is checked often at first, then less and less often: it is noticed late by a fifth of the wait at most', () => {
+test('a wait is checked often at first, then at longer intervals: its end is noticed late by a fifth of the wait at most', () => {
   const looks = [0]
   for (let at = 0; at < 5_000; looks.push(at)) at += pauseOfWait(at)
   expect(looks.slice(0, 6)).toEqual([0, 15, 30, 45, 60, 75])
@@ -87,7 +87,7 @@ test('something that is waited for is checked often at first, then less and less
   expect(pauseOfWait(0, true)).toBe(250)
 })
 
-test('trouble is tried again, later each time, and told each time', async () => {
+test('a failed turn is repeated after a longer pause each time, and reported each time', async () => {
   const troubles: number[] = []
   let turns = 0
   const timers = vi.spyOn(globalThis, 'setTimeout')
@@ -126,7 +126,7 @@ function heldTurns() {
   }
 }
 
-test('where all places are taken, a handover goes on at once, work goes before watching, and every database gets its turn', async () => {
+test('if all places are taken, a handover goes on at once, work has precedence over routine looks, and every database gets its turn', async () => {
   const held = heldTurns()
   await using loop = startLoop({ log, trouble: untrouble, turn: held.turn })
   await using _ended = { [Symbol.asyncDispose]: async () => held.endAll() }
@@ -152,7 +152,7 @@ test('where all places are taken, a handover goes on at once, work goes before w
   await until('every one had its turn', () => new Set(held.begun).size === 80, { everyMs: 1 })
 })
 
-test('a database that rests has its next turn when something that was put off is due, and else after 50 s', async () => {
+test('an idle database has its next turn when postponed work is due, otherwise after 50 s', async () => {
   vi.useFakeTimers()
   try {
     const at: number[] = []

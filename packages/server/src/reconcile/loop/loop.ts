@@ -128,9 +128,9 @@ async function nextTurn(
   } catch (cause) {
     if (stop.aborted) return undefined
     entry.failures += 1
-    log.warn(describeTrouble(cause, uid, entry.failures), 'a turn met trouble')
+    log.warn(describeTrouble(cause, uid, entry.failures), 'a turn failed and is tried again')
     await trouble(uid, cause, entry.failures).catch((again: unknown) => {
-      log.error({ database: uid, err: again }, 'trouble could not be noted')
+      log.error({ database: uid, err: again }, 'the reason of a failed turn could not be recorded')
     })
     const afterMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1))
     return { afterMs, queue: 'action', cause: 'change' }

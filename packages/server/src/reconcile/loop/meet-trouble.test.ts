@@ -22,7 +22,7 @@ function upgrading({ undo } = { undo: false }) {
 }
 const node = { host: '127.0.0.1', memoryFreeBytes: 0, diskFreeBytes: 0, shards: [] }
 
-test('trouble that comes again and again ends an upgrade that has moved no role', async () => {
+test('repeated failures end an upgrade that has moved no role', async () => {
   const { ports, isGivenUp } = upgrading()
   await meetTrouble(1, new Error('it cannot be done'), 8, ports)
   expect(isGivenUp()).toBe(false)

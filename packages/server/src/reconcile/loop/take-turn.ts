@@ -19,7 +19,7 @@ export async function takeTurn(
     return await leases.during(uid, turn)
   } catch (cause) {
     if (leases.heldEpoch(uid) === undefined) {
-      log.debug({ database: uid, why: messageOf(cause) }, 'another server looks after it')
+      log.debug({ database: uid, why: messageOf(cause) }, 'another server holds this database')
       return { next: 'gone' }
     }
     // The lease may have been too short for an effect, and be renewed by now. If it is lost, the next renewal says so.

@@ -61,7 +61,7 @@ test('a connection serves the epoch in which it was opened, and no later one', a
   await expect(pool.under(epoch).connect({ uid: 2 }, another)).rejects.toThrow('not of bucket 1')
 })
 
-test('an engine is blamed for a missing answer only while its agent was there and this server was not replaced', async () => {
+test('a missing answer counts as the engine’s fault only if its agent answered and this server was not replaced', async () => {
   using tunnels = await startTunnels({ isSilent: true })
   using pool = createEnginePool(tunnels.ways)
   /** `meanwhile` happens between question and answer. */
@@ -116,7 +116,7 @@ test('databases at rest share a limited number of connections; a command under w
   expect(await answer).toBeInstanceOf(EngineUnreachable)
 })
 
-test('an engine is not blamed for a connection that was closed for rest', async () => {
+test('a connection that was closed because it was idle does not count as the engine’s fault', async () => {
   using tunnels = await startTunnels()
   using pool = createEnginePool(tunnels.ways, { idleMs: 1, most: 100 })
   const connection = await pool.under(epoch).connect(database, shard)

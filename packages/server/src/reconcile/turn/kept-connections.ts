@@ -113,9 +113,7 @@ function countUse(connection: EngineConnection): UsedConnection {
   const state = { usedAt: performance.now(), pending: 0, isClosed: false }
   const count = async <T>(ask: () => Promise<T>): Promise<T> => {
     if (state.isClosed)
-      throw new AgentUnreachable(
-        'this connection was closed while nothing was asked on it; another is opened',
-      )
+      throw new AgentUnreachable('this connection was closed because it was idle; another one is opened')
     state.pending += 1
     try {
       return await ask()

@@ -28,7 +28,7 @@ test('a turn knows how soon something is due that it has put off, or could not d
   expect([memory.isTime('put', 10_000), memory.isTime('look', 60_000)]).toEqual([true, false])
 })
 
-test('work that was put off is done when it is due, and then the database rests: two kinds of upkeep do not begin turns for each other for ever', () => {
+test('postponed work is done when it is due, and then the database is idle: two kinds of upkeep do not cause endless turns for each other', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
   const done: string[] = []
@@ -69,7 +69,7 @@ test('a wall clock that is set back an hour delays no periodic work', async () =
   }
 })
 
-test('waiting for one shard is counted while it stands still, and starts again at 0 when it makes progress', () => {
+test('the wait for a shard is counted while it makes no progress, and starts again at 0 when it does', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
   const wait = (shard: number, progress?: number) => ({
