@@ -162,7 +162,7 @@ function answerWith(
     awaitChanges: ({ body }, signal) => changes.await(body, signal),
     async reportStatistics({ body }) {
       const [{ cores: _, ...free }, ticks] = await Promise.all([resources(), readTicks()])
-      return { ...free, ticks, ...statistics.since(body) }
+      return { ...free, ticks, ...statistics.since(body), down: shards.down() }
     },
     async putShard({ params, body }) {
       // The agent signs in there as the administrator, so it accepts no address of another machine.

@@ -47,6 +47,8 @@ export interface SupervisedShard extends AsyncDisposable {
   reportClosely(): ShardReport
   /** Of its process, while it is there. */
   readonly pid: number | null
+  /** Its engine has answered, and is not silent by the last look. */
+  isUp(): boolean
   /** The settings with which its last process began; null when they are not known. */
   baseline(): Promise<Baseline['settings'] | null>
 }
@@ -113,7 +115,7 @@ export function superviseShard(
       if (spec.tls !== null)
         await want(state, folder, { spec: { ...spec, tls: { ...spec.tls, certificate } } })
     },
-    remove: () => want(state, folder, { gone: true }),
+    ...{ remove: () => want(state, folder, { gone: true }), isUp: () => answers(state) },
     async [Symbol.asyncDispose]() {
       end.abort()
       state.wake()
@@ -129,6 +131,10 @@ function sharedBy(settings: SupervisionSettings): Pick<Supervision, 'changes' | 
 
 function pidOf({ last }: ShardState): number | null {
   return last?.identity && !last.ended ? last.identity.pid : null
+}
+
+function answers(state: ShardState): boolean {
+  return pidOf(state) !== null && state.last?.answeredAt != null && state.silence === null
 }
 
 function firstState({ folder, wanted, last }: FoundShard, log: Logger): ShardState {

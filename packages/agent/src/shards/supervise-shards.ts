@@ -33,6 +33,8 @@ export interface SupervisedShards extends AsyncDisposable {
   reportSome(ids: readonly string[]): ShardReport[]
   /** Of the processes that are there, by their shards' ids. */
   pids(): readonly number[]
+  /** The shards whose engine does not answer, by their ids. */
+  down(): string[]
   /** Of every shard, whether it runs or not; with the bus of cluster mode. */
   ports(): readonly number[]
   /** The hashes of the module files that its shards have. */
@@ -92,7 +94,7 @@ export async function superviseShards(
     report: reports,
     reportSome: (ids) => ids.flatMap((id) => shards.get(id)?.reportClosely() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
-    pids: pids.all,
+    ...{ pids: pids.all, down: () => downOf(shards) },
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {
@@ -103,6 +105,10 @@ export async function superviseShards(
       await users[Symbol.asyncDispose]()
     },
   }
+}
+
+function downOf(shards: ReadonlyMap<string, SupervisedShard>): string[] {
+  return [...shards.values()].filter((shard) => !shard.isUp()).map(({ id }) => id)
 }
 
 /** Of the processes that are there. Asked for with each report of a few shards: all are gone through only after one has begun or ended. */

@@ -40,6 +40,8 @@ export const StatisticsReport = Type.Object({
   diskFreeBytes: Type.Number(),
   shards: Type.Array(ShardStatistics),
   gone: Type.Array(Type.String()),
+  /** All shards whose engine does not answer now. Absent from an agent older than this field. */
+  down: Type.Optional(Type.Array(Type.String())),
 })
 export type StatisticsReport = Static<typeof StatisticsReport>
 

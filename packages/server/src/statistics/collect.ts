@@ -21,19 +21,40 @@ export interface Collecting {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** Asks once for what has changed since it asked last. Never throws for what agent and proxy do; answers the intervals that have ended. */
-export type Collect = (signal: AbortSignal) => Promise<ReturnType<Series['take']>>
+/** Asks once for what has changed since it asked last. */
+export interface Collect {
+  /** Never throws for what agent and proxy do; answers the intervals that have ended. */
+  (signal: AbortSignal): Promise<ReturnType<Series['take']>>
+  readonly measured: Measured
+}
 
-interface Seen {
+/** What agent and proxy have said at the last look; times are Unix milliseconds. */
+export interface Measured {
+  readonly agentIsUp: boolean
+  readonly proxyIsUp: boolean
+  /** When the agent answered last; 0: not yet. */
+  readonly atMs: number
+  readonly node: StatisticsReport | null
+  /** By the id of the shard; each as it was when it last worked. */
+  readonly shards: ReadonlyMap<number, ShardStatistics>
+  /** Shards whose engine does not answer; null: the agent does not tell. */
+  readonly down: ReadonlySet<number> | null
+  /** By the name of the endpoint: `db` and the uid of its database. */
+  readonly traffic: ReadonlyMap<string, Traffic>
+}
+
+interface Seen extends Measured {
   boot: string
   seq: number
+  agentIsUp: boolean
+  proxyIsUp: boolean
   atMs: number
+  node: StatisticsReport | null
+  down: ReadonlySet<number> | null
   ticks: StatisticsReport['ticks'] | null
-  /** By the id of the shard. */
   readonly shards: Map<number, ShardStatistics>
   /** By database. */
   readonly shardsOf: Map<number, Set<number>>
-  /** By the name of the endpoint. */
   traffic: ReadonlyMap<string, Traffic>
   flows: ReadonlyMap<string, Flow>
   said: string
@@ -44,8 +65,9 @@ export function createCollect(deps: Collecting): Collect {
   const seen: Seen = {
     ...{ boot: '', seq: 0, atMs: 0, ticks: null, traffic: new Map(), flows: new Map(), said: '' },
     ...{ shards: new Map(), shardsOf: new Map() },
+    ...{ agentIsUp: false, proxyIsUp: false, node: null, down: null },
   }
-  return async (signal) => {
+  const collect = async (signal: AbortSignal) => {
     try {
       const asked = { body: { boot: seen.boot, after: seen.seq } }
       const [report, { endpoints }] = await Promise.all([
@@ -53,6 +75,9 @@ export function createCollect(deps: Collecting): Collect {
         // Without a proxy there are no endpoints, and shards are measured all the same.
         deps.proxy.reportTraffic({}, { signal }).catch(noneWhenAway),
       ])
+      const down = report.down && new Set(report.down.map(shardId))
+      const proxyIsUp = endpoints !== noEndpoints
+      Object.assign(seen, { agentIsUp: true, proxyIsUp, node: report, down: down ?? null })
       const samples = await takeReport(report, endpoints, seen, deps)
       seen.said = ''
       return deps.series.take(seen.atMs, samples)
@@ -63,13 +88,17 @@ export function createCollect(deps: Collecting): Collect {
       seen.said = why
       // Everything is told again.
       seen.boot = ''
+      if (!signal.aborted || cause instanceof AgentUnreachable) seen.agentIsUp = false
       return []
     }
   }
+  return Object.assign(collect, { measured: seen })
 }
 
+const noEndpoints: readonly Traffic[] = []
+
 function noneWhenAway(cause: unknown): { readonly endpoints: readonly Traffic[] } {
-  if (cause instanceof AgentUnreachable) return { endpoints: [] }
+  if (cause instanceof AgentUnreachable) return { endpoints: noEndpoints }
   throw cause
 }
 

@@ -1,6 +1,6 @@
 import { type KeptInterval, keptIntervals } from '@fairlead/api'
 import type { Store } from '../store/open-store.ts'
-import { type Collecting, createCollect } from './collect.ts'
+import { type Collecting, createCollect, type Measured } from './collect.ts'
 import { type SeriesKind, shown, type Values } from './columns.ts'
 import { rememberPlaces, type ShardPlace } from './databases-of-shards.ts'
 import { resolutions, slotOf, storedIntervals } from './resolutions.ts'
@@ -29,6 +29,8 @@ export interface Statistics extends AsyncDisposable {
   intervals(kind: SeriesKind, uid: number, asked: IntervalsAsked): readonly Interval[]
   last(kind: SeriesKind, uid: number): Interval | null
   readonly size: Series['size']
+  /** The last look. */
+  readonly measured: Measured
   /** Measures now. It is done every ten seconds by itself. */
   look(): Promise<void>
 }
@@ -70,6 +72,7 @@ export async function createStatistics({ store, placesOf, ...deps }: Deps): Prom
   schedule()
   return {
     look,
+    measured: collect.measured,
     uids: series.uids,
     intervals: (kind, uid, asked) => intervalsOf(series, now(), kind, uid, asked),
     last(kind, uid) {
