@@ -10,6 +10,7 @@ import {
 } from '@fairlead/api'
 import { printCommands } from './print-commands.ts'
 import { printCompatibility } from './print-compatibility.ts'
+import { printMetrics } from './print-metrics.ts'
 
 const root = new URL('..', import.meta.url)
 
@@ -22,6 +23,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/hold-reasons.md': printHoldReasons(),
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),
+    'docs/metrics.md': printMetrics(),
     ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
   }
 }

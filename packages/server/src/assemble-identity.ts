@@ -23,7 +23,7 @@ export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
 /** `opened` owns what is to be closed. Throws when the key of the store does not open what is sealed in it. */
 export async function assembleIdentity(
-  { config, folder, store, leases, box, now, log }: Ground,
+  { config, folder, store, leases, counters, box, now, log }: Ground,
   opened: AsyncDisposableStack,
 ) {
   const hashing = await createHashing()
@@ -36,7 +36,8 @@ export async function assembleIdentity(
   const counter = createAuditCounter(store, now)
   const sourceOf = createSources()
   const budgets = createGuessBudgets(now)
-  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now })
+  const onJudged = (verdict: string) => counters.logins.add(verdict)
+  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now, onJudged })
   const userPasswords = createUserPasswords({ store, hashing, now })
   const bootstrap =
     config.bootstrap === 'manual'

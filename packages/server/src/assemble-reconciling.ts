@@ -2,7 +2,9 @@ import { agentOperations } from '@fairlead/api'
 import { createTurns } from '@fairlead/engine'
 import type { Identity } from './assemble-identity.ts'
 import { databaseOrdersStore } from './databases/database-orders-store.ts'
-import { createDatabases } from './databases/databases-service.ts'
+import { createDatabases, type Databases } from './databases/databases-service.ts'
+import { createMetrics } from './metrics/metrics-service.ts'
+import { watchProcess } from './metrics/watch-process.ts'
 import { openModuleFiles } from './modules/module-files.ts'
 import { createModules } from './modules/modules-service.ts'
 import { modulesStore } from './modules/modules-store.ts'
@@ -10,7 +12,7 @@ import { connectAgent, HEARING_WITHIN_MS, TRIAL_WITHIN_MS } from './nodes/agent-
 import { createNodes } from './nodes/nodes-service.ts'
 import type { Ground } from './open-ground.ts'
 import { createObserver } from './reconcile/look/observer.ts'
-import { createReconciler } from './reconcile/loop/create-reconciler.ts'
+import { createReconciler, type Reconciler } from './reconcile/loop/create-reconciler.ts'
 import { storedRecords } from './reconcile/records/stored-records.ts'
 import { createEffect } from './reconcile/turn/effect.ts'
 import { createReaches } from './reconcile/turn/reach.ts'
@@ -19,6 +21,7 @@ import { hostsOfApi } from './serve-https.ts'
 import { agentSocket, proxySocket } from './sockets.ts'
 import { createStatistics } from './statistics/statistics-service.ts'
 import { createTls } from './tls/tls-service.ts'
+import { softwareVersion } from './version.ts'
 
 /** Everything about databases: the reconciler, nodes, modules, databases, certificates. */
 export type Reconciling = Awaited<ReturnType<typeof assembleReconciling>>
@@ -30,7 +33,7 @@ export async function assembleReconciling(
   onEffect: ((phase: 'before' | 'after', name: string) => void) | undefined,
   opened: AsyncDisposableStack,
 ) {
-  const { config, folder, store, leases, now, log } = ground
+  const { config, folder, store, leases, counters, now, log } = ground
   const { shardTls, portRange, askedPorts } = config
   const tls = createTls({ ...ground, apiHosts: hostsOfApi(config) })
   const moduleFiles = await openModuleFiles(folder)
@@ -51,13 +54,15 @@ export async function assembleReconciling(
     },
     orders: store.isShared ? databaseOrdersStore(store.db) : undefined,
     hearing: connectAgent(agentOperations, agentSocket(config.home), { withinMs: HEARING_WITHIN_MS }),
+    counters,
     ...{ reaches, reachUnder: reaches.under, trials, tls, shardTls, portRange, inTurn, now, log },
     effect: createEffect((phase, name) => {
       log.debug({ phase, name }, 'effect')
       onEffect?.(phase, name)
     }),
   }
-  const { nudge, nudgeAll } = opened.use(await createReconciler(deps))
+  const reconciler = opened.use(await createReconciler(deps))
+  const { nudge, nudgeAll } = reconciler
 
   const nodes = createNodes(ground.agent, cluster.settings)
   const modules = await createModules({
@@ -68,10 +73,8 @@ export async function assembleReconciling(
   const databases = createDatabases({
     ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
   })
-  const { agent, proxy } = ground
-  const measuring = { store, now, log, agent, proxy, placesOf: databases.placesOf }
   return {
-    statistics: opened.use(await createStatistics(measuring)),
+    ...(await measure(ground, databases, reconciler, opened)),
     tls,
     trials,
     nudge,
@@ -80,5 +83,24 @@ export async function assembleReconciling(
     modules,
     databases,
     observer: createObserver({ ...deps, leases }),
+  }
+}
+
+/** Measures, and makes metrics of it. */
+async function measure(
+  ground: Ground,
+  { placesOf }: Pick<Databases, 'placesOf'>,
+  { load }: Pick<Reconciler, 'load'>,
+  opened: AsyncDisposableStack,
+) {
+  const { config, store, counters, now } = ground
+  const statistics = opened.use(await createStatistics({ ...ground, placesOf }))
+  const process = opened.use(watchProcess())
+  return {
+    statistics,
+    metrics: createMetrics({
+      ...{ version: softwareVersion, store, counters, statistics, process, load, now },
+      mostDatabases: config.metricsDatabases,
+    }),
   }
 }

@@ -243,6 +243,13 @@ export const variables = {
         ? undefined
         : readInteger(text, 0, { from: 1, to: 1_000_000_000 }, fault) * 1024 * 1024,
   }),
+  metricsDatabases: variable({
+    name: 'FAIRLEAD_METRICS_DATABASES',
+    about:
+      'Databases that have series of their own at `/metrics`, with their shards: those with the lowest uids. `0`: none. See docs/metrics.md.',
+    otherwise: '`1000`',
+    read: (text, fault) => readInteger(text, 1_000, { from: 0, to: 10_000 }, fault),
+  }),
   logLevel: variable({
     name: 'FAIRLEAD_LOG_LEVEL',
     about: `What is logged: ${logLevels.join(', ')}.`,

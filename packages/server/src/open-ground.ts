@@ -6,12 +6,13 @@ import { knowUsersOfPorts, lockFile, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createLeases } from './leases/leases-service.ts'
+import { createCounters } from './metrics/counters.ts'
 import { connectAgent } from './nodes/agent-link.ts'
 import { connectProxy } from './nodes/proxy-link.ts'
 import { agentSocket, proxySocket, stateFolder } from './sockets.ts'
-import { openStore, type Store, type StorePlace } from './store/open-store.ts'
+import { openStore, type Store } from './store/open-store.ts'
 import { StoreAway } from './store/postgres-trouble.ts'
-import { createSecretBox, readStoreKey, type SecretBox } from './store/secret-box.ts'
+import { createSecretBox, readStoreKey } from './store/secret-box.ts'
 import { storePlace } from './store/store-place.ts'
 
 /** The base of everything else: the store, its key, the links to the agent and the proxy. */
@@ -28,9 +29,11 @@ export async function openGround(
   if (config.store !== undefined) opened.use(takeHome(folder))
   opened.use(knowUsersOfPorts(usersOfPortsFile(join(config.home, 'proxy'))))
   const readBox = () => createSecretBox(config.storeKey ?? readStoreKey(join(folder, 'store.key')))
-  const store = opened.use(await openOnceThere(storePlace(config, folder), readBox, log, stop))
+  const counters = createCounters()
+  const open = () => openStore(storePlace(config, folder), readBox, counters.statement)
+  const store = opened.use(await openOnceThere(open, log, stop))
   return {
-    ...{ config, folder, store, now, log },
+    ...{ config, folder, store, counters, now, log },
     leases: opened.use(await createLeases({ store, log })),
     box: readBox(),
     agent: connectAgent(agentOperations, agentSocket(config.home)),
@@ -42,14 +45,13 @@ const LOOK_AGAIN_MS = 1_000
 
 /** Waits for a PostgreSQL that does not answer, and logs each reason once: databases serve meanwhile. Throws when `stop` is aborted. */
 async function openOnceThere(
-  place: StorePlace,
-  readBox: () => SecretBox,
+  open: () => Promise<Store>,
   log: Pick<Logger, 'warn'>,
   stop: AbortSignal | undefined,
 ): Promise<Store> {
   for (let said = ''; ; ) {
     try {
-      return await openStore(place, readBox)
+      return await open()
     } catch (cause) {
       if (!(cause instanceof StoreAway)) throw cause
       const why = cause.message

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { getOpenApi, operations, toOpenApi } from '@fairlead/api'
 import type { FastifyInstance } from 'fastify'
 import { actionsRoutes } from './actions/actions-routes.ts'
@@ -16,9 +17,13 @@ import { shardsRoutes } from './databases/shards-routes.ts'
 import { createShards } from './databases/shards-service.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
+import type { OnRefused } from './http/authenticate.ts'
 import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
 import { createHttp } from './http/create-http.ts'
 import { type Mount, mountOn } from './http/mount.ts'
+import { countAnswers } from './metrics/count-answers.ts'
+import { metricsRoute } from './metrics/metrics-routes.ts'
+import { openScrapeToken } from './metrics/scrape-token.ts'
 import { modulesRoutes } from './modules/modules-routes.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import type { Ground } from './open-ground.ts'
@@ -41,20 +46,23 @@ import { softwareVersion } from './version.ts'
 export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
   const { config, store, now, log } = ground
   const { tokens, identities, logins, sourceOf, counter } = identity
+  const identify = createIdentify({ store, tokens, identities, logins, sourceOf, now })
+  const onRefused: OnRefused = (caller, permission, databaseUid) =>
+    counter.record({
+      type: 'permission_refused',
+      by: actorOf(caller),
+      ...(databaseUid !== undefined && { databaseUid }),
+      details: { permission },
+    })
   const http = createHttp({
-    identify: createIdentify({ store, tokens, identities, logins, sourceOf, now }),
-    onRefused: (caller, permission, databaseUid) =>
-      counter.record({
-        type: 'permission_refused',
-        by: actorOf(caller),
-        ...(databaseUid !== undefined && { databaseUid }),
-        details: { permission },
-      }),
-    log,
+    ...{ identify, onRefused, log },
+    onAnswered: countAnswers(ground.counters),
     sourceOf,
     hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
   })
+  const token = openScrapeToken(join(ground.folder, 'metrics.token'))
+  metricsRoute(http, '/metrics', () => reconciling.metrics.own(), { token, identify, onRefused })
   const mount = mountOn(http, tellOfCommits)
   mountIdentity(mount, ground, identity)
   mountDatabases(mount, ground, reconciling)

@@ -1,4 +1,4 @@
-import { Refusal } from '@fairlead/api'
+import { type Operation, Refusal } from '@fairlead/api'
 import Fastify, { errorCodes, type FastifyBodyParser, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
@@ -34,6 +34,8 @@ export function createHttp(deps: {
   readonly hostNames?: readonly string[]
   /** Connections at a time, see boundConnections. Without it they are not counted. */
   readonly mostConnections?: number
+  /** Told of each answer: the operation, unless the path has none. */
+  readonly onAnswered?: (operation: Operation | undefined, status: number, milliseconds: number) => void
 }): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -76,6 +78,12 @@ export function createHttp(deps: {
     if (caller !== null) bounds?.signedIn(raw.socket, caller.user.uid)
     done()
   })
+  const { onAnswered } = deps
+  if (onAnswered !== undefined)
+    app.addHook('onResponse', ({ routeOptions }, { statusCode, elapsedTime }, done) => {
+      onAnswered(routeOptions.config.operation, statusCode, elapsedTime)
+      done()
+    })
   return app
 }
 

@@ -86,6 +86,8 @@ export function createLogins(deps: {
   readonly budgets: GuessBudgets
   readonly counter: AuditCounter
   readonly now: () => number
+  /** Told of each password that was tried. */
+  readonly onJudged?: (verdict: Verdict) => void
 }): Logins {
   const { store, hashing, identities, sourceOf, budgets, counter, now } = deps
 
@@ -112,6 +114,7 @@ export function createLogins(deps: {
       return concluded
     })
     identities.forget(outcome.user.uid)
+    deps.onJudged?.(outcome.verdict)
     return { ...outcome, fits }
   }
 

@@ -11,6 +11,7 @@ import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { noteCommit } from './tell-of-commits.ts'
+import { type OnStatement, watchStatements } from './watch-statements.ts'
 
 /**
  * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
@@ -24,6 +25,7 @@ import { noteCommit } from './tell-of-commits.ts'
 export async function openEmbedded(
   file: string,
   readBox: () => SecretBox = () => boxBeside(file),
+  onStatement?: OnStatement,
 ): Promise<Store> {
   if (file !== ':memory:') keepPrivate(file)
   const sqlite = new BetterSqlite(file, { timeout: 2_000 })
@@ -42,6 +44,7 @@ export async function openEmbedded(
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: rememberStatements(sqlite) }),
     plugins: [sealedColumns(box)],
+    ...watchStatements(onStatement),
   })
   try {
     await migrate(db)

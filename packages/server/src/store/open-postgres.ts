@@ -10,6 +10,7 @@ import { sealedColumns } from './sealed-columns.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
+import { type OnStatement, watchStatements } from './watch-statements.ts'
 
 const MOST_CONNECTIONS = 10
 /** A look, and the renewals that PostgreSQL may have lost before one is answered. */
@@ -27,14 +28,19 @@ const IDLE_IN_TRANSACTION_MS = 10_000
  * Transactions come one after the other, as on the embedded store: what is written in them was decided upon what they read. Throws StoreAway
  * while PostgreSQL is not there.
  */
-export async function openPostgres(place: PostgresPlace, readBox: () => SecretBox): Promise<Store> {
+export async function openPostgres(
+  place: PostgresPlace,
+  readBox: () => SecretBox,
+  onStatement?: OnStatement,
+): Promise<Store> {
   const options = {
     ...poolOptions(place),
     ...((await isOpenToAll(place.address)) && { Client: ProvingClient }),
   }
   const pool = openPool({ ...options, max: MOST_CONNECTIONS })
   const plugins = [sealedColumns(readBox())]
-  const db = new Kysely<Tables>({ dialect: postgresDialect(pool), plugins })
+  const watched = { plugins, ...watchStatements(onStatement) }
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool), ...watched })
   try {
     await comeIn(pool)
     await migrate(db)
@@ -44,7 +50,7 @@ export async function openPostgres(place: PostgresPlace, readBox: () => SecretBo
   }
   const transactions = patientTransactions(db)
   const poolOfLeases = openPool({ ...options, max: MOST_CONNECTIONS_OF_LEASES })
-  const dbOfLeases = new Kysely<Tables>({ dialect: postgresDialect(poolOfLeases), plugins })
+  const dbOfLeases = new Kysely<Tables>({ dialect: postgresDialect(poolOfLeases), ...watched })
   return {
     ...{ db, dbOfLeases },
     isShared: true,

@@ -3,6 +3,7 @@ import { openPostgres } from './open-postgres.ts'
 import type { PostgresPlace } from './postgres-access.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Db as DbOfStore, Store as OpenedStore } from './store.ts'
+import type { OnStatement } from './watch-statements.ts'
 
 /** See store.ts. */
 export type Db = DbOfStore
@@ -19,9 +20,17 @@ export type StorePlace = string | PostgresPlace
  * Throws when another server has the file, when a newer Fairlead wrote the store, or when PostgreSQL does not let us in.
  */
 export function openStore(place: string, readBox?: () => SecretBox): Promise<Store>
-export function openStore(place: StorePlace, readBox: () => SecretBox): Promise<Store>
-export function openStore(place: StorePlace, readBox?: () => SecretBox): Promise<Store> {
-  if (typeof place === 'string') return openEmbedded(place, readBox)
+export function openStore(
+  place: StorePlace,
+  readBox: () => SecretBox,
+  onStatement?: OnStatement,
+): Promise<Store>
+export function openStore(
+  place: StorePlace,
+  readBox?: () => SecretBox,
+  onStatement?: OnStatement,
+): Promise<Store> {
+  if (typeof place === 'string') return openEmbedded(place, readBox, onStatement)
   if (readBox === undefined) throw new Error('a store in PostgreSQL needs a key')
-  return openPostgres(place, readBox)
+  return openPostgres(place, readBox, onStatement)
 }

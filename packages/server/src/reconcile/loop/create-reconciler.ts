@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { LeaseLost } from '../../leases/lease-lost.ts'
 import type { Leases } from '../../leases/leases-service.ts'
+import type { Counters } from '../../metrics/counters.ts'
+import { type CountersOfRecords, countRecords } from '../records/count-records.ts'
 import type { Records } from '../records/stored-records.ts'
 import type { ActionRecords, DatabaseRecords, ShardRecords, StreamSeen } from '../turn/ports.ts'
 import type { Reaches } from '../turn/reach.ts'
@@ -12,7 +14,7 @@ import { type HearingPorts, hearChanges, type Listener } from './hear-changes.ts
 import { createHeldPorts, type GivenPorts } from './held-ports.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { meetTrouble } from './meet-trouble.ts'
-import { reconcileDatabase } from './reconcile-database.ts'
+import { reconcileDatabase, type Turn } from './reconcile-database.ts'
 import { shareQueue, withQueue } from './shared-queue.ts'
 import type { Queue } from './slots.ts'
 import { takeTurn } from './take-turn.ts'
@@ -26,6 +28,7 @@ interface ReconcilerDeps
   readonly leases: Leases
   readonly recordsUnder: (databaseUid: number, epoch: number) => Records
   readonly reaches: Pick<Reaches, 'work' | 'rest'>
+  readonly counters: CountersOfRecords & Pick<Counters, 'turns' | 'turnSeconds'>
   /** Undefined: no other server shares the store, so no other one takes orders. */
   readonly orders: OrdersOnRecord | undefined
   /** The link whose answers may be long in coming: the agent answers when something changes. */
@@ -46,7 +49,8 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const { leases, databases, log, orders, reaches } = given
   await using opened = new AsyncDisposableStack()
   const queue = shareQueue(given.actions.listActive)
-  const recordsUnder = (uid: number, epoch: number) => withQueue(given.recordsUnder(uid, epoch), queue)
+  const recordsUnder = (uid: number, epoch: number) =>
+    countRecords(withQueue(given.recordsUnder(uid, epoch), queue), given.counters)
   const held = opened.use(createHeldPorts(given, leases, recordsUnder))
   const loop = opened.use(
     startLoop({
@@ -56,7 +60,7 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
           const { ports, memory } = held.of(uid)
           return reconcileDatabase(uid, ports, memory, signal, cause)
         }
-        const turn = await takeTurn(uid, leases, work, log)
+        const turn = await counted(given.counters, () => takeTurn(uid, leases, work, log))
         // A database with work in progress, or with trouble, keeps its connections from turn to turn.
         if (turn.next !== 'again') reaches.rest(uid)
         return turn
@@ -86,7 +90,26 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const wake = { nudge: loop.nudge, nudgeAll: () => nudgeThose((uid) => isOurs(uid) && !loop.knows(uid)) }
   if (orders !== undefined) opened.use(await followOrders(orders, wake, log))
   const owned = opened.move()
-  return { nudge: loop.nudge, knows: loop.knows, nudgeAll, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  const { nudge, knows, load } = loop
+  return { nudge, knows, load, nudgeAll, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Counts a turn, and how long it took. */
+async function counted(
+  { turns, turnSeconds }: Pick<Counters, 'turns' | 'turnSeconds'>,
+  take: () => Promise<Turn>,
+): Promise<Turn> {
+  const began = performance.now()
+  try {
+    const turn = await take()
+    turns.add(turn.next)
+    return turn
+  } catch (cause) {
+    turns.add('trouble')
+    throw cause
+  } finally {
+    turnSeconds.observe((performance.now() - began) / 1_000)
+  }
 }
 
 /** Resolves when the agent has reported everything once, or does not answer for now. */

@@ -3,7 +3,7 @@ import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { Cause } from '../turn/turn-memory.ts'
 import type { Turn } from './reconcile-database.ts'
 import { createSafetyNet, REST_MS } from './safety-net.ts'
-import { createSlots, firstOf, type Queue } from './slots.ts'
+import { createSlots, firstOf, type Load, type Queue } from './slots.ts'
 
 /** The turns of all databases. Disposed of, it ends those that run and waits for them. */
 export interface Loop extends AsyncDisposable {
@@ -11,6 +11,8 @@ export interface Loop extends AsyncDisposable {
   nudge(databaseUid: number, queue?: Queue): void
   /** Whether the database has a turn now, or will have one. */
   knows(databaseUid: number): boolean
+  /** What it does now. */
+  load(): Load
 }
 
 /** Trouble: tried again after 100 ms, then twice as long each time, at most 10 s. */
@@ -96,7 +98,7 @@ export function startLoop(deps: LoopDeps): Loop {
       // A database that is about to hand over keeps its place.
       else schedule(uid, { afterMs: 0, queue: firstOf(entry?.next, queue), cause: 'change' })
     },
-    knows: (uid) => entries.has(uid),
+    ...{ knows: (uid: number) => entries.has(uid), load: slots.load },
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the server stops'))
       net[Symbol.dispose]()

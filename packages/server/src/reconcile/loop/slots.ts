@@ -11,6 +11,13 @@ export interface Slots {
   take(): { readonly uid: number; readonly queue: Queue } | undefined
   /** Frees a place that was taken for this queue. */
   free(queue: Queue): void
+  load(): Load
+}
+
+/** How many databases work, and how many wait in each queue. */
+export interface Load {
+  readonly running: number
+  readonly waiting: Readonly<Record<Queue, number>>
 }
 
 /** `atOnce` places in all, at most `ofQueue` of them for each queue. A queue without a bound needs no place. */
@@ -40,6 +47,13 @@ export function createSlots(atOnce: number, ofQueue: Readonly<Record<Queue, numb
     },
     free(queue) {
       taken[queue] -= 1
+    },
+    load() {
+      const { handover, action, watch } = waiting
+      return {
+        running: taken.handover + taken.action + taken.watch,
+        waiting: { handover: handover.size, action: action.size, watch: watch.size },
+      }
     },
   }
 }

@@ -1,0 +1,39 @@
+import type { Counters } from '../../metrics/counters.ts'
+import type { Records } from './stored-records.ts'
+
+/** Where ends of actions and handovers are counted. */
+export type CountersOfRecords = Pick<Counters, 'ended' | 'handovers' | 'writeStopSeconds' | 'heldSeconds'>
+
+/** The same records; what ends in them is counted when it is on record. */
+export function countRecords(records: Records, counters: CountersOfRecords): Records {
+  const { actions, handovers } = records
+  return {
+    ...records,
+    actions: {
+      ...actions,
+      async finish(action, database, at) {
+        await actions.finish(action, database, at)
+        // A user may have given it another goal meanwhile: then it goes on.
+        const now = await actions.get(action.uid)
+        if (now?.status === 'queued' || now?.status === 'running') return
+        counters.ended.add(action.kind, action.error === null ? 'done' : 'failed')
+      },
+    },
+    handovers: {
+      ...handovers,
+      async certify(handover, certificate) {
+        await handovers.certify(handover, certificate)
+        counters.handovers.add('moved')
+        const { writeStopMs, heldMs } = certificate
+        if (writeStopMs !== null) counters.writeStopSeconds.observe(writeStopMs / 1_000)
+        if (heldMs !== null) counters.heldSeconds.observe(heldMs / 1_000)
+      },
+      async close(id, certificate, at) {
+        await handovers.close(id, certificate, at)
+        if (certificate === null) counters.handovers.add('abandoned')
+        // Its times are bounds, not measured.
+        else if (certificate.recovered) counters.handovers.add('recovered')
+      },
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import { printMetricTable } from '../packages/server/src/metrics/metric-table.ts'
+
+/** docs/metrics.md, from the table of metrics. */
+export function printMetrics(): string {
+  return `${[...head, ...series, printMetricTable()].join('\n')}\n`
+}
+
+const head = [
+  '<!-- Printed by `npm run docs` from packages/server/src/metrics/metric-table.ts and tools/print-metrics.ts. Do not edit. -->',
+  '# Metrics',
+  '',
+  '`GET /metrics` of the server, over HTTP and HTTPS, answers in the text format of Prometheus. Dashboard, alert rules and a scrape',
+  'configuration lie in [monitoring/](../monitoring/README.md).',
+  '',
+  '## Permissions',
+  '',
+  'Metrics name all databases, so no stranger may read them, from this machine either:',
+  '',
+  '- **the scrape token**, sent as `Authorization: Bearer …`. It lies in `metrics.token` in FAIRLEAD_HOME (in `server/own` of it, if the server has',
+  '  a user of its own), is made at the first start, and only the owner of that folder can read it. It is good for metrics and for nothing else. To exchange',
+  '  it, write another one of at least 16 characters into the file: it counts at once.',
+  '- **a user** with `view_cluster_stats` whose role is not limited to some databases, with a token or with Basic.',
+  '',
+  '```yaml',
+  'scrape_configs:',
+  '  - job_name: fairlead',
+  '    metrics_path: /metrics',
+  '    scheme: https',
+  '    authorization: { type: Bearer, credentials_file: fairlead.token }',
+  '    tls_config: { ca_file: fairlead-ca.pem } # a copy of ca.pem in FAIRLEAD_HOME',
+  "    static_configs: [{ targets: ['localhost:9443'] }]",
+  '```',
+  '',
+]
+
+const series = [
+  '## How many series there are',
+  '',
+  'A database has 3 series and 23 of its endpoint, and each of its shards has 11: 300 databases of two shards have some 14,000. Series of their own have the',
+  '1,000 databases with the lowest uids (`FAIRLEAD_METRICS_DATABASES`); how many have none is `fairlead_metrics_databases_left_out`. There is no series of a',
+  'client, of a user, or of an address, and no label that a client can choose. Names of databases are in `fairlead_database_info` alone:',
+  '',
+  '```',
+  'fairlead_database_memory_used_bytes * on (database) group_left (name) fairlead_database_info',
+  '```',
+  '',
+  'A metric without a series is not in an answer. Counters begin with the start of the server; those of endpoints with that of the endpoint. Values of shards and',
+  'endpoints are those of the last look, which comes every 10 s. Where several servers share a store, each counts what it does: sum over them. While the store is',
+  'away, metrics are answered, with what it said last, and `fairlead_store_up` is 0; only the scrape token is good then.',
+  '',
+  '## All metrics',
+  '',
+]
