@@ -11,6 +11,7 @@ import { installPackages } from './install-packages.mjs'
 import { prepareEngines } from './prepare-engines.mjs'
 import { prepareModules } from './prepare-modules.mjs'
 import { preparePostgres } from './prepare-postgres.mjs'
+import { preparePrometheus } from './prepare-prometheus.mjs'
 import { prepareRuntime } from './prepare-runtime.mjs'
 import { runChecks } from './run-checks.mjs'
 import { Interrupted, runProgram } from './run-program.mjs'
@@ -55,6 +56,7 @@ async function main([name = '', ...args]) {
     await prepareEngines({ ...place, ...target })
     await prepareModules(place)
     await preparePostgres(place)
+    await preparePrometheus(place)
   }
   return target.run({ ...place, args, prepare })
 }

@@ -1,0 +1,153 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connectEngine } from '@fairlead/engine'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimPorts } from '../proof/claim-ports.ts'
+import { build } from '../proof/engine-pairs.ts'
+import { promtoolHere, runPromtool } from '../proof/promtool.ts'
+import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
+import { until } from '../proof/until.ts'
+
+const monitoring = join(import.meta.dirname, '../monitoring')
+const read = (file: string) => readFileSync(join(monitoring, file), 'utf8')
+
+let fairlead: Fairlead
+let ports: Awaited<ReturnType<typeof claimPorts>>
+/** After a replicated database was upgraded under a client, and both looked at. */
+let text: string
+let uid: number
+
+beforeAll(async () => {
+  ports = await claimPorts()
+  fairlead = await startFairlead({ env: { FAIRLEAD_HTTPS_PORT: String(ports.to) } })
+  const body = { name: 'watched', memory_size: 100_000_000, replication: true }
+  const made = await fairlead.api.createDatabase({ body: { ...body, engine_version: build('redis', '7.0') } })
+  uid = made.uid
+  await fairlead.untilEnded(made.action_uid)
+  const { port, authentication_engine_pass: password } = await fairlead.api.getDatabase({ params: { uid } })
+  using client = await connectEngine({
+    address: { host: '127.0.0.1', port },
+    login: { username: 'default', password: password ?? '' },
+    ...{ connectTimeoutMs: 60_000, commandTimeoutMs: 60_000 },
+  })
+  for (let n = 0; n < 100; n += 1) await client.call('SET', `key-${n}`, 'x')
+  const upgrade = { engine_version: build('valkey', '8.1') }
+  const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body: upgrade })
+  await fairlead.untilEnded(action_uid)
+  const isWhole = (scrape: string) =>
+    scrape.includes(`fairlead_endpoint_requests_total{database="${uid}"}`) &&
+    scrape.split('\n').filter((line) => line.startsWith('fairlead_shard_up') && line.endsWith(' 1'))
+      .length === 2 &&
+    / [1-9]\d+$/m.test(scrape.split('fairlead_database_memory_used_bytes{')[1] ?? '')
+  text = await until('both shards and the endpoint are measured', async () => {
+    const scrape = await scrapeNow()
+    return isWhole(scrape) && scrape
+  })
+})
+afterAll(async () => {
+  await fairlead[Symbol.asyncDispose]()
+  await ports[Symbol.asyncDispose]()
+})
+
+async function scrapeNow(): Promise<string> {
+  // A server of root has a user, and a folder, of its own.
+  const places = ['server/own/metrics.token', 'metrics.token'].map((name) => join(fairlead.home, name))
+  const token = readFileSync(places.find((file) => existsSync(file)) ?? '', 'utf8').trim()
+  const answer = await fetch(new URL('/metrics', fairlead.url), {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  expect(answer.status).toBe(200)
+  return await answer.text()
+}
+
+/** The value of a series; undefined: there is none. */
+function sampleOf(series: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+
+describe('a scrape after an upgrade', () => {
+  test('counts the handover with its write stop, and the actions', () => {
+    expect(sampleOf('fairlead_handovers_total{outcome="moved"}')).toBeGreaterThanOrEqual(1)
+    expect(sampleOf('fairlead_handover_write_stop_seconds_count')).toBeGreaterThanOrEqual(1)
+    expect(sampleOf('fairlead_handover_held_seconds_count')).toBeGreaterThanOrEqual(1)
+    expect(sampleOf('fairlead_actions_ended_total{kind="create",outcome="done"}')).toBe(1)
+    expect(sampleOf('fairlead_actions_ended_total{kind="upgrade",outcome="done"}')).toBe(1)
+    expect(sampleOf('fairlead_actions_active{kind="upgrade",status="running"}')).toBeUndefined()
+  })
+
+  test('tells the requests of clients, of the API, and logins', () => {
+    expect(sampleOf(`fairlead_endpoint_requests_total{database="${uid}"}`)).toBeGreaterThanOrEqual(100)
+    expect(sampleOf('fairlead_api_requests_total{operation="upgradeDatabase",status_class="2xx"}')).toBe(1)
+    expect(sampleOf('fairlead_logins_total{outcome="right"}')).toBeGreaterThanOrEqual(1)
+  })
+
+  test('says which shard is the primary, and that both are up', () => {
+    const primaries = text.split('\n').filter((line) => /^fairlead_shard_is_primary\{.* 1$/.test(line))
+    expect(primaries.length).toBe(1)
+    expect(sampleOf(`fairlead_database_memory_limit_bytes{database="${uid}"}`)).toBe(100_000_000)
+    expect(text).toMatch(/fairlead_database_info\{.*name="watched",engine="valkey",version="8\.1/)
+  })
+
+  test('has a series of no client, and no more of a database than the table says', () => {
+    const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
+    expect(
+      [...labels].filter((name) => ['client', 'address', 'user', 'ip', 'key'].includes(name ?? '')),
+    ).toEqual([])
+  })
+})
+
+describe.skipIf(promtoolHere() === null)('promtool', () => {
+  test('has nothing to say against a scrape', async () => {
+    const { code, said } = await runPromtool(['check', 'metrics'], { input: text })
+    expect({ code, said }).toEqual({ code: 0, said: '' })
+  })
+
+  test('takes the rules, which fire on what they say', async () => {
+    expect(await runPromtool(['check', 'rules', 'alerts.yml'], { folder: monitoring })).toMatchObject({
+      code: 0,
+    })
+    const tests = await runPromtool(['test', 'rules', 'alerts.test.yml'], { folder: monitoring })
+    expect(tests, tests.said).toMatchObject({ code: 0 })
+    const config = await runPromtool(['check', 'config', '--syntax-only', 'prometheus.yml'], {
+      folder: monitoring,
+    })
+    expect(config, config.said).toMatchObject({ code: 0 })
+  })
+
+  test('takes each expression of the dashboard', async () => {
+    const rules = expressionsOf(read('dashboard.json')).map((expr, n) => ({ record: `panel:${n}`, expr }))
+    const file = join(fairlead.home, 'dashboard-rules.json')
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
+    const { code, said } = await runPromtool(['check', 'rules', file])
+    expect(code, said).toBe(0)
+    expect(rules.length).toBeGreaterThan(30)
+  })
+})
+
+/** With the variables of Grafana as it fills them in. */
+function expressionsOf(dashboard: string): readonly string[] {
+  const { panels } = JSON.parse(dashboard) as {
+    readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[]
+  }
+  return panels
+    .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    .map((expr) =>
+      expr.replaceAll('$__rate_interval', '1m').replaceAll('$job', 'fairlead').replaceAll('$database', '.*'),
+    )
+}
+
+describe('the files of monitoring/', () => {
+  const used = (source: string) => new Set(source.match(/\b(?:fairlead|process)_[a-z_]+/g))
+  /** There is none while nothing is wrong. */
+  const rare = ['fairlead_database_needs_person', 'fairlead_actions_waiting', 'fairlead_actions_active']
+
+  test.each(['dashboard.json', 'alerts.yml'])('%s uses only metrics that a scrape has', (file) => {
+    const names = [...used(read(file))].filter((name) => !name.startsWith('fairlead_x'))
+    expect(names.length).toBeGreaterThan(10)
+    const missing = names.filter(
+      (name) => !new RegExp(`^${name}[ {]`, 'm').test(text) && !rare.includes(name),
+    )
+    expect(missing).toEqual([])
+  })
+})
