@@ -44,8 +44,10 @@ function connectionTo(world: World, member: Member, engine: Engine, refuse: () =
   const ask = <T>(answer: () => T): Promise<T> => {
     refuse()
     const reply = last.then(async () => {
-      if (world.pick(3) === 0) await Promise.resolve()
-      breathe(world, member.group)
+      if (!world.isStill) {
+        if (world.pick(3) === 0) await Promise.resolve()
+        breathe(world, member.group)
+      }
       refuse()
       try {
         if (isBroken) throw new EngineUnreachable(`the connection to shard ${member.id} is broken`)
@@ -79,7 +81,7 @@ async function reach(world: World, member: Member, engine: Engine): Promise<void
 
 /** The connection ends, and it is not known whether the engine has carried out what was asked. */
 function breakSometime(world: World, { id }: Member, answer: () => unknown): void {
-  if (world.breaks === 0 || world.pick(10) > 0) return
+  if (world.isStill || world.breaks === 0 || world.pick(10) > 0) return
   world.breaks -= 1
   if (world.pick(2) === 0) answer()
   throw new EngineUnreachable(`the connection to shard ${id} broke`)

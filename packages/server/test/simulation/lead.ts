@@ -12,6 +12,7 @@ import { hasHandedOver } from '../../src/core/state/way-back.ts'
 import { act, planLanes, planTurn, type TurnState } from '../../src/reconcile/loop/reconcile-database.ts'
 import type { Action } from './action.ts'
 import { write } from './clients.ts'
+import { compareLooks } from './compare-looks.ts'
 import { gossip } from './gossip.ts'
 import { look } from './look.ts'
 import { Died, type Server, startServer } from './server.ts'
@@ -35,11 +36,14 @@ export interface Watch {
   readonly effects?: () => number
   /** Kills whatever dies together with the server. */
   readonly death?: (action: Action) => void
-  /** The first half of a turn, too, is the product's code, which takes longer. Otherwise the world is read directly. */
+  /** The first half of a turn, too, is the product's code, which takes three times as long. Default: SIMULATION_LOOK=shipped. */
   readonly isWhole?: boolean
 }
 
 export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
+
+/** By default the world is read directly, by the model's own look, which is compared with the one that ships now and then (compare-looks.ts). */
+const looksAsShipped = process.env['SIMULATION_LOOK'] === 'shipped'
 
 const TURN_MS = 500
 const MOST_TURNS = 1_500
@@ -49,6 +53,7 @@ const PATIENCE = 60
 /** Leads the action to its end. Throws when it does not end. */
 export async function lead(action: Action, watch: Watch = {}): Promise<End> {
   const { world } = action
+  const { isWhole = looksAsShipped } = watch
   const start = () => startServer(action, () => watch.death?.(action))
   let waited = 0
   let server = start()
@@ -56,8 +61,8 @@ export async function lead(action: Action, watch: Watch = {}): Promise<End> {
     watch.events?.(action)
     if (server.isDead()) server = start()
     const dieSometime = () => server.dieAfter(watch.effects?.() ?? Number.POSITIVE_INFINITY)
-    if (watch.isWhole) dieSometime()
-    const planned = await unlessTrouble(() => (watch.isWhole ? planWhole(server) : plan(action, server)))
+    if (isWhole) dieSometime()
+    const planned = await unlessTrouble(() => (isWhole ? planWhole(server) : plan(action, server)))
     if (planned !== undefined) {
       const moment = { ...planned, now: world.time.elapsed() }
       watch.moment?.(moment, action)
@@ -69,7 +74,8 @@ export async function lead(action: Action, watch: Watch = {}): Promise<End> {
         watch.step?.(findGroup(moment.seen, group), step, moment, action)
         action.steps.push({ group, step })
       }
-      if (!watch.isWhole) dieSometime()
+      // Asked again for a whole turn: some kills are placed by the steps, which were not known before.
+      dieSometime()
       await unlessTrouble(() => act(planned, server.ports, server.memory, new AbortController().signal))
     }
     if (action.ended !== null) return await rest(action)
@@ -114,10 +120,12 @@ async function unlessTrouble<T>(work: () => Promise<T>): Promise<T | undefined> 
  * What is to be done, decided by the code that ships, on the world as it is: a look that costs no command and no moment, and none of the
  * records and settings that planTurn keeps.
  */
-async function plan(action: Action, { ports, memory }: Server): Promise<TurnState> {
+async function plan(action: Action, server: Server): Promise<TurnState> {
+  const { ports, memory } = server
   const { world, goal } = action
   const began = ports.time.elapsed()
   const seen = look(world)
+  await compareLooks(world, server, seen)
   const now = ports.now()
   if (!goal.undo && seen.groups.every((group) => hasHandedOver(group, goal))) action.handedOverAt ??= now
   const [database, recorded] = [await ports.databases.get(1), await ports.actions.get('')]

@@ -13,7 +13,7 @@ import { type Engine, freshName } from './engines.ts'
 import { unlimited } from './group.ts'
 import { lastHandover, liveOf, type Member, memberOf, type Team, type World } from './world.ts'
 
-/** The observation at a look: the same as observe.ts makes of this world, without a command. The property with `isWhole` looks by observe.ts. */
+/** The observation at a look: the same as observe.ts makes of this world, without a command (compare-looks.ts compares them). */
 export function look(world: World): ObservedDatabase {
   for (const team of world.teams) keepHistory(team)
   const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
@@ -65,7 +65,8 @@ function seeMember(member: Member, world: World): ObservedShard {
     id,
     address: { host: '', port: id },
     wanted,
-    revision,
+    // The agent reports nothing of a shard that it has removed.
+    revision: state === 'absent' ? null : revision,
     follows,
     leaving,
     trouble: '',
@@ -103,14 +104,14 @@ function seeEngine(id: number, engine: Engine, world: World): EngineState {
 }
 
 /** The files in the folder of a shard, as its agent sees them. */
-export function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: World): Disk {
+export function seeDisk({ state, disk, engine, place, epoch }: Member, { cluster }: World): Disk {
   const { snapshot, aof, aofWhole } = disk
   const isWhole = engine === null ? aofWhole : engine.aof === 'on'
   return {
     lookedAt: 0,
     snapshot: snapshot && { replid: snapshot.replid, offset: snapshot.offset },
     aof: isWhole ? 'whole' : aof === null ? 'none' : 'older',
-    claim: cluster && (engine ?? place)?.role === 'primary' ? epoch : null,
+    claim: state !== 'absent' && cluster && (engine ?? place)?.role === 'primary' ? epoch : null,
   }
 }
 
@@ -119,7 +120,8 @@ export function seeDisk({ disk, engine, place, epoch }: Member, { cluster }: Wor
  * engines.
  */
 export function nodeOf(id: number, world: World, handshake: boolean) {
-  const followed = memberOf(world, id)?.engine?.primary ?? null
+  // Of a node in handshake, an engine does not know yet which primary it follows.
+  const followed = handshake ? null : (memberOf(world, id)?.engine?.primary ?? null)
   const primary = followed === null ? null : `node-${followed}`
   const name = handshake ? freshName() : `node-${id}`
   return { id: name, address: { host: '', port: id }, handshake, primary, epoch: id, slots: '' }

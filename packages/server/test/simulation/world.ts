@@ -74,6 +74,8 @@ export interface World {
   readonly cluster: boolean
   memoryFreeBytes: number
   turn: number
+  /** Nothing happens while an engine answers: two looks at the same world are compared. */
+  isStill: boolean
   nextShard: number
   nextWrite: number
   /** How many more stalls may come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
@@ -105,6 +107,7 @@ export function worldOf(shape: Shape, pick: Pick): World {
     ...{ pick, time: createVirtualTime(), teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
     ...{
       turn: 0,
+      isStill: false,
       nextShard: 1,
       nextWrite: 1,
       stalls: null,
