@@ -50,8 +50,8 @@ const excused: Readonly<Record<string, readonly string[]>> = {
     'packages/server/test/simulation/records-in-memory.ts recordsOf',
   ],
   'a proof from its first step to its last, in the order in which it happens': [
-    'e2e/strike-round.ts strikeInUpgrades',
-    'e2e/strike-round.ts strikeOnce',
+    'e2e/fault-round.ts injectInUpgrades',
+    'e2e/fault-round.ts injectOnce',
     'proof/upgrade-under-load.ts upgradeUnderLoad',
   ],
 }

@@ -24,7 +24,7 @@ const byTheClock = [
 /** They are about PostgreSQL. */
 const onlyOnPostgres = [
   'packages/server/src/operator/copy-embedded.test.ts',
-  'packages/server/src/store/{copy-store,open-postgres,postgres-access,postgres-blows,postgres-cuts,prove-postgres}.test.ts',
+  'packages/server/src/store/{copy-store,open-postgres,postgres-access,postgres-faults,postgres-cuts,prove-postgres}.test.ts',
 ]
 
 /** Done a second time with the state in PostgreSQL: what reads and writes it, not what takes its time elsewhere (hashing, packages, TLS). */

@@ -25,7 +25,7 @@ function expectNothingLost({ examples, lost, duplicated, fullSyncs }: Proof): vo
 
 async function create(fairlead: Fairlead, engine: string, fields: object = {}): Promise<number> {
   const { uid, action_uid } = await fairlead.api.createDatabase({
-    body: { name: 'bad-day', memory_size: 0, replication: true, engine_version: engine, ...fields },
+    body: { name: 'adverse', memory_size: 0, replication: true, engine_version: engine, ...fields },
   })
   const action = await fairlead.untilEnded(action_uid)
   expect(action.status, action.error).toBe('completed')

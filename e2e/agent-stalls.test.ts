@@ -6,14 +6,14 @@ import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 
 const { from, to } = usualPair()
 
-/** STANDSTILL_DATABASES=50 takes minutes. */
-const COUNT = Number(process.env['STANDSTILL_DATABASES'] ?? 3)
+/** STALL_DATABASES=50 takes minutes. */
+const COUNT = Number(process.env['STALL_DATABASES'] ?? 3)
 /** Longer than tunnels survive. */
 const STOPPED_MS = 2_200
 const BETWEEN_MS = 700
 const MOST_TIMES = COUNT > 3 ? 8 : 2
 
-test(`an agent that stands still again and again while ${COUNT} databases are upgraded costs no write, and no primary is replaced`, {
+test(`an agent that stalls repeatedly while ${COUNT} databases are upgraded costs no write, and no primary is replaced`, {
   timeout: 120_000 + COUNT * 20_000,
 }, async () => {
   await using fairlead = await startFairlead()

@@ -4,7 +4,7 @@
  * first time that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills the engine of the shard
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
  * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
- * Or it is struck at the point that the file of STRIKE_FILES names (strike.ts), and logs to STRIKE_LOG.
+ * Or a fault is injected into it at the point that the file of FAULT_FILES names (server-fault.ts), and logs to FAULT_LOG.
  * With POWER_CUT it also kills all other processes of its home when it ends itself: engines, proxy and agent.
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,8 +14,8 @@ import { type LogFn, type Logger, pino } from 'pino'
 import { type ProcessIdentity, signalProcess } from '../packages/agent/src/process/process-identity.ts'
 import { announce, untilStopped } from '../packages/cli/src/parts/until-stopped.ts'
 import { pidOfAgent } from './pid-of-agent.ts'
+import { createFaultPoints } from './server-fault.ts'
 import { createStalls } from './stall.ts'
-import { createStrikes } from './strike.ts'
 
 const {
   CRASH_AT,
@@ -27,28 +27,28 @@ const {
   POWER_CUT,
   STALLS,
   STALL_LOG,
-  STRIKE_FILES,
-  STRIKE_LOG,
+  FAULT_FILES,
+  FAULT_LOG,
   ...env
 } = process.env
 let killed = false
 let points = 0
 let came = 0
 const stalls = createStalls(STALLS, STALL_LOG, pidOf)
-const strikes = createStrikes(STRIKE_FILES)
-const logFile = STRIKE_LOG ?? (stalls === null ? 2 : '/dev/null')
+const faultPoints = createFaultPoints(FAULT_FILES)
+const logFile = FAULT_LOG ?? (stalls === null ? 2 : '/dev/null')
 
 const stopped = untilStopped()
 const config = loadConfig(env)
 const server = await createControlPlane(config, {
-  now: strikes?.now ?? Date.now,
+  now: faultPoints?.now ?? Date.now,
   log: pino(
     { level: logFile === 2 ? config.logLevel : 'debug', hooks: { logMethod: hearMoves } },
     pino.destination({ dest: logFile, sync: true }),
   ),
   onEffect(phase, name) {
     stalls?.at(`${phase} ${name}`)
-    strikes?.at(`${phase} ${name}`)
+    faultPoints?.at(`${phase} ${name}`)
     if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
       killed = true
       process.kill(pidOf(KILL_SHARD), 'SIGKILL')

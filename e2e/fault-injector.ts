@@ -4,26 +4,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { until } from '../proof/until.ts'
+import { type FaultKind, type FaultOrder, injectedFile } from './server-fault.ts'
 import type { Member, Servers } from './start-servers.ts'
-import { type Blow, type Strike, struckFile } from './strike.ts'
 
-/** A server that was struck, and at which point. */
-export interface Struck {
+/** A server into which a fault was injected, and at which point. */
+export interface FaultyServer {
   readonly member: Member
   readonly point: string
 }
 
-/** The servers, some of which are struck now. Disposed of, all go on. */
-export interface Field extends AsyncDisposable {
+/** The servers, some of which are faulty now. Disposed of, all go on. */
+export interface FaultInjector extends AsyncDisposable {
   readonly servers: Servers
-  /** The URL at which clients ask for the database: a server that is not struck answers. */
+  /** The URL at which clients ask for the database: a server that is not faulty answers. */
   readonly url: string
-  /** A server that is not struck. */
-  standing(): Member
-  /** Orders a strike: the next server that comes to this point is struck, and the agent with it. */
-  order(strike: Pick<Strike, 'at' | 'nth' | 'how'>, agent?: 'SIGKILL' | 'SIGSTOP'): void
-  /** The server that was struck by the last order. */
-  struck(): Struck | undefined
+  /** A server that is not faulty. */
+  healthy(): Member
+  /** Orders a fault: the next server that comes to this point gets it, and the agent gets the signal. */
+  order(fault: Pick<FaultOrder, 'at' | 'nth' | 'how'>, agent?: 'SIGKILL' | 'SIGSTOP'): void
+  /** The server that got the fault of the last order. */
+  faulty(): FaultyServer | undefined
   /** Ends its leases at once, as if PostgreSQL's clock had passed them. */
   endLease(member: Member): Promise<void>
   untilLeaseIsOver(member: Member): Promise<void>
@@ -31,22 +31,22 @@ export interface Field extends AsyncDisposable {
   isTakenFrom(member: Member, databaseUid: number): Promise<boolean>
   /** The same, and the agent knows the epoch of that server. */
   isFenced(member: Member, databaseUid: number): Promise<boolean>
-  letGoOn(member: Member, how: Blow): Promise<void>
+  resume(member: Member, how: FaultKind): Promise<void>
   /** Waits until all servers work again. */
   settle(): Promise<void>
 }
 
-/** Starts with no server struck. */
-export async function createField(servers: Servers): Promise<Field> {
+/** Starts with no server faulty. */
+export async function createFaultInjector(servers: Servers): Promise<FaultInjector> {
   const { fairlead, members, order, ask } = servers
   await using opened = new AsyncDisposableStack()
   const down = new Map<Member, number>()
-  const standing = () => {
+  const healthy = () => {
     const found = members.find((member) => !down.has(member))
-    if (found === undefined) throw new Error('no server stands')
+    if (found === undefined) throw new Error('no server is healthy')
     return found
   }
-  const letGoOn = async (member: Member, how: Blow) => {
+  const resume = async (member: Member, how: FaultKind) => {
     // A stopped server may block others for some seconds: if it was in a transaction, until PostgreSQL ends that.
     if (how === 'kill') await member.server.start()
     if (how === 'stop') process.kill(member.server.pid, 'SIGCONT')
@@ -68,13 +68,13 @@ export async function createField(servers: Servers): Promise<Field> {
   const url = await startFront(() => members.filter((member) => !down.has(member)), opened)
   const owned = opened.move()
   return {
-    ...{ servers, url, standing, letGoOn, isTakenFrom },
+    ...{ servers, url, healthy, resume, isTakenFrom },
     order({ at, nth, how }, agent) {
       const who = agent === undefined ? null : { home: fairlead.home, signal: agent }
       giveOrder(order, { at, nth, how, butNot: [...down.values()], agent: who })
     },
-    struck() {
-      const found = readStruck(order)
+    faulty() {
+      const found = readInjected(order)
       if (found === undefined) return undefined
       const { pid, point, how } = found
       const member = members.find(({ server }) => server.pid === pid)
@@ -98,17 +98,21 @@ export async function createField(servers: Servers): Promise<Field> {
   }
 }
 
-function giveOrder(order: string, strike: Strike): void {
-  rmSync(struckFile(order), { force: true })
+function giveOrder(order: string, fault: FaultOrder): void {
+  rmSync(injectedFile(order), { force: true })
   // Written in one step, because it is read at each effect.
-  writeFileSync(`${order}.new`, JSON.stringify(strike))
+  writeFileSync(`${order}.new`, JSON.stringify(fault))
   renameSync(`${order}.new`, order)
 }
 
-function readStruck(order: string) {
+function readInjected(order: string) {
   if (!existsSync(`${order}.followed`)) return undefined
   rmSync(`${order}.followed`)
-  return JSON.parse(readFileSync(struckFile(order), 'utf8')) as { pid: number; point: string; how: Blow }
+  return JSON.parse(readFileSync(injectedFile(order), 'utf8')) as {
+    pid: number
+    point: string
+    how: FaultKind
+  }
 }
 
 async function endLease(ask: Servers['ask'], pid: number | undefined): Promise<void> {
@@ -134,16 +138,16 @@ export function refusedIn({ members }: Servers): readonly string[] {
   return Object.entries(words).flatMap(([name, said]) => (logs.includes(said) ? [name] : []))
 }
 
-/** Forwards requests of clients to a server that is not struck. */
-async function startFront(standing: () => readonly Member[], opened: AsyncDisposableStack): Promise<string> {
+/** Forwards requests of clients to a server that is not faulty. */
+async function startFront(healthy: () => readonly Member[], opened: AsyncDisposableStack): Promise<string> {
   const ask = async (path: string, authorization: string) => {
-    for (const member of standing()) {
+    for (const member of healthy()) {
       const signal = AbortSignal.timeout(400)
       const asked = fetch(new URL(path, member.url()), { headers: { authorization }, signal })
       const answer = await asked
         .then(async (found) => [found.status, await found.text()] as const)
         .catch(() => null)
-      // A server that was struck just now gives no answer.
+      // A server that has just got a fault gives no answer.
       if (answer !== null) return answer
     }
     return [503, ''] as const

@@ -35,7 +35,7 @@ describe('a process that dies in the middle of a handover leaves one primary, an
       const { api } = fairlead
       const created = await api.createDatabase({
         body: {
-          name: 'struck',
+          name: 'killed',
           memory_size: 0,
           replication: true,
           engine_version: from,

@@ -67,7 +67,7 @@ export async function killInUpgrade(fairlead: Fairlead, round: Round): Promise<A
 async function create(fairlead: Fairlead, { pair, groups }: Round): Promise<number> {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: {
-      name: `struck-${Date.now().toString(36)}`,
+      name: `killed-${Date.now().toString(36)}`,
       memory_size: 0,
       replication: true,
       shards_count: groups,
@@ -97,18 +97,18 @@ async function kill(fairlead: Fairlead, uid: number, round: Round): Promise<read
     primary: group.find(({ role }) => role === 'master'),
     successor: group.find((shard) => shard.role === 'slave' && shard.engine_version === target),
   }
-  const strokes = await Promise.all(
+  const kills = await Promise.all(
     round.kill.map(async (victim) => {
       if (victim === 'server' || victim === 'agent')
-        return { name: victim, strike: () => fairlead[victim].end('SIGKILL') }
+        return { name: victim, end: () => fairlead[victim].end('SIGKILL') }
       const shard = chosen[victim]
       const pid = shard && (await pidOf(fairlead, Number(shard.uid)).catch(() => undefined))
       if (shard === undefined || pid === undefined) return []
-      return { name: `${victim} s${shard.uid}`, strike: async () => void process.kill(pid, 'SIGKILL') }
+      return { name: `${victim} s${shard.uid}`, end: async () => void process.kill(pid, 'SIGKILL') }
     }),
   )
-  const real = strokes.flat()
-  await Promise.all(real.map(({ strike }) => strike()))
+  const real = kills.flat()
+  await Promise.all(real.map(({ end }) => end()))
   return real.map(({ name }) => name)
 }
 

@@ -18,7 +18,7 @@ async function create(
   body: { engine_version: string; shards_count?: number; oss_cluster?: boolean },
 ) {
   const { uid, action_uid } = await fairlead.api.createDatabase({
-    body: { name: 'worst', memory_size: 0, replication: true, ...body },
+    body: { name: 'past-faults', memory_size: 0, replication: true, ...body },
   })
   await fairlead.untilEnded(action_uid)
   return fairlead.api.getDatabase({ params: { uid } })

@@ -15,14 +15,14 @@ import { until } from '../proof/until.ts'
 const { from } = usualPair()
 const seed = Number(process.env['POSTGRES_SEED'] ?? randomInt(1_000_000))
 
-type Blow = 'killed' | 'frozen' | 'restarted' | 'sessions ended' | 'cut' | 'half' | 'unanswered'
-const everyBlow = ['killed', 'frozen', 'restarted', 'sessions ended', 'cut', 'half', 'unanswered'] as const
-const some = (n: number): Blow => everyBlow[(seed + n * 3) % everyBlow.length] ?? 'killed'
+type Fault = 'killed' | 'frozen' | 'restarted' | 'sessions ended' | 'cut' | 'half' | 'unanswered'
+const everyFault = ['killed', 'frozen', 'restarted', 'sessions ended', 'cut', 'half', 'unanswered'] as const
+const some = (n: number): Fault => everyFault[(seed + n * 3) % everyFault.length] ?? 'killed'
 /** The long run: see CONTRIBUTING.md. */
-const blows: readonly Blow[] =
-  process.env['POSTGRES_BLOWS'] === undefined
+const faults: readonly Fault[] =
+  process.env['POSTGRES_FAULTS'] === undefined
     ? [some(0)]
-    : Array.from({ length: Number(process.env['POSTGRES_BLOWS']) }, (_, n) => some(n))
+    : Array.from({ length: Number(process.env['POSTGRES_FAULTS']) }, (_, n) => some(n))
 
 let postgres: TestPostgres | undefined
 beforeAll(async () => {
@@ -31,19 +31,19 @@ beforeAll(async () => {
 afterAll(() => postgres?.[Symbol.asyncDispose]())
 
 test.skipIf(postgresHere() === null)(
-  `PostgreSQL dies, hangs, or its connections are cut while an upgrade runs and clients make changes: ${blows.join(', ')} (POSTGRES_SEED=${seed})`,
-  { timeout: 180_000 + blows.length * 180_000 },
+  `PostgreSQL dies, hangs, or its connections are cut while an upgrade runs and clients make changes: ${faults.join(', ')} (POSTGRES_SEED=${seed})`,
+  { timeout: 180_000 + faults.length * 180_000 },
   async () => {
     await using world = await startWorld()
     const { fairlead, load } = world
-    for (const [n, blow] of blows.entries()) {
+    for (const [n, fault] of faults.entries()) {
       await load.untilAcked(load.acked() + 100)
       const actionUid = await restartOf(world)
-      const changes = makeChanges(fairlead, `blow-${n}`, world.told)
-      await strike(world, blow, n)
+      const changes = makeChanges(fairlead, `fault-${n}`, world.told)
+      await inject(world, fault, n)
       const action = await world.ended(actionUid)
       await changes.end()
-      expect([blow, action]).toMatchObject([blow, { status: 'completed' }])
+      expect([fault, action]).toMatchObject([fault, { status: 'completed' }])
     }
     await readBack(load)
     await checkTold(world)
@@ -84,7 +84,7 @@ test.skipIf(postgresHere() === null)(
     await world.postgres.stop('killed')
     await replica.takeOver()
     relay.aim(replica.folder)
-    relay.mend()
+    relay.repair()
     expect(await world.ended(actionUid)).toMatchObject({ status: 'completed' })
     expect(await world.ended(await restartOf(world))).toMatchObject({ status: 'completed' })
     const names = (await fairlead.api.listUsers({ query: {} })).map(({ name }) => name)
@@ -100,7 +100,7 @@ test.skipIf(postgresHere() === null)(
     // At its end the server needs a PostgreSQL that answers.
     await world.postgres.start()
     relay.aim(world.postgres.folder)
-    relay.mend()
+    relay.repair()
   },
 )
 
@@ -192,26 +192,26 @@ function makeChanges(fairlead: Fairlead, prefix: string, told: World['told']) {
   }
 }
 
-async function strike({ postgres, relay }: World, blow: Blow, n: number): Promise<void> {
-  if (blow === 'killed' || blow === 'restarted') await postgres.stop(blow === 'killed' ? 'killed' : 'fast')
-  if (blow === 'frozen') await postgres.stop('frozen')
-  if (blow === 'sessions ended')
+async function inject({ postgres, relay }: World, fault: Fault, n: number): Promise<void> {
+  if (fault === 'killed' || fault === 'restarted') await postgres.stop(fault === 'killed' ? 'killed' : 'fast')
+  if (fault === 'frozen') await postgres.stop('frozen')
+  if (fault === 'sessions ended')
     await postgres.run(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'fairlead'`,
     )
-  if (blow === 'killed' || blow === 'restarted' || blow === 'frozen') {
+  if (fault === 'killed' || fault === 'restarted' || fault === 'frozen') {
     const began = performance.now()
     await until('it was away for a while', () => performance.now() - began >= ((seed + n) % 4) * 1_000)
     return await postgres.start()
   }
-  if (blow === 'sessions ended') return
+  if (fault === 'sessions ended') return
   let [left, next] = [20, 1 + ((seed + n) % 30)]
   relay.judge(() => {
     next -= 1
     if (next > 0 || left === 0) return 'pass'
     left -= 1
     next = 10 + ((seed + n * 7 + left * 13) % 50)
-    return blow
+    return fault
   })
 }
 

@@ -34,7 +34,7 @@ async function fill(database: Created) {
   for (let key = 0; key < KEYS; key += 1) await client.call('SET', `key-${key}`, key)
 }
 
-/** Asked again and again. */
+/** Asked repeatedly. */
 async function countKeys(database: Created) {
   using client = await connectTo(database, 2_000)
   return await client.call('DBSIZE')

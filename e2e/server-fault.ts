@@ -2,29 +2,29 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { pidOfAgent } from './pid-of-agent.ts'
 
 /** What happens to a server. `hang`: its relay to PostgreSQL is stopped; `reset`: the relay is killed; `clock`: its wall clock is set back by an hour. */
-export const blows = ['kill', 'stop', 'hang', 'reset', 'clock'] as const
-export type Blow = (typeof blows)[number]
+export const faultKinds = ['kill', 'stop', 'hang', 'reset', 'clock'] as const
+export type FaultKind = (typeof faultKinds)[number]
 
 /** What a server does to itself at a point of its work, as `onEffect` names it. A file orders it, and is deleted when it happens. */
-export interface Strike {
+export interface FaultOrder {
   /** '*': any. */
   readonly at: string
   /** Which occurrence of the point, from 1, since this server has seen the order. */
   readonly nth: number
-  readonly how: Blow
+  readonly how: FaultKind
   /** Not this server: another one must follow the order. */
   readonly butNot: readonly number[]
   /** The agent of that home gets a signal at the same moment. */
   readonly agent: { readonly home: string; readonly signal: 'SIGKILL' | 'SIGSTOP' } | null
 }
 
-/** The files of a server that can be struck: its orders, and the pid of its relay to PostgreSQL. */
-export interface StrikeFiles {
+/** The files of a server that can be faulty: its orders, and the pid of its relay to PostgreSQL. */
+export interface FaultFiles {
   readonly order: string
   readonly relayPid: string
 }
 
-export interface Strikes {
+export interface FaultPoints {
   /** An effect is about to happen, or has happened. */
   at(point: string): void
   /** By its own clock, Unix milliseconds. */
@@ -34,14 +34,14 @@ export interface Strikes {
 const HOUR_MS = 3_600_000
 
 /** The point at which the order was followed, and the process that followed it. */
-export function struckFile(order: string): string {
-  return `${order}.struck`
+export function injectedFile(order: string): string {
+  return `${order}.injected`
 }
 
 /** Null when nothing can be ordered. */
-export function createStrikes(files: string | undefined): Strikes | null {
+export function createFaultPoints(files: string | undefined): FaultPoints | null {
   if (files === undefined) return null
-  const { order, relayPid } = JSON.parse(files) as StrikeFiles
+  const { order, relayPid } = JSON.parse(files) as FaultFiles
   let known = ''
   let came = 0
   let behindMs = 0
@@ -51,9 +51,9 @@ export function createStrikes(files: string | undefined): Strikes | null {
       if (text === '') return
       if (text !== known) came = 0
       known = text
-      const { at, nth, how, butNot, agent } = JSON.parse(text) as Strike
+      const { at, nth, how, butNot, agent } = JSON.parse(text) as FaultOrder
       if ((at !== '*' && at !== point) || butNot.includes(process.pid) || ++came !== nth) return
-      writeFileSync(struckFile(order), JSON.stringify({ pid: process.pid, point, how }))
+      writeFileSync(injectedFile(order), JSON.stringify({ pid: process.pid, point, how }))
       renameSync(order, `${order}.followed`)
       if (agent !== null) process.kill(pidOfAgent(agent.home), agent.signal)
       if (how === 'clock') behindMs = HOUR_MS

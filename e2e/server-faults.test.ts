@@ -3,8 +3,8 @@ import { startPostgres, type TestPostgres } from '../packages/server/test/postgr
 import { postgresHere } from '../packages/server/test/postgres-here.ts'
 import { createChance } from '../proof/create-chance.ts'
 import { usualPair } from '../proof/engine-pairs.ts'
-import { type Blow, blows } from './strike.ts'
-import { type Aftermath, type Round, returns, type Stroke, strikeInUpgrades } from './strike-round.ts'
+import { type Aftermath, injectInUpgrades, type PlannedFault, type Round, returns } from './fault-round.ts'
+import { type FaultKind, faultKinds } from './server-fault.ts'
 
 let postgres: TestPostgres | undefined
 beforeAll(async () => {
@@ -16,13 +16,13 @@ const pair = usualPair()
 const alone = { nth: 1, back: 'fenced', agent: null, next: null } as const
 
 describe.skipIf(postgresHere() === null)(
-  'a server of several that is struck in the middle of an upgrade costs no write, there are never two primaries, and the upgrade ends',
+  'a fault of one of several servers in the middle of an upgrade costs no write, there are never two primaries, and the upgrade ends',
   () => {
     const rounds: readonly Round[] = [
       {
         ...{ pair, groups: 1, servers: 3, isPatient: false },
-        strokes: [
-          // The struck server goes on as soon as another one has taken over, and still believes in its lease. The server that takes over is struck as well.
+        faults: [
+          // The faulty server goes on as soon as another one has taken over, and still believes in its lease. The server that takes over gets a fault as well.
           { ...alone, at: 'before demote', how: 'stop', next: { nth: 4, how: 'kill' } },
         ],
       },
@@ -30,9 +30,9 @@ describe.skipIf(postgresHere() === null)(
     for (const round of rounds) {
       const name = `${round.servers} servers, a database of ${round.groups} group(s)`
       test(name, { timeout: 240_000 }, async () => {
-        const after = await strike(round)
-        expect(after.struck, describeAftermath(round, after)).not.toContain('-')
-        // Late work of the struck server was refused: by the store, or by the agent.
+        const after = await injectAll(round)
+        expect(after.faulty, describeAftermath(round, after)).not.toContain('-')
+        // Late work of the faulty server was refused: by the store, or by the agent.
         expect(after.refused.length, describeAftermath(round, after)).toBeGreaterThan(0)
       })
     }
@@ -40,18 +40,18 @@ describe.skipIf(postgresHere() === null)(
 )
 
 /**
- * Every point of an upgrade × every kind of strike, with two servers and with three: STRIKE_EVERYTHING=1, about an hour, in an order that STRIKE_SEED
- * chooses. STRIKE_PART=2/4 does the second of four parts. STRIKE_PATIENT=1 waits until leases expire by themselves, which takes four times as long.
+ * Every point of an upgrade × every kind of fault, with two servers and with three: FAULTS_EVERYWHERE=1, about an hour, in an order that FAULTS_SEED
+ * chooses. FAULTS_PART=2/4 does the second of four parts. FAULTS_PATIENT=1 waits until leases expire by themselves, which takes four times as long.
  */
-const isForAll = process.env['STRIKE_EVERYTHING'] === '1' && postgresHere() !== null
-describe.runIf(isForAll)('every blow, everywhere', () => {
-  const seed = Number(process.env['STRIKE_SEED'] ?? Date.now() % 1_000_000)
-  const [part = 1, parts = 1] = (process.env['STRIKE_PART'] ?? '1/1').split('/').map(Number)
+const isForAll = process.env['FAULTS_EVERYWHERE'] === '1' && postgresHere() !== null
+describe.runIf(isForAll)('every fault, everywhere', () => {
+  const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 1_000_000)
+  const [part = 1, parts = 1] = (process.env['FAULTS_PART'] ?? '1/1').split('/').map(Number)
   const mine = isForAll ? everything(seed).filter((_, n) => n % parts === part - 1) : []
   for (const [n, round] of mine.entries()) {
     const name = `${round.servers} servers, ${round.groups} group(s)`
     test(`seed ${seed}, ${n + 1} of ${mine.length}: ${name}`, { timeout: 900_000 }, async () => {
-      const after = await strike(round)
+      const after = await injectAll(round)
       process.stderr.write(`${describeAftermath(round, after)}\n`)
     })
   }
@@ -63,8 +63,8 @@ function mustHave(there: TestPostgres | undefined): TestPostgres {
 }
 
 /** The promises that must hold in every round. */
-async function strike(round: Round): Promise<Aftermath> {
-  const after = await strikeInUpgrades(mustHave(postgres), round)
+async function injectAll(round: Round): Promise<Aftermath> {
+  const after = await injectInUpgrades(mustHave(postgres), round)
   const context = describeAftermath(round, after)
   expect(after.twoPrimaries, context).toEqual([])
   for (const { verdict } of [after.endpoint, after.direct])
@@ -90,28 +90,28 @@ function everything(seed: number): readonly Round[] {
       ['before', 'after'].map((when) => ({ at: `${when} ${name}`, nth: pick([1, 2, 3]) })),
     ),
   }
-  const isPatient = process.env['STRIKE_PATIENT'] === '1'
+  const isPatient = process.env['FAULTS_PATIENT'] === '1'
   return ([1, 3] as const).flatMap((groups) => {
-    const strokes = points[groups].flatMap((point) => blows.map((how) => ({ ...point, how })))
-    return inRounds(shuffle(strokes, chance), 6).map((some) => {
+    const faults = points[groups].flatMap((point) => faultKinds.map((how) => ({ ...point, how })))
+    return inRounds(shuffle(faults, chance), 6).map((some) => {
       const servers = pick([2, 3])
       return {
         ...{ pair, groups, servers, isPatient },
-        strokes: some.map((one) => ({ ...one, ...chanceOf(servers, one.how, pick) })),
+        faults: some.map((one) => ({ ...one, ...chanceOf(servers, one.how, pick) })),
       }
     })
   })
 }
 
-/** What else happens in a strike. With two servers, only one is struck. */
+/** What else happens with a fault. Of two servers, only one gets a fault. */
 function chanceOf(
   servers: number,
-  how: Blow,
+  how: FaultKind,
   pick: <T>(of: readonly T[]) => T,
-): Pick<Stroke, 'back' | 'agent' | 'next'> {
+): Pick<PlannedFault, 'back' | 'agent' | 'next'> {
   const signal = pick(['SIGKILL', 'SIGSTOP'] as const)
   const agent = { signal, ms: pick([300, 2_000, 4_000]) }
-  const next = { nth: pick([1, 3, 6, 12]), how: pick(blows) }
+  const next = { nth: pick([1, 3, 6, 12]), how: pick(faultKinds) }
   return {
     back: pick(returns),
     agent: pick([null, null, null, agent]),
@@ -119,7 +119,7 @@ function chanceOf(
   }
 }
 
-function nameOf({ at, nth, how, back, agent, next }: Stroke): string {
+function nameOf({ at, nth, how, back, agent, next }: PlannedFault): string {
   const besides = agent === null ? '' : `, agent ${agent.signal} ${agent.ms} ms`
   const then = next === null ? '' : `, then ${next.how} at ${next.nth}`
   return `${how} ${at} ${nth}, back when ${back}${besides}${then}`
@@ -130,7 +130,7 @@ function describeAftermath(round: Round, after: Aftermath): string {
     JSON.stringify({ ...verdict, errors, reconnects })
   return [
     `${round.servers} servers, ${round.groups} group(s), refused: ${after.refused.join()}`,
-    ...round.strokes.map((stroke, n) => `${nameOf(stroke)}: ${after.struck[n]}`),
+    ...round.faults.map((fault, n) => `${nameOf(fault)}: ${after.faulty[n]}`),
     `endpoint ${seen(after.endpoint)}`,
     `direct ${seen(after.direct)}`,
     `${after.twoPrimaries.join()} ${after.actions.map(({ status, error, warnings }) => JSON.stringify({ status, error, warnings }))}`,

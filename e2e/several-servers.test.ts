@@ -9,10 +9,10 @@ import { type Member, startServers } from './start-servers.ts'
 
 const { from, to } = usualPair()
 /** A signal; or its connection to PostgreSQL is cut. */
-type Blow = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'cut off'
+type Fault = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'cut off'
 /** The leases of a killed server end by themselves, as those of a paused or cut-off server do: that costs another quarter of a minute. */
-const blows: readonly Blow[] = [
-  ...(process.env['EVERY_BLOW'] === undefined ? [] : (['SIGKILL'] as const)),
+const faults: readonly Fault[] = [
+  ...(process.env['EVERY_FAULT'] === undefined ? [] : (['SIGKILL'] as const)),
   ...(['SIGTERM', 'SIGSTOP', 'cut off'] as const),
 ]
 
@@ -42,12 +42,12 @@ test.skipIf(postgresHere() === null)(
       ...{ kind: 'incr', connections: 4, perSecond: 1_000, password },
       lookup: { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
     })
-    for (const how of blows) {
+    for (const how of faults) {
       await load.untilAcked(load.acked() + 100)
       // Requested at any server: the server that holds the database learns of it.
       const asked = how === 'SIGTERM' ? one.api : other.api
       const body =
-        how === blows[0] ? { engine_version: to } : { force_restart: true, keep_engine_version: true }
+        how === faults[0] ? { engine_version: to } : { force_restart: true, keep_engine_version: true }
       const { action_uid: actionUid = '' } = await asked.upgradeDatabase({ params: { uid }, body })
       expect(actionUid, how).not.toBe('')
       await until('it has begun', async () => {
@@ -55,7 +55,7 @@ test.skipIf(postgresHere() === null)(
         return progress > 0
       })
       const holder = await until('a server holds it', () => servers.holderOf(uid))
-      await strike(holder, how)
+      await inject(holder, how)
       const left = holder === one ? other : one
       let seen: Action | undefined
       const action = await until(
@@ -67,7 +67,7 @@ test.skipIf(postgresHere() === null)(
         { withinMs: 120_000, everyMs: 50 },
       )
       expect(action, how).toMatchObject({ status: 'completed' })
-      await mend(holder, how)
+      await repair(holder, how)
       await servers.untilAllHoldSome()
     }
     await load.untilAcked(load.acked() + 100)
@@ -77,13 +77,13 @@ test.skipIf(postgresHere() === null)(
   },
 )
 
-async function strike({ server, way }: Member, how: Blow): Promise<void> {
+async function inject({ server, way }: Member, how: Fault): Promise<void> {
   if (how === 'cut off') way.stop()
   else if (how === 'SIGSTOP') process.kill(server.pid, how)
   else await server.end(how)
 }
 
-async function mend({ server, way }: Member, how: Blow): Promise<void> {
+async function repair({ server, way }: Member, how: Fault): Promise<void> {
   if (how === 'cut off') await way.restart()
   else if (how === 'SIGSTOP') process.kill(server.pid, 'SIGCONT')
   else await server.start()

@@ -6,7 +6,7 @@ import { createClient, fetchTransport, operations } from '@fairlead/api'
 import type { TestPostgres } from '../packages/server/test/postgres.ts'
 import { ANSWER_WITHIN_MS, type Fairlead, startFairlead, startPart } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
-import type { StrikeFiles } from './strike.ts'
+import type { FaultFiles } from './server-fault.ts'
 
 /** One of several servers on one PostgreSQL, each with a home and a connection to PostgreSQL of its own. */
 export interface Member {
@@ -24,7 +24,7 @@ export interface Servers extends AsyncDisposable {
   /** The home of the agent and the proxy, and of the first server. */
   readonly fairlead: Fairlead
   readonly members: readonly Member[]
-  /** The files that order a strike. */
+  /** The files that order a fault. */
   readonly order: string
   /** A query to PostgreSQL, not through the relay of any server. */
   ask(sql: string): Promise<readonly Record<string, unknown>[]>
@@ -45,15 +45,15 @@ export async function startServers(
   const { host, database, user } = await postgres.makeDatabase()
   const orders = await mkdtemp(join(tmpdir(), 'fairlead-orders-'))
   opened.defer(() => rm(orders, { recursive: true, force: true }))
-  const order = join(orders, 'strike')
+  const order = join(orders, 'fault')
   const ways = await Promise.all(Array.from({ length: count }, async () => opened.use(await startWay(host))))
   const key = randomBytes(32).toString('base64')
   const envOf = (way: Way) => ({
     ...env,
     FAIRLEAD_STORE: `postgres://${user}@localhost/${database}?host=${way.folder}`,
     FAIRLEAD_STORE_KEY: key,
-    STRIKE_FILES: JSON.stringify({ order, relayPid: way.pidFile } satisfies StrikeFiles),
-    STRIKE_LOG: way.log,
+    FAULT_FILES: JSON.stringify({ order, relayPid: way.pidFile } satisfies FaultFiles),
+    FAULT_LOG: way.log,
   })
   const [firstWay, ...otherWays] = ways
   if (firstWay === undefined) throw new Error('at least one server is needed')

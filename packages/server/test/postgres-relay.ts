@@ -31,7 +31,7 @@ export interface PostgresRelay extends AsyncDisposable {
   /** No message passes any more, and no connection is closed. */
   freeze(): void
   /** Closes all connections. What comes later goes through again. */
-  mend(): void
+  repair(): void
 }
 
 const NAME = '.s.PGSQL.5432'
@@ -72,7 +72,7 @@ export async function startRelay(to: string): Promise<PostgresRelay> {
     freeze() {
       state.isFrozen = true
     },
-    mend() {
+    repair() {
       end()
       state.isFrozen = false
     },

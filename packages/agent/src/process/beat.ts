@@ -1,6 +1,6 @@
 /** Wakes many waiting loops at the same moments, so that the process wakes up seldom. After its disposal no loop is woken. */
 export interface Beat extends Disposable {
-  /** For a loop that rests again and again. The moments are given to the loops in turn. */
+  /** For a loop that waits between its rounds. The moments are given to the loops in turn. */
   join(): Rests
 }
 

@@ -16,7 +16,7 @@ export interface Activity {
   readonly idleMs: number
 }
 
-/** Looks again and again at one process. */
+/** Looks repeatedly at one process. */
 export interface ActivityWatch {
   /** Looks at the process with this pid. `now` by performance.now(). Null when it is gone. */
   look(pid: number, now: number): Activity | null

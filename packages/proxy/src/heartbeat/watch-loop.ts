@@ -7,7 +7,7 @@ export interface ThreadUse {
   readonly state: string
 }
 
-/** Looks again and again at one loop. */
+/** Looks repeatedly at one loop. */
 export interface LoopWatch {
   /** `now` is performance.now(). `use` is called only if the turn is the same as at the last look. */
   look(crumb: Breadcrumb, now: number, use: () => ThreadUse | null): LoopTurns

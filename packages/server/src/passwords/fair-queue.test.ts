@@ -15,7 +15,7 @@ function open(limits: { atOnce: number; strangersAtOnce: number; waitingEach: nu
       () => refused.push(name),
     )
   }
-  /** Ends what has run longest, again and again, until nothing runs. */
+  /** Ends what has run longest, one after the other, until nothing runs. */
   const drain = async () => {
     for (let next = running.shift(); next !== undefined; next = running.shift()) {
       next.end()

@@ -101,7 +101,7 @@ test.concurrent('if PostgreSQL goes away before a COMMIT, nothing is changed, an
 test.concurrent('a PostgreSQL that is away for a moment fails no request, neither a change nor a reading', async () => {
   await using fairlead = await startBehindRelay()
   goAway(fairlead.relay)()
-  fairlead.relay.mend()
+  fairlead.relay.repair()
   const answers = [fairlead.users(), fairlead.add('mia')]
   setTimeout(fairlead.comeBack, 500)
   expect(await Promise.all(answers)).toEqual([expect.arrayContaining(['admin']), [200, 'none']])

@@ -13,7 +13,7 @@ import { StoreAway } from './postgres-trouble.ts'
 import { createSecretBox } from './secret-box.ts'
 
 /** More of them: see CONTRIBUTING.md. */
-const blows = Number(process.env['POSTGRES_BLOWS'] ?? 12)
+const faults = Number(process.env['POSTGRES_FAULTS'] ?? 12)
 const seed = Number(process.env['POSTGRES_SEED'] ?? randomInt(1_000_000))
 
 let postgres: TestPostgres
@@ -26,7 +26,7 @@ afterAll(() => postgres?.[Symbol.asyncDispose]())
 type Told = 'done' | 'not done' | 'unknown'
 
 test(`of changes that are cut off in any way each is whole or not at all, once, and as its caller was told (POSTGRES_SEED=${seed})`, {
-  timeout: 60_000 + blows * 20_000,
+  timeout: 60_000 + faults * 20_000,
 }, async () => {
   const chance = createChance(seed)
   const random = (below: number) => Math.floor(chance() * below)
@@ -53,11 +53,11 @@ test(`of changes that are cut off in any way each is whole or not at all, once, 
       }
     }),
   )
-  for (let n = 0; n < blows; n += 1) {
-    await strike(relays, address.database, random)
+  for (let n = 0; n < faults; n += 1) {
+    await inject(relays, address.database, random)
     const before = [...done]
     const goOn = () => done.every((count, server) => count > (before[server] ?? 0) + 5)
-    await until(`both go on after blow ${n}`, goOn)
+    await until(`both go on after fault ${n}`, goOn)
   }
   goes = false
   await Promise.all(writers)
@@ -89,7 +89,7 @@ async function change(store: Store, name: string): Promise<Told> {
   }
 }
 
-async function strike(
+async function inject(
   relays: readonly PostgresRelay[],
   database: string,
   random: (below: number) => number,
