@@ -256,3 +256,18 @@ test('a consumer that waits waits on, whatever the names of its group and itself
     await client.ask(`XPENDING s${n} ${group}`, `*4\r\n:1\r\n$3\r\n1-1\r\n$3\r\n1-1\r\n${pending}`)
   }
 })
+
+test('a transaction with a command that an older engine does not know is refused there, and its client stays', async () => {
+  await using pair = await makePair()
+  await pair.handOver()
+  await using client = await dial(pair.port)
+  await client.ask('SET k v', '+OK\r\n')
+  await client.ask('MULTI', '+OK\r\n')
+  await client.ask('SET k w', '+QUEUED\r\n')
+  await client.ask('HPEXPIRE h 1000 FIELDS 1 f', '+QUEUED\r\n')
+  await pair.handOver()
+  await client.ask('SET k x', '+QUEUED\r\n')
+  await client.ask('EXEC', '-EXECABORT Transaction discarded because of previous errors.\r\n')
+  await client.ask('GET k', '$1\r\nv\r\n')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
+})

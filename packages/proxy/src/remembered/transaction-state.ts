@@ -94,16 +94,17 @@ export function mayCutReply(command: Command): boolean {
   return name === 'AUTH' || (name === 'HELLO' && args.some((_, at) => wordAt(command, at) === 'AUTH'))
 }
 
-/** The commands that open it at another engine, of this `generation`; those without `must` are meant to be refused. */
+/** The commands that open it at another engine, of this `generation`; those without `must` may be refused, and some are meant to be. */
 export function replayTransaction(
   { queued, broken, refused }: Transaction,
   generation: number,
 ): readonly { readonly bytes: Buffer; readonly must: boolean }[] {
+  // One that an older engine does not know, or that has no room in its memory, is refused: EXEC then answers EXECABORT, as it does in any transaction.
   const again = (command: Command) => ({
     bytes: encodeCommand([command.name, ...argsForEngine(command, generation)]),
-    must: true,
+    must: false,
   })
-  const multi = again({ name: 'MULTI', args: [], cutShort: false })
+  const multi = { bytes: encodeCommand(['MULTI']), must: true }
   // A command that the engine refuses makes it answer EXEC with EXECABORT.
   if (broken) return [multi, { bytes: encodeCommand(['GET']), must: false }]
   const misplaced = [...refused].map((name) => ({ bytes: encodeCommand(argumentsOf(name)), must: false }))
