@@ -52,7 +52,7 @@ function turns(action: Action | undefined) {
   }
 }
 
-test('an undo that waits for an introduction which never arrives says so after a while, and to whom; when it arrives, the undo goes on', async () => {
+test('an undo that waits for an introduction which never arrives says so after a while, and names the shard; when it arrives, the undo goes on', async () => {
   const action = { ...runningAction, goal, asked: goal }
   const { lastLanes, memory, whole: arrived } = turns(action)
   const noted = async (lanes: readonly Lane[]) => {
