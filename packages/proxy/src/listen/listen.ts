@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, Refusal } from '@fairlead/api'
-import { messageOf, tlsForClients } from '@fairlead/engine'
+import { createHandshakeQueue, messageOf, tlsForClients } from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import type { Strangers } from './strangers.ts'
@@ -23,6 +23,8 @@ interface Places {
 const BACKLOG = 4_096
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
+/** Of all endpoints of this thread. */
+const handshakes = createHandshakeQueue()
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
@@ -39,8 +41,11 @@ export async function listen(
     wanted.tls === null
       ? null
       : createTlsServer({ ...ofSockets, ...tlsForClients(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
-  const server = tlsServer ?? createServer(ofSockets, admit)
-  const strangers = tlsServer === null ? null : watchHandshakes(tlsServer, wanted, options, onStranger)
+  const strangers = new Map<string, Socket>()
+  const server = createServer(
+    ofSockets,
+    tlsServer === null ? admit : watchHandshakes(tlsServer, strangers, wanted, options, onStranger),
+  )
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen(
@@ -53,7 +58,7 @@ export async function listen(
   return {
     renewTls: (tls) => tlsServer?.setSecureContext(tlsForClients(tls)),
     async [Symbol.asyncDispose]() {
-      for (const socket of strangers?.values() ?? []) socket.destroy()
+      for (const socket of strangers.values()) socket.destroy()
       await closeServer(server)
     },
   }
@@ -69,42 +74,60 @@ export function checkTls(tls: Tls): void {
   }
 }
 
-/** Clients that have connected and not finished the handshake: they take a file each, and only this closes them. */
+/**
+ * Takes a client that has connected: its handshake begins when it has said something and it is its turn. `strangers` are those that have not
+ * finished theirs: they take a file each, and only this closes them.
+ */
 function watchHandshakes(
   server: TlsServer,
+  strangers: Map<string, Socket>,
   wanted: EndpointSpec,
   { share, strangers: unknown }: Places,
   onStranger: (socket: Socket, why: string) => void,
-): ReadonlyMap<string, Socket> {
-  const strangers = new Map<string, Socket>()
+): (socket: Socket) => void {
+  const endpoint = addressText(wanted)
   const passed = (peer: string) => {
     const socket = strangers.get(peer)
     if (socket === undefined) return
     strangers.delete(peer)
+    handshakes.end(socket)
     unknown.remove(socket)
     share.leave(1)
   }
-  server.on('connection', (socket: Socket) => {
-    if (!share.take(1)) return void socket.destroy()
-    const peer = peerOf(socket)
-    strangers.set(peer, socket)
-    unknown.add(socket, {
-      ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
-      judge: () => 'unknown',
-      cut: () => {
-        passed(peer)
-        socket.destroy()
-      },
-    })
-    socket.once('close', () => passed(peer))
-  })
   server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))
   // Node reports clients that were too slow, but leaves them connected.
   server.on('tlsClientError', (cause: Error, socket: Socket) => {
     onStranger(socket, `TLS: ${cause.message}`)
     socket.destroy()
   })
-  return strangers
+  return (socket) => {
+    if (!share.take(1)) return void socket.destroy()
+    const peer = peerOf(socket)
+    strangers.set(peer, socket)
+    const source = socket.remoteAddress ?? ''
+    unknown.add(socket, {
+      ...{ endpoint, source },
+      judge: () => 'unknown',
+      cut: () => {
+        passed(peer)
+        socket.destroy()
+      },
+    })
+    const late = setTimeout(() => {
+      if (strangers.get(peer) !== socket) return
+      onStranger(socket, 'TLS: TLS handshake timeout')
+      socket.destroy()
+    }, HANDSHAKE_MS).unref()
+    socket.once('close', () => {
+      clearTimeout(late)
+      passed(peer)
+    })
+    // What goes wrong in its handshake, TLS tells.
+    socket.on('error', () => undefined)
+    socket.once('readable', () =>
+      handshakes.add(socket, `${endpoint} ${source}`, () => server.emit('connection', socket)),
+    )
+  }
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { tlsForClients } from '@fairlead/engine'
+import { createHandshakeQueue, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import { addressSource } from '../../sessions/sources.ts'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
 import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
 import type { ConnectionBounds } from '../bound-connections.ts'
-import { createHandshakeQueue, type HandshakeQueue } from './handshake-queue.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
 
@@ -40,17 +39,18 @@ export async function listenHttps(deps: {
 }): Promise<HttpsListener> {
   const { http, bounds, place, pair } = deps
   const handshakes: Handshakes = new Map()
-  const tls = secure(pair, http, bounds, handshakes, (raw) => queue.end(raw))
-  const queue = createHandshakeQueue({
-    begin: (raw) => tls.emit('connection', raw),
-    sourceOf: ({ remoteAddress = '' }) => addressSource(remoteAddress) ?? 'this machine',
-  })
+  const queue = createHandshakeQueue()
+  const tls = secure(pair, http, bounds, handshakes, queue.end)
+  const begin = (raw: Socket) =>
+    queue.add(raw, addressSource(raw.remoteAddress ?? '') ?? 'this machine', () =>
+      tls.emit('connection', raw),
+    )
   const open = new Set<Socket>()
   const front = createServer({ noDelay: true }, (raw) => {
     open.add(raw)
     raw.once('close', () => open.delete(raw))
     raw.on('error', () => raw.destroy())
-    if (bounds.admit(raw)) awaitHandshake(raw, queue, handshakes)
+    if (bounds.admit(raw)) awaitHandshake(raw, begin, handshakes)
   })
   front.listen(place)
   await once(front, 'listening')
@@ -112,7 +112,7 @@ function secure(
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
-function awaitHandshake(raw: Socket, queue: HandshakeQueue, handshakes: Handshakes): void {
+function awaitHandshake(raw: Socket, begin: (raw: Socket) => void, handshakes: Handshakes): void {
   const peer = peerOf(raw)
   handshakes.set(peer, raw)
   const late = setTimeout(() => {
@@ -127,7 +127,7 @@ function awaitHandshake(raw: Socket, queue: HandshakeQueue, handshakes: Handshak
     if (first === null) return void raw.destroy()
     if (first[0] === TLS_HANDSHAKE) {
       raw.unshift(first)
-      queue.add(raw)
+      begin(raw)
     } else refuse(raw)
   })
 }

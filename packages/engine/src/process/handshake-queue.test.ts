@@ -2,20 +2,14 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as round } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { until } from '../../../../../proof/until.ts'
+import { until } from '../../../../proof/until.ts'
 import { createHandshakeQueue } from './handshake-queue.ts'
 
 /** Connections by name: the first letter is their source. */
 function makeQueue(limits: { readonly atOnce?: number; readonly holdMs?: number }) {
   const begun: string[] = []
   const sockets = new Map<string, Socket>()
-  const names = new Map<Socket, string>()
-  const nameOf = (socket: Socket) => names.get(socket) ?? ''
-  const queue = createHandshakeQueue({
-    ...limits,
-    begin: (socket) => void begun.push(nameOf(socket)),
-    sourceOf: (socket) => nameOf(socket)[0] ?? '',
-  })
+  const queue = createHandshakeQueue(limits)
   const socketOf = (name: string) => {
     const known = sockets.get(name)
     if (known !== undefined) return known
@@ -28,13 +22,14 @@ function makeQueue(limits: { readonly atOnce?: number; readonly holdMs?: number 
     })
     const socket = emitter as unknown as Socket
     sockets.set(name, socket)
-    names.set(socket, name)
     return socket
   }
   return {
     begun,
     socketOf,
-    add: (...some: readonly string[]) => some.forEach((name) => void queue.add(socketOf(name))),
+    add(...some: readonly string[]) {
+      for (const name of some) queue.add(socketOf(name), name[0] ?? '', () => begun.push(name))
+    },
     end: (name: string) => queue.end(socketOf(name)),
   }
 }

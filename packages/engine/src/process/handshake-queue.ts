@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 
 /** Connections whose handshake has not ended. */
 export interface HandshakeQueue {
-  /** `begin` is called for it when it is its turn. One that closes leaves by itself. */
-  add(socket: Socket): void
+  /** `begin` is called when it is its turn. One that closes leaves by itself. */
+  add(socket: Socket, source: string, begin: () => void): void
   /** Its handshake is over. */
   end(socket: Socket): void
 }
@@ -16,9 +16,7 @@ const AT_ONCE = 16
 /** A client on the other side of the world needs a third of a second. */
 const HOLD_MS = 1_000
 
-interface Deps {
-  readonly begin: (socket: Socket) => void
-  readonly sourceOf: (socket: Socket) => string
+interface Limits {
   readonly atOnce?: number
   readonly holdMs?: number
 }
@@ -27,8 +25,7 @@ interface Deps {
  * Begins one handshake in a round of the event loop, and no more than `atOnce` are under way. Sources take turns; of one source the newest goes
  * first, because the others may be there only to be in its way. One that has taken `holdMs` is closed as soon as another one waits for its place.
  */
-export function createHandshakeQueue(deps: Deps): HandshakeQueue {
-  const { begin, sourceOf, atOnce = AT_ONCE, holdMs = HOLD_MS } = deps
+export function createHandshakeQueue({ atOnce = AT_ONCE, holdMs = HOLD_MS }: Limits = {}): HandshakeQueue {
   const waiting = createWaiting()
   const running = new Map<Socket, { readonly sinceMs: number; readonly timer: NodeJS.Timeout }>()
   let isDue = false
@@ -42,14 +39,14 @@ export function createHandshakeQueue(deps: Deps): HandshakeQueue {
     isDue = true
     setImmediate(() => {
       isDue = false
-      const socket = waiting.take()
-      if (socket !== undefined) run(socket)
+      const next = waiting.take()
+      if (next !== undefined) run(next)
       look()
     })
   }
-  const run = (socket: Socket): void => {
+  const run = ({ socket, begin }: Waiting): void => {
     running.set(socket, { sinceMs: performance.now(), timer: setTimeout(look, holdMs + 1).unref() })
-    begin(socket)
+    begin()
   }
   /** The first is the oldest. */
   const endOverdue = (): void => {
@@ -65,16 +62,26 @@ export function createHandshakeQueue(deps: Deps): HandshakeQueue {
   }
   return {
     end,
-    add(socket) {
-      const source = sourceOf(socket)
+    add(socket, source, begin) {
       socket.once('close', () => {
         waiting.remove(source)
         end(socket)
       })
-      waiting.add(source, socket)
+      waiting.add(source, { socket, begin })
       look()
     },
   }
+}
+
+interface Waiting {
+  readonly socket: Socket
+  readonly begin: () => void
+}
+
+/** Those of one source, the newest last; some `left` meanwhile and are taken out together: to look for each would take time. */
+interface Line {
+  all: Waiting[]
+  left: number
 }
 
 /** By source: the one whose turn comes next is first. */
@@ -82,36 +89,30 @@ function createWaiting() {
   const sources = new Map<string, Line>()
   return {
     size: () => sources.size,
-    add(source: string, socket: Socket) {
-      const line = sources.get(source) ?? { sockets: [], left: 0 }
-      line.sockets.push(socket)
+    add(source: string, one: Waiting) {
+      const line = sources.get(source) ?? { all: [], left: 0 }
+      line.all.push(one)
       sources.set(source, line)
     },
-    /** One that was taken already may be removed, too. */
+    /** One of it has closed, which may have been taken already. */
     remove(source: string) {
       const line = sources.get(source)
       if (line === undefined) return
       line.left += 1
-      if (line.left <= line.sockets.length / 2) return
-      line.sockets = line.sockets.filter(({ destroyed }) => !destroyed)
+      if (line.left <= line.all.length / 2) return
+      line.all = line.all.filter(({ socket }) => !socket.destroyed)
       line.left = 0
-      if (line.sockets.length === 0) sources.delete(source)
+      if (line.all.length === 0) sources.delete(source)
     },
-    take(): Socket | undefined {
+    take(): Waiting | undefined {
       const [first] = sources
       if (first === undefined) return undefined
       const [source, line] = first
       sources.delete(source)
-      let newest = line.sockets.pop()
-      while (newest?.destroyed === true) newest = line.sockets.pop()
-      if (line.sockets.length > 0) sources.set(source, line)
+      let newest = line.all.pop()
+      while (newest?.socket.destroyed === true) newest = line.all.pop()
+      if (line.all.length > 0) sources.set(source, line)
       return newest
     },
   }
-}
-
-/** Those of one source, the newest last; some `left` meanwhile and are taken out together: to look for each would take time. */
-interface Line {
-  sockets: Socket[]
-  left: number
 }

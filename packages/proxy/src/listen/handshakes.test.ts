@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { expect, test } from 'vitest'
+import { runProxy } from '../../test/run-proxy.ts'
+import { freePort, makeEndpointSpec, newest, startEngine, until } from '../../test/stage.ts'
+import { certificateOf, dialTls } from '../../test/tls-stage.ts'
+
+/** What a client says first, from a client that speaks to a server of ours. */
+async function readHello(): Promise<Buffer> {
+  await using server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = connectTls({ port, host: '127.0.0.1', servername: 'localhost' }).on('error', () => undefined)
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  const [hello] = (await once(socket, 'data')) as [Buffer]
+  client.destroy()
+  socket.destroy()
+  return hello
+}
+
+test('a client is not kept waiting by hundreds that begin a handshake at one moment and do not end it', async () => {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'proxy-handshakes-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const engine = stack.use(await startEngine(newest))
+  const proxy = stack.use(await runProxy())
+  const tls = certificateOf(folder, 'own')
+  const port = await freePort()
+  await proxy.client.putEndpoint({
+    params: { id: 'db1' },
+    body: { ...makeEndpointSpec(port, engine.port), tls },
+  })
+
+  const hello = await readHello()
+  const answered = new Set<Socket>()
+  const flood = Array.from({ length: 300 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+  stack.defer(() => flood.forEach((socket) => void socket.destroy()))
+  for (const socket of flood) socket.on('data', () => answered.add(socket))
+  await Promise.all(flood.map((socket) => once(socket, 'connect')))
+  for (const socket of flood) socket.write(hello)
+  await until(() => answered.size > 0)
+  const client = await dialTls(port, tls.cert)
+  const before = answered.size
+  await client.ask('PING', '+PONG\r\n')
+  expect(before).toBeLessThan(flood.length)
+  client.socket.destroy()
+})
