@@ -53,6 +53,17 @@ function isThere(page: string, section: string): boolean {
 /** Answered without an operation being reached. */
 const general = ['not_found', 'method_not_allowed']
 
+test('each test that a page names is there', () => {
+  const named = pages.flatMap((page) =>
+    [...read(page).matchAll(/`((?:packages|e2e|proof)\/[\w/-]+\.test\.ts)`/g)].map(([, file = '']) => ({
+      page,
+      file,
+    })),
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter(({ file }) => !existsSync(join(root, file)))).toEqual([])
+})
+
 describe('what is printed from the code', () => {
   test('is what the repository holds: npm run docs', async () => {
     for (const [file, text] of Object.entries(await printDocs())) expect(read(file), file).toBe(text)

@@ -52,7 +52,7 @@ test('of a body with thousands of faults the first are named, however many come:
   expect(refused.split('; ')).toHaveLength(21)
 })
 
-test('a name of a field that nobody can read is cut', () => {
+test('a name of a field that is too long for a message is cut', () => {
   const login = compileValidator({ schema: authorizeUser.body, httpPart: 'body' })
   const message = login({ username: 'a', password: 'b', ['y'.repeat(200_000)]: 1 }).error?.message
   expect(message).toBe(`${'y'.repeat(100)}…: is not a field of the body`)
