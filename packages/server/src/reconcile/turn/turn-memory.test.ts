@@ -119,7 +119,7 @@ test('two introductions of one group that are waited for by turns are both count
   expect(memory.waitedMs(1, 0, meet(5))).toBe(0)
 })
 
-test('a step that is tried again and again is waited for, whatever its reason says; another step, or the same for another shard, is not the same', () => {
+test('a step that is tried again and again is waited for, whatever its reason says; another step, the same for another shard, or one that lets other groups go first, begins anew', () => {
   let now = 0
   const memory = createTurnMemory(() => now)
   const handOver = (to: number, why: string) => ({
@@ -131,6 +131,12 @@ test('a step that is tried again and again is waited for, whatever its reason sa
   expect(memory.waitedMs(1, 1, handOver(3, 'at offset 2'))).toBe(0)
   expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(0)
   now = 8_000
+  expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(4_000)
+  memory.held(1, 0, { code: 'replication', why: 'the stream does not flow yet' })
+  expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(4_000)
+  memory.held(1, 0, { code: 'other_groups', why: 'other groups hand over first' })
+  expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(0)
+  now = 12_000
   expect(memory.waitedMs(1, 0, { kind: 'done' })).toBe(0)
   expect(memory.waitedMs(1, 0, handOver(4, 'at offset 2'))).toBe(0)
 })

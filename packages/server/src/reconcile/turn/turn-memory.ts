@@ -81,7 +81,11 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
       ofDatabase.set(group, new Map([...others, [what, { progress, introduces, waitedMs, lookedAt: now }]]))
       return waitedMs
     },
-    held: (databaseUid, group, obstacle) => void of(holds, databaseUid).set(group, obstacle),
+    held(databaseUid, group, obstacle) {
+      of(holds, databaseUid).set(group, obstacle)
+      // The last of 64 groups may wait for minutes until its role may move. If the others wait for something, they say so themselves.
+      if (obstacle?.code === 'other_groups') of(waits, databaseUid).delete(group)
+    },
     whyHeld: (databaseUid, group) =>
       group === undefined
         ? [...of(holds, databaseUid).values()].find((obstacle) => obstacle !== undefined)
