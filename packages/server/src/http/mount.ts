@@ -81,22 +81,29 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
         const answer = await underRequest(request.id, () => around(() => handler(input, asker)))
         if (request.method !== 'GET') request.actionUid = actionIn(answer)
-        // The type of such an operation says that its handler answers this.
-        if (op.stream === true) return await app.streams.answer(request, reply, answer as EventStream)
-        if (op.byEntry === true)
-          return await sendEntries(
-            op,
-            answer as Iterable<unknown>,
-            { request, reply },
-            { places: app.places, inTurn },
-          )
-        return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
+        return await send(app, op, answer, { request, reply, inTurn })
       },
     }
     if (op.upload === undefined) app.route(route)
     else void app.register((room) => takeFiles(room, route))
   }
 }
+
+/** What a handler has answered, in the way of its operation: the type of the operation says what that is. */
+async function send(
+  { streams, places }: FastifyInstance,
+  op: Operation,
+  answer: unknown,
+  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly inTurn: Turns },
+): Promise<unknown> {
+  const { request, reply, inTurn } = exchange
+  if (op.stream === true) return await streams.answer(request, reply, answer as EventStream)
+  if (op.byEntry === true)
+    return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
+  return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
+}
+
+type Turns = ReturnType<typeof createTurns>
 
 /** In a scope of its own: everywhere else a body is JSON, and an empty body counts as none. */
 async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { createHandshakeQueue, tlsForClients } from '@fairlead/engine'
+import { createHandshakeQueue, type HandshakeQueue, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import { addressSource } from '../../sessions/sources.ts'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
@@ -41,10 +41,7 @@ export async function listenHttps(deps: {
   const handshakes: Handshakes = new Map()
   const queue = createHandshakeQueue()
   const tls = secure(pair, http, bounds, handshakes, queue.end)
-  const begin = (raw: Socket) =>
-    queue.add(raw, addressSource(raw.remoteAddress ?? '') ?? 'this machine', () =>
-      tls.emit('connection', raw),
-    )
+  const begin = inQueue(queue, tls)
   const open = new Set<Socket>()
   const front = createServer({ noDelay: true }, (raw) => {
     open.add(raw)
@@ -109,6 +106,14 @@ function secure(
   // Faults of a request are told to the server that a socket was made by.
   tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))
   return tls
+}
+
+/** Begins a handshake when it is its turn. */
+function inQueue(queue: HandshakeQueue, tls: TlsServer): (raw: Socket) => void {
+  return (raw) => {
+    const source = addressSource(raw.remoteAddress ?? '') ?? 'this machine'
+    queue.add(raw, source, () => tls.emit('connection', raw))
+  }
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
