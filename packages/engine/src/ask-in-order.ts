@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand } from './framing/encode-command.ts'
+import { parseOnce } from './framing/parse-once.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
 import { createReplyReader } from './framing/reply-reader.ts'
 
@@ -8,17 +9,33 @@ import { createReplyReader } from './framing/reply-reader.ts'
 export interface Asking extends Disposable {
   /** Sends a command at once. Throws when the engine does not answer in time, or the connection has ended. */
   ask(words: readonly (string | Buffer)[]): Promise<PlainReply>
+  /** The same for a question that is asked again and again. */
+  askAgain(question: RepeatedQuestion): Promise<PlainReply>
   /** False from the first command on that was not answered in time, and once the connection is closed. */
   readonly usable: boolean
 }
 
+/** A command that one engine is asked again and again, and what it said last. Its bytes are made once, and an answer in the same bytes is the same value. */
+export interface RepeatedQuestion {
+  readonly bytes: Buffer
+  last: { readonly bytes: Buffer; readonly reply: PlainReply } | null
+}
+
+/** It was not asked yet. */
+export function repeatedQuestion(words: readonly string[]): RepeatedQuestion {
+  return { bytes: encodeCommand(words), last: null }
+}
+
 interface Question {
+  readonly repeats: RepeatedQuestion | null
   readonly answer: (reply: PlainReply) => void
   readonly fail: (cause: Error) => void
 }
 
 /** A stopped engine reads nothing: closing does not wait longer for the last bytes to leave. */
 const CLOSE_WITHIN_MS = 20
+/** An engine may say anything: a longer answer is not kept beside what was read from it. */
+const MOST_KEPT_BYTES = 64 * 1024
 /** A channel that only Fairlead uses has one message at a time. */
 const MOST_MESSAGES = 1_000
 
@@ -57,10 +74,11 @@ export function askInOrder(
     if (question === undefined) throw new Error('it sent an unrequested message')
     question.answer(reply)
   }
+  const parse = (bytes: Buffer) => parseAgain(questions[0]?.repeats ?? null, bytes)
   socket.on('data', (chunk: Buffer) => {
     if (closed !== null) return
     try {
-      reader.read(chunk, take)
+      reader.read(chunk, take, parse)
     } catch (cause) {
       close(cause instanceof Error ? cause : new Error(String(cause)))
       socket.destroy()
@@ -70,17 +88,20 @@ export function askInOrder(
   socket.on('close', () => close(new Error('the connection is closed')))
 
   const writes = gatherWrites(socket)
+  const late = () => {
+    usable = false
+  }
+  const send = (bytes: Buffer, repeats: RepeatedQuestion | null) => {
+    if (closed !== null) return Promise.reject(closed)
+    // A command whose reply is late stays in its place: the reply may still come, and belongs to no other command.
+    const { question, reply } = timedQuestion(answersWithinMs, repeats, late)
+    questions.push(question)
+    writes.add(bytes)
+    return reply
+  }
   return {
-    ask(words) {
-      if (closed !== null) return Promise.reject(closed)
-      // A command whose reply is late stays in its place: the reply may still come, and belongs to no other command.
-      const { question, reply } = timedQuestion(answersWithinMs, () => {
-        usable = false
-      })
-      questions.push(question)
-      writes.add(encodeCommand(words))
-      return reply
-    },
+    ask: (words) => send(encodeCommand(words), null),
+    askAgain: (question) => send(question.bytes, question),
     get usable() {
       return usable
     },
@@ -92,9 +113,20 @@ export function askInOrder(
   }
 }
 
+/** Of a question that is repeated nothing is read where the bytes are those of the answer before. */
+function parseAgain(question: RepeatedQuestion | null, bytes: Buffer): PlainReply {
+  if (question === null) return parseOnce(bytes)
+  if (question.last?.bytes.equals(bytes) === true) return question.last.reply
+  const reply = parseOnce(bytes)
+  // Copied: the chunk that they are part of is larger.
+  question.last = bytes.length <= MOST_KEPT_BYTES ? { bytes: Buffer.from(bytes), reply } : null
+  return reply
+}
+
 /** A question, and the reply to it. Without an answer within `withinMs`, `onLate` is called and `reply` rejects. */
 function timedQuestion(
   withinMs: number,
+  repeats: RepeatedQuestion | null,
   onLate: () => void,
 ): { readonly question: Question; readonly reply: Promise<PlainReply> } {
   const { promise, resolve, reject } = Promise.withResolvers<PlainReply>()
@@ -108,7 +140,7 @@ function timedQuestion(
       settle(value)
     }
   }
-  return { question: { answer: ended(resolve), fail: ended(reject) }, reply: promise }
+  return { question: { repeats, answer: ended(resolve), fail: ended(reject) }, reply: promise }
 }
 
 /** The messages that engines send unasked to a connection that has subscribed to shard channels. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Asking, askInOrder } from './ask-in-order.ts'
+import { type Asking, askInOrder, type RepeatedQuestion } from './ask-in-order.ts'
 import { connectToOwn } from './connect-to-own.ts'
 import type { EngineAddress, EngineTls } from './engine-address.ts'
 import { encodeCommand } from './framing/encode-command.ts'
@@ -39,6 +39,12 @@ export interface EngineConnection extends Disposable {
   readonly usable: boolean
 }
 
+/** A connection over which an engine is asked the same again and again. */
+export interface RepeatingConnection extends EngineConnection {
+  /** As `call`. An answer in the bytes of the one before is the same value, and is not read anew: a text, or a list of at least 100. */
+  callAgain(question: RepeatedQuestion): Promise<Reply>
+}
+
 /**
  * Connects and logs in. It does not retry: the caller decides what to do about an engine that does not
  * answer. On this machine the password goes to no process of another user (connect-to-own.ts). Throws
@@ -59,7 +65,7 @@ export async function connectEngine(options: {
   readonly onMessage?: () => void
   /** Called when the connection has ended, whichever side has ended it. */
   readonly onClose?: () => void
-}): Promise<EngineConnection> {
+}): Promise<RepeatingConnection> {
   const {
     address,
     login,
@@ -182,18 +188,20 @@ async function logIn(
   return asking
 }
 
-function connectionTo(address: EngineAddress, asking: Asking): EngineConnection {
-  const call: EngineConnection['call'] = async (command, ...args) => {
-    const words = [command, ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg)))]
+function connectionTo(address: EngineAddress, asking: Asking): RepeatingConnection {
+  const answered = async (asked: Promise<PlainReply>) => {
     try {
-      return readAnswer(await asking.ask(words))
+      return readAnswer(await asked)
     } catch (cause) {
       throw cause instanceof EngineError ? cause : unreachable(address, cause)
     }
   }
+  const call: EngineConnection['call'] = (command, ...args) =>
+    answered(asking.ask([command, ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg)))]))
   return {
     address,
     call,
+    callAgain: (question) => answered(asking.askAgain(question)),
     get usable() {
       return asking.usable
     },

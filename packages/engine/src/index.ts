@@ -1,3 +1,4 @@
+export { type RepeatedQuestion, repeatedQuestion } from './ask-in-order.ts'
 export * from './connect-to-own.ts'
 export * from './connection.ts'
 export * from './database-user-rights.ts'

@@ -1,12 +1,14 @@
 import {
   connectEngine,
   type EngineAddress,
-  type EngineConnection,
   EngineError,
   type EngineLogin,
   EngineUnreachable,
   isRefused,
+  type RepeatedQuestion,
+  type RepeatingConnection,
   type Reply,
+  repeatedQuestion,
 } from '@fairlead/engine'
 import type { Silence } from './decide-silent.ts'
 
@@ -17,6 +19,7 @@ export type ProbeAnswer =
 
 /** A loaded engine may be slower than this at times: only a long silence in which it does nothing counts. */
 const ASK_WITHIN_MS = 1_000
+const PING = ['PING']
 
 /** An engine process, by its address and its login. */
 export interface EngineTarget {
@@ -30,6 +33,8 @@ export interface Probe extends Disposable {
   ask(target: EngineTarget): Promise<ProbeAnswer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
   call(command: string, ...args: readonly string[]): Promise<Reply>
+  /** The same for the words of a question that is asked again and again: always the same list. Where the engine answers in the same bytes, a text is the same text. */
+  callAgain(words: readonly string[]): Promise<Reply>
   /** How many connections it has opened: another number, another connection. */
   readonly opened: number
   /** The next questions go to another process. */
@@ -41,12 +46,12 @@ export interface Probe extends Disposable {
  * be gone.
  */
 export function createProbe(onClose?: () => void): Probe {
-  let connection: EngineConnection | null = null
+  let connection: RepeatingConnection | null = null
   let silentSince: number | null = null
   let opened = 0
   let isSettled = false
 
-  const connected = async ({ address, login }: EngineTarget): Promise<EngineConnection> => {
+  const connected = async ({ address, login }: EngineTarget): Promise<RepeatingConnection> => {
     if (connection?.usable) return connection
     connection?.[Symbol.dispose]()
     connection = null
@@ -71,9 +76,29 @@ export function createProbe(onClose?: () => void): Probe {
     isSettled = false
   }
 
+  const questions = new Map<readonly string[], RepeatedQuestion>()
+  const repeated = (words: readonly string[]) => {
+    const known = questions.get(words) ?? repeatedQuestion(words)
+    questions.set(words, known)
+    return known
+  }
+  const asking = async (ask: (connection: RepeatingConnection) => Promise<Reply>): Promise<Reply> => {
+    if (!connection) throw new Error('no engine was asked yet')
+    try {
+      return await ask(connection)
+    } catch (cause) {
+      // The first question without an answer is not always a PING.
+      if (readErrorReply(cause) === null) silentSince ??= performance.now()
+      throw cause
+    }
+  }
+
   return {
     async ask(target) {
-      const answer = await ping(() => connected(target))
+      const answer = await ping(async () => {
+        const usable = connection?.usable === true ? connection : await connected(target)
+        await usable.callAgain(repeated(PING))
+      })
       if (answer !== 'silence') {
         silentSince = null
         return answer
@@ -82,16 +107,8 @@ export function createProbe(onClose?: () => void): Probe {
       silentSince ??= performance.now()
       return { kind: 'silent', forMs: Math.round(performance.now() - silentSince) }
     },
-    async call(command, ...args) {
-      if (!connection) throw new Error('no engine was asked yet')
-      try {
-        return await connection.call(command, ...args)
-      } catch (cause) {
-        // The first question without an answer is not always a PING.
-        if (readErrorReply(cause) === null) silentSince ??= performance.now()
-        throw cause
-      }
-    },
+    call: (command, ...args) => asking((usable) => usable.call(command, ...args)),
+    callAgain: (words) => asking((usable) => usable.callAgain(repeated(words))),
     get opened() {
       return opened
     },
@@ -100,12 +117,9 @@ export function createProbe(onClose?: () => void): Probe {
   }
 }
 
-async function ping(
-  connected: () => Promise<EngineConnection>,
-): Promise<Exclude<Answer, { kind: 'silent' }> | 'silence'> {
+async function ping(ask: () => Promise<void>): Promise<Exclude<Answer, { kind: 'silent' }> | 'silence'> {
   try {
-    const connection = await connected()
-    await connection.call('PING')
+    await ask()
     return { kind: 'pong' }
   } catch (cause) {
     const words = readErrorReply(cause)

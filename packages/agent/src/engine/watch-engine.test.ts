@@ -10,7 +10,8 @@ test('each look asks an engine for its state, every 5 s and on a new connection 
   const of = { replication: 'role:master\r\n', memory: 'maxmemory:0\r\n', server: 'run_id:one\r\n' }
   const probe = {
     opened: 1,
-    async call(_command: string, ...sections: readonly string[]) {
+    call: async () => '',
+    async callAgain([, ...sections]: readonly string[]) {
       asked.push(sections.join(' '))
       return Object.entries(of)
         .flatMap(([section, text]) => (sections.includes(section) ? text : []))
@@ -48,10 +49,11 @@ test('the offset of a dead primary is known until the next process reports its o
   const spec = await makeSpec()
   const watch = watchEngine()
   const said = 'role:master\r\nloading:0\r\nmaster_repl_offset:70\r\n'
-  await watch.look({ opened: 1, call: async () => said }, { startedAt: 1, spec })
+  const says = async () => said
+  await watch.look({ opened: 1, call: says, callAgain: says }, { startedAt: 1, spec })
   expect(watch.stream()).toMatchObject({ offset: 70 })
-  const silent = { opened: 2, call: () => Promise.reject(new Error('it does not answer yet')) }
-  expect(await watch.look(silent, { startedAt: 2, spec })).toBe(false)
+  const fails = () => Promise.reject(new Error('it does not answer yet'))
+  expect(await watch.look({ opened: 2, call: fails, callAgain: fails }, { startedAt: 2, spec })).toBe(false)
   expect(watch.stream()).toMatchObject({ offset: 70 })
 })
 

@@ -1,4 +1,4 @@
-import { compareVersions, type InfoFields, numberOf, pickInfo, readInfo } from '@fairlead/engine'
+import { compareVersions, type InfoFields, numberOf, pickInfo, type Reply, readInfo } from '@fairlead/engine'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 import { COUNTED, COUNTER_SECTIONS, type EngineCounters, readCounters } from './read-counters.ts'
@@ -6,10 +6,7 @@ import { COUNTED, COUNTER_SECTIONS, type EngineCounters, readCounters } from './
 /** The state that one engine process reports, read again and again. When something is different, the server reads the full state. */
 export interface EngineWatch {
   /** Asks. False: there was no answer. Never throws for what the engine does: the probe says whether it answers. */
-  look(
-    probe: Pick<Probe, 'call' | 'opened'>,
-    last: Pick<ProcessRecord, 'startedAt' | 'spec'>,
-  ): Promise<boolean>
+  look(probe: LookProbe, last: Pick<ProcessRecord, 'startedAt' | 'spec'>): Promise<boolean>
   /** What a decision may depend on, as text; empty before the first look at a process. */
   state(): string
   /** How the last look differed from the one before, without values that always move. */
@@ -24,6 +21,8 @@ export interface EngineWatch {
   counters(): EngineCounters | null
 }
 
+type LookProbe = Pick<Probe, 'call' | 'callAgain' | 'opened'>
+
 /** The stream of a primary: which process, which history, bytes of it. */
 export interface Stream {
   readonly runId: string
@@ -34,7 +33,7 @@ export interface Stream {
 }
 
 /** Asked for with each look: while nothing happens, engines answer with the same bytes. */
-const SECTIONS = ['clients', 'persistence', 'replication'] as const
+const OFTEN = infoOf('clients', 'persistence', 'replication')
 /** Role and link, what it has loaded, saves and writes anew. */
 const FIELDS = [
   ...['role', 'master_host', 'master_port', 'master_link_status', 'master_sync_in_progress'],
@@ -43,9 +42,10 @@ const FIELDS = [
   ...['aof_last_bgrewrite_status', 'rdb_bgsave_in_progress', 'rdb_last_bgsave_status', 'rdb_last_save_time'],
 ]
 /** Asked for less often: memory values always change, and are half of the text of INFO. */
-const SLOW_SECTIONS = ['server', 'memory'] as const
+const SLOW = infoOf('server', 'memory')
 const SLOW_EVERY_MS = 5_000
 /** Its counters are asked for with these, and less often still. */
+const COUNTED_SLOW = infoOf('server', 'memory', ...COUNTER_SECTIONS)
 const COUNTERS_EVERY_MS = 10_000
 /** Its limit, and which process it is. */
 const SLOW_FIELDS = ['run_id', 'maxmemory', 'maxmemory_policy']
@@ -62,29 +62,8 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
     async look(probe, { startedAt, spec }) {
       // The offset of the former process stays on record until the next process reports its own.
       if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt, stream: seen.stream })
-      // A new connection may lead to another process with the same pid (DEBUG RESTART).
-      const isSlow = clock() >= seen.slowAt || probe.opened !== seen.opened
-      const isCounted = isSlow && clock() >= seen.countersAt
-      const slowSections = isCounted ? [...SLOW_SECTIONS, ...COUNTER_SECTIONS] : SLOW_SECTIONS
       try {
-        const [text, slow, cluster] = await Promise.all([
-          readSections(probe, spec, SECTIONS),
-          isSlow ? readSections(probe, spec, slowSections) : null,
-          spec.cluster ? probe.call('CLUSTER', 'INFO') : null,
-        ])
-        const before = seen.state
-        if (slow !== null) {
-          takeSlow(seen, pickInfo(slow, [...SLOW_FIELDS, 'used_memory']))
-          Object.assign(seen, { slowAt: clock() + SLOW_EVERY_MS, opened: probe.opened })
-        }
-        if (text !== seen.text) takeOften(seen, text)
-        seen.state = [seen.often, seen.slow, ...(String(cluster ?? '').match(OF_CLUSTER) ?? [])].join(' ')
-        seen.changed = seen.state !== before
-        seen.stream = streamOf(seen.fields, seen.runId)
-        if (slow !== null && isCounted) {
-          seen.counters = readCounters(pickInfo(slow, COUNTED), seen.fields)
-          seen.countersAt = clock() + COUNTERS_EVERY_MS
-        }
+        take(seen, await askFor(seen, probe, spec, clock()), clock())
         return true
       } catch {
         // Which of them were answered is not known.
@@ -97,16 +76,9 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
       return seen.changed
     },
     get struggles() {
-      const { role, master_link_status: link } = seen.fields
-      const isOk = (status: string | undefined) => status === undefined || status === 'ok'
-      const isSaved =
-        isOk(seen.fields['rdb_last_bgsave_status']) && isOk(seen.fields['aof_last_bgrewrite_status'])
-      return !isSaved || (role === 'slave' && link !== 'up')
+      return seen.struggles
     },
-    room() {
-      const most = Number(seen.fields['maxclients'] ?? Number.NaN)
-      return { connected: numberOf(seen.fields, 'connected_clients'), most: Number.isNaN(most) ? null : most }
-    },
+    room: () => seen.room,
     stream: () => seen.stream,
     counters: () => seen.counters,
   }
@@ -129,6 +101,8 @@ interface Seen {
   fields: InfoFields
   state: string
   changed: boolean
+  struggles: boolean
+  room: ReturnType<EngineWatch['room']>
   stream: Stream | null
 }
 
@@ -146,8 +120,62 @@ function nothingSeen(): Seen {
       often: '',
       text: '',
     },
-    ...{ fields: {}, state: '', changed: true, stream: null },
+    ...{
+      fields: {},
+      state: '',
+      changed: true,
+      struggles: false,
+      room: { connected: 0, most: null },
+      stream: null,
+    },
   }
+}
+
+/** What one look has heard; `slow` and `cluster` are null where it did not ask. */
+interface Heard {
+  readonly opened: number
+  readonly text: string
+  readonly slow: string | null
+  readonly isCounted: boolean
+  readonly cluster: Reply
+}
+
+async function askFor(
+  seen: Seen,
+  probe: LookProbe,
+  spec: ProcessRecord['spec'],
+  now: number,
+): Promise<Heard> {
+  const { opened } = probe
+  // A new connection may lead to another process with the same pid (DEBUG RESTART).
+  const isSlow = now >= seen.slowAt || opened !== seen.opened
+  const isCounted = isSlow && now >= seen.countersAt
+  const often = readSections(probe, spec, OFTEN)
+  if (!isSlow && !spec.cluster) return { opened, text: await often, slow: null, isCounted, cluster: null }
+  const [text, slow, cluster] = await Promise.all([
+    often,
+    isSlow ? readSections(probe, spec, isCounted ? COUNTED_SLOW : SLOW) : null,
+    spec.cluster ? probe.call('CLUSTER', 'INFO') : null,
+  ])
+  return { opened, text, slow, isCounted, cluster }
+}
+
+/** An idle engine answers with the very text of the look before, of which nothing is read. */
+function take(seen: Seen, { opened, text, slow, isCounted, cluster }: Heard, now: number): void {
+  seen.changed = false
+  if (text === seen.text && slow === null && cluster === null) return
+  const before = seen.state
+  if (slow !== null) {
+    takeSlow(seen, pickInfo(slow, [...SLOW_FIELDS, 'used_memory']))
+    Object.assign(seen, { slowAt: now + SLOW_EVERY_MS, opened })
+  }
+  if (text !== seen.text) takeOften(seen, text)
+  seen.state = [seen.often, seen.slow, ...(String(cluster ?? '').match(OF_CLUSTER) ?? [])].join(' ')
+  seen.changed = seen.state !== before
+  seen.stream = streamOf(seen.fields, seen.runId)
+  if (slow === null || !isCounted) return
+  seen.counters = readCounters(pickInfo(slow, COUNTED), seen.fields)
+  seen.countersAt = now + COUNTERS_EVERY_MS
 }
 
 function takeSlow(seen: Seen, fields: InfoFields): void {
@@ -163,19 +191,42 @@ function takeOften(seen: Seen, text: string): void {
     .filter((name) => /^slave\d+$/.test(name))
     .map((name) => withoutProgress(fields[name] ?? ''))
   const often = [...FIELDS.map((name) => fields[name] ?? ''), ...replicas].join(' ')
-  Object.assign(seen, { text, fields, often })
+  Object.assign(seen, { text, fields, often, struggles: doesStruggle(fields), room: roomOf(fields) })
+}
+
+function doesStruggle({
+  role,
+  master_link_status: link,
+  rdb_last_bgsave_status: snapshot = 'ok',
+  aof_last_bgrewrite_status: rewrite = 'ok',
+}: InfoFields): boolean {
+  return snapshot !== 'ok' || rewrite !== 'ok' || (role === 'slave' && link !== 'up')
+}
+
+function roomOf(fields: InfoFields): ReturnType<EngineWatch['room']> {
+  const most = Number(fields['maxclients'] ?? Number.NaN)
+  return { connected: numberOf(fields, 'connected_clients'), most: Number.isNaN(most) ? null : most }
+}
+
+/** INFO with these sections; the same list is the same question. */
+function infoOf(...sections: readonly string[]): readonly string[] {
+  return ['INFO', ...sections]
 }
 
 /** One question, where the engine takes several sections in one: redis 7 and later, and every valkey. */
 async function readSections(
-  probe: Pick<Probe, 'call'>,
+  probe: Pick<Probe, 'call' | 'callAgain'>,
   { build }: Pick<ProcessRecord['spec'], 'build'>,
-  sections: readonly string[],
+  question: readonly string[],
 ): Promise<string> {
-  if (build.flavour !== 'redis' || compareVersions(build.version, '7.0.0') >= 0)
-    return String(await probe.call('INFO', ...sections))
-  const texts = await Promise.all(sections.map((section) => probe.call('INFO', section)))
+  if (takesSeveral(build)) return String(await probe.callAgain(question))
+  const [command = '', ...sections] = question
+  const texts = await Promise.all(sections.map((section) => probe.call(command, section)))
   return texts.join('\n')
+}
+
+function takesSeveral({ flavour, version }: ProcessRecord['spec']['build']): boolean {
+  return flavour !== 'redis' || compareVersions(version, '7.0.0') >= 0
 }
 
 /** "ip=127.0.0.1,port=7002,state=online,offset=14,lag=0,type=replica": where it is, and whether the stream flows to it. */

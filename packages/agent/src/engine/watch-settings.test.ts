@@ -1,7 +1,9 @@
 import type { Reply } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { connectAs, makeHome, makeSpec } from '../../test/agent-home.ts'
+import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import { engines } from '../../test/engines.ts'
+import { createProbe } from './ask-engine.ts'
+import { engineTarget } from './engine-config.ts'
 import { watchSettings } from './watch-settings.ts'
 
 const EVERY_MS = 30_000
@@ -15,11 +17,13 @@ test.each(engines)(
     await home.client.putShard({ params: { id: 's1' }, body: spec })
     await home.becomes('s1', { state: 'running' })
     using admin = await connectAs('fairlead', spec)
+    using probe = createProbe()
+    await until(async () => (await probe.ask(engineTarget(spec))).kind === 'pong')
     let now = 0
     const settings = watchSettings(() => now)
     const next = async () => {
       now += EVERY_MS
-      await settings.look(admin, { startedAt: 1 })
+      await settings.look(probe, { startedAt: 1 })
       return settings.state()
     }
     const first = await next()
@@ -39,7 +43,7 @@ test('each process is asked at once and then every 30 s; if it does not answer, 
   let [now, asked] = [0, 0]
   let answer = async (): Promise<Reply> => ['a', 'b']
   const probe = {
-    call: (): Promise<Reply> => {
+    callAgain: (): Promise<Reply> => {
       asked += 1
       return answer()
     },

@@ -15,10 +15,10 @@ const LONGEST_LINE = 64 * 1024
 
 export interface ReplyReader {
   /**
-   * Gives the replies that end in `chunk` to `take`, in their order. Throws what `take` throws, and when a reply cannot be
+   * Gives the replies that end in `chunk` to `take`, in their order, each read by `parse` from its bytes. Throws what these throw, and when a reply cannot be
    * understood or exceeds a limit. Not to be called after that.
    */
-  read(chunk: Buffer, take: (reply: PlainReply) => void): void
+  read(chunk: Buffer, take: (reply: PlainReply) => void, parse?: (bytes: Buffer) => PlainReply): void
 }
 
 /** Reads the replies of one connection in bytes that are cut anywhere. Of the one that has begun it keeps 16 MB at most. */
@@ -41,7 +41,7 @@ export function createReplyReader(): ReplyReader {
       throw new Error(`a reply has more than ${MOST_VALUES} values`)
   }
   return {
-    read(chunk, take) {
+    read(chunk, take, parse = parseOnce) {
       for (let from = 0; from < chunk.length; ) {
         const end = scanReply(scanner, chunk, from)
         const part = chunk.subarray(from, end < 0 ? chunk.length : end)
@@ -49,7 +49,7 @@ export function createReplyReader(): ReplyReader {
         if (end < 0 || begun.length > 0) gather(begun, part)
         if (end < 0) return
         scanner.looks = 0
-        take(parseOnce(begun.length > 0 ? takeGathered(begun) : part))
+        take(parse(begun.length > 0 ? takeGathered(begun) : part))
         from = end
       }
     },
