@@ -15,9 +15,7 @@ const LOOK_EVERY_MS = 1_000
  * behind what is kept. Lines that it writes in the same moment may stand before these, or be lost. Answers whether it was cut.
  */
 export async function boundLog(path: string): Promise<boolean> {
-  // It is asked of each log every second, and nearly always that is all: a call that waits for no other thread costs a tenth.
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found?.isFile() !== true || found.size <= MOST_LOG_BYTES) return false
+  if (!isLong(path)) return false
   await using log = await openPlainFile(path, constants.O_RDWR | constants.O_APPEND)
   const { size } = await log.stat()
   const { buffer, bytesRead } = await log.read(
@@ -32,13 +30,29 @@ export async function boundLog(path: string): Promise<boolean> {
   return true
 }
 
-/** Bounds the logs at `paths()` for as long as it is not disposed of. */
-export function boundLogs(paths: () => readonly string[], logger: Logger): AsyncDisposable {
+/** It is asked of each log every second, and nearly always that is all: a call that waits for no other thread costs a tenth. */
+function isLong(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size > MOST_LOG_BYTES
+}
+
+/** What cannot be looked at is reported by the attempt to bound it. */
+function mayBeLong(path: string): boolean {
+  try {
+    return isLong(path)
+  } catch {
+    return true
+  }
+}
+
+/** Bounds the logs at `paths()` for as long as it is not disposed of. It is asked every second: nothing is to be made for it. */
+export function boundLogs(paths: () => Iterable<string>, logger: Logger): AsyncDisposable {
   const end = new AbortController()
   const told = new Set<string>()
   const running = (async () => {
     while (!end.signal.aborted) {
-      for (const path of paths()) await boundAndReport(path, told, logger)
+      // Most are short: that takes no turn of the loop.
+      for (const path of [...paths()].filter(mayBeLong)) await boundAndReport(path, told, logger)
       await delay(LOOK_EVERY_MS, undefined, { signal: end.signal }).catch(() => undefined)
     }
   })()

@@ -56,8 +56,11 @@ export async function look(state: ShardState, place: ShardWorkplace): Promise<Ob
   return observationOf(state, answer)
 }
 
-/** While an engine answers over the same connection, its process is the same one, because its end ends the connection: /proc is read this seldom. */
-const PROVEN_FOR_MS = 5_000
+/**
+ * While an engine answers over the same connection, its process is the same one, because its end ends the connection: /proc is read this seldom, for an
+ * engine that leaves its connections to a child and ends.
+ */
+const PROVEN_FOR_MS = 60_000
 
 async function lookAt(
   last: ProcessRecord,

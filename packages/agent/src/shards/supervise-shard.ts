@@ -21,6 +21,7 @@ import { keepOomScore } from './oom-score.ts'
 import { renewCertificate } from './renew-certificate.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 import type { ShardState, Supervision, SupervisionSettings } from './supervision.ts'
+import type { PlaceOfShard } from './users-of-ports.ts'
 import { putSpec, want } from './want-shard.ts'
 import { watchCrowd } from './watch-crowd.ts'
 
@@ -49,6 +50,10 @@ export interface SupervisedShard extends AsyncDisposable {
   readonly pid: number | null
   /** Its engine has answered, and is not silent by the last look. */
   isUp(): boolean
+  /** Where its process is, or would be. */
+  readonly place: PlaceOfShard
+  /** The path of its log. */
+  readonly log: string
   /** The settings with which its last process began; null when they are not known. */
   baseline(): Promise<Baseline['settings'] | null>
 }
@@ -86,6 +91,11 @@ export function superviseShard(
     get pid() {
       return pidOf(state)
     },
+    get place() {
+      const { host, port } = (state.last ?? state.wanted).spec
+      return { folder: folder.path, host, port, pid: pidOf(state) }
+    },
+    log: folder.log,
     report: () => describeShard(folder.id, state),
     reportClosely() {
       if (state.attention.ask()) state.wake()

@@ -59,7 +59,8 @@ export async function superviseShards(
         (one) => one.host === host && one.port === port && one.state === 'running' && one.silence === null,
       )
   const reports = () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? [])
-  const users = await keepUsersOfPorts(home, reports, others.logger)
+  const places = () => [...shards.values()].map(({ place }) => place)
+  const users = await keepUsersOfPorts(home, places, others.logger)
   const beat = createBeat(RUNNING_MS)
   const own = { silence: { ...silence, serves }, onProcess: pids.forget, beat }
   const settings: SupervisionSettings = { ...others, ...own, wall: users.within(others.wall) }
@@ -75,7 +76,7 @@ export async function superviseShards(
   }
   for (const found of await openShards(home, settings.logger)) supervise(found)
   const turns = createTurnsOfShards()
-  const logs = boundLogs(() => [...shards.keys()].map((id) => shardFolder(home, id).log), settings.logger)
+  const logs = boundLogs(() => [...shards.values()].map(({ log }) => log), settings.logger)
   return {
     put: (id, spec) =>
       turns.take(id, async () => {

@@ -2,16 +2,22 @@ import { lstatSync } from 'node:fs'
 import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ShardReport } from '@fairlead/api'
 import { createTurns, isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { EngineWall } from '../engine/engine-wall.ts'
-import { shardFolder } from '../folder/shard-folder.ts'
 
 /** The table of which user each engine of a node is. Disposing of it takes the table away: without an agent it is not known. */
 export interface UsersOfPorts extends AsyncDisposable {
   /** A wall out of which no engine comes before its user is in the table. */
   within(wall: EngineWall): EngineWall
+}
+
+/** Where a shard is: its folder, the address of its engine, and the process, if it is there. */
+export interface PlaceOfShard {
+  readonly folder: string
+  readonly host: string
+  readonly port: number
+  readonly pid: number | null
 }
 
 const SAID_EVERY_MS = 1_000
@@ -31,7 +37,7 @@ const oneUser: UsersOfPorts = {
  */
 export async function keepUsersOfPorts(
   home: string,
-  reports: () => readonly ShardReport[],
+  places: () => readonly PlaceOfShard[],
   logger: Logger,
 ): Promise<UsersOfPorts> {
   if (process.geteuid?.() !== 0) return oneUser
@@ -40,7 +46,7 @@ export async function keepUsersOfPorts(
   await mkdir(dirname(file), { recursive: true })
   // It holds no secret, and its reader is another user.
   await chmod(dirname(file), 0o755)
-  const table = rememberTable(home, reports)
+  const table = rememberTable(places)
   const write = createWriter(file, table.text, logger)
   const known = knowUsersOfPorts(file)
   const end = new AbortController()
@@ -92,31 +98,41 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
   return () => inTurn(() => write().catch(giveUp))
 }
 
-/** The table is asked for at each start of an engine. It is made anew when a shard or its process is another, and after this time. */
-const LOOKED_AT_EVERY_MS = 5_000
+/**
+ * The table is asked for at each start of an engine. It is made anew when a shard or its process is another, and after a time which is doubled as
+ * long as they are the same: a process that has just begun gets its user a moment later.
+ */
+const LOOKED_AT_AFTER_MS = { least: 5_000, most: 60_000 }
 
-function rememberTable(home: string, reports: () => readonly ShardReport[]) {
-  let known = { of: '', at: 0, text: '' }
+/** `clock`: milliseconds that only rise. `read` makes a table of all. */
+export function rememberTable(
+  places: () => readonly PlaceOfShard[],
+  read = tableOf,
+  clock = (): number => performance.now(),
+) {
+  const { least, most } = LOOKED_AT_AFTER_MS
+  let known = { of: '', at: 0, forMs: least, text: '' }
   return {
     text(): string {
-      const all = reports()
-      const of = all.map(({ id, host, port, pid }) => `${id} ${host}:${port} ${pid}`).join()
-      const now = performance.now()
-      if (of !== known.of || now - known.at > LOOKED_AT_EVERY_MS)
-        known = { of, at: now, text: tableOf(home, all) }
+      const all = places()
+      const of = all.map(({ folder, host, port, pid }) => `${folder} ${host}:${port} ${pid}`).join()
+      const now = clock()
+      const isSame = of === known.of
+      if (!isSame || now - known.at > known.forMs)
+        known = { of, at: now, forMs: isSame ? Math.min(most, known.forMs * 2) : least, text: read(all) }
       return known.text
     },
     /** A folder has, or may have, another owner. */
     forget() {
-      known = { of: '', at: 0, text: '' }
+      known = { of: '', at: 0, forMs: least, text: '' }
     },
   }
 }
 
-function tableOf(home: string, reports: readonly ShardReport[]): string {
+function tableOf(places: readonly PlaceOfShard[]): string {
   const table: Record<string, number[]> = {}
-  for (const { id, host, port, pid } of reports) {
-    const owners = [ownerOf(shardFolder(home, id).path), ...(pid === null ? [] : [ownerOf(`/proc/${pid}`)])]
+  for (const { folder, host, port, pid } of places) {
+    const owners = [ownerOf(folder), ...(pid === null ? [] : [ownerOf(`/proc/${pid}`)])]
     const engines = owners.filter((uid) => uid !== null).filter(isEngineUser)
     const at = `${host}:${port}`
     if (engines.length > 0) table[at] = [...new Set([...(table[at] ?? []), ...engines])]
