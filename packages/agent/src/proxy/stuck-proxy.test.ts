@@ -9,9 +9,16 @@ const stickOnWords = fileURLToPath(new URL('../../../proxy/test/stick-on-words.t
 const [node = '', ...rest] = proxyProgram
 const sticky = [node, '--import', stickOnWords, ...rest]
 
+/** On a busy machine a start takes longer than a proxy may hang here: the next agent adopts it. */
+async function startSlowly(home: Awaited<ReturnType<typeof makeProxyHome>>, proxyProgram: readonly string[]) {
+  await using _ = await home.start({ proxyProgram })
+  await home.proxyBecomes({ state: 'running' })
+}
+
 test('a proxy that is stuck in one piece of work is ended, and both logs say which piece of work, and for which client', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
+  await startSlowly(home, sticky)
   await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 3_000 })
   await home.proxyBecomes({ state: 'running' })
   await using client = await dial(await home.putEndpoint(database))
@@ -28,7 +35,9 @@ test('a proxy that is stuck in one piece of work is ended, and both logs say whi
 test('a proxy with a worker that waits endlessly in one piece of work is ended, although its other threads answer', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()
-  await using _ = await home.start({ proxyProgram: [...sticky, '--workers', '2'], hungAfterMs: 3_000 })
+  const proxyProgram = [...sticky, '--workers', '2']
+  await startSlowly(home, proxyProgram)
+  await using _ = await home.start({ proxyProgram, hungAfterMs: 3_000 })
   await home.proxyBecomes({ state: 'running' })
   await using client = await dial(await home.putEndpoint(database))
   expect(await client.ask()).toBe('+PONG\r\n')
