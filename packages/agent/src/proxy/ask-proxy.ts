@@ -8,6 +8,8 @@ const ASK_WITHIN_MS = 1_000
 const ASK_AGAIN_MS = 30_000
 /** One that has answered is not asked again for this long. */
 const ASK_EVERY_MS = 1_000
+/** Endpoints of which each thread of the proxy is asked. All of them would be most of what an idle node does. */
+const ENOUGH = 1
 /** A client may have taken the proxy over: it cannot use more of the agent's memory than this. Ten thousand endpoints take a third. */
 const MOST_BYTES = 16 << 20
 
@@ -30,7 +32,7 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
   let open: Promise<number | null> | null = null
   const ask = async (): Promise<number | null> => {
     // Its answer may be anything.
-    const asked = client.reportProxy({}).then(
+    const asked = client.reportProxy({ query: { most: ENOUGH } }).then(
       (report: { readonly pid?: unknown } | null) => (typeof report?.pid === 'number' ? report.pid : null),
       () => null,
     )

@@ -3,7 +3,9 @@ import type { Doing } from '../process/watch-activity.ts'
 import { decideProxy, type ProxyObservation } from './decide-proxy.ts'
 
 const last = { started: true, startedAt: 0, answered: true, ended: null, crashes: 0, streak: 0 }
-const observation: ProxyObservation = { now: 1_000_000, last, answer: 'answers', hungAfterMs: 10_000 }
+const observation: ProxyObservation = {
+  ...{ now: 1_000_000, last, answer: 'answers', isChild: false, hungAfterMs: 10_000 },
+}
 const died = (streak: number, at = observation.now): ProxyObservation => ({
   ...observation,
   last: { ...last, streak, crashes: streak, ended: { at, how: 'died', why: 'signal SIGKILL' } },
@@ -49,6 +51,17 @@ test('silence is reported after a second, and an idle process is ended after the
   expect(silent(29_999, 'works').kind).toBe('rest')
   expect(silent(30_000, 'works').kind).toBe('kill')
   expect(silent(9e9, 'disk').kind).toBe('rest')
+})
+
+test('one whose death is not heard of is looked at often, and so is one that does not answer', () => {
+  const pause = (different: Partial<ProxyObservation>) => {
+    const next = decideProxy({ ...observation, ...different })
+    return next.kind === 'rest' ? next.afterMs : next.kind
+  }
+  expect(pause({})).toBe(100)
+  expect(pause({ isChild: true })).toBe(500)
+  const silent = { silentMs: 500, activity: { doing: 'idle', idleMs: 500 }, turns: { muteMs: 500 } } as const
+  expect(pause({ isChild: true, answer: silent })).toBe(100)
 })
 
 test('a first process is started, an interrupted start is repeated, and the exit of a process that is gone is recorded', () => {

@@ -17,6 +17,8 @@ export interface ProxyObservation {
   } | null
   /** Does that process run, and what does it answer? It counts as silent from the first question without an answer. */
   readonly answer: 'answers' | 'gone' | ProxySilence
+  /** Its death wakes the agent. */
+  readonly isChild: boolean
   /** One that does nothing for this long is killed. */
   readonly hungAfterMs: number
 }
@@ -54,6 +56,8 @@ export type NextOfProxy =
  * not its parent.
  */
 const SETTLED_MS = 100
+/** Of one that answers, and whose death would wake its parent. It is asked once a second. */
+const SETTLED_CHILD_MS = 500
 const STARTING_MS = 20
 /** A proxy has no data to lose or to load, and its clients wait: shorter than the longest pause for engines. */
 const LONGEST_BACK_OFF_MS = 5_000
@@ -62,7 +66,7 @@ const LONGEST_BACK_OFF_MS = 5_000
  * Decides the next thing to do for the proxy, which is always wanted. `record-exit`: record how the process ended.
  * `mark-ready`: record its first answer. `rest`: nothing to do, or wait.
  */
-export function decideProxy({ now, last, answer, hungAfterMs }: ProxyObservation): NextOfProxy {
+export function decideProxy({ now, last, answer, isChild, hungAfterMs }: ProxyObservation): NextOfProxy {
   if (!last) return { kind: 'start', why: 'there was none yet' }
   if (last.ended) return decideEnded(now, last, last.ended)
   if (!last.started) return { kind: 'start', why: 'the start was interrupted' }
@@ -73,9 +77,13 @@ export function decideProxy({ now, last, answer, hungAfterMs }: ProxyObservation
   return {
     kind: 'rest',
     state: last.answered ? 'running' : 'starting',
-    afterMs: last.answered ? SETTLED_MS : STARTING_MS,
+    afterMs: last.answered ? settledMs(isChild && answer === 'answers') : STARTING_MS,
     why: answer === 'answers' ? '' : whySilent(answer),
   }
+}
+
+function settledMs(isHeard: boolean): number {
+  return isHeard ? SETTLED_CHILD_MS : SETTLED_MS
 }
 
 /**

@@ -9,7 +9,7 @@ const last = { started: true, startedAt: 0, answered: true, ended: null, crashes
 function decide(turns: ProxySilence['turns'], silentMs = 60_000) {
   const activity = { doing: 'idle', idleMs: 0 } as const
   const answer: ProxySilence = { silentMs, activity, turns }
-  return decideProxy({ now: 1_000_000, last, answer, hungAfterMs: 20_000 })
+  return decideProxy({ now: 1_000_000, last, answer, isChild: true, hungAfterMs: 20_000 })
 }
 
 test('a loop is stuck after 10 s of processor time in one turn, whichever thread it is, and the decision says what it did', () => {
@@ -51,7 +51,7 @@ test('while its heartbeat thread is silent, the activity of the whole process de
   const working = (muteMs: number) => {
     const activity = { doing: 'works', idleMs: 0 } as const
     const answer: ProxySilence = { silentMs: 90_000, activity, turns: { muteMs } }
-    return decideProxy({ now: 1_000_000, last, answer, hungAfterMs: 20_000 }).kind
+    return decideProxy({ now: 1_000_000, last, answer, isChild: true, hungAfterMs: 20_000 }).kind
   }
   expect([working(0), working(59_999), working(60_000)]).toEqual(['rest', 'rest', 'kill'])
 })

@@ -28,7 +28,7 @@ export interface ProxySettings {
   readonly version: string
   readonly logger: Logger
   readonly hungAfterMs: number
-  /** Called before each look: its socket may be another. */
+  /** Called before looks, once a second at one that runs: its socket may be another. */
   readonly onLook?: () => Promise<void>
   /** Called after each look. */
   readonly onSeen?: (state: ProxyState) => void
@@ -41,6 +41,7 @@ export interface SupervisedProxy extends AsyncDisposable {
 
 /** How soon the loop tries again after a failure outside of it (a full disk, for example). */
 const AFTER_TROUBLE_MS = 1_000
+const PREPARE_EVERY_MS = 1_000
 /** Only so much of the end of its log is read. */
 const LAST_WORDS_BYTES = 64 * 1024
 
@@ -55,6 +56,8 @@ interface Supervision {
   readonly end: AbortController
   last: ProxyRecord | null
   view: Pick<ProxyState, 'state' | 'why'>
+  /** When `onLook` was called last, by performance.now(). */
+  preparedAt: number
   /** The process that this agent has started last, if it was this agent. */
   child: StartedProcess | null
   /** Why we killed the last process, if we did. */
@@ -81,7 +84,13 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
     ...{ settings, folder, log, last, probe: createProxyProbe(folder.socket), end: new AbortController() },
     turns: createTurnsReader(folder.turnsSocket),
     activity: watchActivity(),
-    ...{ view: { state: 'starting', why: '' }, child: null, killedBecause: null, wake: () => undefined },
+    ...{
+      view: { state: 'starting', why: '' },
+      preparedAt: 0,
+      child: null,
+      killedBecause: null,
+      wake: () => undefined,
+    },
   }
   if (last?.identity && !last.ended && isAlive(last.identity)) reportAdoption(supervision, last)
   const running = loop(supervision)
@@ -134,7 +143,7 @@ async function loop(supervision: Supervision): Promise<void> {
 async function turn(supervision: Supervision): Promise<number> {
   const { end, log } = supervision
   try {
-    await supervision.settings.onLook?.()
+    await beforeLook(supervision)
     const next = decideProxy(await look(supervision))
     if (next.kind === 'rest') {
       supervision.view = { state: next.state, why: next.why }
@@ -151,13 +160,22 @@ async function turn(supervision: Supervision): Promise<number> {
   }
 }
 
+/** A process that runs keeps its socket, but the name may have been removed. */
+async function beforeLook(supervision: Supervision): Promise<void> {
+  const now = performance.now()
+  if (supervision.view.state === 'running' && now - supervision.preparedAt < PREPARE_EVERY_MS) return
+  supervision.preparedAt = now
+  await supervision.settings.onLook?.()
+}
+
 async function look(supervision: Supervision): Promise<ProxyObservation> {
-  const { last, settings } = supervision
+  const { last, child, settings } = supervision
   const here = last?.identity && !last.ended && isAlive(last.identity)
   return {
     now: Date.now(),
     last: last && { ...last, started: last.identity !== null, answered: last.answeredAt !== null },
     answer: here && last?.identity ? await ask(last.identity.pid, supervision) : 'gone',
+    isChild: last?.identity != null && isDeepStrictEqual(child?.identity, last.identity),
     hungAfterMs: settings.hungAfterMs,
   }
 }

@@ -130,6 +130,13 @@ export const reportProxy = operation({
   summary: 'Report the endpoints and their state',
   since: '0.1.0',
   permission: null,
+  query: Type.Object(
+    {
+      /** No more than so many endpoints. Of one, each thread that serves clients is asked all the same. A proxy that is older than this reports all. */
+      most: Type.Optional(Type.Integer({ minimum: 0 })),
+    },
+    { additionalProperties: false },
+  ),
   ok: ProxyReport,
   errors: [],
 })

@@ -25,10 +25,12 @@ export function createProxyHandlers(parts: Parts): ProxyHandlers {
   const { endpoints, sentinel, sentinelAt } = parts
   const { find } = endpoints
   return {
-    reportProxy: async () => ({
+    reportProxy: async ({ query: { most } }) => ({
       pid: process.pid,
       rssBytes: process.memoryUsage.rss(),
-      endpoints: await Promise.all([...endpoints.wanted.keys()].toSorted().map(endpoints.report)),
+      endpoints: await Promise.all(
+        [...endpoints.wanted.keys()].toSorted().slice(0, most).map(endpoints.report),
+      ),
       sentinel: sentinel?.report() ?? { ...sentinelAt, ...noSentinel },
     }),
     reportTraffic: async () => ({ endpoints: [...(await endpoints.traffic())] }),

@@ -10,6 +10,18 @@ import { runProxy } from '../../test/run-proxy.ts'
 import { makeShardedSpec } from '../../test/sharded-stage.ts'
 import { dial, freePort, makeEndpointSpec, newest, rawClient, startEngine, until } from '../../test/stage.ts'
 
+test('a proxy that is asked for no more than one endpoint reports one, and without a number all', async () => {
+  await using proxy = await runProxy()
+  await using engine = await startEngine(newest)
+  for (const id of ['bdb-2', 'bdb-1'])
+    await proxy.client.putEndpoint({ params: { id }, body: makeEndpointSpec(await freePort(), engine.port) })
+  const ids = async (query: { readonly most?: number }) =>
+    (await proxy.client.reportProxy({ query })).endpoints.map(({ id }) => id)
+  expect(await ids({})).toEqual(['bdb-1', 'bdb-2'])
+  expect(await ids({ most: 1 })).toEqual(['bdb-1'])
+  expect(await ids({ most: 0 })).toEqual([])
+})
+
 test('wanted endpoints are served again after kill -9, at the upstream that they were switched to', async () => {
   await using proxy = await runProxy()
   await using old = await startEngine(newest)
