@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { connectAs, makeHome, makeSpec, until } from '../../test/agent-home.ts'
 import type { NodeResources } from './read-node.ts'
 import { watchNode } from './watch-node.ts'
@@ -40,6 +40,23 @@ test('after a change of processes the node is read at once', async () => {
   expect([await free(1), await free(1), await free(1, 2), await free(1, 2), await free(3, 2)]).toEqual([
     1, 1, 2, 2, 3,
   ])
+})
+
+test('questions in bursts, once a second, are one reading for each burst', async () => {
+  vi.useFakeTimers()
+  try {
+    const { read, count } = countReadings()
+    using watch = watchNode({ read })
+    for (let burst = 1; burst <= 5; burst += 1) {
+      for (let asked = 0; asked < 4; asked += 1) await watch.resources([1])
+      expect(count()).toBe(burst)
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(count()).toBe(5)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('without a caller nothing is read, and the next caller gets a new reading', async () => {

@@ -9,7 +9,7 @@ export interface NodeWatch extends Disposable {
 export interface NodeWatchOptions {
   readonly read: (pids: readonly number[]) => Promise<NodeResources>
   readonly everyMs?: number
-  /** After this long without a caller, nothing is read until the next call. */
+  /** After this long without a caller, nothing is read until the next call; half of `everyMs` unless told. Less than that: questions that come in bursts, once a second, cost one reading each. */
   readonly idleAfterMs?: number
 }
 
@@ -19,7 +19,7 @@ interface Reading {
 }
 
 /** Reads every `everyMs` while reports are asked for, and stops when none was for `idleAfterMs`. */
-export function watchNode({ read, everyMs = 500, idleAfterMs = 3_000 }: NodeWatchOptions): NodeWatch {
+export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: NodeWatchOptions): NodeWatch {
   let latest: Reading | null = null
   let timer: NodeJS.Timeout | null = null
   let askedAt = 0

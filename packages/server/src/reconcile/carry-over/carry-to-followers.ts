@@ -38,6 +38,8 @@ export async function carryToFollowers(
   ports: CarryingPorts,
 ): Promise<Obstacle | undefined> {
   const { database, primary, followers, action } = parts
+  // An idle database without replicas is not asked what nothing needs.
+  if (followers.length === 0) return undefined
   const { settings } = await ports.agent.readBaseline({ params: { id: agentName(primary.id) } })
   const from = await ports.engines.connect(database, primary)
   const replicaLimit = await limitBefore(from, primary.id, ports)

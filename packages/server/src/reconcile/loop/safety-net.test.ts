@@ -35,6 +35,19 @@ test('of many, four a second at most are looked at, each once before any is look
   expect((last?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(249_000)
 })
 
+test('those whose looks are near each other are looked at together, at most four, and none much earlier', async () => {
+  const looks: { readonly uid: number; readonly at: number }[] = []
+  using net = createSafetyNet((uid) => looks.push({ uid, at: performance.now() - began }))
+  const began = performance.now()
+  for (let uid = 1; uid <= 6; uid += 1) {
+    net.add(uid)
+    await vi.advanceTimersByTimeAsync(uid === 2 ? 3_000 : 400)
+  }
+  await vi.advanceTimersByTimeAsync(2 * REST_MS)
+  const at = [REST_MS, REST_MS, ...[3, 4, 5, 6].map(() => REST_MS + 3_400)]
+  expect(looks).toEqual(at.map((ms, n) => ({ uid: n + 1, at: ms })))
+})
+
 test('one that has a turn meanwhile rests anew from its end, and none is looked at when it is disposed of', async () => {
   const { looks, net } = rest(2)
   await vi.advanceTimersByTimeAsync(REST_MS - 1_000)

@@ -8,11 +8,14 @@ export interface SafetyNet extends Disposable {
 
 /** A database that rests is looked at again after this long. Changes are heard (hear-changes.ts). */
 export const REST_MS = 50_000
+/** Whichever will have rested for that long so soon is looked at together with one that has: to wake up server and agent costs more than some looks do. */
+const GATHERED_MS = 2_500
 /**
- * No more often than this, over all of them: so what the safety net costs has a bound, whatever their number. Up to 200 databases each has its look
+ * No more than so many each second, over all of them: so what the safety net costs has a bound, whatever their number. Up to 200 databases each has its look
  * every 50 s; of 10,000 each within 42 minutes. The one that has rested for the longest comes first.
  */
-const PACE_MS = 250
+const AT_ONCE = 4
+const PACE_MS = 1_000
 
 /** `look` begins the turn of a database, which is removed by that. */
 export function createSafetyNet(look: (databaseUid: number) => void): SafetyNet {
@@ -33,8 +36,9 @@ export function createSafetyNet(look: (databaseUid: number) => void): SafetyNet 
     // A timer may fire a little early, and the oldest may be another one by now.
     if (oldest !== undefined && now >= oldest[1] + REST_MS - 1) {
       lookedAt = now
-      resting.delete(oldest[0])
-      look(oldest[0])
+      const due = firstOf(resting, AT_ONCE).filter(([, since]) => now >= since + REST_MS - GATHERED_MS)
+      for (const [uid] of due) resting.delete(uid)
+      for (const [uid] of due) look(uid)
     }
     wait()
   }
@@ -50,4 +54,14 @@ export function createSafetyNet(look: (databaseUid: number) => void): SafetyNet 
       resting.clear()
     },
   }
+}
+
+/** Of thousands, without a list of all. */
+function firstOf<Entry>(entries: Iterable<Entry>, count: number): readonly Entry[] {
+  const first: Entry[] = []
+  for (const entry of entries) {
+    first.push(entry)
+    if (first.length === count) break
+  }
+  return first
 }
