@@ -14,6 +14,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (errors[code].status === 503 || code === 'too_many_requests')
     void reply.header('retry-after', String(retryAfter(error)))
   void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
+  // Of the framework, for a body that is too large. HTTP/2 has no such header.
+  if (request.raw.httpVersionMajor === 2) void reply.removeHeader('connection')
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
   void reply.status(errors[code].status).send({ error_code: code, message })
 }
@@ -58,13 +60,16 @@ function isTls({ rawPacket }: { readonly rawPacket?: unknown }): boolean {
 }
 
 /** `Expect:` something else than `100-continue`. Node would answer in words of its own. */
-export function answerExpectation(_: unknown, response: ServerResponse): void {
+export function answerExpectation(
+  { httpVersionMajor }: { readonly httpVersionMajor: number },
+  response: Pick<ServerResponse, 'writeHead'>,
+): void {
   const message = 'Expect: can be 100-continue only'
   const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
-    connection: 'close',
+    ...(httpVersionMajor === 1 && { connection: 'close' }),
   }
   response.writeHead(400, { ...securityHeaders, ...head }).end(body)
 }

@@ -11,9 +11,10 @@ const RESERVED_FILES = 300
 export const MOST_USEFUL = 4_096
 const SAY_AGAIN_MS = 60_000
 
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+/** A request, and its answer: of HTTP/1.1 or of HTTP/2. */
+export interface Exchange {
+  readonly request: { readonly complete: boolean }
+  readonly response: { readonly writableEnded: boolean }
 }
 
 /** A connection. `whose`: the source it comes from or, once it is known, the user. */
@@ -53,6 +54,10 @@ export function connectionLimits(most: number): ConnectionLimits {
 export interface ConnectionBounds {
   /** A request of this user, who has signed in, has come on a connection. */
   readonly signedIn: (socket: Socket, userUid: number) => void
+  /** A request has come on a connection of another listener; `response` says when it has been answered. */
+  readonly note: (socket: Socket, exchange: Exchange, response: ServerResponse) => void
+  /** The source of a connection, as it is counted here. */
+  readonly sourceOf: (socket: Socket) => string
   /** A connection has come at another listener. False: there was no place for it, and it is closed. */
   readonly admit: (socket: Socket) => boolean
   /** From now on this stands for an admitted connection: its handshake is over. False: it has lost its place meanwhile. */
@@ -100,17 +105,18 @@ export function boundConnections(
     // What was handed over has its place.
     if (admission.exchangesOf(socket) === undefined) admit(socket)
   })
-  server.on('request', noteExchange(admission))
-  return { signedIn: admission.know, admit, handOver }
+  const note = noteExchange(admission)
+  server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+    note(request.socket, { request, response }, response),
+  )
+  return { signedIn: admission.know, admit, handOver, note, sourceOf }
 }
 
 /** Notes each request on its connection, until it has been answered. */
-function noteExchange({ exchangesOf, wait }: ReturnType<typeof createAdmission>) {
-  return (request: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = request
+function noteExchange({ exchangesOf, wait }: ReturnType<typeof createAdmission>): ConnectionBounds['note'] {
+  return (socket, exchange, response) => {
     const exchanges = exchangesOf(socket)
     if (exchanges === undefined) return
-    const exchange = { request, response }
     exchanges.add(exchange)
     response.once('prefinish', () => wait(socket)) // the answer is written; a client that does not read it can be disconnected
     response.once('close', () => {

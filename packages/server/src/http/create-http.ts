@@ -43,6 +43,8 @@ export function createHttp(deps: {
     requestTimeout: 30_000,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
     forceCloseConnections: 'idle',
+    // What comes until then is served: on a connection that is kept, a client may have sent it before it was told.
+    return503OnClosing: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.log),
     clientErrorHandler: answerNoHttp,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },

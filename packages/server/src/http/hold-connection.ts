@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
 import { securityHeaders } from './security-headers.ts'
 
 /** A response that stays open until `signal` aborts: the client is gone or reads nothing, or the server stops. */
@@ -29,7 +30,7 @@ export function holdConnection(
   const signal = AbortSignal.any([gone.signal, stop])
   const leave = () => gone.abort()
   const closed = new Promise<void>((resolve) => {
-    if (raw.destroyed)
+    if (isGone(raw))
       resolve() // the client has gone before the response began
     else raw.once('close', resolve)
   })
@@ -49,7 +50,8 @@ export function holdConnection(
     ...securityHeaders,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    connection: 'close', // the connection ends with the response: a stopping server waits for both
+    // The connection ends with the response: a stopping server waits for both. One of HTTP/2 has other requests, too, and is told to stop.
+    ...(streamOf(raw) === undefined && { connection: 'close' }),
     'x-accel-buffering': 'no', // a proxy in between must not buffer
   })
   raw.flushHeaders()
@@ -70,4 +72,13 @@ export function holdConnection(
       destroyAfter(stalledMs)
     },
   }
+}
+
+/** Of HTTP/2: the stream that the response is on. */
+function streamOf(raw: ServerResponse): { readonly destroyed: boolean } | undefined {
+  return 'stream' in raw ? (raw as unknown as Http2ServerResponse).stream : undefined
+}
+
+function isGone(raw: ServerResponse): boolean {
+  return streamOf(raw)?.destroyed ?? raw.destroyed
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { createHandshakeQueue, type HandshakeQueue, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
-import { addressSource } from '../../sessions/sources.ts'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
 import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
 import type { ConnectionBounds } from '../bound-connections.ts'
+import { type Http2Limits, type Http2Server, serveHttp2 } from './serve-http2.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
 
@@ -23,25 +23,39 @@ export interface HttpsListener extends AsyncDisposable {
 const HANDSHAKE_MS = 5_000
 /** When the server stops, requests have this long to end. */
 const END_WITHIN_MS = 10_000
+const CLOSE_IDLE_EVERY_MS = 50
 /** What does not read its answer is closed. */
 const READ_WITHIN_MS = 1_000
 const PLAIN_HERE = 'this port speaks HTTPS: use https://'
 
 /**
- * Serves the API of `http` over TLS, too, behind the same bounds. Connections are handed to the very server that serves plain HTTP, when
- * their handshake is over: each limit of that one holds here. A client has its place from its first byte on.
+ * Serves the API of `http` over TLS, too, behind the same bounds: HTTP/2 where the client offers it. Connections of HTTP/1.1 are handed to the very
+ * server that serves plain HTTP, when their handshake is over: each limit of that one holds here. A client has its place from its first byte on.
  */
 export async function listenHttps(deps: {
-  readonly http: Pick<FastifyInstance, 'server'>
+  readonly http: Pick<FastifyInstance, 'server' | 'routing'>
   readonly bounds: ConnectionBounds
   readonly place: { readonly host: string; readonly port: number }
   readonly pair: Pair
+  /** For tests. */
+  readonly http2Limits?: Partial<Http2Limits>
 }): Promise<HttpsListener> {
-  const { http, bounds, place, pair } = deps
+  const { http, bounds, place, pair, http2Limits: limits } = deps
   const handshakes: Handshakes = new Map()
   const queue = createHandshakeQueue()
-  const tls = secure(pair, http, bounds, handshakes, queue.end)
-  const begin = inQueue(queue, tls)
+  const http2 = serveHttp2({ http, bounds, ...(limits && { limits }) })
+  const tls = secure(
+    pair,
+    bounds,
+    { handshakes, onEnd: queue.end },
+    {
+      h2: (socket) => http2.take(socket),
+      'http/1.1': (socket) => void http.server.emit('connection', socket),
+    },
+  )
+  // Faults of a request are told to the server that a socket was made by.
+  tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))
+  const begin = (raw: Socket) => queue.add(raw, bounds.sourceOf(raw), () => tls.emit('connection', raw))
   const open = new Set<Socket>()
   const front = createServer({ noDelay: true }, (raw) => {
     open.add(raw)
@@ -53,15 +67,7 @@ export async function listenHttps(deps: {
   await once(front, 'listening')
   front.on('error', () => undefined) // one connection could not be taken
 
-  let isStopping = false
-  const closeIdle = () => void (isStopping && setImmediate(() => http.server.closeIdleConnections()))
-  http.server.on('request', (_, response) => response.once('close', closeIdle))
-  const stop = () => {
-    isStopping = true
-    if (front.listening) front.close()
-    for (const raw of handshakes.values()) raw.destroy()
-    closeIdle()
-  }
+  const { stop, ended } = stopOf({ front, handshakes, http, http2 })
   return {
     port: portOf(front.address()),
     show: (other) => tls.setSecureContext(tlsForClients(other)),
@@ -69,8 +75,33 @@ export async function listenHttps(deps: {
     async [Symbol.asyncDispose]() {
       stop()
       await untilClosed(open)
+      ended()
     },
   }
+}
+
+/** `stop` is that of the listener, and may be called again; `ended` follows when no connection is left. */
+function stopOf(parts: {
+  readonly front: Server
+  readonly handshakes: Handshakes
+  readonly http: Pick<FastifyInstance, 'server'>
+  readonly http2: Http2Server
+}) {
+  const { front, handshakes, http, http2 } = parts
+  let closing: NodeJS.Timeout | undefined
+  const stop = () => {
+    if (front.listening) front.close()
+    for (const raw of handshakes.values()) raw.destroy()
+    http2.stop()
+    // Those with a request under way are idle when it has been answered. To hear of each answer would cost all requests before, too.
+    closing ??= setInterval(() => http.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+    http.server.closeIdleConnections()
+  }
+  const ended = () => {
+    clearInterval(closing)
+    http2[Symbol.dispose]()
+  }
+  return { stop, ended }
 }
 
 /** Those that are still open after a while are closed. */
@@ -85,26 +116,27 @@ async function untilClosed(open: ReadonlySet<Socket>): Promise<void> {
 /** By their other ends: what TLS hands over is another object than what came in. */
 type Handshakes = Map<string, Socket>
 
-/** Hands connections to `http` when their handshake is over. */
+/** What is spoken here, what is liked best first; a client that names nothing speaks HTTP/1.1. */
+const protocols = ['h2', 'http/1.1'] as const
+type Takers = Readonly<Record<(typeof protocols)[number], (socket: TLSSocket) => void>>
+
+/** Hands connections on when their handshake is over, by the protocol that the client has chosen. */
 function secure(
   pair: Pair,
-  http: Pick<FastifyInstance, 'server'>,
   bounds: ConnectionBounds,
-  handshakes: Handshakes,
-  onEnd: (raw: Socket) => void,
+  { handshakes, onEnd }: { readonly handshakes: Handshakes; readonly onEnd: (raw: Socket) => void },
+  takers: Takers,
 ): TlsServer {
-  const options = { ...tlsForClients(pair), ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS }
+  const options = { ...tlsForClients(pair), ALPNProtocols: [...protocols], handshakeTimeout: HANDSHAKE_MS }
   const tls = createTlsServer(options, (secured) => {
     const raw = handshakes.get(peerOf(secured))
     handshakes.delete(peerOf(secured))
     if (raw !== undefined) onEnd(raw)
     if (raw === undefined || !bounds.handOver(raw, secured)) secured.destroy()
-    else http.server.emit('connection', secured)
+    else takers[secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1'](secured)
   })
   // Node reports clients that are no TLS or too slow, but leaves them connected.
   tls.on('tlsClientError', (_, socket: TLSSocket) => socket.destroy())
-  // Faults of a request are told to the server that a socket was made by.
-  tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))
   return tls
 }
 
