@@ -10,6 +10,13 @@ test('a value of one of two kinds is refused in one sentence that names both, wi
   )
 })
 
+test('a value of a text or a list of texts is refused in one sentence, wherever it is wrong', () => {
+  for (const wrong of [1, ['a', 1], { a: 1 }])
+    expect(check({ modules: [{ new_module_args: wrong }] }).error?.message).toMatch(
+      /^modules\.0\.new_module_args: must be a string or an array of strings( \([^;]*\))?$/,
+    )
+})
+
 test('a text of another form is refused with examples, not with a pattern', () => {
   expect(check({ engine_version: 'latest' }).error?.message).toBe(
     'engine_version: must be of this form: A version like "8.1", "8.1.1" or "valkey-8.1"; the newest when absent',

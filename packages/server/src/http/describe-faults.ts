@@ -31,21 +31,26 @@ const LONGEST_NAME = 100
 
 interface Choice {
   readonly type?: unknown
+  readonly items?: { readonly type?: unknown }
   readonly const?: unknown
   readonly minimum?: unknown
   readonly maximum?: unknown
 }
 
-/** A value of one of several simple types, like a number or a text. */
+/** A value of one of several simple types, like a number, a text or a list of texts. */
 function isChoice({ keyword, schema }: ErrorObject): boolean {
-  const simple = (each: Choice) =>
-    each.const !== undefined || /^(integer|number|string|null)$/.test(String(each.type))
+  const simple = ({ const: word, type, items }: Choice): boolean =>
+    word !== undefined ||
+    /^(integer|number|string|null)$/.test(String(type)) ||
+    (type === 'array' && items !== undefined && simple(items))
   return keyword === 'anyOf' && Array.isArray(schema) && (schema as readonly Choice[]).every(simple)
 }
 
 /** The faults of the alternatives are replaced by one sentence: that none of them matches. */
 function isPartOf(fault: ErrorObject, choice: ErrorObject): boolean {
-  return fault.instancePath === choice.instancePath && fault.schemaPath.startsWith(`${choice.schemaPath}/`)
+  return (
+    fault.instancePath.startsWith(choice.instancePath) && fault.schemaPath.startsWith(`${choice.schemaPath}/`)
+  )
 }
 
 function describe(fault: ErrorObject, httpPart: string | undefined): string {
@@ -72,7 +77,8 @@ function describe(fault: ErrorObject, httpPart: string | undefined): string {
   }
 }
 
-function nameChoice({ type, const: word, minimum, maximum }: Choice): string {
+function nameChoice({ type, items, const: word, minimum, maximum }: Choice): string {
+  if (items !== undefined) return `an array of ${String(items.type)}s`
   if (word !== undefined) return JSON.stringify(word)
   const range = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`
   return `${article(String(type))}${range}`
