@@ -1,37 +1,139 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { authorizeUser } from '../operations/authorize-user.ts'
-import { upgradeDatabase, upgradeModules } from '../operations/upgrade-database.ts'
-import { errors } from './errors.ts'
+import { Database } from '../operations/databases.ts'
+import { ModuleEntry, upgradeDatabase, upgradeModules } from '../operations/upgrade-database.ts'
+import { type ErrorCode, errors } from './errors.ts'
+import type { Operation } from './operation.ts'
 
-/* The contract against the tables of the specification, as they are written there. */
+/* The contract against the tables of the specification, as they are written there: fields, types, what is required, defaults, paths, permissions, statuses, codes. */
 
 const page = readFileSync(new URL('../../../../docs/specification.md', import.meta.url), 'utf8')
 
-/** The first cells of the tables below a heading. */
-function firstCells(heading: string): readonly string[] {
-  const part = page.split(`### ${heading}`)[1]?.split(/\n##/)[0] ?? ''
-  return part.split('\n').flatMap((line) => /^\| (\w+)[ |]/.exec(line)?.[1] ?? [])
+/** The rows of the tables below a heading, without their heads. */
+function rowsOf(heading: string): readonly (readonly string[])[] {
+  const part = page.split(`${heading}`)[1]?.split(/\n##/)[0] ?? ''
+  const lines = part.split('\n').filter((line) => line.startsWith('| ') || line.startsWith('|-'))
+  return lines
+    .filter((line, n) => line.startsWith('| ') && lines[n + 1]?.startsWith('|-') !== true)
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
 }
 
-const fieldsOf = (heading: string) => firstCells(heading).filter((name) => name !== 'Field')
+interface Schema {
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly default?: unknown
+}
+interface Shape {
+  readonly properties: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[] | undefined
+}
 
-test.each([
-  ['2.1 ', Object.keys(authorizeUser.body.properties)],
-  ['2.2 ', Object.keys(authorizeUser.ok.properties)],
-  ['2.3 ', Object.keys(upgradeDatabase.body.properties)],
-  ['2.5 ', Object.keys(upgradeModules.body.properties)],
-  ['2.7 ', Object.keys(upgradeModules.ok.properties)],
-])('every field of section %s is in the contract', (heading, names) => {
-  expect(fieldsOf(heading).length).toBeGreaterThan(0)
-  expect(fieldsOf(heading).filter((field) => !names.includes(field))).toEqual([])
+/** The types of JSON that a field takes. */
+function typesOf({ type, enum: values, anyOf }: Schema): readonly string[] {
+  if (anyOf !== undefined) return anyOf.flatMap(typesOf)
+  if (values !== undefined) return values.map((value) => typeof value)
+  return type === undefined ? [] : [type]
+}
+
+/** What the words of the specification are in JSON. */
+const jsonTypes: Readonly<Record<string, readonly string[]>> = {
+  boolean: ['boolean'],
+  string: ['string'],
+  integer: ['integer'],
+  'version number': ['string'],
+  list: ['array'],
+  'list of module upgrade entries': ['array'],
+  'list of module upgrade entries (2.4)': ['array'],
+  'string or integer uid': ['string', 'integer'],
+  'string uid': ['string'],
+}
+
+const shapes: readonly (readonly [heading: string, shape: Shape, isRequest: boolean])[] = [
+  ['### 2.1 ', authorizeUser.body, true],
+  ['### 2.2 ', authorizeUser.ok, false],
+  ['### 2.3 ', upgradeDatabase.body, true],
+  ['### 2.4 ', ModuleEntry, true],
+  ['### 2.5 ', upgradeModules.body, true],
+  ['### 2.6 ', Database, false],
+  ['### 2.7 ', upgradeModules.ok, false],
+]
+const fields = shapes.flatMap(([heading, shape, isRequest]) =>
+  rowsOf(heading).map(([field = '', type = '', third = '']) => ({
+    heading,
+    shape,
+    isRequest,
+    field,
+    type,
+    third,
+  })),
+)
+
+test('the tables are read', () => {
+  expect(fields.map(({ field }) => field).length).toBe(27)
+  expect(fields.filter(({ type }) => jsonTypes[type] === undefined)).toEqual([])
 })
 
-test('every error code of the specification is in the table', () => {
-  const part = page.split('## 7. Errors')[1]?.split('## 8.')[0] ?? ''
-  const codes = part
-    .split('\n')
-    .flatMap((line) => /^\| (?:Authorize|Module upgrade) \| (\w+) /.exec(line)?.[1] ?? [])
+test.each(fields)(
+  '$heading$field is a field of the contract, a $type',
+  ({ shape, field, type, isRequest }) => {
+    const schema = shape.properties[field]
+    expect(schema).toBeDefined()
+    expect(typesOf(schema ?? {})).toEqual(expect.arrayContaining([...(jsonTypes[type] ?? [])]))
+    // An answer that the specification names is there always.
+    if (!isRequest) expect(shape.required).toContain(field)
+  },
+)
+
+test.each(fields.filter(({ third }) => third === 'yes' || third === 'no'))(
+  '$heading$field: required? $third',
+  ({ shape, heading, field, third }) => {
+    // One module may be named at the top level instead of in the list: a note of an older version has it so.
+    const isEither = heading === '### 2.5 ' && field === 'modules'
+    expect(shape.required?.includes(field) ?? false).toBe(third === 'yes' && !isEither)
+  },
+)
+
+test.each(fields.filter(({ third }) => third === 'false'))('$heading$field is $third by default', (one) => {
+  expect(one.shape.properties[one.field]?.default).toBe(false)
+})
+
+describe.each([
+  ['### 4.1 ', authorizeUser],
+  ['### 4.2 ', upgradeDatabase],
+  ['### 4.3 ', upgradeModules],
+] as const)('%s', (heading, operation: Operation) => {
+  const rows = rowsOf(heading)
+  const cell = (name: string) => rows.find(([item]) => item === name)?.[1]
+
+  test('has its method, path and permission', () => {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}')
+    expect(cell('Method and path')).toBe(`${operation.method} ${path}`)
+    expect(cell('Required permission')).toBe(operation.permission ?? undefined)
+  })
+
+  test('answers with each status, and with a code for it', () => {
+    const statuses = rows.flatMap(([code = '']) => /^(\d{3}) /.exec(code)?.[1] ?? []).map(Number)
+    expect(statuses.length).toBeGreaterThanOrEqual(3)
+    const ofAll: readonly ErrorCode[] = ['invalid_request', 'unauthorized', 'internal_error']
+    const ours = new Set([...operation.errors, ...ofAll].map((code) => errors[code].status as number))
+    expect(statuses.filter((status) => status !== 200 && !ours.has(status))).toEqual([])
+  })
+})
+
+test('every error code of the specification is answered by its operation, with the status of that operation', () => {
+  const codes = rowsOf('## 7. Errors')
   expect(codes.length).toBe(6)
-  expect(codes.filter((code) => !Object.hasOwn(errors, code))).toEqual([])
+  for (const [of, code = ''] of codes) {
+    const [operation, status] =
+      of === 'Authorize' ? ([authorizeUser, 401] as const) : ([upgradeModules, 406] as const)
+    expect([code, operation.errors]).toEqual([code, expect.arrayContaining([code])])
+    expect([code, errors[code as ErrorCode].status]).toEqual([code, status])
+  }
 })
