@@ -21,10 +21,10 @@ const textual = new Ajv({
 export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }) {
   const isBody = httpPart === 'body'
   const validate = (isBody ? strict : textual).compile(schema)
-  const takesNothing = httpPart === 'querystring' && !hasFields(schema)
+  const mayBeEmpty = httpPart === 'querystring' && !asksForFields(schema)
   return (value: unknown) => {
-    // Nearly every request to an operation without a query has none: to look is cheaper than to validate.
-    if (takesNothing && Object.keys(value as object).length === 0) return { value }
+    // Nearly every request has no query: to look is cheaper than to validate.
+    if (mayBeEmpty && Object.keys(value as object).length === 0) return { value }
     const noDigits = isBody ? [] : fieldsWithoutDigits(schema, value)
     if (isBody) dropNulls(schema, value)
     if (!validate(value) || noDigits.length > 0) {
@@ -39,8 +39,13 @@ export function compileValidator({ schema, httpPart }: { schema: object; httpPar
   }
 }
 
-function hasFields(schema: { readonly properties?: object }): boolean {
-  return Object.keys(schema.properties ?? {}).length > 0
+/** Whether fields must be there, or are filled in where they are not. */
+function asksForFields(schema: {
+  readonly properties?: object
+  readonly required?: readonly string[]
+}): boolean {
+  const { properties = {}, required = [] } = schema
+  return required.length > 0 || Object.values(properties).some((field: object) => 'default' in field)
 }
 
 /** The input does not have the shape the contract asks for. */

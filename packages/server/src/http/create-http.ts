@@ -61,7 +61,8 @@ export function createHttp(deps: {
   answerUnknown(app)
   if (bounds !== undefined) app.decorate('bounds', bounds)
   readJson(app)
-  nameRequests(app, deps.log)
+  nameRequests(app)
+  app.decorate('serverLog', deps.log)
   app.decorateRequest('caller', null)
   const { placeLimits = placesOf(most ?? MOST_USEFUL), sourceOf = async ({ address }) => address } = deps
   const places = createPlaces(placeLimits, sourceOf)

@@ -2,6 +2,7 @@ import type { Input, NeutralField, Operation, Output, Pieces, WaitPreference } f
 import { createTurns, underRequest } from '@fairlead/engine'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import type { Caller, Requester } from '../core/identity/access.ts'
 import { readBasicHeader } from '../sessions/read-basic.ts'
@@ -10,7 +11,7 @@ import type { ConnectionBounds } from './bound-connections.ts'
 import { takeNeutral } from './input/take-neutral.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
-import { actionIn } from './request-ids.ts'
+import { logAction } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
 import { selectFields } from './select-fields.ts'
 import { sendEntries } from './send-entries.ts'
@@ -18,12 +19,11 @@ import { sendEntries } from './send-entries.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
-    /** The action that the request has begun. */
-    actionUid: string | null
   }
   interface FastifyInstance {
     streams: Streams
     places: Places
+    serverLog: Pick<Logger, 'info'>
     /** Without it, connections are not counted. */
     bounds?: ConnectionBounds
   }
@@ -79,9 +79,20 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         } as Input<typeof op>
         // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
         const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
-        const answer = await underRequest(request.id, () => around(() => handler(input, asker)))
-        if (request.method !== 'GET') request.actionUid = actionIn(answer)
-        return await send(app, op, answer, { request, reply, inTurn })
+        const work = () => handler(input, asker)
+        // A read commits nothing that its sender would have to be told of.
+        const answer = await underRequest(request.id, () => (op.method === 'GET' ? work() : around(work)))
+        if (op.method !== 'GET') logAction(app.serverLog, request, answer)
+        // The type of such an operation says that its handler answers this.
+        if (op.stream === true) return await app.streams.answer(request, reply, answer as EventStream)
+        if (op.byEntry === true)
+          return await sendEntries(
+            op,
+            answer as Iterable<unknown>,
+            { request, reply },
+            { places: app.places, inTurn },
+          )
+        return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
       },
     }
     if (op.upload === undefined) app.route(route)

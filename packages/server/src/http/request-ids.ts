@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { REQUEST_ID_HEADER, readRequestId } from '@fairlead/engine'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 
 /** The id that the request names, if it may stand in a log; otherwise a new one. */
@@ -9,28 +9,27 @@ export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): stri
   return readRequestId(headers[REQUEST_ID_HEADER]) ?? randomUUID()
 }
 
-/**
- * Names the id of each request in its answer, also where it is refused. A request that begins an action is logged with both ids: from then on
- * the action's own id is in the log of the server and of the agent.
- */
-export function nameRequests(app: FastifyInstance, log: Logger): void {
-  app.decorateRequest('actionUid', null)
+/** Names the id of each request in its answer, also where it is refused. */
+export function nameRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(REQUEST_ID_HEADER, request.id)
     done()
   })
-  app.addHook('onResponse', ({ id, actionUid, method, routeOptions }, _, done) => {
-    if (actionUid !== null)
-      log.info(
-        { request: id, action: actionUid, method, route: routeOptions.config.operation?.path },
-        'an action has begun',
-      )
-    done()
-  })
+}
+
+/**
+ * Logs a request that has begun an action with both ids: from then on the action's own id is in the log of the server and of the agent.
+ * At once: Fastify listens for the end of each answer as soon as one hook waits for it.
+ */
+export function logAction(log: Pick<Logger, 'info'>, request: FastifyRequest, answer: unknown): void {
+  const { id, method, routeOptions } = request
+  const action = actionIn(answer)
+  if (action === null) return
+  log.info({ request: id, action, method, route: routeOptions.config.operation?.path }, 'an action has begun')
 }
 
 /** The action that an answer names. */
-export function actionIn(answer: unknown): string | null {
+function actionIn(answer: unknown): string | null {
   const { action_uid: uid } = (answer ?? {}) as { readonly action_uid?: unknown }
   return typeof uid === 'string' ? uid : null
 }
