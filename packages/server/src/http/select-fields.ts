@@ -12,6 +12,7 @@ interface Schema {
  */
 export function selectFields(op: Operation, query: unknown, answer: unknown, reply: FastifyReply): unknown {
   const { fields = '' } = query as { readonly fields?: string }
+  if (fields === '') return answer
   const names = new Set(fields.split(',').map((name) => name.trim()))
   names.delete('')
   if (names.size === 0) return answer
