@@ -25,6 +25,7 @@ const ofOthers: Readonly<Record<string, string>> = {
   'packages/server/src/store/open-embedded.ts': 'SQLite',
   'packages/server/src/http/create-http.ts': 'the JSON of the runtime',
   'packages/server/src/reconcile/steps/carry-out-cluster.ts': 'an error reply of an engine',
+  'packages/server/src/reconcile/look/ask-as-client.ts': 'an error reply of an engine',
 }
 
 test('no decision hangs on the text of a message: it has a code beside it', () => {

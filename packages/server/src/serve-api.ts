@@ -9,12 +9,15 @@ import type { Identity } from './assemble-identity.ts'
 import type { Reconciling } from './assemble-reconciling.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { clusterRoutes } from './cluster/cluster-routes.ts'
+import { healthRoutes } from './cluster/health-routes.ts'
 import { actorOf } from './core/identity/access.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { limitsRoutes } from './databases/limits-routes.ts'
 import { createLimitChanges } from './databases/limits-service.ts'
 import { shardsRoutes } from './databases/shards-routes.ts'
 import { createShards } from './databases/shards-service.ts'
+import { commandsRoutes } from './endpoints/commands-routes.ts'
+import { createCommands } from './endpoints/commands-service.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
 import type { OnRefused } from './http/authenticate.ts'
@@ -28,6 +31,7 @@ import { modulesRoutes } from './modules/modules-routes.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import type { Ground } from './open-ground.ts'
 import { passwordsRoutes } from './passwords/passwords-routes.ts'
+import { askAsClient } from './reconcile/look/ask-as-client.ts'
 import { rolesRoutes } from './roles/roles-routes.ts'
 import { hostsOfApi } from './serve-https.ts'
 import { createIdentify } from './sessions/identify.ts'
@@ -65,11 +69,16 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   metricsRoute(http, '/metrics', () => reconciling.metrics.own(), { token, identify, onRefused })
   const mount = mountOn(http, tellOfCommits)
   mountIdentity(mount, ground, identity)
-  mountDatabases(mount, ground, reconciling)
+  mountDatabases(mount, ground, identity, reconciling)
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  let isStopping = false
+  http.addHook('preClose', async () => {
+    isStopping = true
+  })
+  healthRoutes(mount, { cluster: identity.cluster, nodes: reconciling.nodes, isStopping: () => isStopping })
   statisticsRoutes(mount, reconciling.statistics, reconciling.databases)
   const document = toOpenApi(operations, softwareVersion)
   mount(getOpenApi, async () => document)
@@ -85,13 +94,19 @@ function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity)
   auditRoutes(mount, audit)
 }
 
-function mountDatabases(mount: Mount, { store, agent, proxy, now }: Ground, reconciling: Reconciling): void {
+function mountDatabases(
+  mount: Mount,
+  { store, agent, proxy, now }: Ground,
+  { counter }: Identity,
+  reconciling: Reconciling,
+): void {
   const { databases, modules, nodes, trials, tls, nudge } = reconciling
   const { look, probeAsClient } = reconciling.observer
   const actions = createActions({ store })
   databasesRoutes(mount, databases)
   shardsRoutes(mount, createShards({ store, databases, nodes }))
   endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
+  commandsRoutes(mount, createCommands({ databases, tls, counter, askAsClient }))
   limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
   upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
   actionsRoutes(mount, actions)

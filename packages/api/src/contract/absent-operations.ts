@@ -17,7 +17,7 @@ export const absentOperations: readonly (readonly [string, string])[] = [
   ['POST /v1/shards/actions/failover, migrate', 'an upgrade moves roles; shards stay on their node'],
   ['POST /v1/nodes/{uid}/actions/{action}, /v1/cluster/actions', 'Fairlead has one node'],
   ['PUT /v1/nodes/{uid}', 'the agent reports its node as it is'],
-  ['GET /v1/cluster/check, /v1/nodes/{uid}/check', 'GET /healthz; each shard has its status_reason'],
+  ['GET /v1/cluster/check, /v1/nodes/{uid}/check', 'GET /readyz; each shard has its status_reason'],
   [
     'POST /v1/bootstrap/join_cluster, recover_cluster',
     'Fairlead has one node; its store is copied with its home',
@@ -29,5 +29,5 @@ export const absentOperations: readonly (readonly [string, string])[] = [
   ['/v1/crdb_tasks, POST /v1/crdbs', 'there are no databases over several clusters'],
   ['/v1/suffixes, /v1/services, /v1/ocsp, /v1/debuginfo', 'there is nothing of the kind here'],
   ['/v2/modules/user-defined', 'POST /v2/modules takes the whole package'],
-  ['/v4/cluster/health, /v4/db/{uid}/health', 'GET /healthz, GET /v1/bdbs/{uid}/availability'],
+  ['/v4/cluster/health, /v4/db/{uid}/health', 'GET /readyz, GET /v1/bdbs/{uid}/availability'],
 ]

@@ -14,6 +14,11 @@ export const errors = {
     status: 400,
     meaning: 'The field is known, and this value is not offered; the message names both, and what is offered',
   },
+  command_not_allowed: {
+    status: 400,
+    meaning: 'The command is none, or one that needs a connection of its own; the message says why',
+  },
+  command_failed: { status: 400, meaning: 'The engine refused the command; the message has its words' },
   port_unavailable: { status: 400, meaning: 'A fixed port cannot be given to this database' },
   password_not_complex: { status: 400, meaning: 'The new password does not keep the rules of the cluster' },
   new_password_same_as_current: { status: 400, meaning: 'The new password is one that the user has already' },
@@ -76,6 +81,7 @@ export const errors = {
     status: 406,
     meaning: 'The target engine does not start as this database needs it; nothing was touched',
   },
+  invalid_object: { status: 406, meaning: 'There is no schema of an object of this name' },
   missing_module: { status: 406, meaning: 'The module is not present in the cluster' },
   module_downgrade_unsupported: { status: 406, meaning: 'Downgrading a module is not allowed' },
   engine_incompatible_version: {

@@ -112,6 +112,7 @@ export const neutralDatabaseFields: readonly NeutralField[] = databaseRows.map(t
 /** Of POST /v1/bdbs: the fields that Fairlead has, too, and whose empty values mean nothing. */
 export const neutralCreationFields: readonly NeutralField[] = [
   ...neutralDatabaseFields,
+  toField(['version', [''], 'engine_version or redis_version names it']),
   ...(
     [
       ['authentication_redis_pass', [''], generated],

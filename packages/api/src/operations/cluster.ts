@@ -85,14 +85,23 @@ export const getNode = operation({
   errors: ['node_not_exist'],
 })
 
-/**
- * GET /healthz: for load balancers and supervisors, without a token; 503 `unavailable` says that the server is not
- * ready.
- */
+/** GET /healthz: for what starts a process again that does not answer. It says nothing of store and agent, which no start of the server would bring back. */
 export const getHealth = operation({
   method: 'GET',
   path: '/healthz',
-  summary: 'Answers 200 when the server is ready: the store is open and the agent answers',
+  summary: 'Answers 200 as long as this server answers at all',
+  since: '0.1.0',
+  permission: null,
+  ok: Type.Object({ status: Type.Literal('ok') }),
+  errors: [],
+})
+
+/** GET /readyz: for load balancers, without a token; 503 `unavailable` names what is missing. */
+export const getReadiness = operation({
+  method: 'GET',
+  path: '/readyz',
+  summary:
+    'Answers 200 when this server can serve: the store and the agent answer, and it is not stopping. 503 otherwise',
   since: '0.1.0',
   permission: null,
   ok: Type.Object({ status: Type.Literal('ok') }),

@@ -9,10 +9,12 @@ import {
 import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
 import { deleteCertificate, getCertificates, updateCertificate } from './certificates.ts'
-import { getHealth, getNode, getOpenApi, listEngineVersions, listNodes } from './cluster.ts'
+import { getHealth, getNode, getOpenApi, getReadiness, listEngineVersions, listNodes } from './cluster.ts'
 import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-settings.ts'
 import { createDatabase, deleteDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
+import { giveCommand } from './give-command.ts'
+import { getJsonSchema } from './json-schema.ts'
 import { listLogs } from './logs.ts'
 import {
   deleteModule,
@@ -96,6 +98,7 @@ export const operations = {
   getLocalAvailability,
   getEndpointStats,
   listEndpointClients,
+  giveCommand,
   upgradeDatabase,
   upgradeModules,
   upgradeModulesOlder,
@@ -147,6 +150,8 @@ export const operations = {
   getLastNodeStats,
   getClusterStats,
   getLastClusterStats,
+  getJsonSchema,
   getHealth,
+  getReadiness,
   getOpenApi,
 }

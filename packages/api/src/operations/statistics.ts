@@ -132,7 +132,7 @@ export const getShardStats = operation({
   params: uidOf('Identifier of the shard'),
   query: IntervalsQuery,
   ok: seriesOf(Shard),
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'shard_not_exist'],
 })
 
 /** GET /v1/shards/stats/last: of `uid`, or of all that the caller may see. */
@@ -157,7 +157,7 @@ export const getLastShardStats = operation({
   params: uidOf('Identifier of the shard'),
   query: LastQuery,
   ok: lastOf(Shard),
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'shard_not_exist'],
 })
 
 /** GET /v1/nodes/stats: of `uid`, or of all that the caller may see. */
@@ -183,7 +183,7 @@ export const getNodeStats = operation({
   params: uidOf('Identifier of the node'),
   query: IntervalsQuery,
   ok: seriesOf(NodePoint),
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'node_not_exist'],
 })
 
 /** GET /v1/nodes/stats/last: of `uid`, or of all that the caller may see. */
@@ -208,7 +208,7 @@ export const getLastNodeStats = operation({
   params: uidOf('Identifier of the node'),
   query: LastQuery,
   ok: lastOf(NodePoint),
-  errors: ['invalid_request'],
+  errors: ['invalid_request', 'node_not_exist'],
 })
 
 /** GET /v1/cluster/stats: of `uid`, or of all that the caller may see. */

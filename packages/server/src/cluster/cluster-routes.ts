@@ -3,10 +3,13 @@ import {
   createCluster,
   getBootstrap,
   getCluster,
+  getJsonSchema,
   getLicense,
   getPolicy,
+  jsonSchemas,
   listCrdbs,
   type Output,
+  Refusal,
   updateCluster,
   updatePolicy,
 } from '@fairlead/api'
@@ -14,6 +17,7 @@ import type { Settings } from '../core/identity/settings.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Cluster, SettingsChange } from './cluster-service.ts'
+import { holdFor } from './hold-for.ts'
 
 /** Serves the settings of the cluster, its policy, and its creation. */
 export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, softwareVersion: string): void {
@@ -62,6 +66,12 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
     return { ...open, activation_date: since, features: [], owner: '', cluster_name: name }
   })
   mount(listCrdbs, async () => [])
+  mount(getJsonSchema, async ({ query: { object } }) => {
+    if (object === undefined) return jsonSchemas
+    if (Object.hasOwn(jsonSchemas, object)) return jsonSchemas[object]
+    const others = Object.keys(jsonSchemas).join(', ')
+    throw new Refusal('invalid_object', `object: ${object} is none of ${others}`)
+  })
 
   mount(createCluster, async ({ body: { cluster: asked, credentials, bootstrap_secret } }, { address }) => {
     const admin = { name: credentials.username, password: credentials.password }
@@ -73,16 +83,6 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
 
 /** GET /v1/bootstrap needs no token: requests without number must not become as many questions to the agent. */
 const LOCAL_HOLDS_MS = 5_000
-
-/** Asks again when the last answer, or question, is `ms` old. */
-function holdFor<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
-  let held: { readonly answer: Promise<T>; readonly until: number } | undefined
-  return () => {
-    if (held === undefined || performance.now() > held.until)
-      held = { answer: ask(), until: performance.now() + ms }
-    return held.answer
-  }
-}
 
 function fromWire(body: Body<typeof updateCluster>): SettingsChange {
   const passwordRules = {

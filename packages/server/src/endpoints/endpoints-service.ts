@@ -1,10 +1,11 @@
 import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
 import type { EngineTls } from '@fairlead/engine'
-import { ENDPOINT_HOST, endpointName } from '../core/state/endpoint-name.ts'
-import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import { endpointName } from '../core/state/endpoint-name.ts'
+import type { Databases } from '../databases/databases-service.ts'
 import { type Describing, describeNode } from '../nodes/describe-node.ts'
 import { type ProxyLink, ProxyUnreachable } from '../nodes/proxy-link.ts'
-import type { Tls, TlsNow } from '../tls/tls-service.ts'
+import type { Tls } from '../tls/tls-service.ts'
+import { addressesOf, trustOf } from './way-of-clients.ts'
 
 /** Looks at an endpoint at each call: nothing is remembered. */
 export interface Endpoints {
@@ -82,27 +83,10 @@ async function whyBegunAnew(agent: Describing): Promise<string> {
     : `the previous proxy process died at ${new Date(died.at).toISOString()}: ${died.why}`
 }
 
-/**
- * The certificates that clients trust. For a certificate of the operator, the authority and the name that its
- * clients use are not known.
- */
-function trustOf({ ca, proxy }: TlsNow): EngineTls {
-  return { ca: proxy.isOurs ? [ca] : [ca, proxy.cert], checksHost: proxy.isOurs }
-}
-
 async function mustHaveEndpoint(databases: Pick<Databases, 'get'>, uid: number): Promise<void> {
   const { database } = await databases.get(uid)
   if (database.endpointPort === null)
     throw new Refusal('endpoint_not_exist', `clients of database ${uid} connect to its shards`)
-}
-
-/** Where clients connect: one address, or one for each group. */
-function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
-  if (database.endpointPort !== null) return [{ host: ENDPOINT_HOST, port: database.endpointPort }]
-  const primaries = database.groups.flatMap(({ primaryShard }) =>
-    shards.filter(({ id }) => id === primaryShard),
-  )
-  return primaries.length === database.groups.length ? primaries : []
 }
 
 async function asked<T>(answer: Promise<T>): Promise<T> {

@@ -1,6 +1,5 @@
 import {
   type FoundBuild,
-  getHealth,
   getNode,
   listEngineVersions,
   listNodes,
@@ -14,7 +13,7 @@ import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
 
-/** Serves the nodes, the engine builds and the health of the server. */
+/** Serves the nodes and the engine builds. */
 export function nodesRoutes(
   mount: Mount,
   nodes: Nodes,
@@ -46,11 +45,6 @@ export function nodesRoutes(
       insecure: build.holes.some(runsForeignCode),
       known_holes: [...build.holes],
     }))
-  })
-
-  mount(getHealth, async () => {
-    if (!(await nodes.ready())) throw new Refusal('unavailable', 'the agent does not answer')
-    return { status: 'ok' as const }
   })
 }
 

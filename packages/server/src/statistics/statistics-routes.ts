@@ -52,7 +52,7 @@ export function statisticsRoutes(
   }
   const seenShard = async (uid: number, user: Principal) => {
     if (!(await seenShards(user)).includes(uid))
-      throw new Refusal('not_found', `nothing is known of shard ${uid}`)
+      throw new Refusal('shard_not_exist', `nothing is known of shard ${uid}`)
   }
 
   mount(listDatabaseStats, async ({ query }, { user }) => allOf('bdb', seen(user), query))
@@ -115,7 +115,7 @@ function answersOf(statistics: Statistics) {
 
 function mustBeNode(uid: number): number {
   if (uid === THIS_NODE) return uid
-  throw new Refusal('not_found', `there is no node ${uid}`)
+  throw new Refusal('node_not_exist', `there is no node ${uid}`)
 }
 
 function readQuery({ interval, stime, etime }: Query): IntervalsAsked {

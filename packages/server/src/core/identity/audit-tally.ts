@@ -10,6 +10,7 @@ const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
   user_locked: 10,
   login_succeeded: 100,
   logged_out: 100,
+  bdb_command_given: 100,
 }
 
 /** How many different events of one user, or of one address, are counted separately in an hour; further ones are counted together. */

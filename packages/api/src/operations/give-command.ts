@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { DatabaseUid } from './databases.ts'
+
+const Words = Type.Array(Type.String({ maxLength: 65_536 }), { minItems: 1, maxItems: 1_024 })
+
+/**
+ * POST /v1/bdbs/:uid/command: one command, given as the user of the database, on a connection of its own. Texts of the answer are UTF-8. Refuses with
+ * `command_not_allowed`, `command_failed` (the words of the engine), `unavailable` before and `outcome_unknown` after it was sent.
+ */
+export const giveCommand = operation({
+  method: 'POST',
+  path: '/v1/bdbs/:uid/command',
+  summary: 'Give a database a command, with the rights of its user; it is answered within five seconds',
+  since: '0.1.0',
+  permission: 'update_bdb_with_action',
+  params: Type.Object({ uid: DatabaseUid }),
+  body: Type.Object(
+    {
+      command: Type.Union([Type.String({ minLength: 1, maxLength: 65_536 }), Words], {
+        description:
+          'As a line of a command line ("SET key \\"two words\\""), or as a list of words, which are taken as they are',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Object({
+    response: Type.Unknown({ description: 'The reply: a text, a number, null, or a list of these' }),
+  }),
+  errors: ['db_not_exist', 'command_not_allowed', 'command_failed', 'unavailable', 'outcome_unknown'],
+})

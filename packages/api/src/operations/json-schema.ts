@@ -1,0 +1,52 @@
+import { type TSchema, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { Action } from './actions.ts'
+import { Node } from './cluster.ts'
+import { getCluster, getPolicy } from './cluster-settings.ts'
+import { createDatabase, Database } from './databases.ts'
+import { LogEntry } from './logs.ts'
+import { Module } from './modules.ts'
+import { getLicense } from './open-answers.ts'
+import { Role } from './roles.ts'
+import { Shard } from './shards.ts'
+import { updateDatabase } from './update-database.ts'
+import { upgradeDatabase } from './upgrade-database.ts'
+import { createUser, User } from './users.ts'
+
+/** The objects of the API, by the name that programs ask for. */
+export const jsonSchemas: Readonly<Record<string, TSchema>> = {
+  action: Action,
+  bdb: Database,
+  bdb_create: createDatabase.body,
+  bdb_update: updateDatabase.body,
+  bdb_upgrade: upgradeDatabase.body,
+  cluster: getCluster.ok,
+  cluster_settings: getPolicy.ok,
+  license: getLicense.ok,
+  log: LogEntry,
+  module: Module,
+  node: Node,
+  role: Role,
+  shard: Shard,
+  user: User,
+  user_create: createUser.body,
+}
+
+/** GET /v1/jsonschema: one of the objects, or all by their names; refuses with `invalid_object`. */
+export const getJsonSchema = operation({
+  method: 'GET',
+  path: '/v1/jsonschema',
+  summary: 'JSON schemas of the objects of this API: one, or all by their names',
+  since: '0.1.0',
+  permission: 'signed_in',
+  query: Type.Object(
+    {
+      object: Type.Optional(
+        Type.String({ maxLength: 64, description: `One of ${Object.keys(jsonSchemas).join(', ')}` }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  ok: Type.Unknown(),
+  errors: ['invalid_object'],
+})

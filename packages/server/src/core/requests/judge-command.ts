@@ -1,0 +1,99 @@
+import type { Obstacle } from '@fairlead/api'
+
+/** A command that may be given, or the reason why not. */
+export type JudgedCommand =
+  | { readonly words: readonly Buffer[]; readonly obstacle: undefined }
+  | { readonly words: undefined; readonly obstacle: Obstacle<'command_not_allowed'> }
+
+/**
+ * Reads a command as it came, and judges whether it can be given on a connection that has this one command. What the user of the database may do is for the
+ * engine to judge. A line is split as redis-cli splits it; words in a list are taken as they are.
+ */
+export function judgeCommand(given: string | readonly string[]): JudgedCommand {
+  const words = typeof given === 'string' ? splitLine(given) : given.map((word) => Buffer.from(word))
+  if (words === undefined)
+    return refuse(
+      `a quotation does not end, or goes on after its end; or there are more than ${MOST_WORDS} words`,
+    )
+  const [name, ...args] = words.map((word) => word.toString('latin1').toLowerCase())
+  if (name === undefined || name === '') return refuse('there is no command in it')
+  const why = whyNot(name, args)
+  return why === undefined ? { words, obstacle: undefined } : refuse(why)
+}
+
+function refuse(why: string): JudgedCommand {
+  return { words: undefined, obstacle: { code: 'command_not_allowed', why } }
+}
+
+function whyNot(name: string, args: readonly string[]): string | undefined {
+  const reason = never.get(name)
+  if (reason !== undefined) return `${name.toUpperCase()} ${reason}`
+  const [first = ''] = args
+  if (neverWith.get(name)?.includes(first) === true)
+    return `${name.toUpperCase()} ${first.toUpperCase()} ${stateReason}`
+  const isRead = name === 'xread' || name === 'xreadgroup'
+  return isRead && args.slice(0, streamsAt(args)).includes('block') ? `BLOCK ${waitReason}` : undefined
+}
+
+/** What follows STREAMS are names of keys. */
+function streamsAt(args: readonly string[]): number {
+  const at = args.indexOf('streams')
+  return at === -1 ? args.length : at
+}
+
+const waitReason = 'waits; give the command that does not'
+const stateReason = 'is about a connection, and each command has one of its own; use a client'
+const streamReason = 'has replies without end; use a client'
+
+const never: ReadonlyMap<string, string> = new Map([
+  ...[
+    ...['blpop', 'brpop', 'brpoplpush', 'blmove', 'blmpop', 'bzpopmin', 'bzpopmax', 'bzmpop'],
+    ...['wait', 'waitaof'],
+  ].map((name) => [name, waitReason] as const),
+  ...[
+    ...['auth', 'hello', 'select', 'reset', 'quit', 'multi', 'exec', 'discard', 'watch', 'unwatch'],
+    ...['asking', 'readonly', 'readwrite'],
+  ].map((name) => [name, stateReason] as const),
+  ...[
+    ...['subscribe', 'psubscribe', 'ssubscribe', 'unsubscribe', 'punsubscribe', 'sunsubscribe'],
+    ...['monitor', 'sync', 'psync', 'replconf'],
+  ].map((name) => [name, streamReason] as const),
+])
+const neverWith: ReadonlyMap<string, readonly string[]> = new Map([
+  ['client', ['reply', 'tracking', 'caching', 'no-touch', 'no-evict']],
+  ['script', ['debug']],
+])
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
+
+/** As many as a list may have. */
+const MOST_WORDS = 1_024
+
+/** The words of a line; undefined where there are too many, or where a quotation does not end, or is followed by more than a space. */
+function splitLine(line: string): readonly Buffer[] | undefined {
+  const words: Buffer[] = []
+  let rest = line
+  for (;;) {
+    rest = rest.replace(/^\s+/, '')
+    if (rest === '') return words
+    const quoted = /^"((?:\\.|[^"\\])*)"(?=\s|$)/s.exec(rest) ?? /^'((?:\\'|[^'])*)'(?=\s|$)/.exec(rest)
+    const plain = /^[^\s"'][^\s"']*(?=\s|$)/.exec(rest)
+    const found = quoted ?? plain
+    if (found === null || words.length === MOST_WORDS) return undefined
+    const [whole, inner = whole] = found
+    words.push(whole.startsWith('"') ? readEscapes(inner) : Buffer.from(inner.replace(/\\'/g, "'")))
+    rest = rest.slice(whole.length)
+  }
+}
+
+/** What stands between double quotes: `\n` and its like, `\xHH` for a byte, and any other sign for itself. */
+function readEscapes(text: string): Buffer {
+  const parts = text.match(/\\x[0-9a-f]{2}|\\.|[^\\]+/gis) ?? []
+  return Buffer.concat(
+    parts.map((part) => {
+      if (/^\\x[0-9a-f]{2}$/i.test(part)) return Buffer.from(part.slice(2), 'hex')
+      const [, sign = ''] = /^\\(.)$/s.exec(part) ?? []
+      return Buffer.from(sign === '' ? part : (escapes[sign] ?? sign))
+    }),
+  )
+}

@@ -1,0 +1,50 @@
+import type { Address } from '@fairlead/api'
+import { connectEngine, EngineError, EngineUnreachable } from '@fairlead/engine'
+import type { AskAsClient, CommandOutcome } from '../../endpoints/commands-service.ts'
+
+/** An upgrade may hold the command for a while; people wait for it. */
+const CONNECT_WITHIN_MS = 2_000
+const ANSWER_WITHIN_MS = 5_000
+/** Between the shards of one database: a slot may move once in between. */
+const MOST_REDIRECTS = 2
+
+/** Follows redirects, to these addresses only: an engine may name any. */
+export const askAsClient: AskAsClient = async (addresses, command) => {
+  let [at] = addresses
+  for (let redirects = 0; at !== undefined; redirects += 1) {
+    const { outcome, moved } = await askAt(at, command)
+    const to = addresses.find(({ host, port }) => `${host}:${port}` === moved)
+    if (to === undefined || redirects === MOST_REDIRECTS) return outcome
+    at = to
+  }
+  return { end: 'not sent', why: 'the database has no address' }
+}
+
+async function askAt(
+  address: Address,
+  { words, password, tls }: Parameters<AskAsClient>[1],
+): Promise<{ readonly outcome: CommandOutcome; readonly moved?: string | undefined }> {
+  const [name = Buffer.of(), ...args] = words
+  let isSent = false
+  try {
+    using connection = await connectEngine({
+      address,
+      login: { username: 'default', password },
+      connectTimeoutMs: CONNECT_WITHIN_MS,
+      commandTimeoutMs: ANSWER_WITHIN_MS,
+      ...(tls !== null && { tls }),
+    })
+    isSent = true
+    return { outcome: { end: 'answered', reply: await connection.call(name.toString('latin1'), ...args) } }
+  } catch (cause) {
+    if (cause instanceof EngineError) {
+      const [, moved] = /^MOVED \d+ (\S+)$/.exec(cause.message) ?? []
+      return { outcome: { end: 'refused', why: cause.message }, moved }
+    }
+    if (!(cause instanceof EngineUnreachable)) throw cause
+    // It refused the connection in words of its own: a script keeps it busy, for example.
+    if (cause.cause instanceof EngineError) return { outcome: { end: 'refused', why: cause.cause.message } }
+    const why = isSent ? `${cause.message}; the command may have been carried out` : cause.message
+    return { outcome: { end: isSent ? 'unknown' : 'not sent', why } }
+  }
+}
