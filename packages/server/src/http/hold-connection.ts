@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { Http2ServerResponse } from 'node:http2'
+import { isGone, streamOf } from './is-gone.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** A response that stays open until `signal` aborts: the client is gone or reads nothing, or the server stops. */
@@ -72,13 +72,4 @@ export function holdConnection(
       destroyAfter(stalledMs)
     },
   }
-}
-
-/** Of HTTP/2: the stream that the response is on. */
-function streamOf(raw: ServerResponse): { readonly destroyed: boolean } | undefined {
-  return 'stream' in raw ? (raw as unknown as Http2ServerResponse).stream : undefined
-}
-
-function isGone(raw: ServerResponse): boolean {
-  return streamOf(raw)?.destroyed ?? raw.destroyed
 }

@@ -3,6 +3,7 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Operation } from '@fairlead/api'
 import type { createTurns } from '@fairlead/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isGone } from './is-gone.ts'
 import type { Places } from './places.ts'
 
 /** A client that takes nothing for so long is disconnected. */
@@ -27,7 +28,7 @@ export async function sendEntries(
     place[Symbol.dispose]()
     body.destroy()
   }
-  if (reply.raw.closed) leave()
+  if (isGone(reply.raw)) leave()
   else reply.raw.once('close', leave)
   reply.raw.setTimeout(STALLED_MS)
   void reply.type('application/json; charset=utf-8')
