@@ -83,16 +83,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         // A read commits nothing that its sender would have to be told of.
         const answer = await underRequest(request.id, () => (op.method === 'GET' ? work() : around(work)))
         if (op.method !== 'GET') logAction(app.serverLog, request, answer)
-        // The type of such an operation says that its handler answers this.
-        if (op.stream === true) return await app.streams.answer(request, reply, answer as EventStream)
-        if (op.byEntry === true)
-          return await sendEntries(
-            op,
-            answer as Iterable<unknown>,
-            { request, reply },
-            { places: app.places, inTurn },
-          )
-        return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
+        return await send(app, op, answer, { request, reply, inTurn })
       },
     }
     if (op.upload === undefined) app.route(route)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { createHandshakeQueue, type HandshakeQueue, tlsForClients } from '@fairlead/engine'
+import { createHandshakeQueue, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
 import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
@@ -138,14 +138,6 @@ function secure(
   // Node reports clients that are no TLS or too slow, but leaves them connected.
   tls.on('tlsClientError', (_, socket: TLSSocket) => socket.destroy())
   return tls
-}
-
-/** Begins a handshake when it is its turn. */
-function inQueue(queue: HandshakeQueue, tls: TlsServer): (raw: Socket) => void {
-  return (raw) => {
-    const source = addressSource(raw.remoteAddress ?? '') ?? 'this machine'
-    queue.add(raw, source, () => tls.emit('connection', raw))
-  }
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
