@@ -54,7 +54,7 @@ export function askInOrder(
 ): Asking {
   const reader = createReplyReader()
   const questions: Question[] = []
-  let messages = 0
+  const isHeard = hearMessages(onMessage)
   let usable = true
   let closed: Error | null = null
 
@@ -64,12 +64,7 @@ export function askInOrder(
     for (const { fail } of questions.splice(0)) fail(closed)
   }
   const take = (reply: PlainReply) => {
-    if (onMessage !== undefined && isOfChannel(reply)) {
-      messages += 1
-      if (messages > MOST_MESSAGES) throw new Error(`it sent more than ${MOST_MESSAGES} messages`)
-      if (reply[0] === 'smessage') onMessage()
-      return
-    }
+    if (isHeard(reply)) return
     const question = questions.shift()
     if (question === undefined) throw new Error('it sent an unrequested message')
     question.answer(reply)
@@ -141,6 +136,18 @@ function timedQuestion(
     }
   }
   return { question: { repeats, answer: ended(resolve), fail: ended(reject) }, reply: promise }
+}
+
+/** Whether a reply is a message of a channel, which is told. */
+function hearMessages(onMessage: (() => void) | undefined): (reply: PlainReply) => boolean {
+  let messages = 0
+  return (reply) => {
+    if (onMessage === undefined || !isOfChannel(reply)) return false
+    messages += 1
+    if (messages > MOST_MESSAGES) throw new Error(`it sent more than ${MOST_MESSAGES} messages`)
+    if (reply[0] === 'smessage') onMessage()
+    return true
+  }
 }
 
 /** The messages that engines send unasked to a connection that has subscribed to shard channels. */

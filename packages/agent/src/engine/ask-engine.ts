@@ -76,12 +76,7 @@ export function createProbe(onClose?: () => void): Probe {
     isSettled = false
   }
 
-  const questions = new Map<readonly string[], RepeatedQuestion>()
-  const repeated = (words: readonly string[]) => {
-    const known = questions.get(words) ?? repeatedQuestion(words)
-    questions.set(words, known)
-    return known
-  }
+  const repeated = keepQuestions()
   const asking = async (ask: (connection: RepeatingConnection) => Promise<Reply>): Promise<Reply> => {
     if (!connection) throw new Error('no engine was asked yet')
     try {
@@ -114,6 +109,16 @@ export function createProbe(onClose?: () => void): Probe {
     },
     forget,
     [Symbol.dispose]: forget,
+  }
+}
+
+/** A question for each list of words. */
+function keepQuestions(): (words: readonly string[]) => RepeatedQuestion {
+  const questions = new Map<readonly string[], RepeatedQuestion>()
+  return (words) => {
+    const known = questions.get(words) ?? repeatedQuestion(words)
+    questions.set(words, known)
+    return known
   }
 }
 

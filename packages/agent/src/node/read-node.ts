@@ -19,8 +19,8 @@ export async function readNode(
   pids: readonly number[],
 ): Promise<NodeResources> {
   const limit = limitBytes ?? Number.POSITIVE_INFINITY
-  const [available, disk, used] = await Promise.all([
-    readAvailableBytes(),
+  const available = readAvailableBytes()
+  const [disk, used] = await Promise.all([
     statfs(folder),
     // It matters only where there is a limit, and costs reading a file for each process.
     limitBytes === null ? [] : Promise.all(pids.map(readResidentBytes)),

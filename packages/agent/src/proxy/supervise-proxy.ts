@@ -17,6 +17,7 @@ import { createProxyProbe, type ProxyProbe } from './ask-proxy.ts'
 import { decideProxy, type NextOfProxy, type ProxyObservation } from './decide-proxy.ts'
 import { type ProxyFolder, type ProxyRecord, proxyFolder } from './proxy-folder.ts'
 import type { ProxyWall } from './proxy-wall.ts'
+import { readLastError } from './read-last-error.ts'
 import { createTurnsReader, type TurnsReader } from './read-turns.ts'
 
 export interface ProxySettings {
@@ -42,8 +43,6 @@ export interface SupervisedProxy extends AsyncDisposable {
 /** How soon the loop tries again after a failure outside of it (a full disk, for example). */
 const AFTER_TROUBLE_MS = 1_000
 const PREPARE_EVERY_MS = 1_000
-/** Only so much of the end of its log is read. */
-const LAST_WORDS_BYTES = 64 * 1024
 
 interface Supervision {
   readonly settings: ProxySettings
@@ -277,17 +276,10 @@ async function launch(supervision: Supervision, record: ProxyRecord) {
 async function recordExit(supervision: Supervision, last: ProxyRecord): Promise<void> {
   const { child, killedBecause, folder, log } = supervision
   const how = killedBecause ?? (await describeEnd(child, last.identity))
-  const words = await errorOf(folder.log, last.logFrom)
+  const words = await readLastError(folder.log, last.logFrom)
   const why = words === '' ? how : `${how}: ${words}`
   await save(supervision, asDied(last, why))
   log.warn({ pid: last.identity?.pid, why, crashes: supervision.last?.crashes }, 'proxy process ended')
-}
-
-/** What it threw, or why Node ended it: this line of its log is among those of a stack trace. */
-async function errorOf(path: string, from: number): Promise<string> {
-  const { bytes } = await readLog(path, from, LAST_WORDS_BYTES)
-  const lines = bytes.toString('utf8').split('\n')
-  return lines.findLast((line) => /^(\w*Error\b|FATAL ERROR).*: /.test(line))?.slice(0, 400) ?? ''
 }
 
 function asDied(record: ProxyRecord, why: string): ProxyRecord {

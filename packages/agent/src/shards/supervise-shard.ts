@@ -51,7 +51,7 @@ export interface SupervisedShard extends AsyncDisposable {
   /** Its engine has answered, and is not silent by the last look. */
   isUp(): boolean
   /** Where its process is, or would be. */
-  readonly place: PlaceOfShard
+  place(): PlaceOfShard
   /** The path of its log. */
   readonly log: string
   /** The settings with which its last process began; null when they are not known. */
@@ -91,10 +91,7 @@ export function superviseShard(
     get pid() {
       return pidOf(state)
     },
-    get place() {
-      const { host, port } = (state.last ?? state.wanted).spec
-      return { folder: folder.path, host, port, pid: pidOf(state) }
-    },
+    place: () => placeOf(folder, state),
     log: folder.log,
     report: () => describeShard(folder.id, state),
     reportClosely() {
@@ -102,10 +99,7 @@ export function superviseShard(
       return describeShard(folder.id, state)
     },
     end(startedAt) {
-      if (state.silence === null || state.last?.startedAt !== startedAt)
-        throw new Refusal('unavailable', `shard ${folder.id} answers, or has another process by now`)
-      state.toEnd = startedAt
-      state.wake()
+      orderEnd(folder.id, state, startedAt)
       return describeShard(folder.id, state)
     },
     async baseline() {
@@ -132,6 +126,18 @@ export function superviseShard(
       await running
     },
   }
+}
+
+function placeOf({ path }: ShardFolder, state: ShardState): PlaceOfShard {
+  const { host, port } = (state.last ?? state.wanted).spec
+  return { folder: path, host, port, pid: pidOf(state) }
+}
+
+function orderEnd(id: string, state: ShardState, startedAt: number): void {
+  if (state.silence === null || state.last?.startedAt !== startedAt)
+    throw new Refusal('unavailable', `shard ${id} answers, or has another process by now`)
+  state.toEnd = startedAt
+  state.wake()
 }
 
 function sharedBy(settings: SupervisionSettings): Pick<Supervision, 'changes' | 'statistics' | 'rests'> {

@@ -9,7 +9,7 @@ import { boundLogs } from '../process/bound-log.ts'
 import { RUNNING_MS } from './decide-next.ts'
 import { type SupervisedShard, superviseShard } from './supervise-shard.ts'
 import type { SupervisionSettings } from './supervision.ts'
-import { keepUsersOfPorts } from './users-of-ports.ts'
+import { keepUsersOfPorts, type PlaceOfShard } from './users-of-ports.ts'
 
 /** All shards of a node. Disposing of it ends the supervision, not the processes. */
 export interface SupervisedShards extends AsyncDisposable {
@@ -59,8 +59,7 @@ export async function superviseShards(
         (one) => one.host === host && one.port === port && one.state === 'running' && one.silence === null,
       )
   const reports = () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? [])
-  const places = () => [...shards.values()].map(({ place }) => place)
-  const users = await keepUsersOfPorts(home, places, others.logger)
+  const users = await keepUsersOfPorts(home, () => placesOf(shards), others.logger)
   const beat = createBeat(RUNNING_MS)
   const own = { silence: { ...silence, serves }, onProcess: pids.forget, beat }
   const settings: SupervisionSettings = { ...others, ...own, wall: users.within(others.wall) }
@@ -110,6 +109,10 @@ export async function superviseShards(
 
 function downOf(shards: ReadonlyMap<string, SupervisedShard>): string[] {
   return [...shards.values()].filter((shard) => !shard.isUp()).map(({ id }) => id)
+}
+
+function placesOf(shards: ReadonlyMap<string, SupervisedShard>): readonly PlaceOfShard[] {
+  return [...shards.values()].map((shard) => shard.place())
 }
 
 /** Of the processes that are there. Asked for with each report of a few shards: all are gone through only after one has begun or ended. */

@@ -5,7 +5,7 @@ test('the users of engines are looked for when a process is another, soon after 
   let [now, pid] = [0, 1]
   const lookedAt: number[] = []
   const table = rememberTable(
-    () => [{ folder: '/home/shards/s1', host: '127.0.0.1', port: 7_001, pid }],
+    () => [{ folder: 'shards/s1', host: '127.0.0.1', port: 7_001, pid }],
     () => {
       lookedAt.push(now)
       return String(pid)
