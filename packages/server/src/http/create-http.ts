@@ -20,8 +20,8 @@ const BODY_LIMIT_BYTES = 256 * 1024
 const HEADERS_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 5_000
 
-/** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
-export function createHttp(deps: {
+/** What an HTTP server is made of, and its limits. */
+export interface HttpParts {
   readonly identify: Identify
   readonly onRefused: OnRefused
   readonly log: Logger
@@ -36,7 +36,10 @@ export function createHttp(deps: {
   readonly mostConnections?: number
   /** Told of each answer: the operation, unless the path has none. */
   readonly onAnswered?: (operation: Operation | undefined, status: number, milliseconds: number) => void
-}): FastifyInstance {
+}
+
+/** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
+export function createHttp(deps: HttpParts): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,

@@ -16,7 +16,7 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 
 const all: readonly Operation[] = Object.values(operations)
 /** There is no agent here: operations that need one answer so. */
-const needsAgent = ['/healthz', '/v1/engine_versions', '/v1/bdbs']
+const needsAgent = ['/readyz', '/v1/engine_versions', '/v1/bdbs']
 const runs = { numRuns: 300 }
 
 /** What must hold of every answer, whatever was sent. */

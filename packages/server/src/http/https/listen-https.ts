@@ -57,12 +57,7 @@ export async function listenHttps(deps: {
   tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))
   const begin = (raw: Socket) => queue.add(raw, bounds.sourceOf(raw), () => tls.emit('connection', raw))
   const open = new Set<Socket>()
-  const front = createServer({ noDelay: true }, (raw) => {
-    open.add(raw)
-    raw.once('close', () => open.delete(raw))
-    raw.on('error', () => raw.destroy())
-    if (bounds.admit(raw)) awaitHandshake(raw, begin, handshakes)
-  })
+  const front = createFront(open, (raw) => bounds.admit(raw) && awaitHandshake(raw, begin, handshakes))
   front.listen(place)
   await once(front, 'listening')
   front.on('error', () => undefined) // one connection could not be taken
@@ -78,6 +73,16 @@ export async function listenHttps(deps: {
       ended()
     },
   }
+}
+
+/** What comes in, before it is known what it is, is in `open` until it closes. */
+function createFront(open: Set<Socket>, take: (raw: Socket) => void): Server {
+  return createServer({ noDelay: true }, (raw) => {
+    open.add(raw)
+    raw.once('close', () => open.delete(raw))
+    raw.on('error', () => raw.destroy())
+    take(raw)
+  })
 }
 
 /** `stop` is that of the listener, and may be called again; `ended` follows when no connection is left. */
