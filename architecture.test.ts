@@ -89,8 +89,9 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     losses: ['state'],
     'carry-over': ['state'],
     plan: ['state'],
+    standing: ['state'],
     'dry-run': ['state', 'plan'],
-    requests: ['state', 'modules', 'plan'],
+    requests: ['state', 'modules', 'plan', 'standing'],
   },
   'packages/server/src/reconcile': {
     turn: [],

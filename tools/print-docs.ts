@@ -8,6 +8,7 @@ import {
   rollbackObstacles,
   toOpenApi,
 } from '@fairlead/api'
+import { printActions } from './print-actions.ts'
 import { printCommands } from './print-commands.ts'
 import { printCompatibility } from './print-compatibility.ts'
 import { printMetrics } from './print-metrics.ts'
@@ -20,6 +21,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
   return {
     'docs/openapi.json': printOpenApi(),
     'docs/errors.md': printErrors(),
+    'docs/actions.md': printActions(),
     'docs/hold-reasons.md': printHoldReasons(),
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),

@@ -102,7 +102,7 @@ function mountDatabases(
 ): void {
   const { databases, modules, nodes, trials, tls, nudge } = reconciling
   const { look, probeAsClient } = reconciling.observer
-  const actions = createActions({ store })
+  const actions = createActions({ store, now })
   databasesRoutes(mount, databases)
   shardsRoutes(mount, createShards({ store, databases, nodes }))
   endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))

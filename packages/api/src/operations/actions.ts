@@ -3,42 +3,11 @@ import { ActionState } from '../contract/action-state.ts'
 import { HoldReasonOrNull } from '../contract/hold-reasons.ts'
 import { operation, StreamQuery } from '../contract/operation.ts'
 import { RollbackObstacleOrNull } from '../contract/rollback-obstacles.ts'
+import { ActionLane, LanePatch } from './action-lanes.ts'
+import { OrderPreviews } from './action-orders.ts'
+import { RequestOnRecord, Runs, standing } from './action-standing.ts'
+import { Certificate } from './certificate.ts'
 import { DatabaseUid } from './databases.ts'
-
-/** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
-export const Certificate = Type.Object({
-  from: Type.String({ description: 'Shard that was primary' }),
-  to: Type.String({ description: 'Shard that is primary now' }),
-  replid: Type.String({ description: 'Replication id both shared while the writes were stopped' }),
-  offset_from: Type.Union([Type.Integer(), Type.Null()], {
-    description:
-      'Frozen offset of the demoted shard; null if a crash came before it was on record, and the engines do not know it any more',
-  }),
-  offset_to: Type.Union([Type.Integer(), Type.Null()], {
-    description:
-      'Where the history of the promoted shard branched off, as that shard reports it. If it is lower than offset_from, the difference is lost. Null if a crash came before it was on record, and the process of that shard has been replaced since',
-  }),
-  keys: Type.Union([Type.Integer(), Type.Null()], {
-    description:
-      'Keys that both held at that point, over all databases; null where a crash made counting impossible',
-  }),
-  write_stop_ms: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock; null if it was reconstructed after a crash, and the clock was set back meanwhile',
-  }),
-  held_ms: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
-  }),
-  recovered: Type.Boolean({
-    description: 'Reconstructed after a crash of the control plane: write_stop_ms is then an upper bound',
-  }),
-  full_syncs: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Full syncs that the handover caused; null until every follower is linked again',
-  }),
-  at: Type.String(),
-})
-export type Certificate = Static<typeof Certificate>
 
 const PendingOp = Type.Object({
   op_name: Type.String(),
@@ -70,7 +39,11 @@ const ActionName = Type.Enum([
 ])
 const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
 const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
-const Progress = Type.Number({ minimum: 0, maximum: 100 })
+const Progress = Type.Number({
+  minimum: 0,
+  maximum: 100,
+  description: 'By steps. Never falls, and is 100 when it has ended, whatever the outcome',
+})
 const WaitingFor = Type.String({
   description: 'What it waits for and why, for people; empty when it does not wait',
 })
@@ -109,6 +82,28 @@ export const Action = Type.Object({
   rollback_obstacle: Type.Optional(RollbackObstacleOrNull),
   rollback_reason: Type.Optional(RollbackReason),
   error: Type.Optional(Type.String()),
+  ...standing,
+  bdb_uid: Type.Union([Type.Integer(), Type.Null()], { description: 'Of the database; null of a module' }),
+  from: Type.Union([Runs, Type.Null()], {
+    description: 'What the database ran before; null when it is created',
+  }),
+  goal: Type.Union([Runs, Type.Null()], {
+    description:
+      'What it is to run; null when it is deleted, and of a module. While it is taken back, still what was asked for',
+  }),
+  request: Type.Union([RequestOnRecord, Type.Null()], {
+    description:
+      'Of an upgrade: what was asked for, without arguments of modules; null of one that began before there was this field',
+  }),
+  requested_by: Type.Union([Type.String(), Type.Null()], {
+    description: 'The name of the user that asked for it; null of one that began before there was this field',
+  }),
+  orders: OrderPreviews,
+  lanes: Type.Optional(
+    Type.Array(ActionLane, {
+      description: 'One for each group. Absent in lists, and of actions without groups',
+    }),
+  ),
   heartbeat: Type.Integer({ description: 'When it last changed, in unix seconds' }),
   creation_time: Type.String(),
   last_changed_time: Type.String(),
@@ -158,8 +153,18 @@ export const ActionEvent = Type.Union([
       rollback_obstacle: Type.Optional(RollbackObstacleOrNull),
       rollback_reason: Type.Optional(RollbackReason),
       warnings: Type.Optional(Warnings),
+      ...Type.Partial(Type.Object(standing)).properties,
     },
     { description: 'The fields that changed' },
+  ),
+  Type.Object(
+    {
+      seq: Type.Integer(),
+      type: Type.Literal('lanes'),
+      time: Type.String(),
+      lanes: Type.Array(LanePatch),
+    },
+    { description: 'What changed of the lanes. Applied in order, these make up the lanes of the action' },
   ),
   Type.Object(
     {

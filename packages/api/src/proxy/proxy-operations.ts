@@ -121,6 +121,12 @@ export const SwitchResult = Type.Object({
   closed: Type.Integer(),
   /** How long clients were held, from the hold on. */
   heldMs: Type.Number(),
+  /** Clients that waited meanwhile for an answer, or for their first connection. Absent: from a proxy older than this field, and the two below. */
+  clients: Type.Optional(Type.Integer()),
+  /** Requests of theirs that were waiting when they were served again. */
+  requests: Type.Optional(Type.Integer()),
+  /** From the first request that had to wait to the end of the hold: no client waited longer. */
+  longestWaitMs: Type.Optional(Type.Number()),
 })
 export type SwitchResult = Static<typeof SwitchResult>
 

@@ -42,11 +42,18 @@ export async function follow(state: UpstreamState, connection: Connection): Prom
 }
 
 /** A connection has got its link. If another hold has begun meanwhile, it is held with the others. */
-function serve({ hold }: UpstreamState, connection: Connection): void {
+function serve(state: UpstreamState, connection: Connection): void {
   if (connection.mode === 'closed') return
   connection.mode = 'serving'
-  if (hold === null) resume(connection)
-  else hold.take(connection)
+  if (state.hold === null) serveAgain(state, connection)
+  else state.hold.take(connection)
+}
+
+/** Serves it, and counts the requests that had waited. */
+export function serveAgain(state: UpstreamState, connection: Connection): void {
+  const before = connection.link?.sent ?? 0
+  resume(connection)
+  state.resumed += Math.max(0, (connection.link?.sent ?? before) - before)
 }
 
 /** Lets a held connection go on: at the new address, if it has not followed the last switch yet. */

@@ -4,9 +4,9 @@ import { forEachLimited } from '../connection/for-each-limited.ts'
 import { endPublishBarrier } from '../handover/end-publish-barrier.ts'
 import { type Hold, OWN_HOLD } from '../handover/hold.ts'
 import { type Arranged, moveFirst } from '../handover/move-all.ts'
-import { moveConnection, resume } from '../handover/move-connection.ts'
+import { moveConnection } from '../handover/move-connection.ts'
 import { meet, type Others } from '../listen/others.ts'
-import { follow, proceed, reachBy } from './follow.ts'
+import { follow, proceed, reachBy, serveAgain } from './follow.ts'
 import { endHold, holdUpstream } from './hold-upstream.ts'
 import { targetOf, type UpstreamState } from './upstream-state.ts'
 
@@ -33,14 +33,17 @@ export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<
   await moveTogether(state, arranged, goal.others)
   state.isGoing = false
   state.hold = null
+  state.resumed = 0
   state.longRequests.open(true)
-  for (const connection of first) resume(connection)
+  for (const connection of first) serveAgain(state, connection)
   for (const connection of [...impatient, ...hold.lately()]) proceed(state, connection)
   await forEachLimited(asking, (connection) => follow(state, connection))
+  const { clients, longestMs } = hold.waited()
+  const waited = { clients, requests: state.resumed, longestWaitMs: longestMs }
   const heldMs = endHold(state, hold)
   state.following = letOthersFollow(state, arranged, goal.others)
   const closed = [...first, ...asking].filter(({ mode }) => mode === 'closed').length
-  return { moved: first.length + asking.length - closed, later, closed, heldMs }
+  return { moved: first.length + asking.length - closed, later, closed, heldMs, ...waited }
 }
 
 /** The present hold, or a new one. */

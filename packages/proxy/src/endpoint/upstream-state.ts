@@ -43,6 +43,8 @@ export interface UpstreamState {
   following: Promise<void> | null
   /** The time of the last switch, on the monotonic clock. */
   switchedMs: number
+  /** Requests that had waited, and were sent when their clients were served again; counted from the beginning of a switch on. */
+  resumed: number
 }
 
 /** The address for a new link of `state`. */

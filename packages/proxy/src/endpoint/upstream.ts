@@ -143,7 +143,7 @@ function createState(
     overdueReplies: createOverdueReplies(() => targetOf(state), connections, owner.onError),
     givenUp: createGivenUp(connections, (connection) => proceed(state, connection)),
     ...{ hold: null, isGoing: false, switching: null, following: null },
-    switchedMs: Number.NEGATIVE_INFINITY,
+    ...{ switchedMs: Number.NEGATIVE_INFINITY, resumed: 0 },
   }
   return state
 }

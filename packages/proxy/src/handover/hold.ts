@@ -35,6 +35,8 @@ export interface Hold {
   unanswered(): readonly Connection[]
   /** So many milliseconds since it began. */
   ms(): number
+  /** Clients that have sent something meanwhile, or have come, and how long the first of them has waited until now, in milliseconds. */
+  waited(): { readonly clients: number; readonly longestMs: number }
   /** Over. How long it took, in milliseconds. */
   end(): number
 }
@@ -81,7 +83,7 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
       holdConnection(connection)
       suspects.add(connection)
     },
-    ...{ waits: order.waits, arranged: order.arranged, lately: order.lately },
+    ...{ waits: order.waits, arranged: order.arranged, lately: order.lately, waited: order.waited },
     renew(deadlineMs) {
       clearTimeout(deadline)
       deadline = setTimeout(giveUp, deadlineMs)
@@ -155,8 +157,16 @@ function createSuspects() {
 function createOrder(connections: ReadonlySet<Connection>) {
   let arrangement: Arrangement | null = null
   let waited = new Set<Connection>()
+  const since = new Map<Connection, number>()
   return {
-    waits: (connection: Connection) => void waited.add(connection),
+    waits(connection: Connection) {
+      waited.add(connection)
+      if (!since.has(connection)) since.set(connection, performance.now())
+    },
+    waited() {
+      const [first = performance.now()] = since.values()
+      return { clients: since.size, longestMs: Math.round((performance.now() - first) * 100) / 100 }
+    },
     lately: () => [...waited],
     arrangeAhead() {
       waited = new Set()

@@ -22,6 +22,9 @@ export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
     later: sum(parts, ({ later }) => later),
     closed: sum(parts, ({ closed }) => closed),
     heldMs: most(parts, ({ heldMs }) => heldMs),
+    clients: sum(parts, ({ clients = 0 }) => clients),
+    requests: sum(parts, ({ requests = 0 }) => requests),
+    longestWaitMs: most(parts, ({ longestWaitMs = 0 }) => longestWaitMs),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { ActionChange, ActionEvent, ActionNotice } from '../core/state/action-event.ts'
+import { type LanePatch, mergePatches } from '../core/state/lane-record.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { jsonColumn, wordColumn } from '../store/stored-column.ts'
+import { StoredLanePatches } from '../store/stored-lane.ts'
 import { StoredCertificate, StoredChange } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -40,7 +42,7 @@ export function actionEventsStore(db: Db): ActionEventsStore {
         .values({ seq, action_uid: actionUid, at, type: notice.type, data: JSON.stringify(dataOf(notice)) })
         .execute()
       // A handover is written while clients are held, so other events delete old ones.
-      if (notice.type === 'action') await dropOverflow(db, actionUid)
+      if (notice.type !== 'handover') await dropOverflow(db, actionUid)
     },
     async listAfter(actionUid, seq, limit) {
       return (await of(actionUid).where('seq', '>', seq).orderBy('seq').limit(limit).execute()).map(fromRow)
@@ -92,36 +94,76 @@ async function dropOverflow(db: Db, actionUid: string): Promise<void> {
   const newestToGo = await events('desc').offset(MOST_KEPT).limit(1).executeTakeFirst()
   if (newestToGo === undefined) return
 
-  const changes = events('asc').where('type', '=', 'action')
-  const gone = await changes.where('seq', '<=', newestToGo.seq).execute()
-  const firstKept = await changes.where('seq', '>', newestToGo.seq).limit(1).executeTakeFirstOrThrow()
-  const merged: ActionChange = Object.assign(
-    {},
-    ...[...gone, firstKept].map(({ data, seq }) => changeOf(data, seq)),
-  )
-  await db
-    .updateTable('action_events')
-    .set({ data: JSON.stringify(merged) })
-    .where('seq', '=', firstKept.seq)
-    .execute()
+  const kept = await mergeGone(db, actionUid, newestToGo.seq)
   await db
     .deleteFrom('action_events')
     .where('action_uid', '=', actionUid)
     .where('seq', '<=', newestToGo.seq)
+    .where('seq', 'not in', [...kept, 0])
     .execute()
 }
 
+/** What the events up to `lastGone` said goes into the first ones after them; where there is none, into the last of them, whose number is answered: it stays. */
+async function mergeGone(db: Db, actionUid: string, lastGone: number): Promise<readonly number[]> {
+  const merge = async (
+    type: 'action' | 'lanes',
+    join: (rows: readonly Tables['action_events'][]) => object,
+  ) => {
+    const rows = () =>
+      db
+        .selectFrom('action_events')
+        .selectAll()
+        .where('action_uid', '=', actionUid)
+        .where('type', '=', type)
+        .orderBy('seq')
+    const gone = await rows().where('seq', '<=', lastGone).execute()
+    const kept = await rows().where('seq', '>', lastGone).limit(1).executeTakeFirst()
+    const all = [...gone, ...(kept === undefined ? [] : [kept])]
+    const last = all.at(-1)
+    if (gone.length === 0 || last === undefined) return []
+    const data = JSON.stringify(join(all))
+    if (data !== last.data)
+      await db.updateTable('action_events').set({ data }).where('seq', '=', last.seq).execute()
+    return kept === undefined ? [last.seq] : []
+  }
+  const ofAction = await merge(
+    'action',
+    (rows): ActionChange => Object.assign({}, ...rows.map(({ data, seq }) => changeOf(data, seq))),
+  )
+  const ofLanes = await merge('lanes', (rows) =>
+    joinPatches(rows.flatMap(({ data, seq }) => patchesOf(data, seq))),
+  )
+  return [...ofAction, ...ofLanes]
+}
+
+/** One patch for each lane, of all that there are, in their order. */
+function joinPatches(patches: readonly LanePatch[]): readonly LanePatch[] {
+  const byGroup = Map.groupBy(patches, ({ group }) => group)
+  return [...byGroup.values()].map((of) => of.reduce(mergePatches))
+}
+
 function dataOf(notice: ActionNotice): object {
+  if (notice.type === 'lanes') return notice.lanes
   return notice.type === 'action' ? notice.change : notice.certificate
 }
 
-const typeOf = wordColumn('action_events', 'type', ['action', 'handover'])
+const typeOf = wordColumn('action_events', 'type', ['action', 'lanes', 'handover'])
 const changeOf = jsonColumn('action_events', 'data', StoredChange)
+const patchesOf = jsonColumn('action_events', 'data', StoredLanePatches)
 const certificateOf = jsonColumn('action_events', 'data', StoredCertificate)
 
 function fromRow({ seq, action_uid, at, type, data }: Tables['action_events']): ActionEvent {
   const place = { seq, actionUid: action_uid, at }
-  return typeOf(type, seq) === 'handover'
-    ? { ...place, type: 'handover', certificate: { keys: null, heldMs: null, ...certificateOf(data, seq) } }
-    : { ...place, type: 'action', change: changeOf(data, seq) }
+  switch (typeOf(type, seq)) {
+    case 'handover':
+      return {
+        ...place,
+        type: 'handover',
+        certificate: { keys: null, heldMs: null, ...certificateOf(data, seq) },
+      }
+    case 'lanes':
+      return { ...place, type: 'lanes', lanes: patchesOf(data, seq) }
+    case 'action':
+      return { ...place, type: 'action', change: changeOf(data, seq) }
+  }
 }

@@ -1,17 +1,22 @@
 import type { Action as ActionAnswer, ActionV2, ActionEvent as EventAnswer } from '@fairlead/api'
+import type { Principal } from '../core/identity/access.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
 import type { Action, ActionStatus, Certificate, PendingStep } from '../core/state/action.ts'
 import type { ActionChange, ActionEvent } from '../core/state/action-event.ts'
+import { outcomeOf, windowEndsOf } from '../core/state/action-phase.ts'
+import type { Runs } from '../core/state/goal.ts'
 import type { ActionView } from './actions-service.ts'
+import { laneToWire, patchToWire, waitingToWire } from './lane-wire.ts'
+import { noOrders, ordersToWire } from './preview-wire.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
 
 /**
- * An action as /v1/actions answers it.
+ * An action as /v1/actions answers it, to this user: which orders it may give is part of the answer.
  */
-export function toWire(view: ActionView): ActionAnswer {
+export function toWire(view: ActionView, user: Principal): ActionAnswer {
   if (view.of === 'module') return moduleActionToWire(view.action)
-  const { action, certificates } = view
+  const { action, certificates, lanes } = view
   return {
     action_uid: action.uid,
     name: names[action.kind],
@@ -32,6 +37,14 @@ export function toWire(view: ActionView): ActionAnswer {
       rollback_reason: action.wayBack.reason,
     }),
     ...(action.error !== null && { error: action.error }),
+    ...standingToWire(action),
+    bdb_uid: action.databaseUid,
+    from: action.asked.from && runsToWire(action.asked.from),
+    goal: action.kind === 'delete' ? null : runsToWire(action.asked),
+    request: action.request,
+    requested_by: action.requestedBy,
+    orders: ordersToWire(view, user),
+    ...(lanes !== undefined && lanes.length > 0 && { lanes: lanes.map(laneToWire) }),
     heartbeat: unixSeconds(action.changedAt),
     creation_time: action.createdAt,
     last_changed_time: action.changedAt,
@@ -45,6 +58,9 @@ function moduleActionToWire({ uid, kind, moduleUid, createdAt }: ModuleAction): 
     ...{ object_name: `module:${moduleUid}`, state: '', hold_reason: null },
     ...{ waiting_for: '', needs_person: false },
     ...{ pending_ops: {}, certificates: [], warnings: [], paused: false },
+    ...{ phase: 'ended', outcome: 'completed', began_time: createdAt, ended_time: createdAt },
+    ...{ window_ends: null, waiting: null, bdb_uid: null, from: null, goal: null, request: null },
+    ...{ requested_by: null, orders: noOrders },
     ...{ heartbeat: unixSeconds(createdAt), creation_time: createdAt, last_changed_time: createdAt },
   }
 }
@@ -93,9 +109,14 @@ export function toWireV2(view: ActionView): ActionV2 {
 /** An event of a stream of /v1/actions/:uid/events. */
 export function eventToWire(event: ActionEvent): EventAnswer {
   const place = { seq: event.seq, time: event.at }
-  return event.type === 'handover'
-    ? { ...place, type: 'handover', certificate: certificateToWire(event.certificate) }
-    : { ...place, type: 'action', ...changeToWire(event.change) }
+  switch (event.type) {
+    case 'handover':
+      return { ...place, type: 'handover', certificate: certificateToWire(event.certificate) }
+    case 'lanes':
+      return { ...place, type: 'lanes', lanes: event.lanes.map(patchToWire) }
+    case 'action':
+      return { ...place, type: 'action', ...changeToWire(event.change) }
+  }
 }
 
 /** The status that a word in a query of /v1/actions names. */
@@ -137,6 +158,7 @@ const statusWordsV2: { readonly [Status in ActionStatus]: ActionV2['status'] } =
 function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' | 'time'> {
   const { status, progress, step, holdReason, waitingFor, needsPerson, error } = change
   const { undo, paused, eligible, rollbackObstacle, reason, warnings } = change
+  const { phase, outcome, waiting, beganAt, endedAt, windowEnds } = change
   return {
     ...(status !== undefined && { status: statusWords[status] }),
     ...(progress !== undefined && { progress }),
@@ -145,6 +167,12 @@ function changeToWire(change: ActionChange): Omit<ChangeAnswer, 'seq' | 'type' |
     ...(waitingFor !== undefined && { waiting_for: waitingFor }),
     ...(needsPerson !== undefined && { needs_person: needsPerson }),
     ...(typeof error === 'string' && { error }),
+    ...(phase !== undefined && { phase }),
+    ...(outcome !== undefined && { outcome }),
+    ...(waiting !== undefined && { waiting: waiting && waitingToWire(waiting) }),
+    ...(beganAt !== undefined && { began_time: beganAt }),
+    ...(endedAt !== undefined && { ended_time: endedAt }),
+    ...(windowEnds !== undefined && { window_ends: windowEnds }),
     ...(undo !== undefined && { undo }),
     ...(paused !== undefined && { paused }),
     ...(eligible !== undefined && { rollback_eligible: eligible }),
@@ -164,9 +192,33 @@ function certificateToWire(certificate: Certificate): ActionAnswer['certificates
     keys: certificate.keys,
     write_stop_ms: certificate.writeStopMs,
     held_ms: certificate.heldMs ?? null,
+    group: certificate.group ?? null,
+    phases: certificate.parts ?? null,
+    clients_held: certificate.waited?.clients ?? null,
+    requests_held: certificate.waited?.requests ?? null,
+    longest_wait_ms: certificate.waited?.longestMs ?? null,
     recovered: certificate.recovered,
     full_syncs: certificate.fullSyncs,
     at: certificate.at,
+  }
+}
+
+function standingToWire(action: Action) {
+  const { phase, waiting, beganAt, endedAt } = action
+  return {
+    ...{ phase, outcome: outcomeOf(action), began_time: beganAt, ended_time: endedAt },
+    ...{ window_ends: windowEndsOf(action), waiting: waiting && waitingToWire(waiting) },
+  }
+}
+
+function runsToWire({ build, modules }: Runs): NonNullable<ActionAnswer['goal']> {
+  return {
+    engine: build.flavour,
+    engine_version: build.version,
+    modules: modules.map(({ name, semanticVersion }) => ({
+      module_name: name,
+      semantic_version: semanticVersion,
+    })),
   }
 }
 

@@ -28,18 +28,20 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
 
   mount(listActions, async ({ query }, { user }) => ({
     actions: [],
-    'state-machines': (await actions.list(readQuery(query, fromStatus), user)).map(toWire),
+    'state-machines': (await actions.list(readQuery(query, fromStatus), user)).map((view) =>
+      toWire(view, user),
+    ),
   }))
 
   mount(listActionsV2, async ({ query }, { user }) =>
     (await actions.list(readQuery(query, fromStatusV2), user)).map(toWireV2),
   )
 
-  mount(listDatabaseActions, async ({ params, query }) =>
-    (await actions.listOf(params.uid, readQuery(query, fromStatus))).map(toWire),
+  mount(listDatabaseActions, async ({ params, query }, { user }) =>
+    (await actions.listOf(params.uid, readQuery(query, fromStatus))).map((view) => toWire(view, user)),
   )
 
-  mount(getAction, async ({ params }, caller) => toWire(await show(params.uid, caller)))
+  mount(getAction, async ({ params }, caller) => toWire(await show(params.uid, caller), caller.user))
 
   mount(getActionV2, async ({ params }, caller) => toWireV2(await show(params.uid, caller)))
 

@@ -1,7 +1,6 @@
 import { Refusal } from '@fairlead/api'
 import { may, type Principal } from '../core/identity/access.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
-import type { Action, Certificate } from '../core/state/action.ts'
 import { type ActionEvent, hasEnded } from '../core/state/action-event.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { moduleActionsStore } from '../modules/module-actions-store.ts'
@@ -9,12 +8,10 @@ import type { Store } from '../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
 import { createActionFeed } from './action-feed.ts'
 import { type ActionsQuery, actionsStore } from './actions-store.ts'
-import { handoversStore } from './handovers-store.ts'
+import { createDatabaseViews, type DatabaseActionView } from './database-views.ts'
 
 /** An action as people see it: of a database, or of the catalogue of modules. */
-export type ActionView =
-  | { readonly of: 'database'; readonly action: Action; readonly certificates: readonly Certificate[] }
-  | { readonly of: 'module'; readonly action: ModuleAction }
+export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
 
 /** Reads actions of databases and of the catalogue of modules alike; changes nothing. */
 export interface Actions {
@@ -35,28 +32,28 @@ export interface Actions {
 const PAGE = 100
 
 /** Reads from `store` at each call: it remembers nothing but the followers. */
-export function createActions({ store }: { readonly store: Store }): Actions {
+export function createActions({
+  store,
+  now = Date.now,
+}: {
+  readonly store: Store
+  /** Unix milliseconds. */
+  readonly now?: () => number
+}): Actions {
   const actions = actionsStore(store.db)
-  const handovers = handoversStore(store.db)
   const ofModules = moduleActionsStore(store.db)
   const events = actionEventsStore(store.db)
   const databases = databasesStore(store.db)
   const feed = createActionFeed(store)
 
-  const list = async (query: ActionsQuery): Promise<readonly ActionView[]> => {
-    const found = await actions.list(query)
-    const certificates = await handovers.certificatesOf(found.map(({ uid }) => uid))
-    return found.map((action) => ({
-      ...{ of: 'database' as const, action },
-      certificates: certificates.get(action.uid) ?? [],
-    }))
-  }
+  const views = createDatabaseViews(store.db, now)
+  const list = async (query: ActionsQuery): Promise<readonly ActionView[]> =>
+    views.all(await actions.list(query))
 
   return {
     async get(uid) {
       const action = await actions.get(uid)
-      if (action !== undefined)
-        return { of: 'database', action, certificates: await handovers.certificates(uid) }
+      if (action !== undefined) return views.one(action)
       const ofModule = await ofModules.get(uid)
       if (ofModule !== undefined) return { of: 'module', action: ofModule }
       throw new Refusal('action_not_exist', `action ${uid} does not exist`)

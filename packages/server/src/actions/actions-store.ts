@@ -1,13 +1,16 @@
-import { ActionState } from '@fairlead/api'
+import { type ActionPhase, ActionState, actionPhases } from '@fairlead/api'
 import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Queued } from '../core/requests/admit-upgrade.ts'
+import { changed } from '../core/standing/changed.ts'
 import type { Action, ActionNews, ActionStatus } from '../core/state/action.ts'
 import { changeOf, visibleOf } from '../core/state/action-event.ts'
+import { patchOf } from '../core/state/lane-record.ts'
 import { noOrders } from '../core/state/orders.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import type { Db } from '../store/open-store.ts'
 import { jsonColumn, wordColumn } from '../store/stored-column.ts'
+import { StoredWaiting } from '../store/stored-lane.ts'
 import {
   StoredGoal,
   StoredOrders,
@@ -17,6 +20,7 @@ import {
 } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
+import { actionLanesStore } from './action-lanes-store.ts'
 
 /** Which actions a list has: at most `limit`, after the newest `offset`. */
 export interface ActionsQuery {
@@ -39,9 +43,13 @@ export interface ActionsStore {
   /** The newest first. */
   list(query: ActionsQuery): Promise<readonly Action[]>
   /** Throws ActiveActionExists when another action runs on the database. */
-  insert(action: Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'>, now: string): Promise<void>
+  insert(action: NewAction, now: string): Promise<void>
   update(uid: string, news: ActionNews, now: string): Promise<void>
 }
+
+/** An action as it is written down first. */
+export type NewAction = Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'> &
+  Partial<Pick<Action, 'request' | 'requestedBy'>>
 
 /** The store refused a second active action on a database. */
 export class ActiveActionExists extends Error {
@@ -102,7 +110,7 @@ const isActive = sql<SqlBool>`status in ('queued', 'running')`
 
 async function insert(
   db: Db,
-  { uid, databaseUid, kind, goal }: Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'>,
+  { uid, databaseUid, kind, goal, request, requestedBy }: NewAction,
   now: string,
 ): Promise<void> {
   const row = {
@@ -112,6 +120,8 @@ async function insert(
     goal: JSON.stringify(goal),
     asked: JSON.stringify(goal),
     orders: JSON.stringify(noOrders),
+    request: request == null ? null : JSON.stringify(request),
+    requested_by: requestedBy ?? null,
     created_at: now,
     changed_at: now,
     ...beginning,
@@ -131,13 +141,27 @@ async function insert(
 async function update(db: Db, uid: string, news: ActionNews, now: string): Promise<void> {
   const before = await actionsStore(db).get(uid)
   if (before === undefined) return
+  const after = changed(before, news, now)
+  const { phase, beganAt, endedAt } = after
   await db
     .updateTable('actions')
-    .set({ ...toColumns(news), changed_at: now })
+    .set({ ...toColumns(news), phase, began_at: beganAt, ended_at: endedAt, changed_at: now })
     .where('uid', '=', uid)
     .execute()
-  const change = changeOf(visibleOf(before), visibleOf({ ...before, ...news }))
-  if (change !== undefined) await actionEventsStore(db).append(uid, { type: 'action', change }, now)
+  const events = actionEventsStore(db)
+  const change = changeOf(visibleOf(before), visibleOf(after))
+  if (change !== undefined) await events.append(uid, { type: 'action', change }, now)
+  if (news.lanes === undefined) return
+  const known = await actionLanesStore(db).of(uid)
+  await actionLanesStore(db).put(uid, news.lanes)
+  const lanes = news.lanes.flatMap(
+    (lane) =>
+      patchOf(
+        known.find(({ group }) => group === lane.group),
+        lane,
+      ) ?? [],
+  )
+  if (lanes.length > 0) await events.append(uid, { type: 'lanes', lanes }, now)
 }
 
 const beginning = {
@@ -152,6 +176,7 @@ const beginning = {
   needs_person: 0,
   pending: '[]',
   error: null,
+  ...{ waiting: null, handing_over: 0, phase: 'queued', ending: null, began_at: null, ended_at: null },
 }
 
 /** SQLite names the kind of constraint, PostgreSQL gives it a number. */
@@ -175,6 +200,9 @@ function toColumns(news: ActionNews): Partial<Tables['actions']> {
     ...(news.needsPerson !== undefined && { needs_person: Number(news.needsPerson) }),
     ...(news.pending !== undefined && { pending: JSON.stringify(news.pending) }),
     ...(news.error !== undefined && { error: news.error }),
+    ...(news.ending !== undefined && { ending: news.ending }),
+    ...(news.waiting !== undefined && { waiting: news.waiting && JSON.stringify(news.waiting) }),
+    ...(news.handingOver !== undefined && { handing_over: Number(news.handingOver) }),
   }
 }
 
@@ -187,6 +215,10 @@ const wayBackOf = jsonColumn('actions', 'way_back', Type.Union([StoredWayBack, T
 const warningsOf = jsonColumn('actions', 'warnings', Type.Array(Type.String()))
 const stepOf = wordColumn('actions', 'step', ActionState.enum)
 const holdReasonOf = wordColumn('actions', 'hold_reason', storedHoldReasons)
+const phaseIn = wordColumn('actions', 'phase', Object.keys(actionPhases) as ActionPhase[]) // the keys of a table
+const endingOf = wordColumn('actions', 'ending', ['rolled_back', 'cancelled', 'failed'])
+const waitingOf = jsonColumn('actions', 'waiting', StoredWaiting)
+const requestOf = jsonColumn('actions', 'request', Type.Record(Type.String(), Type.Unknown()))
 const pendingOf = jsonColumn('actions', 'pending', StoredPending)
 
 function fromRow(row: Tables['actions']): Action {
@@ -209,6 +241,13 @@ function fromRow(row: Tables['actions']): Action {
     needsPerson: row.needs_person === 1,
     pending: pendingOf(row.pending, row.uid),
     error: row.error,
+    waiting: row.waiting === null ? null : waitingOf(row.waiting, row.uid),
+    handingOver: row.handing_over === 1,
+    phase: phaseIn(row.phase, row.uid),
+    ending: row.ending === null ? null : endingOf(row.ending, row.uid),
+    request: row.request === null ? null : requestOf(row.request, row.uid),
+    requestedBy: row.requested_by,
+    ...{ beganAt: row.began_at, endedAt: row.ended_at },
     createdAt: row.created_at,
     changedAt: row.changed_at,
   }

@@ -14,7 +14,7 @@ import { toWire } from './action-wire.ts'
 import type { Actions } from './actions-service.ts'
 import type { Orders } from './orders-service.ts'
 
-/** Orders of people about a running upgrade. The answer is the present state of the action; the order is carried out afterwards. */
+/** Orders of people about a running upgrade. The answer is the action with the order on record; it is carried out afterwards. */
 export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
   const give = async (order: Order, uid: string, caller: Caller) => {
     const view = await actions.get(uid)
@@ -26,7 +26,7 @@ export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): vo
         `the action is about database ${action.databaseUid}, which is not yours to change`,
       )
     }
-    return toWire(await actions.get(await orders.give(action, order, actorOf(caller))))
+    return toWire(await actions.get(await orders.give(action, order, actorOf(caller))), caller.user)
   }
 
   mount(pauseAction, ({ params }, caller) => give('pause', params.uid, caller))

@@ -1,10 +1,10 @@
 import { Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
+import { isSameAgain } from '../core/requests/preview-orders.ts'
 import { type Order, resolveOrder } from '../core/requests/resolve-order.ts'
 import type { Action } from '../core/state/action.ts'
 import { hasEnded } from '../core/state/action-event.ts'
-import { revisionOf } from '../core/state/goal.ts'
 import { haveAllLeft } from '../core/state/way-back.ts'
 import { databaseOrdersStore } from '../databases/database-orders-store.ts'
 import type { Databases } from '../databases/databases-service.ts'
@@ -71,15 +71,19 @@ async function withHandover(action: Action, at: string, db: Db): Promise<Action>
 }
 
 /** The same upgrade as a new action, as long as the database still is what it was accepted for. */
-async function beginAgain({ uid, kind, databaseUid, asked }: Action, databases: Databases, by: Actor) {
+async function beginAgain(
+  { uid, kind, databaseUid, asked, request }: Action,
+  databases: Databases,
+  by: Actor,
+) {
   const { database } = await databases.get(databaseUid)
-  if (kind !== 'upgrade' || asked.from === null || revisionOf(asked.from) !== revisionOf(database)) {
+  if (kind !== 'upgrade' || !isSameAgain({ kind, asked }, database)) {
     throw new Refusal(
       'order_not_applicable',
       `action ${uid} cannot be begun again: the database is not what it was then; ask for a new upgrade`,
     )
   }
   const homes = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
-  const { action } = await databases.begin(databaseUid, { kind, goal: { ...asked, homes } }, by)
+  const { action } = await databases.begin(databaseUid, { kind, goal: { ...asked, homes }, request }, by)
   return action?.uid ?? uid
 }

@@ -138,7 +138,7 @@ test('a creation of more shards than its node connects within a minute has a war
 test('an upgrade without a change is a completed action that blocks nothing and says why', async () => {
   const databases = databasesWith([])
   const { database } = await databases.create(request, by)
-  const nothing = { goal: steadyGoal(database), reason: 'nothing was to be changed' }
+  const nothing = { goal: steadyGoal(database), reason: 'nothing was to be changed', request: null }
   await expect(databases.noteNothing(database.uid, nothing, by)).rejects.toMatchObject({ code: 'db_busy' })
 
   const creation = (await databases.get(database.uid)).action?.uid ?? ''

@@ -3,6 +3,7 @@ import { Refusal } from '@fairlead/api'
 import { actionsStore } from '../actions/actions-store.ts'
 import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
+import type { Action } from '../core/state/action.ts'
 import { type Database, steadyGoal } from '../core/state/database.ts'
 import type { Goal, Runs } from '../core/state/goal.ts'
 import { modulesStore } from '../modules/modules-store.ts'
@@ -16,12 +17,15 @@ export interface Change {
   readonly goal: Goal
   /** What people are to know of it before it begins. */
   readonly warnings?: readonly string[]
+  /** What the user sent, without secrets. */
+  readonly request?: Action['request']
 }
 
 /** An upgrade without a change, and why there is none. */
 export interface Nothing {
   readonly goal: Goal
   readonly reason: string
+  readonly request: Action['request']
 }
 
 /** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
@@ -30,7 +34,8 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
   await refuseGone(db, wanted.modules)
   const created = await databasesStore(db).insert(wanted)
   const goal = steadyGoal(created)
-  await actionsStore(db).insert({ uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal }, at)
+  const action = { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal } as const
+  await actionsStore(db).insert({ ...action, requestedBy: by.name }, at)
   const details = { name: created.name, build: describeRuns(created) }
   await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, at)
   return created
@@ -43,13 +48,16 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
 export async function recordChange(
   db: Db,
   uid: number,
-  { kind, goal, warnings = [] }: Change,
+  { kind, goal, warnings = [], request = null }: Change,
   by: Actor,
   at: string,
 ): Promise<void> {
   if (kind === 'upgrade') await refuseGone(db, goal.modules)
   const action = randomUUID()
-  await actionsStore(db).insert({ uid: action, databaseUid: uid, kind, goal }, at)
+  await actionsStore(db).insert(
+    { uid: action, databaseUid: uid, kind, goal, request, requestedBy: by.name },
+    at,
+  )
   if (warnings.length > 0) await actionsStore(db).update(action, { warnings }, at)
   await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', at)
   await databaseOrdersStore(db).note(uid)
@@ -65,12 +73,13 @@ export async function recordChange(
 export async function recordNothing(
   db: Db,
   uid: number,
-  { goal, reason }: Nothing,
+  { goal, reason, request }: Nothing,
   by: Actor,
   at: string,
 ): Promise<string> {
   const action = randomUUID()
-  await actionsStore(db).insert({ uid: action, databaseUid: uid, kind: 'upgrade', goal }, at)
+  const asked = { uid: action, databaseUid: uid, kind: 'upgrade', goal } as const
+  await actionsStore(db).insert({ ...asked, request, requestedBy: by.name }, at)
   await actionsStore(db).update(action, { status: 'done', progress: 100, warnings: [reason] }, at)
   const details = { to: describeRuns(goal), change: false }
   await auditStore(db).append({ type: 'bdb_upgrade_requested', by, databaseUid: uid, details }, at)

@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 export const copiedTables = [
   ...(['counters', 'users', 'logins', 'login_lanes', 'passwords', 'roles', 'user_roles'] as const),
   ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'settings', 'audit', 'audit_segments'] as const),
-  ...(['databases', 'groups', 'shards', 'actions', 'action_events', 'handovers'] as const),
+  ...(['databases', 'groups', 'shards', 'actions', 'action_lanes', 'action_events', 'handovers'] as const),
   ...(['modules', 'module_actions', 'statistics'] as const),
 ] satisfies readonly (keyof Tables)[]
 type Table = (typeof copiedTables)[number]

@@ -20,6 +20,7 @@ import * as indexesOfOne from './migrations/0018-indexes-of-one.ts'
 import * as largeNumbers from './migrations/0019-large-numbers.ts'
 import * as alertsOfUsers from './migrations/0020-alerts-of-users.ts'
 import * as statistics from './migrations/0021-statistics.ts'
+import * as whatActionsWaitFor from './migrations/0022-what-actions-wait-for.ts'
 import type { Db } from './store.ts'
 
 /** Numbered, forward only. The name is the order. */
@@ -45,6 +46,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   '0019-large-numbers': largeNumbers,
   '0020-alerts-of-users': alertsOfUsers,
   '0021-statistics': statistics,
+  '0022-what-actions-wait-for': whatActionsWaitFor,
 }
 
 /** Brings the schema of `db` up to date. Throws when a newer Fairlead wrote it, or a migration fails: then it is as it was before that one. */

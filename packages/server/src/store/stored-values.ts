@@ -1,5 +1,9 @@
 import {
+  type ActionOutcome,
+  type ActionPhase,
   ActionState,
+  actionOutcomes,
+  actionPhases,
   Build,
   type HoldReason,
   HoldReasonOrNull,
@@ -8,6 +12,7 @@ import {
 } from '@fairlead/api'
 import { Type } from 'typebox'
 import { oneOf } from './stored-column.ts'
+import { StoredWaiting } from './stored-lane.ts'
 
 /* What JSON columns of more than one table hold. Values that earlier versions did not write may be absent. */
 
@@ -70,6 +75,16 @@ export const StoredCertificate = Type.Object({
   keys: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
   writeStopMs: Type.Union([Type.Number(), Type.Null()]),
   heldMs: Type.Optional(Type.Union([Type.Number(), Type.Null()])),
+  group: Type.Optional(Type.Integer()),
+  parts: Type.Optional(
+    Type.Object({
+      ...{ hold: Type.Number(), pause: Type.Number(), equal: Type.Number() },
+      ...{ promote: Type.Number(), release: Type.Number() },
+    }),
+  ),
+  waited: Type.Optional(
+    Type.Object({ clients: Type.Number(), requests: Type.Number(), longestMs: Type.Number() }),
+  ),
   recovered: Type.Boolean(),
   fullSyncs: Type.Union([Type.Number(), Type.Null()]),
   at: Type.String(),
@@ -85,6 +100,12 @@ export const StoredChange = Type.Partial(
     waitingFor: Type.String(),
     needsPerson: Type.Boolean(),
     error: Type.Union([Type.String(), Type.Null()]),
+    phase: Type.Enum(Object.keys(actionPhases) as [ActionPhase]),
+    waiting: Type.Union([StoredWaiting, Type.Null()]),
+    outcome: Type.Union([Type.Enum(Object.keys(actionOutcomes) as [ActionOutcome]), Type.Null()]),
+    beganAt: Type.Union([Type.String(), Type.Null()]),
+    endedAt: Type.Union([Type.String(), Type.Null()]),
+    windowEnds: Type.Union([Type.String(), Type.Null()]),
     undo: Type.Boolean(),
     paused: Type.Boolean(),
     eligible: Type.Boolean(),

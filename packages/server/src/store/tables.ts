@@ -167,9 +167,21 @@ export interface Tables {
     needs_person: number
     pending: string
     error: string | null
+    waiting: string | null
+    handing_over: number
+    phase: string
+    /** How it ends if not as completed. */
+    ending: string | null
+    /** What was asked for, without secrets. */
+    request: string | null
+    requested_by: string | null
+    began_at: string | null
+    ended_at: string | null
     created_at: string
     changed_at: string
   }
+  /** One row a group of an action. */
+  readonly action_lanes: { action_uid: string; group_number: number; data: string }
   /** `manifest` is what module.json said, in our words. */
   readonly modules: {
     uid: string

@@ -32,7 +32,25 @@ export function moduleUpgradeFromWire(body: Body<typeof upgradeModules>): Upgrad
     forceDiscard: false,
     policy: plainPolicy,
     modules: entriesOf(body),
+    written: writtenOf(body),
   }
+}
+
+/** As the same request would be of an upgrade of the database. */
+function writtenOf(body: Body<typeof upgradeModules>): Readonly<Record<string, unknown>> {
+  const { modules, preserve_roles, may_discard_data, force_restart, ...single } = body
+  return {
+    ...(preserve_roles !== undefined && { preserve_roles }),
+    ...(may_discard_data !== undefined && { may_discard_data }),
+    ...(force_restart !== undefined && { force_restart }),
+    keep_engine_version: true,
+    modules: (modules ?? [single]).map(withoutArgs),
+  }
+}
+
+/** Arguments may hold secrets. */
+export function withoutArgs({ new_module_args: _, ...entry }: Entry): Omit<Entry, 'new_module_args'> {
+  return entry
 }
 
 function entriesOf(body: Body<typeof upgradeModules>): readonly ModuleEntry[] {

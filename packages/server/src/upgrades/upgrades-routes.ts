@@ -5,7 +5,7 @@ import type { UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import { oneOf } from '../databases/database-wire.ts'
 import { show } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
-import { moduleEntryFromWire, moduleUpgradeFromWire } from './module-upgrade-wire.ts'
+import { moduleEntryFromWire, moduleUpgradeFromWire, withoutArgs } from './module-upgrade-wire.ts'
 import type { UpgradedModules, Upgrades } from './upgrades-service.ts'
 
 /** Serves upgrades of databases and of their modules; with `dry_run` it answers with the plan. */
@@ -96,5 +96,6 @@ function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
         body.rollback_window === 'until_finalized' ? 'until-finalized' : (body.rollback_window ?? 0),
     },
     modules: (body.modules ?? []).map((entry, n) => moduleEntryFromWire(entry, `modules[${n}]`)),
+    written: { ...body, ...(body.modules !== undefined && { modules: body.modules.map(withoutArgs) }) },
   }
 }

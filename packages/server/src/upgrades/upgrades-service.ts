@@ -65,12 +65,18 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       const view = await databases.get(uid)
       refuseBusy(view)
       const { resolved, crowd } = await resolve(deps, view, request)
+      const asked = request.written ?? null
       if (!resolved.change)
         return view.action === undefined
-          ? databases.noteNothing(uid, { goal: resolved.goal, reason: nothingToDo(resolved.goal) }, by)
+          ? databases.noteNothing(
+              uid,
+              { goal: resolved.goal, reason: nothingToDo(resolved.goal), request: asked },
+              by,
+            )
           : view
       if (resolved.goal.discard) await proveTarget(view.database, resolved.goal, tryRuns)
-      return databases.begin(uid, { kind: 'upgrade', goal: resolved.goal, warnings: crowd }, by)
+      const change = { kind: 'upgrade', goal: resolved.goal, warnings: crowd, request: asked } as const
+      return databases.begin(uid, change, by)
     },
 
     async startModules(uid, request, by) {

@@ -1,6 +1,7 @@
 /** An action on the tests' world: its goal and its progress. */
 
-import { undoGoal } from '../../src/core/state/action.ts'
+import { type Action as RecordedAction, undoGoal } from '../../src/core/state/action.ts'
+import type { LaneRecord } from '../../src/core/state/lane-record.ts'
 import { noOrders, type Orders } from '../../src/core/state/orders.ts'
 import type { Goal, Step } from '../../src/core/state/topology.ts'
 import { wayBack } from '../../src/core/state/way-back.ts'
@@ -19,6 +20,9 @@ export interface Action {
   /** Null while it runs. */
   ended: 'done' | 'failed' | null
   readonly steps: { readonly group: number; readonly step: Step }[]
+  /** What turns have noted for people, and the lanes. Only whole turns note it (`isWhole` of lead.ts). */
+  noted: Partial<RecordedAction>
+  readonly lanes: Map<number, LaneRecord>
 }
 
 export function actionOf(world: World, asked: Goal): Action {
@@ -31,6 +35,7 @@ export function actionOf(world: World, asked: Goal): Action {
     error: null,
     ...{ warnings: [], obstacle: '', ended: null },
     steps: [],
+    ...{ noted: {}, lanes: new Map() },
   }
 }
 

@@ -188,6 +188,8 @@ export const runningAction: Action = {
   holdReason: null,
   waitingFor: '',
   needsPerson: false,
+  ...{ waiting: null, handingOver: false, phase: 'preparing', ending: null },
+  ...{ request: null, requestedBy: null, beganAt: '', endedAt: null },
   pending: [],
   error: null,
   createdAt: '',

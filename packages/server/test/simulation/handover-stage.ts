@@ -101,7 +101,7 @@ export function stageOf(plot: Plot): Stage {
     // A plan chooses no successor that has failed to carry out a command.
     role: {
       ...{ primary: connect(OLD), successor: connect(SUCCESSOR), others, build },
-      ...{ from: OLD, to: SUCCESSOR, successorRecord },
+      ...{ group: 0, from: OLD, to: SUCCESSOR, successorRecord },
       ...{ inCluster: plot.inCluster, errorReplies: 0 },
       orders: { give: () => orders.give(group), refused: () => orders.refused(group) },
     },
@@ -146,7 +146,7 @@ function hold(
     clients.at = to
   }
   return {
-    cut: 0,
+    ...{ cut: 0, waited: () => null },
     release: async () => letGo('old'),
     moveToSuccessor: async () => {
       letGo('successor')

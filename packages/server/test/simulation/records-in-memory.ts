@@ -1,4 +1,6 @@
 /** The records of the tests' world: each change is made at once and completely. */
+
+import { changed } from '../../src/core/standing/changed.ts'
 import type { Action as RecordedAction } from '../../src/core/state/action.ts'
 import { type Database, type ShardRecord, splitSlots } from '../../src/core/state/database.ts'
 import { runsOf } from '../../src/core/state/goal.ts'
@@ -104,17 +106,19 @@ function actionsOf(action: Action, alive: Alive): ActionsOnRecord {
     get: () => alive(() => recordedAction(action)),
     active: () => alive(active),
     listActive: () => alive(() => [active()].filter((one) => one !== undefined)),
-    update: (_, { handedOverAt, goal, error, warnings }) =>
+    lanes: () => alive(() => [...action.lanes.values()]),
+    update: (_, news, at) =>
       alive(() => {
-        if (goal !== undefined) action.goal = goal
-        if (error !== undefined) action.error = error
-        if (warnings !== undefined) action.warnings = warnings
-        if (handedOverAt !== undefined)
-          action.handedOverAt = handedOverAt === null ? null : Date.parse(handedOverAt)
+        for (const lane of news.lanes ?? []) action.lanes.set(lane.group, lane)
+        note(action, changed(recordedAction(action), news, at))
+      }),
+    finish: ({ error }, _, at) =>
+      alive(() => {
+        action.ended = error === null ? 'done' : 'failed'
+        const end = { status: action.ended, progress: 100, waiting: null, handingOver: false } as const
+        note(action, changed(recordedAction(action), end, at))
       }),
     closeWayBack: ({ goal }) => alive(() => JSON.stringify(goal) === JSON.stringify(action.goal)),
-    finish: ({ error }) =>
-      alive(() => void Object.assign(action, { ended: error === null ? 'done' : 'failed' })),
   }
 }
 
@@ -187,10 +191,20 @@ function databaseIn({ world, asked, goal, obstacle }: Action): Database {
   })
 }
 
-function recordedAction({ asked, goal, orders, handedOverAt, error, warnings }: Action): RecordedAction {
+/** What is on record of the action. */
+export function recordedAction(action: Action): RecordedAction {
+  const { asked, goal, orders, handedOverAt, error, warnings } = action
   return {
     ...runningAction,
+    ...action.noted,
     ...{ asked, goal, orders, error, warnings },
     handedOverAt: handedOverAt === null ? null : new Date(handedOverAt).toISOString(),
   }
+}
+
+/** Puts it on record anew. */
+export function note(action: Action, after: RecordedAction): void {
+  const { goal, orders, error, warnings, handedOverAt } = after
+  Object.assign(action, { goal, orders, error, warnings, noted: after })
+  action.handedOverAt = handedOverAt === null ? null : Date.parse(handedOverAt)
 }

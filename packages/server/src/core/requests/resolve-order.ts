@@ -1,3 +1,4 @@
+import type { HoldReason } from '@fairlead/api'
 import { type Action, undoGoal } from '../state/action.ts'
 import type { Refused } from '../state/refused.ts'
 
@@ -6,7 +7,19 @@ export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'r
 
 /** The changes that an order makes to an action. Empty: only begin the next turn at once. */
 export type OrderedChange = Partial<
-  Pick<Action, 'goal' | 'orders' | 'error' | 'handedOverAt' | 'waitingFor' | 'holdReason' | 'needsPerson'>
+  Pick<
+    Action,
+    | 'goal'
+    | 'orders'
+    | 'error'
+    | 'ending'
+    | 'handedOverAt'
+    | 'step'
+    | 'waiting'
+    | 'waitingFor'
+    | 'holdReason'
+    | 'needsPerson'
+  >
 >
 
 /**
@@ -23,16 +36,16 @@ export function resolveOrder(action: Action, order: Order, by: string): OrderedC
     case 'pause':
       return orders.paused ? notApplicable('it is paused already') : { orders: { ...orders, paused: true } }
     case 'resume':
-      if (orders.paused) return { orders: { ...orders, paused: false } }
+      if (orders.paused) return { orders: { ...orders, paused: false }, ...goesOn(action, ['paused']) }
       if (goal.policy.supervised && !orders.proceed && !goal.undo)
-        return { orders: { ...orders, proceed: true } }
+        return { orders: { ...orders, proceed: true }, ...goesOn(action, ['supervised']) }
       return notApplicable('it is neither paused nor stopped for supervision')
     case 'finalize':
       if (goal.undo || action.handedOverAt === null)
         return notApplicable('there is nothing to finalize before every group has handed over')
       return orders.finalize
         ? notApplicable('it is being finalized already')
-        : { orders: { ...orders, finalize: true } }
+        : { orders: { ...orders, finalize: true }, ...goesOn(action, ['until_finalized', 'rollback_window']) }
     case 'cancel':
       return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, order, by)
     case 'rollback':
@@ -53,7 +66,9 @@ function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): Ord
     goal: undoGoal(goal),
     orders: { ...orders, paused: false, finalize: false },
     error: `${describeTakenBack(action, order)}: asked for by ${by}`,
+    ending: order === 'cancel' ? 'cancelled' : 'rolled_back',
     handedOverAt: null,
+    waiting: null,
     holdReason: 'taken_back',
     waitingFor: `it is being taken back: ${order} was asked for by ${by}`,
     needsPerson: false,
@@ -70,7 +85,23 @@ function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'ro
 
 /** The goal as it was accepted: everything that was taken back until now is done again. */
 function turnRound({ asked, orders }: Action): OrderedChange {
-  return { goal: asked, orders: { ...orders, paused: false }, error: null, handedOverAt: null }
+  return {
+    ...{ goal: asked, orders: { ...orders, paused: false }, error: null, ending: null, handedOverAt: null },
+    ...nothingAwaited,
+  }
+}
+
+/** An action that waited for just this order does not wait any more; what the next turn finds is on record then. */
+function goesOn({ waiting }: Action, codes: readonly HoldReason[]): OrderedChange {
+  return waiting !== null && codes.includes(waiting.code) ? nothingAwaited : {}
+}
+
+const nothingAwaited: OrderedChange = {
+  step: '',
+  waiting: null,
+  holdReason: null,
+  waitingFor: '',
+  needsPerson: false,
 }
 
 function notApplicable(message: string): Refused {

@@ -24,6 +24,8 @@ export interface UpgradeRequest {
   readonly forceDiscard: boolean
   readonly policy: Policy
   readonly modules: readonly ModuleEntry[]
+  /** What the user sent, without secrets: for the record of the action. No rule reads it. */
+  readonly written?: Readonly<Record<string, unknown>>
 }
 
 /** The builds on the nodes and the catalogue of modules. */

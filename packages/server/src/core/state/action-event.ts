@@ -1,9 +1,26 @@
-import type { RollbackObstacle } from '@fairlead/api'
+import type { ActionOutcome, RollbackObstacle } from '@fairlead/api'
 import type { Action, Certificate } from './action.ts'
+import { isUndoing, outcomeOf, windowEndsOf } from './action-phase.ts'
+import type { LanePatch } from './lane-record.ts'
 
 /** A change of the visible state of an action. Applied in order, the changes give that state. */
 export type ActionChange = Partial<
-  Pick<Action, 'status' | 'progress' | 'step' | 'holdReason' | 'waitingFor' | 'needsPerson' | 'error'> & {
+  Pick<
+    Action,
+    | 'status'
+    | 'progress'
+    | 'step'
+    | 'holdReason'
+    | 'waitingFor'
+    | 'needsPerson'
+    | 'error'
+    | 'phase'
+    | 'waiting'
+    | 'beganAt'
+    | 'endedAt'
+  > & {
+    readonly outcome: ActionOutcome | null
+    readonly windowEnds: string | null
     /** Whether the action is being undone. */
     readonly undo: boolean
     readonly paused: boolean
@@ -16,9 +33,10 @@ export type ActionChange = Partial<
   }
 >
 
-/** What happened to an action: it changed, or a handover was proven for it. */
+/** What happened to an action: it changed, its lanes did, or a handover was proven for it. */
 export type ActionNotice =
   | { readonly type: 'action'; readonly change: ActionChange }
+  | { readonly type: 'lanes'; readonly lanes: readonly LanePatch[] }
   | { readonly type: 'handover'; readonly certificate: Certificate }
 
 /** A notice on record. `seq` rises over all actions. */
@@ -28,10 +46,10 @@ export type ActionEvent = ActionNotice & {
   readonly at: string
 }
 
-/** The part of an action that events report: everything that people see except the steps to come. */
+/** The part of an action that events report: everything that people see except lanes and the steps to come. */
 export function visibleOf(action: Action): Required<ActionChange> {
   const { status, progress, step, holdReason, waitingFor, needsPerson } = action
-  const { error, kind, goal, orders, wayBack } = action
+  const { error, orders, wayBack, phase, waiting, beganAt, endedAt } = action
   return {
     status,
     progress,
@@ -40,7 +58,8 @@ export function visibleOf(action: Action): Required<ActionChange> {
     waitingFor,
     needsPerson,
     error,
-    undo: goal.undo || (goal.kind === 'remove' && kind !== 'delete'),
+    ...{ phase, waiting, beganAt, endedAt, outcome: outcomeOf(action), windowEnds: windowEndsOf(action) },
+    undo: isUndoing(action),
     paused: orders.paused,
     eligible: wayBack?.eligible ?? false,
     rollbackObstacle: wayBack?.obstacle ?? null,
@@ -52,7 +71,7 @@ export function visibleOf(action: Action): Required<ActionChange> {
 /** The visible changes from `before` to `after`; undefined: none. */
 export function changeOf(before: ActionChange, after: ActionChange): ActionChange | undefined {
   const keys = Object.keys(after) as (keyof ActionChange)[]
-  const changed = keys.filter((key) => before[key] !== after[key])
+  const changed = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
   if (changed.length === 0) return undefined
   return Object.fromEntries(changed.map((key) => [key, after[key]]))
 }

@@ -1,5 +1,6 @@
-import type { ActionState, HoldReason } from '@fairlead/api'
+import type { ActionOutcome, ActionPhase, ActionState, HoldReason } from '@fairlead/api'
 import { type Goal, runsOf } from './goal.ts'
+import type { LaneRecord, WaitingSince } from './lane-record.ts'
 import type { Orders } from './orders.ts'
 import type { WayBack } from './way-back.ts'
 
@@ -38,8 +39,23 @@ export interface Action {
   /** The same as a sentence; empty while it does not wait. */
   readonly waitingFor: string
   readonly needsPerson: boolean
+  /** What it waits for while nothing is being done in any group; null while something is, and in records that are older than this field. */
+  readonly waiting: WaitingSince | null
+  /** The role of a group moves, or is about to. */
+  readonly handingOver: boolean
+  /** Follows from the rest at each change; on record so that all readers agree. */
+  readonly phase: ActionPhase
+  /** How it will end as things are now, if not as completed. Null: it is to reach its goal. */
+  readonly ending: Exclude<ActionOutcome, 'completed'> | null
   readonly pending: readonly PendingStep[]
   readonly error: string | null
+  /** What the user sent, without secrets; null where that is not known. */
+  readonly request: Readonly<Record<string, unknown>> | null
+  /** The name of the user that asked for it; null where that is not known. */
+  readonly requestedBy: string | null
+  /** When it left the queue, and when it ended; ISO 8601, null before. */
+  readonly beganAt: string | null
+  readonly endedAt: string | null
   readonly createdAt: string
   readonly changedAt: string
 }
@@ -59,10 +75,16 @@ export type ActionNews = Partial<
     | 'holdReason'
     | 'waitingFor'
     | 'needsPerson'
+    | 'waiting'
+    | 'handingOver'
+    | 'ending'
     | 'pending'
     | 'error'
   >
->
+> & {
+  /** Those that have changed. */
+  readonly lanes?: readonly LaneRecord[]
+}
 
 /** How far an action is; `done` and `failed` are final. */
 export type ActionStatus = 'queued' | 'running' | 'done' | 'failed'
@@ -91,11 +113,33 @@ export interface Certificate {
   readonly writeStopMs: number | null
   /** How long clients of the endpoint waited, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
   readonly heldMs: number | null
+  /** Absent, as are those below, in records that are older than these fields, and after a crash. */
+  readonly group?: number
+  /** How long each part took, one after the other, in milliseconds by the server's clock. */
+  readonly parts?: HandoverParts
+  /** How clients of the endpoint waited; absent also without an endpoint. */
+  readonly waited?: WaitedClients
   /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound, or null. */
   readonly recovered: boolean
   /** Null until every follower resumed the stream. */
   readonly fullSyncs: number | null
   readonly at: string
+}
+
+/** The parts of a handover. `hold` and `release` are 0 without an endpoint. */
+export interface HandoverParts {
+  readonly hold: number
+  readonly pause: number
+  readonly equal: number
+  readonly promote: number
+  readonly release: number
+}
+
+/** Clients of the endpoint that waited for an answer, their requests, and the longest wait in milliseconds. */
+export interface WaitedClients {
+  readonly clients: number
+  readonly requests: number
+  readonly longestMs: number
 }
 
 /** The goal that undoes an upgrade: what the database ran before, with the old primaries as primaries. */

@@ -38,10 +38,7 @@ export const unrestricted: Allowed = {
 export function allowedBy(goal: Goal, orders: Orders, handedOverAt: number | null, now: number): Allowed {
   const { supervised, rollbackWindow } = goal.policy
   if (goal.undo) return { ...unrestricted, paused: orders.paused }
-  const endsAt =
-    rollbackWindow === 'until-finalized' || handedOverAt === null
-      ? null
-      : handedOverAt + rollbackWindow * 1000
+  const endsAt = handedOverAt === null ? null : windowEndsAt(goal, new Date(handedOverAt).toISOString())
   return {
     paused: orders.paused,
     mayHandOver: !supervised || orders.proceed,
@@ -59,4 +56,10 @@ export function allowedBy(goal: Goal, orders: Orders, handedOverAt: number | nul
             why: `the old primaries stay as standbys until ${new Date(endsAt).toISOString().replace(/\.\d+Z$/, 'Z')}, or until a user finalizes or rolls back`,
           },
   }
+}
+
+/** When the rollback window ends by itself, Unix milliseconds; null: it does not. `handedOverAt` is ISO 8601. */
+export function windowEndsAt({ policy }: Pick<Goal, 'policy'>, handedOverAt: string): number | null {
+  const { rollbackWindow } = policy
+  return rollbackWindow === 'until-finalized' ? null : Date.parse(handedOverAt) + rollbackWindow * 1000
 }

@@ -139,6 +139,8 @@ export interface EngineState {
   readonly link: 'up' | 'down'
   /** A full sync is being received. */
   readonly syncing: boolean
+  /** How much of it has arrived, in bytes; `total` is null where the engine does not know it. Null or absent: none is received, or the engine does not say. */
+  readonly sync?: { readonly done: number; readonly total: number | null } | null
   readonly loading: boolean
   readonly replid: string
   readonly replid2: string

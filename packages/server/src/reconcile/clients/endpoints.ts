@@ -1,4 +1,5 @@
 import { type Address, ApiError, type EndpointReport, type EndpointSpec } from '@fairlead/api'
+import type { WaitedClients } from '../../core/state/action.ts'
 import { type Database, hasEndpoint, type ShardRecord } from '../../core/state/database.ts'
 import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
 import type { Goal } from '../../core/state/goal.ts'
@@ -170,31 +171,6 @@ export function isServed(database: Database): boolean {
   return hasEndpoint(database) && database.endpointPort !== null
 }
 
-/**
- * Why the process of a shard may not end yet: clients of the endpoint still read what it answered before its
- * role moved. The proxy reports them for half a minute at most: a client that does not read is not waited
- * for. Undefined: there are none.
- */
-export async function whyStillRead(
-  { uid }: Database,
-  shard: Address,
-  { proxy }: EndpointProxy<'reportProxy'>,
-): Promise<Obstacle | undefined> {
-  const { endpoints } = await proxy.reportProxy({}).catch((cause: unknown) => {
-    if (cause instanceof ProxyUnreachable) return { endpoints: [] } // and its clients with it
-    throw cause
-  })
-  const at = `${shard.host}:${shard.port}`
-  const readers = endpoints
-    .filter(({ id }) => id === endpointName(uid))
-    .flatMap(({ behind }) => behind)
-    .filter((each) => each.shard === at)
-    .reduce((sum, { connections }) => sum + connections, 0)
-  if (readers === 0) return undefined
-  const why = `${readers} client(s) still read what the shard at ${at} answered`
-  return { code: 'clients_reading', why }
-}
-
 /** Something is in the way, and no client is held. It says when to try again. */
 export interface NotHeld extends Obstacle {
   readonly afterMs: number
@@ -212,6 +188,8 @@ export interface HeldClients {
    * next turn points the endpoint when it is back.
    */
   moveToSuccessor(): Promise<number | null>
+  /** How clients waited; null before that, and where the proxy does not say. */
+  waited(): WaitedClients | null
 }
 
 /**
@@ -249,14 +227,16 @@ export async function holdClients(
       cut,
     }
   }
+  let waited: WaitedClients | null = null
   return {
-    cut,
-    release,
+    ...{ cut, release, waited: () => waited },
     async moveToSuccessor() {
       try {
-        const { heldMs } = await effect('switch-endpoint', () =>
+        const { heldMs, clients, requests, longestWaitMs } = await effect('switch-endpoint', () =>
           proxy.switchEndpoint({ params, body: { upstream, ...only } }),
         )
+        if (clients !== undefined && requests !== undefined && longestWaitMs !== undefined)
+          waited = { clients, requests, longestMs: longestWaitMs }
         return heldMs
       } catch (cause) {
         if (cause instanceof ProxyUnreachable || cause instanceof ApiError) return null

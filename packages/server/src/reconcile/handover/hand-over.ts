@@ -1,11 +1,11 @@
-import type { Certificate } from '../../core/state/action.ts'
+import type { Certificate, WaitedClients } from '../../core/state/action.ts'
 import { type History, historyBefore, type ShardRecord } from '../../core/state/database.ts'
 import type { HeldClients, NotHeld } from '../clients/endpoints.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { Clock, TakingOver } from '../turn/ports.ts'
 import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
 import { replicationOf } from './handover-gate.ts'
-import { type Moved, type MovingGroup, type MovingPorts, moveRole } from './move-role.ts'
+import { type Moved, type MovingGroup, type MovingPorts, moveRole, msSince } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
 import { letWritesGo } from './stop-writes.ts'
@@ -14,6 +14,7 @@ import { letWritesGo } from './stop-writes.ts'
 export interface RoleToMove
   extends Pick<MovingGroup, 'primary' | 'successor' | 'others' | 'build' | 'errorReplies' | 'orders'> {
   readonly inCluster: boolean
+  readonly group: number
   readonly from: number
   readonly to: number
   /** The address at which replicas can follow the successor. */
@@ -64,7 +65,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   await clients.giveUpBlocked()
   // Counted from before the hold: the hold ends later than this, and so does the pause.
   const until = time.elapsed() + ORDER_WITHIN_MS
+  const began = time.elapsed()
   const held = await clients.hold()
+  const holdMs = held === null ? 0 : msSince(began, time)
   if (held !== null && 'why' in held) {
     await record.abandon()
     await record.cut(held.cut)
@@ -88,7 +91,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }
   await record.cut(held?.cut ?? 0)
-  await finishHandover(role, moved, ports)
+  await finishHandover(role, { ...moved, hold: holdMs, waited: held?.waited() ?? null }, ports)
   return { kind: 'done' }
 }
 
@@ -99,8 +102,8 @@ const CALM_MS = 3_000
 
 /** Step 6. The record comes first: clients that connect to the shard itself ask for it there. */
 async function finishHandover(
-  { primary, successor, others, build, successorRecord, from, to, inCluster }: RoleToMove,
-  moved: Moved,
+  { primary, successor, others, build, successorRecord, group, from, to, inCluster }: RoleToMove,
+  moved: Moved & { readonly hold: number; readonly waited: WaitedClients | null },
   ports: HandoverPorts,
 ): Promise<void> {
   const { effect, record, now } = ports
@@ -119,6 +122,10 @@ async function finishHandover(
     keys: moved.keys,
     writeStopMs: moved.writeStopMs,
     heldMs: moved.heldMs,
+    group,
+    parts:
+      moved.heldMs === null ? { ...moved.parts, hold: 0, release: 0 } : { ...moved.parts, hold: moved.hold },
+    ...(moved.heldMs !== null && moved.waited !== null && { waited: moved.waited }),
     recovered: false,
     fullSyncs: null,
     at: new Date(now()).toISOString(),

@@ -9,6 +9,7 @@ import {
   type Moved,
   type MovingGroup,
   type MovingPorts,
+  measureParts,
   msSince,
   type NotMoved,
   tooLate,
@@ -39,13 +40,13 @@ export async function moveRoleInCluster(
 ): Promise<Moved | NotMoved> {
   const { primary, successor, build } = group
   const [period, clock] = await Promise.all([readPingPeriod(primary), readClock(successor, ports.time)])
-  const began = ports.time.elapsed()
+  const [began, parts] = [ports.time.elapsed(), measureParts(ports.time)]
   try {
-    const first = await stopWrites(primary, build, ports, async () => {
-      const [, seen] = await Promise.all([primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S), look(group)])
-      return seen
-    })
-    const equal = await becomeEqual(group, first, ports.time)
+    const first = await parts.lap(
+      'pause',
+      stopWrites(primary, build, ports, () => lookWithoutPings(group)),
+    )
+    const equal = await parts.lap('equal', becomeEqual(group, first, ports.time))
     if ('why' in equal) {
       await letWritesGo(primary, build, ports)
       return equal
@@ -56,7 +57,8 @@ export async function moveRoleInCluster(
       return still
     }
     group.orders.give()
-    if (!(await ports.takeovers.order(successor, { clock, until: still.until }, ports.effect))) {
+    const order = ports.takeovers.order(successor, { clock, until: still.until }, ports.effect)
+    if (!(await parts.lap('promote', order))) {
       group.orders.refused()
       await letWritesGo(primary, build, ports)
       return tooLate
@@ -64,15 +66,23 @@ export async function moveRoleInCluster(
     const writeStopMs = msSince(began, ports.time)
     // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
-      group.takeClients(),
+      parts.lap('release', group.takeClients()),
       // From here on it redirects clients that connect to it directly, also those that it held.
       untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),
     ])
     const { replid, keys } = equal
-    return { replid, offset: still.offset, keys, writeStopMs, heldMs }
+    return { replid, offset: still.offset, keys, writeStopMs, heldMs, parts: parts.all() }
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }
+}
+
+async function lookWithoutPings(group: MovingGroup) {
+  const [, seen] = await Promise.all([
+    group.primary.call('CONFIG', 'SET', PING_SETTING, NEVER_S),
+    look(group),
+  ])
+  return seen
 }
 
 /** After an interruption the former ping period is not known, so the engine's default is set. */

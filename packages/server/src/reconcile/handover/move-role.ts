@@ -7,6 +7,7 @@ import {
   type ReplicationInfo,
   readInfo,
 } from '@fairlead/engine'
+import type { HandoverParts } from '../../core/state/action.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { countKeys } from '../look/count-keys.ts'
 import type { EffectRunner, PassingTime } from '../turn/ports.ts'
@@ -49,6 +50,8 @@ export interface Moved {
   readonly writeStopMs: number
   /** How long clients of the endpoint waited: from before the pause until they were served by the successor; null without any. */
   readonly heldMs: number | null
+  /** How long each part took, in milliseconds. */
+  readonly parts: Omit<HandoverParts, 'hold'>
 }
 
 /** The role has not moved, and the primary still serves. `hopeless`: trying again would not help. */
@@ -73,8 +76,12 @@ const CATCH_UP_MS = 300
 export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<Moved | NotMoved> {
   const { effect, time } = ports
   const { primary, successor, build } = group
-  const began = time.elapsed()
-  const equal = await becomeEqual(group, await stopWrites(primary, build, ports, () => look(group)), time)
+  const [began, parts] = [time.elapsed(), measureParts(time)]
+  const first = await parts.lap(
+    'pause',
+    stopWrites(primary, build, ports, () => look(group)),
+  )
+  const equal = await parts.lap('equal', becomeEqual(group, first, time))
   if ('why' in equal) {
     await letWritesGo(primary, build, ports)
     return equal
@@ -89,25 +96,45 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
           replicationOf(successor),
         ]),
   )
-  if (demoted === null) {
-    await letWritesGo(primary, build, ports)
-    return tooLate
-  }
+  if (demoted === null) return letWritesGo(primary, build, ports).then(() => tooLate)
   const [, frozen, seen] = demoted
   const held = isAt(seen, frozen) ? seen : await replicationOf(successor)
   if (!isAt(held, frozen)) {
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
     await letWritesGo(primary, build, ports)
-    return {
-      code: 'replication',
-      why: `the primary stood at ${frozen.replid}:${frozen.offset} and the successor at ${held.replid}:${held.offset}; nothing was moved`,
-      hopeless: false,
-    }
+    return notMet(frozen, held)
   }
-  await effect('promote', () => promote(group))
+  await parts.lap(
+    'promote',
+    effect('promote', () => promote(group)),
+  )
   const writeStopMs = msSince(began, time)
-  const { replid, offset } = frozen
-  return { replid, offset, keys: equal.keys, writeStopMs, heldMs: await group.takeClients() }
+  const heldMs = await parts.lap('release', group.takeClients())
+  return { ...pointOf(frozen), keys: equal.keys, writeStopMs, heldMs, parts: parts.all() }
+}
+
+function notMet(frozen: Point, held: Point): NotMoved {
+  const why = `the primary stood at ${frozen.replid}:${frozen.offset} and the successor at ${held.replid}:${held.offset}; nothing was moved`
+  return { code: 'replication', why, hopeless: false }
+}
+
+function pointOf({ replid, offset }: Point): Point {
+  return { replid, offset }
+}
+
+/** How long the parts of a move take. The laps follow one after the other: each begins where the last one ended. */
+export function measureParts(time: Pick<Time, 'elapsed'>) {
+  const parts = { pause: 0, equal: 0, promote: 0, release: 0 }
+  let from = time.elapsed()
+  return {
+    async lap<T>(part: keyof Moved['parts'], work: Promise<T>): Promise<T> {
+      const done = await work
+      parts[part] = msSince(from, time)
+      from = time.elapsed()
+      return done
+    },
+    all: (): Moved['parts'] => ({ ...parts }),
+  }
 }
 
 /** Checked because nothing is sent over a broken connection: then the successor has certainly not received the order. */

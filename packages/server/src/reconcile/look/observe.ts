@@ -30,6 +30,7 @@ import type { Clock, EngineConnections, HandoverRecords, NodeAgent, ShardRecords
 import { countKeys } from './count-keys.ts'
 import { readEngineMemory } from './read-engine-memory.ts'
 import { readSaving } from './read-saving.ts'
+import { readSync } from './read-sync.ts'
 
 /** The ports for observing a database. */
 export type ObservingPorts = NodeAgent<'reportNode' | 'reportShards'> &
@@ -196,6 +197,7 @@ function readEngine(text: string, cluster: ClusterView | null, records: readonly
     primary: replication.primary && plainAddress(replication.primary, records),
     link: replication.link,
     syncing: replication.syncing,
+    sync: replication.syncing ? readSync(fields) : null,
     loading: isOn('loading') || isOn('async_loading'),
     replid: replication.replid,
     replid2: replication.replid2,

@@ -57,7 +57,10 @@ test('an undo that waits for an introduction which never arrives says so after a
   const { lastLanes, memory, whole: arrived } = turns(action)
   const noted = async (lanes: readonly Lane[]) => {
     const news: ActionNews[] = []
-    const actions = { update: async (_: string, more: ActionNews) => void news.push(more) }
+    const actions = {
+      lanes: async () => [],
+      update: async (_: string, more: ActionNews) => void news.push(more),
+    }
     await noteAction(action, oneSided(false), lanes, memory, { actions, now: () => 0 })
     return news.at(-1)
   }

@@ -7,7 +7,14 @@ import type { TurnPorts } from './turn-ports.ts'
 /** An upgrade that has not moved a role, of a database whose shards answer nothing just now. */
 function upgrading({ undo } = { undo: false }) {
   const goal = { kind: 'keep', undo, from: { build: { flavour: 'redis', version: '7.0.15' } } }
-  const action = { uid: 'one', databaseUid: 1, kind: 'upgrade', goal, error: null } as unknown as Action
+  const action = {
+    uid: 'one',
+    databaseUid: 1,
+    kind: 'upgrade',
+    goal,
+    error: null,
+    waiting: null,
+  } as unknown as Action
   const news: ActionNews[] = []
   const ports = {
     databases: { get: async () => ({ uid: 1, groups: [] }) },
@@ -45,5 +52,8 @@ test('an agent that answers late ends no upgrade, however often: the action says
   await meetTrouble(1, late, 9, ports)
   await meetTrouble(1, late, 90, ports)
   expect(isGivenUp()).toBe(false)
-  expect(last()).toMatchObject({ holdReason: 'trouble', waitingFor: expect.stringContaining(late.message) })
+  expect(last()).toMatchObject({
+    ...{ holdReason: 'trouble', waitingFor: expect.stringContaining(late.message) },
+    waiting: { on: 'time', code: 'trouble', stuck: false },
+  })
 })

@@ -13,7 +13,7 @@ import type {
 export type TurnPorts = StepPorts &
   ObservingPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &
-  ActionRecords<'get' | 'active' | 'listActive' | 'update' | 'finish'> &
+  ActionRecords<'get' | 'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
   NodeAgent<'putLimits' | 'putShardCertificate' | 'readBaseline'> &
   EndpointProxy<'removeEndpoint'> &

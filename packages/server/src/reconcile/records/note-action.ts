@@ -1,6 +1,7 @@
-import { foresee } from '../../core/dry-run/foresee.ts'
+import { type Foreseen, foresee } from '../../core/dry-run/foresee.ts'
 import { type NamedStep, nameSteps } from '../../core/dry-run/name-steps.ts'
 import { UPGRADES_AT_ONCE, whyNotAdmitted } from '../../core/requests/admit-upgrade.ts'
+import { since } from '../../core/standing/wait-of.ts'
 import {
   type Action,
   type ActionNews,
@@ -10,11 +11,13 @@ import {
 } from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
+import type { Waiting } from '../../core/state/lane-record.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Goal, ObservedDatabase, Verdict } from '../../core/state/topology.ts'
 import { hasHandedOver, wayBack } from '../../core/state/way-back.ts'
 import type { ActionRecords, Clock, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
+import { noteLanes } from './note-lanes.ts'
 
 /** After how many milliseconds to ask again whether other upgrades still go first; undefined: it is this action's turn. The reason is noted in the action. */
 export async function hasToWait(
@@ -24,7 +27,8 @@ export async function hasToWait(
   if (action.status !== 'queued') return undefined
   const obstacle = whyNotAdmitted(action, await ports.actions.listActive(action.uid))
   if (obstacle === undefined) return undefined
-  await note(action, ports, said(obstacle))
+  const { code, why } = obstacle
+  await noteWait(action, { ...{ shard: null, until: null, stuck: false, on: 'capacity' }, code, why }, ports)
   // The first few in the queue ask often. A thousand behind them must not slow down those that run.
   return Math.min(QUEUED_MS.most, QUEUED_MS.least * Math.ceil(obstacle.places / UPGRADES_AT_ONCE))
 }
@@ -37,13 +41,18 @@ export async function noteAction(
   seen: ObservedDatabase,
   lanes: readonly Lane[],
   memory: TurnMemory,
-  ports: ActionRecords<'update'> & Clock,
+  ports: ActionRecords<'lanes' | 'update'> & Clock,
 ): Promise<void> {
   const { databaseUid, goal } = action
+  const at = new Date(ports.now()).toISOString()
   const verdict = mostTelling(lanes)
   const late = verdict.kind === 'do' ? verdict.late : undefined
   const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : (late ?? memory.whyHeld(databaseUid))
   const isTime = verdict.kind !== 'done' && memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)
+  const toCome = isTime ? foresee(seen, goal) : undefined
+  // An old shard may have taken the place of a new primary that died: then the role has to move again.
+  const handedOverAt = handedOver(seen, goal) ? (action.handedOverAt ?? at) : null
+  const noted = await noteLanes({ ...action, handedOverAt }, { seen, lanes, toCome, at }, memory, ports)
   // One record for all of it: each waits for the disk.
   await note(action, ports, {
     status: 'running',
@@ -52,18 +61,18 @@ export async function noteAction(
     needsPerson:
       verdict.kind === 'stuck' || late !== undefined || (verdict.kind === 'hold' && verdict.on === 'person'),
     ...(action.kind === 'upgrade' && { wayBack: wayBack(seen, action.asked) }),
-    ...(handedOver(seen, goal) &&
-      action.handedOverAt === null && { handedOverAt: new Date(ports.now()).toISOString() }),
-    ...(isTime && planOf(action, seen, memory)),
+    handedOverAt,
+    ...noted,
+    ...(toCome !== undefined && planOf(action, seen, toCome, memory)),
   })
 }
 
 function planOf(
   { databaseUid, goal, progress }: Action,
   seen: ObservedDatabase,
+  toCome: readonly Foreseen[],
   memory: Pick<TurnMemory, 'stepsTaken'>,
 ): Pick<Action, 'progress' | 'pending'> {
-  const toCome = foresee(seen, goal)
   return {
     progress: progressOf(progress, {
       stepsTaken: memory.stepsTaken(databaseUid),
@@ -98,8 +107,11 @@ export async function noteTrouble(
   lasts: boolean,
   ports: ActionRecords<'update'> & Clock,
 ): Promise<void> {
-  const obstacle = said({ code: 'trouble', why: `it failed and is tried again: ${why}` })
-  await note(action, ports, { ...obstacle, ...(lasts && { needsPerson: true }) })
+  const trouble: Waiting = {
+    ...{ shard: null, until: null, stuck: lasts, on: lasts ? 'person' : 'time', code: 'trouble' },
+    why: `it failed and is tried again: ${why}`,
+  }
+  await noteWait(action, trouble, ports, lasts)
 }
 
 /** The goal is reached: an upgrade takes effect on record, or was taken back and has failed; whole or not at all. */
@@ -123,7 +135,10 @@ export async function giveUpAction(
   log.warn({ action: action.uid, database: action.databaseUid, why }, 'an action is given up')
   await actions.update(
     action.uid,
-    { goal: undoGoal(action.goal), error: why, handedOverAt: null },
+    {
+      ...{ goal: undoGoal(action.goal), error: why, ending: 'failed', handedOverAt: null },
+      waiting: null,
+    },
     new Date(now()).toISOString(),
   )
 }
@@ -142,6 +157,17 @@ export async function warnOf(
 function onceAShard(pending: PendingStep[], { shard, kind, why }: NamedStep): PendingStep[] {
   if (shard === '' || pending.some((one) => one.shard === shard)) return pending
   return [...pending, { shard, kind, why }]
+}
+
+/** The whole action waits. */
+async function noteWait(
+  action: Action,
+  wait: Waiting,
+  ports: ActionRecords<'update'> & Clock,
+  needsPerson = false,
+): Promise<void> {
+  const waiting = since(wait, action.waiting, new Date(ports.now()).toISOString())
+  await note(action, ports, { ...said(wait), waiting, ...(needsPerson && { needsPerson }) })
 }
 
 /** Why it waits, for programs and for people. */

@@ -18,6 +18,7 @@ const reads = new Set([
   'active',
   'listActive',
   'open',
+  'lanes',
   'last',
 ])
 

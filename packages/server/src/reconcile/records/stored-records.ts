@@ -1,3 +1,4 @@
+import { actionLanesStore } from '../../actions/action-lanes-store.ts'
 import { actionsStore } from '../../actions/actions-store.ts'
 import { handoversStore } from '../../actions/handovers-store.ts'
 import { auditStore } from '../../audit/audit-store.ts'
@@ -48,6 +49,7 @@ export function storedRecords(
       get: (uid) => actionsStore(db).get(uid),
       active: (databaseUid) => actionsStore(db).active(databaseUid),
       listActive: () => actionsStore(db).listActive(),
+      lanes: (uid) => actionLanesStore(db).of(uid),
       update: (uid, news, at) => write((within) => actionsStore(within).update(uid, news, at)),
       closeWayBack: (action, wayBack, at) => write((within) => closeWayBack(within, action, wayBack, at)),
       finish: (action, database, at) => write((within) => finish(within, action, database, at)),
@@ -133,13 +135,13 @@ async function finish(db: Db, action: Action, database: Database, at: string): P
   const failed = action.error !== null
   const databases = databasesStore(db)
   if (await isSuperseded(db, action)) return
-  const end = { status: failed ? 'failed' : 'done', progress: failed ? action.progress : 100 } as const
+  const end = { status: failed ? 'failed' : 'done', progress: 100 } as const
   await actionsStore(db).update(
     action.uid,
     {
       ...end,
       step: '',
-      ...{ holdReason: null, waitingFor: '' },
+      ...{ holdReason: null, waitingFor: '', waiting: null, handingOver: false },
       needsPerson: false,
       pending: [],
       ...(action.kind === 'upgrade' && { wayBack: wayBackClosed('ended', 'it has ended') }),

@@ -4,7 +4,7 @@ import { surgeBytes } from '../../core/state/surge-bytes.ts'
 import type { Step } from '../../core/state/topology.ts'
 import { isDeclined } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import { whyStillRead } from '../clients/endpoints.ts'
+import { whyStillRead } from '../clients/why-still-read.ts'
 import { setLimits } from '../shards/keep-limits.ts'
 import {
   asTheyRun,

@@ -145,7 +145,7 @@ async function recordAndMove(
   using bus = await listenOnTheBus(step, primary, context)
   return await handOver(
     {
-      ...{ primary, successor, others, from: step.from, to: step.to, inCluster: database.cluster },
+      ...{ primary, successor, others, group, from: step.from, to: step.to, inCluster: database.cluster },
       build: member(step.from, { members }).runs.build,
       errorReplies: engineOf(step.to, seen)?.errorReplies ?? 0,
       successorRecord: toFollow(step.to, context),

@@ -145,6 +145,7 @@ async function recoverCertificate(
     keys: null,
     writeStopMs: longestWriteStopMs(handover, ports.now()),
     heldMs: null,
+    group: handover.group,
     recovered: true,
     fullSyncs: null,
     at: new Date(ports.now()).toISOString(),

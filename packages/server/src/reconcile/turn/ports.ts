@@ -5,6 +5,7 @@ import type { Queued } from '../../core/requests/admit-upgrade.ts'
 import type { Action, ActionNews, Certificate } from '../../core/state/action.ts'
 import type { Database, History, Reserved, ShardPlace, ShardRecord } from '../../core/state/database.ts'
 import type { Handover } from '../../core/state/handover.ts'
+import type { LaneRecord } from '../../core/state/lane-record.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
 import type { WayBack } from '../../core/state/way-back.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
@@ -183,6 +184,8 @@ export interface ActionsOnRecord {
   active(databaseUid: number): Promise<Action | undefined>
   /** The active actions of all databases. With `including`, the uid of an action, the answer may be a moment old, but contains that action. */
   listActive(including?: string): Promise<readonly (Queued & { readonly databaseUid: number })[]>
+  /** The lanes of an action, by group. */
+  lanes(uid: string): Promise<readonly LaneRecord[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
   /**
    * The last standby of a group is about to be given up: from now on no rollback is accepted. False, and nothing is changed: the action has another goal by now,

@@ -1,0 +1,165 @@
+import type { ActionState } from './action-state.ts'
+
+/*
+ * The words for what an action is, does and waits for. The API, the command line and the console show these, and docs/actions.md is
+ * printed from them. A code is never given another meaning, and none is taken out: records hold it.
+ */
+
+/** A code as people read it, and what it means. */
+interface Words {
+  /** For a headline or a cell. */
+  readonly label: string
+  readonly meaning: string
+}
+
+/** Where an action is: exactly one of these, at any time. */
+export const actionPhases = {
+  queued: {
+    label: 'Waits for its turn',
+    meaning: 'Accepted. Other upgrades go first, or the first look is about to come',
+  },
+  preparing: {
+    label: 'Builds the new side',
+    meaning:
+      'New shards start and receive the data, and nothing moves just now. In a sharded database some groups may have handed over already: the lanes say which',
+  },
+  ready: {
+    label: 'Ready for your go',
+    meaning: 'The upgrade is supervised, everything is ready, and no role moves before a user resumes it',
+  },
+  handing_over: { label: 'Hands over', meaning: 'The primary role of a group moves, or is about to' },
+  window: {
+    label: 'Served by the new build; the way back is kept',
+    meaning:
+      'Every group has handed over. The old primaries stay as standbys until the window ends, or until a user finalizes',
+  },
+  finishing: {
+    label: 'Finishes',
+    meaning:
+      'Every group has handed over, and nothing holds back the rest: the other shards are upgraded, and surplus ones leave',
+  },
+  paused: {
+    label: 'Paused',
+    meaning:
+      'A user has paused it. Nothing new begins. Faults are still repaired, and a handover that has begun is completed',
+  },
+  stuck: { label: 'Cannot go on', meaning: 'Nothing can be done until a person removes what is in the way' },
+  undoing: {
+    label: 'Is taken back',
+    meaning: 'It undoes what it began, and will end as rolled back, cancelled or failed',
+  },
+  ended: { label: 'Ended', meaning: 'Nothing of it changes any more: `outcome` says how it ended' },
+} as const satisfies Readonly<Record<string, Words>>
+/** `phase` of an action. */
+export type ActionPhase = keyof typeof actionPhases
+
+/** How an action ended. */
+export const actionOutcomes = {
+  completed: { label: 'Completed', meaning: 'The goal is reached' },
+  rolled_back: {
+    label: 'Rolled back',
+    meaning: 'A user ordered `rollback`: the database is as it was before',
+  },
+  cancelled: { label: 'Cancelled', meaning: 'A user ordered `cancel`: the database is as it was before' },
+  failed: {
+    label: 'Failed',
+    meaning: 'Fairlead gave it up, and the database is as it was before; or it could not be created',
+  },
+} as const satisfies Readonly<Record<string, Words>>
+/** `outcome` of an action that has ended. */
+export type ActionOutcome = keyof typeof actionOutcomes
+
+/** What an action waits on while nothing is being done. */
+export const waitsOn = {
+  person: {
+    label: 'Waits for a person',
+    meaning: 'It goes on when a user orders something, or removes what is in the way',
+  },
+  time: { label: 'Waits for a time', meaning: 'It goes on by itself: at `until`, or when it is tried again' },
+  group: { label: 'Waits for other groups', meaning: 'Other groups of the database go first' },
+  capacity: {
+    label: 'Waits for room',
+    meaning: 'Memory, disk, or the number of upgrades or shards that run at once',
+  },
+  shard: {
+    label: 'Waits for a shard',
+    meaning: '`shard` has to answer, load, receive its data, write a file, or let clients go',
+  },
+} as const satisfies Readonly<Record<string, Words>>
+/** `on` of what an action waits for. */
+export type WaitsOn = keyof typeof waitsOn
+
+/** What a shard is to its group. */
+export const shardDuties = {
+  primary: { label: 'primary', meaning: 'It serves the group' },
+  replica: { label: 'replica', meaning: 'It follows the primary' },
+  surge: {
+    label: 'surge',
+    meaning: 'It was added for the upgrade, and takes the role over when it is ready',
+  },
+  standby: { label: 'standby', meaning: 'It was primary before the upgrade, and could take the role back' },
+  leaving: { label: 'leaving', meaning: 'It is being removed' },
+} as const satisfies Readonly<Record<string, Words>>
+/** `role` of a shard in a lane. */
+export type ShardDuty = keyof typeof shardDuties
+
+/** The orders that a user may give, in the words of a button. */
+export const orderWords = {
+  pause: { label: 'Pause', meaning: 'Begin nothing new' },
+  resume: { label: 'Resume', meaning: 'Go on after a pause, or after the stop of a supervised upgrade' },
+  cancel: { label: 'Cancel', meaning: 'Take the upgrade back' },
+  rollback: {
+    label: 'Roll back',
+    meaning: 'Hand the roles back to the old primaries; during that: turn round again',
+  },
+  finalize: { label: 'Finalize', meaning: 'Give up the way back' },
+  retry: { label: 'Try again', meaning: 'Try the blocked step at once; of a failed upgrade: begin it again' },
+} as const satisfies Readonly<Record<string, Words>>
+/** The name of an order. */
+export type OrderName = keyof typeof orderWords
+
+/** `op_name` of a step. */
+export type StepName = Exclude<ActionState, '' | 'wait' | 'hold' | 'stuck' | 'hopeless' | 'done'>
+
+/** The steps of a lane: as something that is done. */
+export const stepWords = {
+  'add-shard': { label: 'Add a shard', meaning: 'A new shard gets a place and a number' },
+  'start-shard': { label: 'Start the shard', meaning: 'Its process starts again, with what it is to run' },
+  'restart-shard': { label: 'Restart on the goal', meaning: 'A replica is upgraded in place' },
+  'restart-primary': {
+    label: 'Restart in place',
+    meaning: 'The only shard of the group restarts on the goal. The group does not serve meanwhile',
+  },
+  'retire-shard': { label: 'Retire the shard', meaning: 'Its process ends, and its folder is removed' },
+  'end-process': { label: 'End the process', meaning: 'A process that hangs is ended' },
+  follow: { label: 'Follow the primary', meaning: 'The shard is told to follow the primary' },
+  promote: { label: 'Promote', meaning: 'A replica takes the place of a primary that is gone' },
+  'take-back': { label: 'Take slots back', meaning: 'Slots that a stranger claims are taken back' },
+  fence: {
+    label: 'Stop writes',
+    meaning: 'Two shards take writes, and neither may until a person has decided',
+  },
+  'enable-aof': { label: 'Write to disk', meaning: 'The append-only file is switched on' },
+  'save-snapshot': { label: 'Save a snapshot', meaning: 'The data is written to disk' },
+  'hand-over': { label: 'Hand over', meaning: 'The primary role moves to another shard, without loss' },
+  'release-handover': {
+    label: 'Let clients go on',
+    meaning: 'What an interrupted handover had stopped is released',
+  },
+  'seal-handover': {
+    label: 'Complete the certificate',
+    meaning: 'Full syncs that the handover caused are counted',
+  },
+  'record-primary': { label: 'Record the primary', meaning: 'The records name the shard that serves' },
+  'record-follows': {
+    label: 'Record what it follows',
+    meaning: 'The records name the shard that it follows when it starts',
+  },
+  'record-wish': { label: 'Record what it follows', meaning: 'The former name of `record-follows`' },
+  meet: { label: 'Introduce shards', meaning: 'Shards of the cluster learn of each other' },
+  'assign-slots': { label: 'Assign slots', meaning: 'The shard gets the slots of its group' },
+  'forget-node': {
+    label: 'Forget a former shard',
+    meaning: 'The shards of the cluster forget one that is gone',
+  },
+} as const satisfies Readonly<Record<StepName, Words>>

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox'
+
+/** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
+export const Certificate = Type.Object({
+  from: Type.String({ description: 'Shard that was primary' }),
+  to: Type.String({ description: 'Shard that is primary now' }),
+  replid: Type.String({ description: 'Replication id both shared while the writes were stopped' }),
+  offset_from: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Frozen offset of the demoted shard; null if a crash came before it was on record, and the engines do not know it any more',
+  }),
+  offset_to: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Where the history of the promoted shard branched off, as that shard reports it. If it is lower than offset_from, the difference is lost. Null if a crash came before it was on record, and the process of that shard has been replaced since',
+  }),
+  keys: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      'Keys that both held at that point, over all databases; null where a crash made counting impossible',
+  }),
+  write_stop_ms: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock; null if it was reconstructed after a crash, and the clock was set back meanwhile',
+  }),
+  held_ms: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
+  }),
+  group: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Null in records that are older than this field',
+  }),
+  phases: Type.Union(
+    [
+      Type.Object({
+        hold: Type.Number({
+          description: 'Until all that held clients had asked was answered; 0 without an endpoint',
+        }),
+        pause: Type.Number({ description: 'Until the old primary took no more writes' }),
+        equal: Type.Number({ description: 'Until every follower had everything' }),
+        promote: Type.Number({ description: 'Until the new primary served' }),
+        release: Type.Number({
+          description: 'Until clients of the endpoint were served by it; 0 without an endpoint',
+        }),
+      }),
+      Type.Null(),
+    ],
+    {
+      description:
+        'Milliseconds of each part, by the server’s clock, one after the other; null where a crash interrupted it, and in older records',
+    },
+  ),
+  clients_held: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Clients of the endpoint that waited for an answer meanwhile; null as held_ms is',
+  }),
+  requests_held: Type.Union([Type.Integer(), Type.Null()], { description: 'Requests of theirs that waited' }),
+  longest_wait_ms: Type.Union([Type.Number(), Type.Null()], {
+    description: 'No client waited longer for its answer to begin; 0: none had to wait',
+  }),
+  recovered: Type.Boolean({
+    description: 'Reconstructed after a crash of the control plane: write_stop_ms is then an upper bound',
+  }),
+  full_syncs: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Full syncs that the handover caused; null until every follower is linked again',
+  }),
+  at: Type.String(),
+})
+export type Certificate = Static<typeof Certificate>

@@ -1,0 +1,188 @@
+import type { Action as ActionAnswer, OrderName } from '@fairlead/api'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTestStore } from '../../test/open-test-store.ts'
+import { allOrders } from '../core/requests/preview-orders.ts'
+import { type Action, undoGoal } from '../core/state/action.ts'
+import { steadyGoal } from '../core/state/database.ts'
+import { type Goal, plainPolicy } from '../core/state/goal.ts'
+import { createDatabases } from '../databases/databases-service.ts'
+import { databasesStore, type NewDatabase } from '../databases/databases-store.ts'
+import { createHttp } from '../http/create-http.ts'
+import { mountOn } from '../http/mount.ts'
+import type { Store } from '../store/open-store.ts'
+import { actionsRoutes } from './actions-routes.ts'
+import { createActions } from './actions-service.ts'
+import { actionsStore } from './actions-store.ts'
+import { ordersRoutes } from './orders-routes.ts'
+import { createOrders } from './orders-service.ts'
+
+const at = '2026-11-21T12:00:00.000Z'
+const from = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, modules: [] } as const
+const to = { ...from, build: { flavour: 'valkey', version: '9.1.2' } } as const
+const kept: NewDatabase = {
+  ...from,
+  ...{ name: 'orders', clientsKnowShards: false, shardTls: false, tls: false, endpointPort: null },
+  ...{ memoryBytes: 0, replicas: 1, persistence: 'disabled', aofFsync: 'everysec', snapshots: [] },
+  ...{ evictionPolicy: 'noeviction', groups: 1, cluster: false, createdAt: at },
+  ...{ adminPassword: 'a-secret-of-ours', userPassword: 'a-secret-of-theirs' },
+}
+
+const supervised = { ...plainPolicy, supervised: true }
+const windowed = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
+const open = { eligible: true, obstacle: null, reason: '' }
+const wait = { shard: null, until: null, stuck: false, why: 'it waits', since: at }
+
+/** The states of an upgrade in which orders are asked for: its policy, and what is on record of it. */
+const states: Readonly<Record<string, readonly [Goal['policy'], Partial<Action>]>> = {
+  queued: [plainPolicy, {}],
+  preparing: [plainPolicy, { status: 'running', wayBack: open }],
+  ready: [supervised, { status: 'running', waiting: { ...wait, on: 'person', code: 'supervised' } }],
+  paused: [plainPolicy, { status: 'running', orders: { paused: true, proceed: false, finalize: false } }],
+  window: [windowed, { status: 'running', handedOverAt: at, wayBack: open }],
+  finishing: [plainPolicy, { status: 'running', handedOverAt: at, wayBack: open }],
+  'without a way back': [
+    plainPolicy,
+    { status: 'running', wayBack: { eligible: false, obstacle: 'standby_gone', reason: 'no shard is left' } },
+  ],
+  stuck: [
+    plainPolicy,
+    { status: 'running', waiting: { ...wait, on: 'person', code: 'diverged', stuck: true } },
+  ],
+  undoing: [plainPolicy, { status: 'running', error: 'cancelled', ending: 'cancelled' }],
+  done: [plainPolicy, { status: 'done' }],
+  failed: [plainPolicy, { status: 'failed', error: 'no room', ending: 'failed' }],
+}
+
+let store: Store
+let http: ReturnType<typeof createHttp>
+/** No reconciler runs here: nothing goes on by itself. */
+beforeEach(async () => {
+  store = await openTestStore(':memory:')
+  http = createHttp({
+    identify: (header, { address }) => {
+      const management = header === 'viewer' ? 'db_viewer' : 'admin'
+      return {
+        user: { uid: 1, name: 'eve', grants: [{ management, databases: null }] },
+        address,
+        token: null,
+      }
+    },
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+  })
+  const now = () => Date.parse(at)
+  const unused = () => Promise.reject(new Error('nothing asks for this here'))
+  const inTurn = <T>(work: () => Promise<T>) => work()
+  const nodes = {
+    builds: async () => [],
+    isFree: async () => true,
+    describe: async () => null,
+    dropModule: unused,
+  }
+  const databases = createDatabases({
+    ...{
+      store,
+      nodes: nodes as never,
+      modules: { list: async () => [] },
+      nudge: () => undefined,
+      now,
+      inTurn,
+    },
+    ...{ portRange: { from: 1, to: 2 }, askedPorts: { from: 1, to: 2 }, shardTls: false },
+  })
+  const actions = createActions({ store, now })
+  const mount = mountOn(http)
+  actionsRoutes(mount, actions)
+  ordersRoutes(mount, actions, createOrders({ store, databases, nudge: () => undefined, now }))
+})
+afterEach(async () => {
+  await http.close()
+  await store[Symbol.asyncDispose]()
+})
+
+async function send(method: 'GET' | 'POST', url: string, authorization = 'admin') {
+  const answer = await http.inject({ method, url, headers: { authorization, host: 'localhost' } })
+  return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() }
+}
+
+let made = 0
+/** An upgrade in this state, of a database of its own. */
+async function make(state: string): Promise<string> {
+  made += 1
+  const uid = `${state}-${made}`.replaceAll(' ', '-')
+  const [policy, news] = states[state] ?? [plainPolicy, {}]
+  const database = await databasesStore(store.db).insert({ ...kept, name: `orders-${made}` })
+  const goal: Goal = { ...steadyGoal(database), ...to, from, policy }
+  const asked = { request: { engine_version: 'valkey-9.1' }, requestedBy: 'eve' }
+  await actionsStore(store.db).insert({ uid, databaseUid: database.uid, kind: 'upgrade', goal, ...asked }, at)
+  const undone = state === 'undoing' ? { goal: undoGoal(goal) } : {}
+  if (Object.keys(news).length > 0) await actionsStore(store.db).update(uid, { ...news, ...undone }, at)
+  return uid
+}
+const show = async (uid: string, as = 'admin') =>
+  (await send('GET', `/v1/actions/${uid}`, as)).body as unknown as ActionAnswer
+
+test('an action says what was asked for by which user, from where to where, and which phase it is in', async () => {
+  expect(await show(await make('ready'))).toMatchObject({
+    ...{ phase: 'ready', outcome: null, bdb_uid: 1, requested_by: 'eve', began_time: at, ended_time: null },
+    from: { engine: 'redis', engine_version: '7.0.15', modules: [] },
+    goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },
+    request: { engine_version: 'valkey-9.1' },
+    waiting: {
+      on: 'person',
+      hold_reason: 'supervised',
+      shard: null,
+      since: at,
+      until: null,
+      why: 'it waits',
+    },
+  })
+  for (const phase of ['queued', 'preparing', 'paused', 'window', 'finishing', 'stuck', 'undoing'])
+    expect(await show(await make(phase))).toMatchObject({ phase, outcome: null })
+  expect(await show(await make('done'))).toMatchObject({
+    phase: 'ended',
+    outcome: 'completed',
+    ended_time: at,
+  })
+  expect(await show(await make('failed'))).toMatchObject({ phase: 'ended', outcome: 'failed' })
+})
+
+test('an order is offered if and only if giving it works, and its answer shows the state that it was to lead to', async () => {
+  const offered = new Set<OrderName>()
+  for (const state of Object.keys(states))
+    for (const order of allOrders) {
+      const uid = await make(state)
+      const preview = (await show(uid)).orders[order]
+      const { status, body } = await send('POST', `/v1/actions/${uid}/${order}`)
+      const what = `${order} while ${state}`
+      expect([what, status === 200]).toEqual([what, preview.ok])
+      expect([what, preview.consequence === '', preview.why === '']).toEqual([what, !preview.ok, preview.ok])
+      if (status === 200) {
+        offered.add(order)
+        expect([what, body['phase']]).toEqual([what, preview.leads_to])
+      } else expect([what, body['error_code']]).toEqual([what, preview.error_code])
+    }
+  expect(offered.size).toBe(allOrders.length)
+})
+
+test('a user that may give no orders is told which permission they need', async () => {
+  const uid = await make('ready')
+  const { orders } = await show(uid, 'viewer')
+  for (const order of allOrders)
+    expect(orders[order]).toMatchObject({
+      ...{ ok: false, error_code: 'forbidden', consequence: '', leads_to: null },
+      why: expect.stringContaining('update_bdb_with_action'),
+    })
+})
+
+test('an order that is given changes what is shown at once: what was resumed is not to be resumed again', async () => {
+  const uid = await make('ready')
+  const { body } = await send('POST', `/v1/actions/${uid}/resume`)
+  expect(body).toMatchObject({ phase: 'preparing', waiting: null, needs_person: false, waiting_for: '' })
+  const cancelled = await send('POST', `/v1/actions/${uid}/cancel`)
+  expect(cancelled.body).toMatchObject({
+    phase: 'undoing',
+    orders: { cancel: { ok: false }, rollback: { ok: true } },
+  })
+})

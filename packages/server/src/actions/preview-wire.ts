@@ -1,0 +1,41 @@
+import type { OrderName, OrderPreview as PreviewAnswer } from '@fairlead/api'
+import { may, type Principal } from '../core/identity/access.ts'
+import { type OrderPreview, previewOrders } from '../core/requests/preview-orders.ts'
+import type { ActionView } from './actions-service.ts'
+
+type PreviewsAnswer = Record<OrderName, PreviewAnswer>
+
+/** What each order would do, to this user. */
+export function ordersToWire(
+  { action, facts }: Extract<ActionView, { readonly of: 'database' }>,
+  user: Principal,
+): PreviewsAnswer {
+  const isAllowed = may(user, 'update_bdb_with_action', action.databaseUid)
+  const forbidden = isAllowed
+    ? undefined
+    : `it needs update_bdb_with_action for database ${action.databaseUid}`
+  return previewsToWire(previewOrders(action, { ...facts, forbidden }))
+}
+
+function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {
+  const { pause, resume, cancel, rollback, finalize, retry } = previews
+  return {
+    ...{ pause: toWire(pause), resume: toWire(resume), cancel: toWire(cancel) },
+    ...{ rollback: toWire(rollback), finalize: toWire(finalize), retry: toWire(retry) },
+  }
+}
+
+function toWire({ ok, code, why, consequence, leadsTo, outcome }: OrderPreview): PreviewAnswer {
+  return { ok, error_code: code, why, consequence, leads_to: leadsTo, outcome }
+}
+
+const hasEnded: OrderPreview = {
+  ...{ ok: false, code: 'action_ended', why: 'it has ended' },
+  ...{ consequence: '', leadsTo: null, outcome: null },
+}
+
+/** Of an action that had ended when it was written. */
+export const noOrders = previewsToWire({
+  ...{ pause: hasEnded, resume: hasEnded, cancel: hasEnded },
+  ...{ rollback: hasEnded, finalize: hasEnded, retry: hasEnded },
+})

@@ -1,0 +1,153 @@
+import type { ActionOutcome, ActionPhase, ErrorCode, Obstacle } from '@fairlead/api'
+import { changed } from '../standing/changed.ts'
+import type { Action } from '../state/action.ts'
+import { hasEnded } from '../state/action-event.ts'
+import { revisionOf } from '../state/goal.ts'
+import { type Order, type OrderedChange, resolveOrder } from './resolve-order.ts'
+
+/** Whether an order may be given just now, and what it would do. */
+export interface OrderPreview {
+  readonly ok: boolean
+  /** Why it would be refused; null: it would not. */
+  readonly code: ErrorCode | null
+  /** The same for people; '' where nothing is in the way. */
+  readonly why: string
+  /** For people; '' where it would be refused. */
+  readonly consequence: string
+  /** The phase right after it; of a retry of a failed upgrade, that of the new action. Null where it would be refused. */
+  readonly leadsTo: ActionPhase | null
+  /** How the action would end, if nothing fails and no other order comes; null: not by itself, or the order would be refused. */
+  readonly outcome: ActionOutcome | null
+}
+
+/** What a preview depends on, besides the action itself. */
+export interface OrderScene {
+  /** Why this caller may give none; undefined: it may. */
+  readonly forbidden: string | undefined
+  /** By the records, every group has handed over, although no turn has noted it yet. */
+  readonly haveAllLeft: boolean
+  /** Why a failed upgrade cannot be begun again; undefined: it can. Not looked at for others. */
+  readonly whyNotAgain: Obstacle<ErrorCode> | undefined
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** All orders, in the order of a row of buttons. */
+export const allOrders = [
+  'pause',
+  'resume',
+  'cancel',
+  'rollback',
+  'finalize',
+  'retry',
+] as const satisfies readonly Order[]
+
+/** What each order would do to this action: the same decision as that of the order itself, of which nothing is recorded. */
+export function previewOrders(action: Action, scene: OrderScene): Readonly<Record<Order, OrderPreview>> {
+  const of = (order: Order) => previewOrder(action, order, scene)
+  return {
+    ...{ pause: of('pause'), resume: of('resume'), cancel: of('cancel') },
+    ...{ rollback: of('rollback'), finalize: of('finalize'), retry: of('retry') },
+  }
+}
+
+function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPreview {
+  if (scene.forbidden !== undefined) return refused('forbidden', scene.forbidden)
+  if (order === 'retry' && action.status === 'failed') return previewAgain(action, scene)
+  if (hasEnded(action)) return refused('action_ended', 'it has ended')
+  const known = order === 'finalize' && scene.haveAllLeft ? withHandover(action, scene.at) : action
+  const change = resolveOrder(known, order, '')
+  if ('refused' in change) return refused(change.refused, change.message)
+  const after = changed(known, change, scene.at)
+  return {
+    ...{ ok: true, code: null, why: '' },
+    consequence: consequenceOf(known, order, change),
+    leadsTo: after.phase,
+    outcome: endOf(after),
+  }
+}
+
+function withHandover(action: Action, at: string): Action {
+  return action.goal.undo ? action : { ...action, handedOverAt: action.handedOverAt ?? at }
+}
+
+function previewAgain(action: Action, { whyNotAgain }: OrderScene): OrderPreview {
+  if (action.kind !== 'upgrade')
+    return refused('order_not_applicable', `a ${action.kind} takes no orders; only upgrades do`)
+  if (whyNotAgain !== undefined) return refused(whyNotAgain.code, whyNotAgain.why)
+  return {
+    ...{ ok: true, code: null, why: '' },
+    consequence: 'the same upgrade begins again, as a new action',
+    leadsTo: 'queued',
+    outcome: needsAnOrder(action) ? null : 'completed',
+  }
+}
+
+function refused(code: ErrorCode, why: string): OrderPreview {
+  return { ok: false, code, why, consequence: '', leadsTo: null, outcome: null }
+}
+
+/** An action that is taken back needs no further order. Any other may stop for one. */
+function endOf(after: Action): ActionOutcome | null {
+  if (after.orders.paused) return null
+  if (after.goal.undo) return after.ending ?? 'failed'
+  return needsAnOrder(after) ? null : 'completed'
+}
+
+/** It will stop for a person, or has stopped. */
+function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
+  const { supervised, rollbackWindow } = asked.policy
+  const given = status === 'failed' ? { proceed: false, finalize: false } : orders
+  if (waiting?.stuck) return true
+  return (supervised && !given.proceed) || (rollbackWindow === 'until-finalized' && !given.finalize)
+}
+
+function consequenceOf(action: Action, order: Order, { goal }: OrderedChange): string {
+  const { asked, orders } = action
+  const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
+  switch (order) {
+    case 'pause':
+      return 'nothing new begins until a user resumes it; faults are still repaired, and a handover that has begun is completed'
+    case 'resume':
+      if (orders.paused) return 'it goes on where it was paused'
+      return `the primary role moves to ${target}${inEach(asked.groups)}: clients wait for milliseconds`
+    case 'cancel':
+    case 'rollback':
+      if (goal !== undefined && !goal.undo) return `it turns round: the upgrade to ${target} goes on`
+      return takenBack(action, old)
+    case 'finalize':
+      return `the old primaries on ${old} are given up and leave; from then on there is no way back to ${old}`
+    case 'retry':
+      return action.waiting === null
+        ? 'the next look takes place at once; nothing is waited for just now'
+        : 'what it waits for is tried again at once'
+  }
+}
+
+function takenBack({ handedOverAt, waiting, handingOver, asked }: Action, old: string): string {
+  const isUntouched =
+    waiting?.code === 'supervised' || (handedOverAt === null && !handingOver && asked.groups === 1)
+  if (isUntouched) return `what was begun is undone, and ${old} serves on: no role has moved`
+  return `every role that has moved goes back to ${old}, without loss: clients wait for milliseconds${asked.groups === 1 ? '' : ' in each group'}`
+}
+
+function inEach(groups: number): string {
+  return groups === 1 ? '' : ` in each of ${groups} groups, one after the other`
+}
+
+function buildOf({ build }: Pick<Action['goal'], 'build'>): string {
+  return `${build.flavour} ${build.version}`
+}
+
+/** Whether a failed upgrade could be begun again on this database: it still is what it was then. */
+export function isSameAgain(
+  { kind, asked }: Pick<Action, 'kind' | 'asked'>,
+  database: Parameters<typeof revisionOf>[0] | undefined,
+): boolean {
+  return (
+    kind === 'upgrade' &&
+    asked.from !== null &&
+    database !== undefined &&
+    revisionOf(asked.from) === revisionOf(database)
+  )
+}

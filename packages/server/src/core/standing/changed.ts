@@ -1,0 +1,15 @@
+import type { Action, ActionNews } from '../state/action.ts'
+import { phaseOf } from '../state/action-phase.ts'
+
+/** The action after these news at `at` (ISO 8601), with everything that follows from them. */
+export function changed(before: Action, { lanes: _, ...news }: ActionNews, at: string): Action {
+  const after = { ...before, ...news }
+  const hasEnded = after.status === 'done' || after.status === 'failed'
+  return {
+    ...after,
+    phase: phaseOf(after, Date.parse(at)),
+    beganAt: after.beganAt ?? (after.status === 'queued' ? null : at),
+    endedAt: after.endedAt ?? (hasEnded ? at : null),
+    changedAt: at,
+  }
+}

@@ -1,0 +1,58 @@
+import type { Waiting, WaitingSince } from '../state/lane-record.ts'
+import type { Obstacle } from '../state/obstacle.ts'
+import type { Verdict } from '../state/topology.ts'
+
+/**
+ * What a group waits for. `held`: why its step, which is due, could not be done at the last attempt. Null: something is being done, or nothing is left to
+ * do. A group whose goal turned out hopeless is taken back in the same turn.
+ */
+export function waitOf(
+  verdict: Verdict,
+  held: Obstacle | undefined,
+  windowEnds: string | null,
+): Waiting | null {
+  const plain = { shard: null, until: null, stuck: false }
+  switch (verdict.kind) {
+    case 'done':
+    case 'hopeless':
+      return null
+    case 'wait': {
+      const { code, why, shard } = verdict
+      return { ...plain, on: isRoom(code) ? 'capacity' : 'shard', shard, code, why }
+    }
+    case 'stuck':
+      return { ...plain, on: 'person', code: verdict.code, why: verdict.why, stuck: true }
+    case 'hold': {
+      const { on, code, why } = verdict
+      return {
+        ...plain,
+        on: isRoom(code) ? 'capacity' : on,
+        until: on === 'time' ? windowEnds : null,
+        code,
+        why,
+      }
+    }
+    case 'do': {
+      // What is prepared beside the turns is being done.
+      if (held === undefined || held.code === 'preparing') return null
+      const { step, late } = verdict
+      const shard = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : null
+      if (late !== undefined)
+        return { ...plain, on: 'person', shard, code: late.code, why: late.why, stuck: true }
+      const on = held.code === 'other_groups' ? 'group' : isRoom(held.code) ? 'capacity' : 'shard'
+      return { ...plain, on, shard, code: held.code, why: held.why }
+    }
+  }
+}
+
+function isRoom(code: Obstacle['code']): boolean {
+  return code === 'node_room' || code === 'parallel_limit' || code === 'queued'
+}
+
+/** The same wait as before keeps the time of its beginning. A sentence may change in it: a percentage, for one. */
+export function since(now: Waiting | null, before: WaitingSince | null, at: string): WaitingSince | null {
+  if (now === null) return null
+  const isSame =
+    before !== null && before.on === now.on && before.shard === now.shard && before.code === now.code
+  return { ...now, since: isSame ? before.since : at }
+}
