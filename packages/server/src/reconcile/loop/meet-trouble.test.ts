@@ -54,6 +54,7 @@ test('an agent that answers late ends no upgrade, however often: the action says
   expect(isGivenUp()).toBe(false)
   expect(last()).toMatchObject({
     ...{ holdReason: 'trouble', waitingFor: expect.stringContaining(late.message) },
-    waiting: { on: 'time', code: 'trouble', stuck: false },
+    // For so long that a person should look.
+    waiting: { on: 'person', code: 'trouble', stuck: true },
   })
 })
