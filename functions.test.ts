@@ -44,8 +44,6 @@ const excused: Readonly<Record<string, readonly string[]>> = {
     'packages/proxy/test/run-proxy.ts runProxy',
     'packages/server/src/assemble-reconciling.ts assembleReconciling',
     'packages/server/src/databases/shards-store.ts readShards',
-    'packages/server/src/http/https/listen-https.ts listenHttps',
-    'packages/server/src/http/mount.ts mountOn',
     'packages/server/src/reconcile/steps/record-handover.ts recordHandover',
     'packages/server/test/simulation/group.ts groupOf',
     'packages/server/test/simulation/handover-stage.ts stageOf',

@@ -40,6 +40,7 @@ export const listEngineVersions = operation({
   errors: ['unavailable'],
 })
 
+/** A machine with an agent. */
 export const Node = Type.Object({
   uid: Type.Integer(),
   addr: Type.String(),
