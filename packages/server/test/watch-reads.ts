@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import BetterSqlite from 'better-sqlite3'
 
 /** A statement that an embedded store of this process has carried out, and how many rows it answered. */
@@ -6,26 +7,35 @@ export interface Read {
   readonly rows: number
 }
 
-/** Records the statements of all embedded stores of this process until it is disposed of. */
-export function watchReads(): Disposable & { readonly reads: Read[] } {
-  const reads: Read[] = []
+/**
+ * Records the statements of all embedded stores of this process until it is disposed of: those that a work called, and no statement
+ * that a timer carries out meanwhile.
+ */
+export function watchReads(): Disposable & { readonly during: During } {
+  const works = new AsyncLocalStorage<Read[]>()
   const sqlite = new BetterSqlite(':memory:')
   const statements = Object.getPrototypeOf(sqlite.prepare('select 1')) as BetterSqlite.Statement
   sqlite.close()
   const { all, run } = statements
   statements.all = function (this: BetterSqlite.Statement, ...parameters) {
     const rows = all.apply(this, parameters)
-    reads.push({ statement: this.source, rows: rows.length })
+    works.getStore()?.push({ statement: this.source, rows: rows.length })
     return rows
   }
   statements.run = function (this: BetterSqlite.Statement, ...parameters) {
-    reads.push({ statement: this.source, rows: 0 })
+    works.getStore()?.push({ statement: this.source, rows: 0 })
     return run.apply(this, parameters)
   }
   return {
-    reads,
+    async during(work) {
+      const reads: Read[] = []
+      const answer = await works.run(reads, work)
+      return { answer, reads: [...reads] }
+    },
     [Symbol.dispose]() {
       Object.assign(statements, { all, run })
     },
   }
 }
+
+type During = <T>(work: () => Promise<T>) => Promise<{ readonly answer: T; readonly reads: readonly Read[] }>
