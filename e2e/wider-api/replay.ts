@@ -22,6 +22,7 @@ export interface Replay {
 // biome-ignore lint/suspicious/noExplicitAny: the tables say what they read, and the test compares it.
 export type Json = any
 
+/** An answer, as it came. */
 export interface Heard {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
