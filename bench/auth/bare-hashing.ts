@@ -1,6 +1,6 @@
 /**
- * A minimal program that checks passwords: Argon2id with the server's parameters, so many at once, for so many seconds.
- * A process of its own, like the server. Prints how many checks a second it made.
+ * A minimal program that checks passwords: Argon2id with the server's parameters, a given number at once, for a given number of seconds.
+ * It is a process of its own, like the server, and prints how many checks a second it made.
  */
 import { argon2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'

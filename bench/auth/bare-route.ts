@@ -1,6 +1,6 @@
 /**
  * A minimal program that answers a database over HTTP and over HTTPS: a bare Fastify route with the contract's schema as serializer, and the
- * payload that its parent sends. A process of its own, like the server. Prints where it listens.
+ * payload that its parent sends. It is a process of its own, like the server, and prints where it listens.
  */
 
 import { once } from 'node:events'

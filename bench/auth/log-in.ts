@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** The results of `clients` clients that each logged in again and again until `stop`. */
+/** The results of `clients` clients that each logged in repeatedly until `stop`. */
 export interface Logins {
   readonly answered: number
   /** Refused for now (429). */
@@ -8,7 +8,7 @@ export interface Logins {
   readonly perSecond: number
 }
 
-/** Logs in with a right password, over and over. A refused client waits as long as the answer says. */
+/** Logs in repeatedly with a right password. A refused client waits as long as the answer says. */
 export async function logInUntil(
   stop: AbortSignal,
   { url, clients, password }: { readonly url: string; readonly clients: number; readonly password: string },

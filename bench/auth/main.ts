@@ -3,7 +3,7 @@
  * bare Fastify route with the same payload and serializer, over plain HTTP and over HTTPS, and that read's slowest hundredth while 50 clients log in
  * without a pause. `npm run bench -- auth [--rounds 9] [--seconds 2] [--json]`.
  *
- * Both sides run in processes of their own, in turns, on one machine that the load shares.
+ * Fairlead and the bare programs run in processes of their own, in turns, on one machine that the load shares.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -26,7 +26,7 @@ const { values: flags } = parseArgs({
 })
 const rounds = Number(flags.rounds)
 const seconds = Number(flags.seconds)
-/** Enough to keep the checks busy, few enough that no client is refused. */
+/** Clients that log in: enough that checks never pause, and few enough that no client is refused. */
 const CLIENTS = 24
 const STORM_CLIENTS = 50
 const CALM_RATE = 200
@@ -51,7 +51,7 @@ const login = { url: fairlead.url, password: adminPassword }
 const reads = { ours: [] as number[], bare: [] as number[] }
 const secure = { ours: [] as number[], bare: [] as number[] }
 const logins = { ours: [] as number[], bare: [] as number[] }
-for (const target of [ours, bare, oursSecure, bareSecure]) await readDatabase(target, { seconds: 2 }) // both warm
+for (const target of [ours, bare, oursSecure, bareSecure]) await readDatabase(target, { seconds: 2 }) // a warm-up of all four
 for (let round = 0; round < rounds; round += 1) {
   reads.ours.push((await readDatabase(ours, { seconds })).perSecond)
   reads.bare.push((await readDatabase(bare, { seconds })).perSecond)

@@ -1,4 +1,4 @@
-/** The middle one; of two in the middle, their mean. 0 for none. */
+/** The middle value; the mean of two values in the middle; 0 without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const [low = 0, high = low] = sorted.slice(

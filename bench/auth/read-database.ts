@@ -21,7 +21,7 @@ export async function readDatabase(
     connections: CONNECTIONS,
     duration: seconds,
     ...(rate !== undefined && { overallRate: rate }),
-    // Both sides show a certificate that is theirs alone: what is compared is their work.
+    // Each side has a certificate of its own authority: only the work of both is compared.
     tlsOptions: { rejectUnauthorized: false },
     ...(target.token !== undefined && { headers: { authorization: `Bearer ${target.token}` } }),
   })

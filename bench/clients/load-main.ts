@@ -1,5 +1,5 @@
 /**
- * One load in a process of its own, so that the observer of the upgrade does not hold up the clients. Its
+ * One load in a process of its own, so that the observer of the upgrade does not delay the clients. Its
  * options are its one argument.
  */
 import { libraries } from '../../proof/clients/clients.ts'

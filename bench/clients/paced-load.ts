@@ -8,13 +8,13 @@ import type { Gap } from './summarize-clients.ts'
 export interface LoadReport {
   readonly acked: number
   readonly seconds: number
-  /** By what the client was told. */
+  /** Counted by the text of the error that the client got. */
   readonly errors: Readonly<Record<string, number>>
   /** Client connections that were not there at the beginning, or not at the end. */
   readonly reconnects: number
-  /** Acknowledged, and not there afterwards. */
+  /** Acknowledged writes that do not exist afterwards. */
   readonly lost: number
-  /** Carried out more often than acknowledged or left without an answer. */
+  /** Writes that were carried out more often than they were acknowledged or left without an answer. */
   readonly twice: number
   /** Times of 3 ms or more in which one of the clients got no answer. */
   readonly gaps: readonly Gap[]
@@ -26,7 +26,7 @@ export interface PacedLoad {
 }
 
 export interface Pace {
-  /** Of all clients together. */
+  /** Operations a second of all clients together. */
   readonly perSecond: number
   /** Client objects, each with the one connection that it opens by default. */
   readonly clients: number
@@ -51,13 +51,13 @@ interface Outcome {
   unknown: number
 }
 
-/** Below what glide allows for one client (1,000), which refuses what is beyond. */
+/** Below the limit of glide for one client (1,000): beyond it, glide refuses commands. */
 const MOST_OUTSTANDING = 800
 const SHORTEST_GAP_MS = 3
 const SETTLE_MS = 500
 const LAST_ANSWERS_MS = 10_000
 const KEYS_AT_ONCE = 500
-/** As in the ledger. */
+/** The same value as in the ledger. */
 const FILLER = 'x'.repeat(90)
 
 /**
@@ -114,7 +114,7 @@ export async function startPacedLoad(library: Library, login: Login, pace: Pace)
 }
 
 interface SeenByClients {
-  /** By what the client was told. */
+  /** Counted by the text of the error that the client got. */
   readonly errors: Record<string, number>
   readonly gaps: Gap[]
 }

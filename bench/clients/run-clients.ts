@@ -17,13 +17,13 @@ export interface Course {
   readonly pace: Pace
 }
 
-/** For how long each state is looked at. */
+/** For how long the load runs in each state. */
 const CALM_SECONDS = 2
 const WITHIN_MS = 60_000
 
 /**
  * A database under the load of one library through an upgrade, its rollback, and an upgrade that preserves roles: four handovers.
- * Throws when one of them does not come to its end.
+ * Throws when one of them does not complete.
  */
 export async function runClients({ library, from, to, pace }: Course): Promise<Run> {
   await using fairlead = await startFairlead()
@@ -59,7 +59,7 @@ export async function runClients({ library, from, to, pace }: Course): Promise<R
   }
 }
 
-/** What each handover left as proof, in their order. */
+/** The certificates of the handovers, in their order. */
 async function goThere(
   fairlead: Fairlead,
   {
@@ -91,7 +91,7 @@ async function goThere(
 }
 
 interface LoadProcess extends AsyncDisposable {
-  /** Waits for so many more answers, or as long as they may take. */
+  /** Waits for this many more answers, or for as long as they may take. */
   untilMore(count: number): Promise<void>
   stop(): Promise<LoadReport>
 }

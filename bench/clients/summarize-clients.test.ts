@@ -6,7 +6,7 @@ const run = (more: Partial<Run> = {}): Run => ({
   ...{ twice: 0, stallsMs: [10, 20], heldMs: [4, 8], calmMs: 5, ...more },
 })
 
-test('a stall belongs to the handover that it touches, whole, and all others are calm', () => {
+test('a stall belongs as a whole to the handover that it touches, and all other stalls count as calm', () => {
   const gaps = [
     { fromMs: 1_000, toMs: 1_040 },
     { fromMs: 4_700, toMs: 4_760 }, // reaches into the window of 5,000
@@ -16,7 +16,7 @@ test('a stall belongs to the handover that it touches, whole, and all others are
   expect(stallsOf(gaps, [5_000, 9_000])).toEqual({ stallsMs: [60, 0], calmMs: 40 })
 })
 
-test('rounds of a library at one pace are put together, and others are apart', () => {
+test('rounds of a library at one pace are summarized together, and those at another pace separately', () => {
   const rows = summarizeClients([
     run(),
     run({ asked: 20_000, stallsMs: [300] }),
@@ -34,7 +34,7 @@ test('rounds of a library at one pace are put together, and others are apart', (
   })
 })
 
-test('100 ms at most and 20 ms in the middle are just enough; one write lost or twice is one too many', () => {
+test('a longest stall of 100 ms and a median of 20 ms meet the goals; one lost or doubled write does not', () => {
   const missed = (more: Partial<Run>) => summarizeClients([run(more)])[0]?.missed
   expect(missed({ stallsMs: [10, 20, 100] })).toEqual([])
   expect(missed({ stallsMs: [10, 20.1, 100.1] })).toEqual(['longest stall', 'median stall'])

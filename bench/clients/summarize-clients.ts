@@ -13,12 +13,12 @@ export interface Run {
   readonly asked: number
   readonly acked: number
   readonly seconds: number
-  /** By what the client was told. */
+  /** Counted by the text of the error that the client got. */
   readonly errors: Readonly<Record<string, number>>
   readonly reconnects: number
   readonly lost: number
   readonly twice: number
-  /** At each handover, the longest time in which any one of the clients got no answer. */
+  /** At each handover, the longest time in which a single client got no answer. */
   readonly stallsMs: readonly number[]
   /** For how long the endpoint held them each time, by its own clock. */
   readonly heldMs: readonly number[]
@@ -42,13 +42,13 @@ export interface Row {
   readonly longest_held_ms: number
   readonly median_held_ms: number
   readonly calm_ms: number
-  /** What of the goals is missed, by its name. */
+  /** The names of the goals that are missed. */
   readonly missed: readonly string[]
 }
 
 const LONGEST_STALL_MS = 100
 const MEDIAN_STALL_MS = 20
-/** Around the moment that a certificate names, as everywhere where clients' gaps are looked at. */
+/** The time around the moment in a certificate, the same wherever gaps of clients are measured. */
 const BEFORE_MS = 250
 const AFTER_MS = 1_000
 

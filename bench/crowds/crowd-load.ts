@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { encodeCommand } from '@fairlead/engine'
 
-/** What the clients of a crowd do, beside those that write. */
+/** What the clients of a crowd do, besides the writers. */
 export const crowds = {
   none: null,
   idle: () => ['PING'],
@@ -62,7 +62,7 @@ const AT_ONCE = 100
 const SHORTEST_MS = 3
 const VALUE = 'x'.repeat(100)
 
-/** Resolves when the crowd is there, and the writers are at work. */
+/** Resolves when the crowd is connected, and the writers are at work. */
 export async function startCrowdLoad(options: LoadOptions): Promise<CrowdLoad> {
   const { writers, perSecond, crowd, count } = options
   let errors = 0
@@ -106,7 +106,7 @@ export async function startCrowdLoad(options: LoadOptions): Promise<CrowdLoad> {
     const due = ((performance.now() - startedMs) / 1_000) * perSecond
     for (; sent < due; sent += 1) {
       const writer = idle.shift()
-      // All wait for answers: what could not be asked meanwhile is not asked.
+      // All writers wait for answers: requests that could not be sent in this time are left out.
       if (writer === undefined) {
         sent = due
         return

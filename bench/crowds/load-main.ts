@@ -1,4 +1,4 @@
-/** The clients of one run, in a process of their own: the process that watches the upgrade must not hold them up. Its options are its one argument. */
+/** The clients of one run, in a process of their own: the process that watches the upgrade must not delay them. Its options are its one argument. */
 import { type LoadOptions, startCrowdLoad } from './crowd-load.ts'
 
 const load = await startCrowdLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOptions)

@@ -1,5 +1,5 @@
 /**
- * What do clients that only wait cost those that write? Handovers of a database with 50 writers alone, and beside thousands that
+ * What do clients that only wait cost the clients that write? Handovers of a database with 50 writers alone, and beside thousands that
  * are blocked, subscribed, idle, or write from time to time.
  * `npm run bench -- crowds [--rounds 3] [--only CROWD] [--count 3000] [--groups 1] [--tls] [--build BUILD] [--json]`.
  */
@@ -29,7 +29,7 @@ const { tls } = flags
 const build = (flags.build as BuildName | undefined) ?? buildOf('valkey', '8.1')
 const perSecond = Number(flags['per-second'])
 const common = { build, groups, tls, perSecond, writers: 50 }
-/** Three files each at a handover, of 20,000 that a process commonly may have. */
+/** Each client takes three files at a handover, of the 20,000 that a process usually may have. */
 const idle = Math.min(6_000, 2 * count)
 
 const waiting = (Object.keys(crowds) as Crowd[])
@@ -45,7 +45,7 @@ const rounds: Run[][] = []
 for (let round = 1; round <= Number(flags.rounds); round += 1) {
   const runs: Run[] = []
   for (const course of [{ ...common, what: '50 busy', crowd: 'none', count: 0 } as const, ...courses]) {
-    // Each begins with a proxy that has seen nothing yet.
+    // Each run begins with a new proxy.
     await using fairlead = await startFairlead()
     const run = await runCrowd(fairlead, course)
     runs.push(run)

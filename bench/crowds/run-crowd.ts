@@ -23,7 +23,7 @@ const WITHIN_MS = 120_000
 
 /**
  * A database with writers and a crowd, restarted shard by shard with the roles preserved: each group hands over twice. Throws when
- * that does not come to its end.
+ * that does not complete.
  */
 export async function runCrowd(fairlead: Fairlead, course: Course): Promise<Run> {
   const { api } = fairlead

@@ -12,7 +12,7 @@ const run = (what: string, heldMs: readonly number[], gapsMs = heldMs): Run => (
   calmMs: 3,
 })
 
-test('what touches a handover counts there, and everything else as calm', () => {
+test('a span that touches a handover counts for the handover, and every other span as calm', () => {
   const spans = [
     { fromMs: 1_000, toMs: 1_100 },
     { fromMs: 9_000, toMs: 9_030 },
@@ -21,7 +21,7 @@ test('what touches a handover counts there, and everything else as calm', () => 
   expect(spansAt(spans, [1_200, 9_600])).toEqual({ atMs: [100, 0], calmMs: 30 })
 })
 
-test('a crowd is compared with the writers alone of its own round', () => {
+test('a crowd is compared with the run of its own round that has only writers', () => {
   const slow = [run('50 busy', [20, 40]), run('3000 blpop', [30, 60])]
   const fast = [run('50 busy', [4, 6]), run('3000 blpop', [10, 20], [5, 5])]
   const [alone, crowd] = summarizeCrowds([slow, fast, slow])

@@ -35,9 +35,9 @@ export interface Row {
   readonly met: boolean
 }
 
-/** A crowd may make writes stop so many times as long as they do for fifty writers alone. */
+/** With a crowd, writes may stop for this many times the time that they stop for fifty writers alone. */
 const MOST = 2
-/** Around the moment that a certificate names. */
+/** The time around the moment in a certificate. */
 const BEFORE_MS = 500
 const AFTER_MS = 1_000
 

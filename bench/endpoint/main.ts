@@ -1,9 +1,9 @@
 /**
  * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
- * one thread and as it comes, and through the endpoint, in turns, with one request under way and with 16; and the memory
+ * one thread and with its default threads, and through the endpoint, in turns, with one request under way and with 16; and the memory
  * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
- * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--other-flags=FLAGS] [--json]`. All share the machine, and all are up at once.
- * `--other-flags`, as often as one likes, has an endpoint with these flags take its turns, too: `other-1`, `other-2`.
+ * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--other-flags=FLAGS] [--json]`. All run at once on the same machine.
+ * `--other-flags` can be repeated: each adds an endpoint with these flags, `other-1`, `other-2`, which also takes its turns.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -37,10 +37,10 @@ const workers = whole('workers', flags.workers)
 if (flags.only !== undefined && flags.only !== 'load' && flags.only !== 'idle')
   throw new Error(`--only is load or idle, not ${flags.only}`)
 const build = flags.build ?? newestPair().to
-/** As the product starts it, unless told; `--node-flags=` is without any. */
+/** By default the flags with which the product starts the proxy; `--node-flags=` means no flags. */
 const wordsOf = (text: string) => text.split(' ').filter((flag) => flag !== '')
 const nodeFlags = flags['node-flags'] === undefined ? nodeFlagsOf('proxy') : wordsOf(flags['node-flags'])
-/** With 16 under way the engine answers about eight times as many a second: runs take alike. */
+/** With 16 requests under way the engine answers about eight times as many a second, so all runs take about the same time. */
 const depths = [
   { pipeline: 1, requests },
   { pipeline: 16, requests: 8 * requests },
@@ -92,7 +92,7 @@ async function measureLoad(): Promise<readonly Run[]> {
   for (const [n, others] of flags['other-flags'].entries())
     courses.set(`other-${n + 1}`, await startEndpoint(wordsOf(others)))
 
-  // Warm-up: none is measured cold.
+  // A warm-up of all, before the first measurement.
   for (const course of courses.values()) await runLoad(course, { pipeline: 1, requests: 20_000 })
   const found: Run[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -104,7 +104,7 @@ async function measureLoad(): Promise<readonly Run[]> {
   return found
 }
 
-/** Each is first in a round in its turn: the first one gets the machine as the round before left it. */
+/** Each way is the first of a round in turn, because the first one may be affected by the round before. */
 function turned<T>(all: readonly T[], by: number): readonly T[] {
   const at = by % all.length
   return [...all.slice(at), ...all.slice(0, at)]

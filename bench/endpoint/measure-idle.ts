@@ -10,14 +10,14 @@ import { until } from '../../proof/until.ts'
 import { IDLE_CONNECTIONS, type IdleMemory } from './summarize-endpoint.ts'
 
 const AT_ONCE = 100
-/** Each takes two files of the proxy, which keeps some more for itself. */
+/** Each connection takes two files of the proxy, and the proxy needs some more for itself. */
 const KEPT_FILES = 400
 const SETTLE_MS = 3_000
 const params = { id: 'idle' }
 
 /**
- * The memory of a fresh proxy before and after many clients have come that then say nothing. It is not its first start:
- * then Node keeps what its modules became, and needs not load the 20 MB that strip their types.
+ * The memory of a new proxy before and after many idle clients have connected. The proxy was started once before:
+ * so Node has the compiled modules in its cache, and does not load the 20 MB of code that strip their types.
  */
 export async function measureIdle(
   enginePort: number,
@@ -45,12 +45,12 @@ export async function measureIdle(
     const [endpoint] = (await proxy.client.reportProxy({})).endpoints
     return endpoint?.connections === connections
   })
-  // Memory that was only needed to connect is freed meanwhile; clients are measured after they have connected.
+  // In this time, memory that was only needed to connect is freed.
   await pause(SETTLE_MS)
   return { connections, rssBytesBefore, rssBytes: rssBytes(pid) }
 }
 
-/** Node writes its cache when it ends in order. */
+/** Node writes its cache when it ends normally. */
 async function endFirst(first: RunningProxy): Promise<void> {
   await using proxy = first
   const child = proxy.process()

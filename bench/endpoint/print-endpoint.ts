@@ -4,7 +4,7 @@ import type { Goal, IdleMemory, Row } from './summarize-endpoint.ts'
 export interface EndpointResult {
   readonly build: string
   readonly rounds: number
-  /** Why HAProxy could not be had; empty when it was run. */
+  /** Why HAProxy could not be fetched; empty when it was run. */
   readonly without_haproxy: string
   readonly rows: readonly Row[]
   /** Null where it was not measured. */
@@ -12,7 +12,7 @@ export interface EndpointResult {
   readonly goals: readonly Goal[]
 }
 
-/** The goals, then what they were judged by, as tables. */
+/** The goals, then the measurements behind them, as tables. */
 export function printEndpoint({ build, rounds, without_haproxy, rows, idle, goals }: EndpointResult): string {
   const style = { head: [], border: [] }
   const judged = new Table({ head: ['', '', 'goal', ''], style })

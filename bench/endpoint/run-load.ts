@@ -3,22 +3,22 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Run } from './summarize-endpoint.ts'
 
-/** Where the load goes, and the processes whose CPU it takes. */
+/** Where the load connects, and the processes whose CPU time is measured. */
 export interface Course {
   readonly program: string
   readonly port: number
-  /** Between clients and engine; null when they are connected directly. */
+  /** The process between clients and engine; null when they are connected directly. */
   readonly betweenPid: number | null
   readonly enginePid: number
 }
 
 const CLIENTS = 50
-/** Of a value, as in the tables of the facts this is compared with. */
+/** Bytes of a value. */
 const VALUE_BYTES = 100
 /** The kernel counts CPU time in hundredths of a second, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
 
-/** Runs the engine's own benchmark once: so many SETs by 50 clients with `pipeline` of them under way each. */
+/** Runs the engine's own benchmark once: this many SETs by 50 clients, each with `pipeline` of them under way. */
 export async function runLoad(
   { program, port, betweenPid, enginePid }: Course,
   { pipeline, requests }: { readonly pipeline: number; readonly requests: number },
@@ -39,7 +39,7 @@ export async function runLoad(
   return { pipeline, requests, ...readLoad(stdout), cpu }
 }
 
-/** The one row of the table that the benchmark prints as CSV. Throws when it is none. */
+/** The only row of the table that the benchmark prints as CSV. Throws when there is no such row. */
 export function readLoad(csv: string): Pick<Run, 'perSecond' | 'p50Ms' | 'p99Ms'> {
   const [head = [], row = []] = csv
     .trim()
@@ -59,13 +59,13 @@ function cpuSeconds(pid: number | null): number {
   return (user + system) / TICKS_PER_SECOND
 }
 
-/** Of the children of this process that have ended: the clients, as nothing else ends during a run. */
+/** CPU time of the children of this process that have ended: these are the clients, because no other child ends during a run. */
 function endedChildrenSeconds(): number {
   const [user = 0, system = 0] = statOf(process.pid).slice(13, 15)
   return (user + system) / TICKS_PER_SECOND
 }
 
-/** The fields of /proc/PID/stat behind the name, which may hold anything; the first is the state. */
+/** The fields of /proc/PID/stat behind the name, which may contain any character; the first field is the state. */
 function statOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return text

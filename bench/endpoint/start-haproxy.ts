@@ -10,14 +10,14 @@ import { until } from '../../proof/until.ts'
 
 /** HAProxy before engines. Disposing of it ends it. */
 export interface Haproxy extends AsyncDisposable {
-  /** One for each engine, in their order. */
+  /** One port for each engine, in their order. */
   readonly ports: readonly number[]
   readonly pid: number
 }
 
 const SUITE = 'bookworm'
 const machine = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu'
-/** The program, and the libraries that not every machine has, by package. */
+/** The packages of the program, and of the libraries that not every machine has. */
 const files: Readonly<Record<string, string>> = {
   haproxy: 'usr/sbin/haproxy',
   'liblua5.3-0': `usr/lib/${machine}/liblua5.3.so.0`,
@@ -26,7 +26,7 @@ const files: Readonly<Record<string, string>> = {
 }
 const folder = join(import.meta.dirname, '../../.fairlead/bench/haproxy')
 
-/** Fetches HAProxy from Debian, unless it is there. Returns why it cannot be had; null when it can. */
+/** Fetches HAProxy from Debian, unless it is there. Returns why that failed; null when HAProxy is there. */
 export async function fetchHaproxy(say: (sentence: string) => void): Promise<string | null> {
   try {
     for (const [packageName, path] of Object.entries(files)) {
@@ -42,7 +42,7 @@ export async function fetchHaproxy(say: (sentence: string) => void): Promise<str
   }
 }
 
-/** `threads` null: as many as HAProxy thinks right, one for each processor. */
+/** `threads` null: HAProxy's default, one thread for each processor. */
 export async function startHaproxy(enginePorts: readonly number[], threads: number | null): Promise<Haproxy> {
   const place = await mkdtemp(join(tmpdir(), 'fairlead-haproxy-'))
   const ports: number[] = []
@@ -53,7 +53,7 @@ export async function startHaproxy(enginePorts: readonly number[], threads: numb
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { LD_LIBRARY_PATH: folder },
   })
-  // Also when the bench dies of an error: nothing of it goes on.
+  // HAProxy is killed also if the bench ends with an error.
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   const end = async () => {
@@ -91,7 +91,7 @@ async function answers(port: number): Promise<boolean> {
     await using client = await dial(port)
     client.send('PING\r\n')
     await until('something', () => client.text() !== '' || client.ended())
-    return client.text() !== '' // perhaps that it has to sign in
+    return client.text() !== '' // any answer counts, also the error that a login is needed
   } catch {
     return false
   }

@@ -12,7 +12,7 @@ const run = (way: Way, pipeline: number, perSecond: number, cpu = 0.5): Run => (
   cpu: { between: cpu, engine: 1, clients: 2 },
 })
 
-test('each way has the medians of its rounds, and what a request costs each process', () => {
+test('each way has the medians of its rounds, and the cost of a request for each process', () => {
   const runs = [run('direct', 1, 3), run('endpoint', 1, 10, 0.1), run('endpoint', 16, 50)]
   const rows = summarizeRuns([...runs, run('endpoint', 1, 30, 0.3), run('endpoint', 1, 20, 0.2)])
   expect(rows.map(({ way, pipeline, perSecond }) => [way, pipeline, perSecond])).toEqual([
@@ -35,7 +35,7 @@ test('rounds are compared with HAProxy of the same round, with one thread', () =
   expect(judgeRuns([run('endpoint', 1, 45), run('direct', 1, 50)])).toEqual([])
 })
 
-test('memory is reckoned for 10,000 connections', () => {
+test('memory is extrapolated to 10,000 connections', () => {
   const less = { connections: 5_000, rssBytesBefore: 100_000_000, rssBytes: 140_000_000 }
   expect(judgeIdle(less)).toMatchObject({ value: 180, met: true })
   expect(judgeIdle(less).what).toContain('reckoned from 5000')

@@ -39,7 +39,7 @@ export async function failoverUnderLoad({
       (await from.info('replication')).includes('state=online'),
     )
     const began = nowUnixMs()
-    // By the port that it has told its primary, where it speaks TLS.
+    // With TLS, the replica is known by the port that it has announced to its primary.
     const port = readReplication(await from.info('replication')).replicas[0]?.port ?? 0
     await from.call('FAILOVER', 'TO', to.address.host, port, 'TIMEOUT', 10_000)
     await until(
@@ -55,7 +55,7 @@ export async function failoverUnderLoad({
   return gaps
 }
 
-/** Answers as the API does, from the roles of the engines, asked about every millisecond. */
+/** Answers as the API does, from the roles of the engines, which are asked about every millisecond. */
 async function watchRoles(
   engines: readonly EngineConnection[],
 ): Promise<AsyncDisposable & { readonly url: string }> {

@@ -3,7 +3,7 @@
  * FAILOVER, in one run, on the same builds under the same load; and how long an upgrade of an idle database
  * takes. `npm run bench -- [--rounds 5] [--json]`.
  *
- * FAILOVER gets an advantage: its clients learn of the new primary within about a millisecond of the
+ * FAILOVER has an advantage: its clients are told the new primary within about a millisecond of the
  * promotion.
  */
 import { parseArgs } from 'node:util'

@@ -5,7 +5,7 @@ import { asAdmin, specOf } from '../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 
 /**
- * Upgrades one large database while clients write to it as fast as the machine lets them: --gb of data in values of 64 KB, --writers
+ * Upgrades one large database while clients write to it as fast as the machine allows: --gb of data in values of 64 KB, --writers
  * connections that overwrite --hot-mb of them. Needs about three times the data in memory. Prints one line a second, and the end.
  */
 const { values } = parseArgs({
@@ -66,7 +66,7 @@ async function fill({ home }: Fairlead, count: number): Promise<void> {
     await Promise.all(Array.from({ length: 64 }, (_, k) => admin.call('SET', `key:${n + k}`, VALUE)))
 }
 
-/** Through the endpoint, 16 at a time. Answers how many were acknowledged. */
+/** Writes through the endpoint, 16 requests at a time. Answers how many were acknowledged. */
 async function overwrite(database: number, keys: number, signal: AbortSignal): Promise<number> {
   const { endpoints, authentication_engine_pass: password = '' } = await fairlead.api.getDatabase({
     params: { uid: database },
@@ -87,7 +87,7 @@ async function overwrite(database: number, keys: number, signal: AbortSignal): P
   return count
 }
 
-/** The old primary, once a second, until it is gone. */
+/** Prints the state of the old primary once a second, until `signal` aborts. */
 async function watch(
   signal: AbortSignal,
 ): Promise<{ peakBufferMb: number; peakWrittenMbPerSecond: number; fullSyncs: number }> {
@@ -109,7 +109,7 @@ async function watch(
         fullSyncs,
       })
     } catch {
-      // It is gone, or busy: the next look tells.
+      // The old primary has ended, or is busy: the next look shows which.
     }
   }
   return { peakBufferMb, peakWrittenMbPerSecond, fullSyncs }

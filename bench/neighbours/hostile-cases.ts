@@ -5,7 +5,7 @@ import { type Door, enter, sendUnread, signIn } from './hostile-client.ts'
 export interface HostileCase {
   readonly at: 'plain' | 'sharded' | 'tls' | 'sentinel'
   readonly connections: number
-  /** What one connection does, from its opening to its end; again and again. */
+  /** What one connection does, from its opening to its end. It is repeated. */
   readonly act: (door: Door) => Promise<void>
   /** The same is done to an engine without an endpoint, to compare. */
   readonly onBare: boolean
@@ -16,7 +16,7 @@ const many = (count: number, make: (n: number) => string) => Array.from({ length
 const times = (count: number, make: (n: number) => Buffer) =>
   Buffer.concat(Array.from({ length: count }, (_, n) => make(n)))
 const line = (text: string) => Buffer.from(`${text}\r\n`, 'latin1')
-/** A request of these words, and so many empty ones. */
+/** A request of these words, and this many empty words. */
 const empties = (count: number, ...first: readonly string[]) =>
   Buffer.concat([
     Buffer.from(`*${first.length + count}\r\n`),
@@ -24,7 +24,7 @@ const empties = (count: number, ...first: readonly string[]) =>
     Buffer.from('$0\r\n\r\n'.repeat(count)),
   ])
 
-/** Signs in, and asks the same again and again. */
+/** Signs in, and sends the same request repeatedly. */
 function asks(bytes: Buffer): (door: Door) => Promise<void> {
   return async (door) => {
     using client = await signIn(door)
@@ -32,7 +32,7 @@ function asks(bytes: Buffer): (door: Door) => Promise<void> {
   }
 }
 
-/** The same once on each connection. */
+/** Sends the same request once on each connection. */
 function asksOnce(bytes: Buffer, prepare: Buffer = Buffer.alloc(0)): (door: Door) => Promise<void> {
   return async (door) => {
     using client = await signIn(door)
@@ -96,7 +96,7 @@ const deep = words('EVAL', 'local t={} local c=t for i=1,7000 do c[1]={} c=c[1] 
 const wide = words('EVAL', 'local t={} for i=1,7000 do t[i]={{},{i}} end return t', '0')
 const all = { connections: 4, onBare: true }
 
-/** By name. `plain`, `sharded` and the like: the database that its connections come to; the neighbour has another one. */
+/** Cases by name. `plain`, `sharded` and the like name the database to which the case connects; the neighbour has another database. */
 export const hostileCases: Readonly<Record<string, HostileCase>> = {
   'long values, unfinished': {
     ...{ ...all, at: 'plain' },

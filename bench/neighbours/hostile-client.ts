@@ -15,11 +15,11 @@ export interface Door {
 /** A hostile client. Its promises reject when it is closed. */
 export interface HostileClient extends Disposable {
   readonly socket: Socket
-  /** Resolves when the kernel has all of it. */
+  /** Sends bytes. Resolves when the kernel has all of them. */
   send(bytes: Buffer): Promise<void>
-  /** Sends, and reads until all of it is answered. */
+  /** Sends requests, and reads until all of them are answered. */
   ask(bytes: Buffer): Promise<void>
-  /** Reads until so many line ends have come from now on. */
+  /** Reads until this many further line ends have come. */
   lines(count: number): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function signIn(door: Door): Promise<HostileClient> {
 
 const STUCK_MS = 500
 
-/** Sends the same again and again, reads nothing, and goes when nothing more is taken. */
+/** Sends the same bytes repeatedly, reads nothing, and closes when the other side accepts no more. */
 export async function sendUnread(client: HostileClient, bytes: Buffer): Promise<void> {
   client.socket.pause()
   for (let isTaken = true; isTaken; ) {

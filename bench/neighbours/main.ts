@@ -1,5 +1,5 @@
 /**
- * What does a quiet client of one database feel of hostile clients of others? One proxy as Fairlead runs it, before engines of their own
+ * How much do hostile clients of some databases delay a quiet client of another one? One proxy as Fairlead runs it, before engines of their own
  * for the neighbour, a plain and a sharded database, TLS and Sentinel; one case at a time.
  * `npm run bench -- neighbours [--only CASES] [--seconds 3] [--without-bare] [--node-flags=FLAGS] [--json]`; CASES is a regular
  * expression. The proxy is started as the product starts it, unless FLAGS says otherwise.
@@ -43,7 +43,7 @@ for (const engine of bareEngines) {
   await engine.admin(`ACL SETUSER default on >${PASSWORD} ~* &* +@all -@admin`)
 }
 const [hostileBare, ownBare] = bareEngines
-// As their clients: what is felt of the proxy is not that engines of others need a processor.
+// The same priority as their clients have: engines of others must not take a processor from the proxy, because only the proxy is measured.
 for (const pid of [...stage.enginePids, hostileBare.process.pid ?? 0])
   setPriority(pid, constants.priority.PRIORITY_LOW)
 const bareDoor: Door = { port: hostileBare.port, password: PASSWORD, ca: null }
@@ -105,7 +105,7 @@ async function calm(what: string): Promise<Row> {
   }
 }
 
-/** The times of a neighbour, from shortly after the beginning of a case to its end. */
+/** The answer times of a neighbour, from shortly after the beginning of a case to its end. */
 async function beside(
   who: Neighbour,
   name: string,
@@ -117,7 +117,7 @@ async function beside(
     await who.felt()
     await pause(seconds * 1_000)
     const felt = await who.felt()
-    // It may have much to do, and is the last to be run.
+    // The hostile process may have much work, and has the lowest priority.
     hostile.send('stop')
     const [said] = (await Promise.race([once(hostile, 'message'), pause(2_000, [])])) as [{ rounds: number }?]
     return { felt, rounds: said?.rounds ?? 0 }

@@ -21,7 +21,7 @@ let text = ''
 while (text !== '+OK\r\n+OK\r\n') text += String((await once(socket, 'data'))[0])
 text = ''
 
-/** Those that are not answered yet: what, and when it was sent. */
+/** Requests that are not answered yet: what was sent, and when. */
 const asked: { readonly answer: string; readonly atMs: number }[] = []
 let tookMs: number[] = []
 let sent = 0

@@ -8,24 +8,24 @@ export interface Felt {
 
 export interface Row extends Felt {
   readonly what: string
-  /** Where the hostile clients came in. */
+  /** The database to which the hostile clients connected. */
   readonly at: string
   /** The longest turn of the proxy's loop, in milliseconds of processor time; null: of an engine that was asked directly. */
   readonly turn: number
-  /** A client that comes at a random time meets a longer turn with a chance of one in a hundred. */
+  /** A request at a random time meets a longer turn with a chance of one in a hundred. */
   readonly turn99: number
   /** The same load on an engine without an endpoint, beside an engine of the neighbour's own. */
   readonly bare: Felt | null
-  /** The same load on the same engines, with one HAProxy of one thread before both; null: it cannot be had. */
+  /** The same load on the same engines, with one HAProxy of one thread before both; null if HAProxy could not be fetched. */
   readonly haproxy: Felt | null
-  /** Rounds of what they did, here and there: that they got to do something. */
+  /** How many rounds the hostile clients made, with the endpoint and without: a proof that they were not idle. */
   readonly rounds: number
   readonly bare_rounds: number
   readonly haproxy_rounds: number
   readonly met: boolean
 }
 
-/** What a neighbour may feel at p99. */
+/** The longest permitted p99 of a neighbour. */
 export const MOST_P99_MS = 20
 
 export function feltOf(tookMs: readonly number[]): Felt {

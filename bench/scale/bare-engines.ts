@@ -16,7 +16,7 @@ import { sideBySide } from './side-by-side.ts'
 
 const FIRST_PORT = 19_000
 
-/** Engines with hardly a setting, started so many at a time until each answers. Answers milliseconds. */
+/** Starts engines with few settings, this many at a time, until each answers. Answers milliseconds. */
 export async function startBare(count: number, atOnce: number): Promise<number> {
   await using engines = new AsyncDisposableStack()
   const { to: build } = newestPair()
@@ -29,7 +29,7 @@ export async function startBare(count: number, atOnce: number): Promise<number> 
   return performance.now() - began
 }
 
-/** The same with the configuration, the users and the wall of a shard, as an agent starts it: what a database cannot do without. */
+/** The same with the configuration, the users and the wall of a shard, as an agent starts it: the minimum for a database. */
 export async function startWithinWalls(count: number, atOnce: number): Promise<number> {
   await using opened = new AsyncDisposableStack()
   const home = await mkdtemp(join(tmpdir(), 'fairlead-walls-'))
@@ -67,7 +67,7 @@ async function answers(port: number): Promise<boolean> {
     using connection = await connectEngine({ address: { host: '127.0.0.1', port }, login })
     return connection.usable
   } catch (cause) {
-    // Without its password, or without any, it refuses each, and so answers.
+    // With a wrong password, an engine refuses commands: that is an answer, too.
     return cause instanceof Error && cause.cause instanceof Error && cause.cause.name === 'EngineError'
   }
 }

@@ -7,7 +7,7 @@ import { startBare, startWithinWalls } from './bare-engines.ts'
 import { sideBySide } from './side-by-side.ts'
 import { cpuMs } from './watch-process.ts'
 
-/** Creations from outside, so many at a time; all that is per database is processor time in ms, or a median in ms. */
+/** Creations as clients see them, this many at a time. Each value per database is processor time in ms, or a median in ms. */
 export interface CreationRun {
   readonly atOnce: number
   readonly count: number
@@ -18,18 +18,18 @@ export interface CreationRun {
   readonly endedMs: number
   readonly serverMs: number
   readonly agentMs: number
-  /** Of the engines until then, and of the short processes that make their walls. */
+  /** Processor time of the engines until then, and of the short processes that make their walls. */
   readonly engineMs: number
   readonly wallMs: number
-  /** The start of as many engines, at once as many: bare, and configured as shards within walls; of all of them. */
+  /** The start of the same number of engines, the same number at once: bare, and configured as shards within walls. Total of all. */
   readonly bareMs: number
   readonly walledMs: number
 }
 
-/** Enough for a shard, its TLS port and an endpoint of each, below those of tests and of outgoing connections. */
+/** Enough ports for the shard, the TLS port and the endpoint of each database, below the ports of tests and of outgoing connections. */
 export const PORTS = '12000-18999'
 
-/** Creates `count` databases one after the other, then as many ten at a time, with what they cost; and starts as many engines in the same way. */
+/** Measures the creation of `count` databases one after the other, then of as many ten at a time; and the start of as many engines in the same way. */
 export async function measureCreation(
   count: number,
   atOnce: readonly number[],
@@ -77,7 +77,7 @@ interface Times {
   readonly endedMs: number
 }
 
-/** Follows the action by its events: to ask for it again and again would be most of the work of the server. */
+/** Follows the action by its events: repeated requests for the action would be most of the server's work. */
 export async function create(
   name: string,
   { url, token, untilEnded }: Pick<Fairlead, 'url' | 'token' | 'untilEnded'>,
@@ -94,7 +94,7 @@ export async function create(
   return { uid, acceptedMs, endedMs }
 }
 
-/** The processes of all shards: each has become the engine, after it was what made its wall. */
+/** The processes of all shards. Each first made the wall, and then became the engine. */
 function enginesOf(home: string): readonly number[] {
   return readdirSync(join(home, 'shards')).flatMap((id) => {
     const record = JSON.parse(readFileSync(join(home, 'shards', id, 'process.json'), 'utf8')) as {

@@ -6,16 +6,16 @@ import { pagesBetween, readWal } from './watch-process.ts'
 export const stores = ['sqlite', 'postgres'] as const
 export type StoreKind = (typeof stores)[number]
 
-/** Where the server of a fleet has its state, and what is written there. */
+/** Where the server of a fleet has its state, and how much is written there. */
 export interface FleetStore {
   readonly place: StorePlace
-  /** What the server is to be told. */
+  /** The variables for the server. */
   readonly env: Readonly<Record<string, string>>
-  /** Begins to count; what it gives counts what was written since: pages of SQLite's log, or rows of PostgreSQL but for those of the leases. */
+  /** Begins to count. The returned function answers what was written since: pages of SQLite's log, or rows of PostgreSQL without those of leases. */
   count(): Promise<() => Promise<number>>
 }
 
-/** That of `home`, or a private PostgreSQL that `opened` owns. */
+/** The store in `home`, or a private PostgreSQL that `opened` owns. */
 export async function openFleetStore(
   kind: StoreKind,
   home: string,
@@ -47,6 +47,6 @@ export async function openFleetStore(
   }
 }
 
-/** Leases are renewed all the time, at a cost that does not hang on the number of databases; `counters` has the marks of their transactions. */
+/** Leases are renewed all the time, at a cost that does not depend on the number of databases; `counters` has the marks of their transactions. */
 const rowsWritten = `select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) as rows from pg_stat_user_tables
   where relname not in ('buckets', 'servers', 'counters')`

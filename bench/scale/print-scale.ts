@@ -2,7 +2,7 @@ import Table from 'cli-table3'
 import type { CreationRun } from './measure-creation.ts'
 import type { Judged, ScaleRun } from './summarize-scale.ts'
 
-/** What is printed, as a table. */
+/** The measurements as a table. */
 export function printRuns(runs: readonly ScaleRun[]): string {
   const table = new Table({
     head: [
@@ -33,7 +33,7 @@ export function printJudged(judged: readonly Judged[]): string {
   return `${table.toString()}\n`
 }
 
-/** What is printed of creations, as a table. */
+/** The measurements of creations as a table. */
 export function printCreations(runs: readonly CreationRun[]): string {
   const head = ['at once', 'created', 's', 'accepted ms', 'ended ms', 'server ms', 'agent ms']
   const beside = ['engine ms', 'wall ms', 'bare s', 'ratio', 'within walls s', 'ratio']

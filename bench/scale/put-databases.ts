@@ -7,12 +7,12 @@ import { type Db, openStore, type StorePlace } from '../../packages/server/src/s
 import { createSecretBox, readStoreKey } from '../../packages/server/src/store/secret-box.ts'
 import { idOf, type SimulatedShard } from './simulated-node.ts'
 
-/** Of this machine alone, and not where other programs listen. */
+/** An address of this machine at which no other program listens. */
 const HOST = '127.77.0.1'
 const FIRST_PORT = 10_000
 const FIRST_ENDPOINT_PORT = 40_000
 
-/** Puts so many databases of one shard each on record, all like that of `template` (a uid), as their creation has left that. No server may run on `home`. */
+/** Records this many databases of one shard each, all in the state of the database `template` (a uid) after its creation. No server may run on `home`. */
 export async function putDatabases(
   { home, place }: { readonly home: string; readonly place: StorePlace },
   template: number,

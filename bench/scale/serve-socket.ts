@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 
 /**
- * Answers a request; undefined where it is none of its own, and its body was not read. One that was read goes on as `behind`.
+ * Answers a request. Undefined: the request is for the socket `behind`, and its body was not read. If the body was read, the request goes on as `behind`.
  */
 export type Answer = (request: {
   readonly method: string
@@ -12,12 +12,12 @@ export type Answer = (request: {
   body(): Promise<string>
 }) => Promise<string | { readonly behind: string } | undefined>
 
-/** Speaks for the engine at the end of a tunnel that is simulated, and the headers that the answer has. */
+/** Answers as the engine at the end of a simulated tunnel, with the headers of the answer. */
 export type Tunnel = (
   path: string,
 ) => Promise<{ speak(socket: Socket): void; readonly headers: readonly string[] } | undefined>
 
-/** HTTP on a Unix socket: what `answer` has no answer for goes to the socket `behind`, unread, and its answer comes back. */
+/** HTTP on a Unix socket. A request for which `answer` has no answer is forwarded to the socket `behind`, and the answer of that socket is returned. */
 export async function serveSocket(
   path: string,
   behind: string,
@@ -71,7 +71,7 @@ async function serve(
   await promise
 }
 
-/** A tunnel to an engine that is simulated; any other is one of the socket `behind`. */
+/** Opens a tunnel to a simulated engine; any other tunnel is opened at the socket `behind`. */
 async function serveTunnel(
   { method, url = '', rawHeaders }: IncomingMessage,
   socket: Socket,

@@ -1,4 +1,4 @@
-/** The server as it is, as the user that starts it: its agent is a simulated one, which root has not built a wall around. */
+/** The server that ships, as the user that starts it, without a wall: its agent is a simulated one. */
 import { createControlPlane, loadConfig } from '@fairlead/server'
 import { pino } from 'pino'
 import { announce, untilStopped } from '../../packages/cli/src/parts/until-stopped.ts'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type EngineConnection, EngineError, type Reply } from '@fairlead/engine'
 
-/** What one simulated engine says of itself where others say something else. */
+/** The values in which the answers of one simulated engine differ from those of the others. */
 export interface EngineFace {
   readonly port: number
   readonly runId: string
@@ -10,17 +10,17 @@ export interface EngineFace {
 
 /** Engines without processes, which answer as one real engine does. */
 export interface SimulatedEngines {
-  /** Answers on this socket as the engine with that face. */
+  /** Answers on this socket as the engine with these values. */
   speak(socket: Socket, face: EngineFace): void
   /** How many commands were answered so far, by how many engines, and how many sockets are open. */
   answered(): { readonly commands: number; readonly engines: number; readonly tunnels: number }
 }
 
-/** Commands that a real engine is asked once and for all; any other answers OK, and does nothing. */
+/** Commands whose answers are asked from the real engine once, and kept. Any other command answers OK, and does nothing. */
 const READS =
   /^(INFO|CONFIG GET|ACL (LIST|CAT|GETUSER|USERS|WHOAMI)|COMMAND|CLUSTER|MODULE LIST|CLIENT (LIST|ID|INFO)|MEMORY|DBSIZE|TIME|ROLE|FUNCTION (LIST|DUMP)|SCRIPT EXISTS|LATENCY)\b/
 
-/** `template` is the real engine, idle and of the same settings as all that are simulated. */
+/** `template` is the real engine: idle, and with the same settings as all simulated ones. */
 export function createSimulatedEngines(template: EngineConnection): SimulatedEngines {
   const open = new Set<Socket>()
   const asked = new Set<number>()
@@ -62,7 +62,7 @@ async function askTemplate(template: EngineConnection, words: readonly string[])
   }
 }
 
-/** In RESP2; a text is a bulk string, whatever it was. */
+/** The value in RESP2; a text is always a bulk string. */
 function encode(reply: Reply): string {
   if (reply === null) return '$-1\r\n'
   if (typeof reply === 'number') return `:${reply}\r\n`
@@ -70,7 +70,7 @@ function encode(reply: Reply): string {
   return `*${reply.length}\r\n${reply.map(encode).join('')}`
 }
 
-/** An INFO text with the process's own words in it. */
+/** An INFO text with the values of one process in it. */
 function withFace(bulk: string, { port, runId, replid }: EngineFace): string {
   const text = bulk
     .slice(bulk.indexOf('\r\n') + 2, -2)
@@ -85,7 +85,7 @@ function serve(socket: Socket, answer: (words: readonly string[]) => Promise<str
   let rest = ''
   let last = Promise.resolve()
   socket.on('error', () => undefined)
-  // HTTP has let it stay open one way.
+  // HTTP has left one direction of the socket open.
   socket.on('end', () => void socket.end())
   socket.on('data', (piece: Buffer) => {
     rest += piece.toString('latin1')
@@ -100,7 +100,7 @@ function serve(socket: Socket, answer: (words: readonly string[]) => Promise<str
   })
 }
 
-/** The first command of a text, a list of bulk strings; undefined while it is not all there. */
+/** The first command of a text, a list of bulk strings; undefined while the command is incomplete. */
 export function takeCommand(
   text: string,
 ): { readonly words: readonly string[]; readonly length: number } | undefined {

@@ -15,7 +15,7 @@ export interface SimulatedShard {
 const COMES_UP_IN_MS = 300
 
 /**
- * All shards are like `template`, the report of a real one; `onThere` hears which new shard has just come up, when it has. What is different is told
+ * All shards are like `template`, the report of a real one; `onThere` is called with each new shard that has just started. Differences are reported
  * to `changes`.
  */
 export function createSimulatedShards(
@@ -42,7 +42,7 @@ export function createSimulatedShards(
     },
     has: shards.has,
     get: shards.get,
-    /** A new shard is there some time later. */
+    /** A new shard starts some time later. */
     put(id: string, { revision, build, host, port, memoryBytes, evictionPolicy }: ShardSpec): void {
       const before = shards.get(id)
       const wanted = { revision, build, host, port, memoryBytes, evictionPolicy }
@@ -62,7 +62,7 @@ export function createSimulatedShards(
   }
 }
 
-/** Endpoints that are told to a proxy, and serve no client. */
+/** Endpoints that a proxy is given, and that serve no client. */
 export function createSimulatedEndpoints() {
   const endpoints = keepText<EndpointReport | null>()
   return {
@@ -81,7 +81,7 @@ export function createSimulatedEndpoints() {
   }
 }
 
-/** Values by name, with all of them as they stand in a list of JSON: written anew when one has changed, since it may be asked for often. */
+/** Values by name, and the JSON list of all of them. The list is written again only when a value has changed, because it may be requested often. */
 function keepText<Value>() {
   const values = new Map<string, Value>()
   let text: string | undefined
@@ -106,12 +106,12 @@ function keepText<Value>() {
   }
 }
 
-/** Above all that Linux gives to processes. */
+/** Above all process ids that Linux uses. */
 function pidOf(id: string): number {
   return 4_194_304 + Number(id.slice(1))
 }
 
-/** Run and replication ids: those of the same words are the same in all processes of a measurement. */
+/** Run and replication ids. The same words give the same id in all processes of a measurement. */
 export function idOf(...words: readonly (string | number)[]): string {
   return createHash('sha1').update(words.join(' ')).digest('hex')
 }

@@ -27,13 +27,13 @@ interface Simulated {
   readonly endpoints: ReturnType<typeof createSimulatedEndpoints>
   readonly engines: SimulatedEngines
   readonly changes: ToldChanges
-  /** Of the databases that are simulated, and of their template. */
+  /** The uids of the simulated databases, and of their template. */
   readonly adminPassword: string
   readonly template: string
   readonly free: Pick<NodeReport, 'memoryFreeBytes' | 'diskFreeBytes'>
 }
 
-/** `template`: the real shard that all are like. */
+/** `template`: the real shard on which all simulated shards are modelled. */
 interface Simulation {
   readonly template: string
   readonly shards: readonly SimulatedShard[]
@@ -64,7 +64,7 @@ async function simulate({ template, shards: wanted }: Simulation): Promise<void>
 }
 
 let reporting: Promise<string> | null = null
-/** One question to the real agent for all that ask meanwhile. */
+/** One request to the real agent answers all requests that arrive while it is under way. */
 async function realReport(): Promise<NodeReport> {
   reporting ??= getText(real.agent, '/agent/report').finally(() => {
     reporting = null
@@ -91,14 +91,14 @@ const answerAgent: Answer = async ({ method, path, body }) => {
   return JSON.stringify({ id })
 }
 
-/** Of a database that is simulated; what else is asked for is real. */
+/** Requests about a simulated database. All others go to the real agent and proxy. */
 function reportShards(text: string, { shards, free }: Simulated) {
   const { ids } = JSON.parse(text) as { readonly ids: readonly string[] }
   const found = ids.flatMap((id) => shards.get(id) ?? [])
   return found.length === 0 ? { behind: text } : JSON.stringify({ ...free, shards: found })
 }
 
-/** A shard of a simulated database is a simulated one, and has the password of all. */
+/** A shard of a simulated database is a simulated one, and has the same password as all of them. */
 async function putShard(id: string, body: () => Promise<string>, { shards, adminPassword }: Simulated) {
   const text = await body()
   const spec = JSON.parse(text) as ShardSpec
@@ -122,7 +122,7 @@ const answerProxy: Answer = async ({ method, path, body }) => {
   return JSON.stringify(endpoints.get(id) ?? { id })
 }
 
-/** The report, with more in one of its lists. */
+/** The report with further entries in one of its lists. */
 function withMore<Name extends string>(
   report: { readonly [Key in Name]: readonly unknown[] },
   name: Name,

@@ -14,7 +14,7 @@ import { putDatabases } from './put-databases.ts'
 import { getText } from './serve-socket.ts'
 import type { SimulatedShard } from './simulated-node.ts'
 
-/** A server with a simulated agent, behind which a real one stands for the databases that are real. */
+/** A server with a simulated agent, and behind that a real agent for the real databases. */
 export interface Fleet extends AsyncDisposable {
   readonly server: Part
   readonly store: FleetStore
@@ -24,12 +24,12 @@ export interface Fleet extends AsyncDisposable {
   /** A real database, idle. */
   readonly real: number
   readonly simulated: readonly SimulatedShard[]
-  /** What was asked of the simulation so far. */
+  /** The requests to the simulation so far. */
   simulation(): Promise<Simulation>
   untilEnded(actionUid: string | undefined): Promise<Action>
 }
 
-/** Of engines that are simulated, the tunnels to them, and when the last new one of them came up (Unix ms). */
+/** Of the simulated engines: the tunnels to them, and when the last new engine started (Unix ms). */
 interface Simulation {
   readonly commands: number
   readonly engines: number
@@ -38,11 +38,11 @@ interface Simulation {
 }
 
 const ENDS_WITHIN_MS = 600_000
-/** The history of a database is on record with its first turn. */
+/** The history of a database is on record after its first turn. */
 const HISTORY_MS = 2_500
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts')
 
-/** Starts it with two real databases, one of which the simulated ones, so many, are like. Disposing of it ends and removes all. */
+/** Starts a fleet with two real databases, and with this many simulated ones, which are like one of the two. Disposing of the fleet ends and removes all. */
 export async function startFleet(count: number, kind: StoreKind): Promise<Fleet> {
   await using opened = new AsyncDisposableStack()
   const [home, behind] = [await makeFolder(opened), await makeFolder(opened)]
@@ -113,7 +113,7 @@ async function create(name: string, api: Fleet['api']): Promise<number> {
   return uid
 }
 
-/** Looks often: how long an action took is read from what the server says of it. */
+/** Asks often. How long an action took is read from the server's answer. */
 async function waitForEnd(api: Fleet['api'], actionUid: string | undefined): Promise<Action> {
   const deadline = performance.now() + ENDS_WITHIN_MS
   for (;;) {

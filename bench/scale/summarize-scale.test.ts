@@ -13,7 +13,7 @@ const run = (more: Partial<ScaleRun> = {}): ScaleRun => ({
 })
 const metBy = (runs: readonly ScaleRun[]) => judgeScale(runs).map(({ met }) => met)
 
-test('what is flat is judged by the smallest and the largest number of databases, the rest by the largest', () => {
+test('a value that should be constant is judged by the smallest and the largest number of databases, others by the largest', () => {
   const flat = run({ databases: 1_000, acceptedMs: 30, pageMs: 7.5 })
   const between = run({ databases: 100, acceptedMs: 500, idleCores: 1 })
   expect(metBy([flat, between, run({ pageMs: 1 })])).not.toContain(false)
@@ -23,7 +23,7 @@ test('what is flat is judged by the smallest and the largest number of databases
   expect(metBy([run(), run({ databases: 2, idleCores: 1 })])).not.toContain(false)
 })
 
-test('an idle server that writes, or takes too much of the machine, misses its goals', () => {
+test('an idle server that writes, or uses too much of the machine, misses its goals', () => {
   const busy = run({ idleCores: 0.051, rssBytes: 420e6, idleWritesASecond: 0.1 })
   expect(judgeScale([busy])).toMatchObject([
     { value: '5.1 %', met: false },
@@ -32,7 +32,7 @@ test('an idle server that writes, or takes too much of the machine, misses its g
   ])
 })
 
-test('where a list has no pages, none are judged', () => {
+test('if a list has no pages, no page is judged', () => {
   expect(judgeScale([run({ pageMs: null }), run({ databases: 100, pageMs: null })])).toHaveLength(6)
 })
 
@@ -68,7 +68,7 @@ test('pages that a store writes are counted from outside', async () => {
   }
 })
 
-test('a simulated engine takes a command when all of it is there', () => {
+test('a simulated engine takes a command when it is complete', () => {
   const text = '*2\r\n$4\r\nINFO\r\n$6\r\nmemory\r\n'
   for (let length = 0; length < text.length; length += 1)
     expect(takeCommand(text.slice(0, length))).toBeUndefined()

@@ -1,6 +1,6 @@
 import { median } from '../auth/median.ts'
 
-/** What was measured with so many simulated databases; medians of the rounds. */
+/** The measurements with this many simulated databases: medians of the rounds. */
 export interface ScaleRun {
   readonly databases: number
   /** From POST to 200, for an upgrade of the real database. */
@@ -9,37 +9,37 @@ export interface ScaleRun {
   readonly noticedMs: number
   /** The restart-upgrade of the real database. */
   readonly upgradeMs: number
-  /** Of the idle server, in cores. */
+  /** Processor time of the idle server, in cores. */
   readonly idleCores: number
   readonly rssBytes: number
-  /** That the idle server wrote to its store: pages, or rows but for leases (open-fleet-store.ts). */
+  /** What the idle server wrote to its store: pages, or rows without those of leases (open-fleet-store.ts). */
   readonly idleWritesASecond: number
-  /** That it sent to simulated engines. */
+  /** Commands that the idle server sent to simulated engines. */
   readonly idleCommandsASecond: number
-  /** To simulated engines, at the end of the idle time. */
+  /** Connections to simulated engines at the end of the idle time. */
   readonly tunnels: number
-  /** One page of GET /v1/bdbs; null where there are no pages. */
+  /** One page of GET /v1/bdbs; null if there are no pages. */
   readonly pageMs: number | null
   /** GET /v1/bdbs without a limit. */
   readonly listMs: number
 }
 
-/** A goal, what there is of it, and whether it is met. */
+/** A goal, the measured value, and whether the goal is met. */
 export interface Judged {
   readonly what: string
   readonly value: string
   readonly goal: string
-  /** Null: it has no goal. */
+  /** Null: there is no goal for this value. */
   readonly met: boolean | null
 }
 
 const FLAT = 1.5
-/** So many databases are asked for in one page. */
+/** The number of databases in one page. */
 export const PAGE = 100
 const MOST_CORES = 0.05
 const MOST_RSS_BYTES = 400 * 1_024 * 1_024
 
-/** By the smallest (for a page: that fills one) and the largest of the runs, which must be there. What is flat takes at most 1.5 times as long in the largest. */
+/** Judges the smallest run (for a page: the smallest that fills one) and the largest; both must exist. A value that should be constant may be 1.5 times as high in the largest. */
 export function judgeScale(runs: readonly ScaleRun[]): readonly Judged[] {
   const sorted = runs.toSorted((a, b) => a.databases - b.databases)
   const [least, most] = [sorted.at(0), sorted.at(-1)]

@@ -5,12 +5,12 @@ import { type ChangeLog, createChangeLog } from '../../packages/agent/src/shards
 
 const WAIT_MS = 20_000
 
-/** Changes of shards that are simulated, together with those that the real agent at `socketPath` tells, in the words of an agent. */
+/** Changes of simulated shards, together with those that the real agent at `socketPath` reports, in the format of an agent. */
 export interface ToldChanges extends AsyncDisposable {
   readonly log: ChangeLog
 }
 
-/** Resolves when all is told that the real agent knows. */
+/** Resolves when everything that the real agent knows has been reported. */
 export async function tellChanges(socketPath: string): Promise<ToldChanges> {
   const end = new AbortController()
   const first = await ask(socketPath, { boot: '', after: 0 }, end.signal)

@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** The kernel counts processor time in these. */
 const TICK_MS = 10
 
-/** What a process did in a time, as a share of one core, and the memory that it had at the end. */
+/** The processor time of a process in a period, as a share of one core, and its memory at the end. */
 export interface Share {
   readonly cores: number
   readonly rssBytes: number
 }
 
-/** Watches processes for so long. */
+/** Watches processes for this time. */
 export async function watchProcesses(pids: readonly number[], forMs: number): Promise<readonly Share[]> {
   const [began, before] = [performance.now(), pids.map((pid) => cpuMs(pid))]
   await pause(forMs)
@@ -33,7 +33,7 @@ function rssBytes(pid: number): number {
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 
-/** A state of a write-ahead log of SQLite: how many pages were written since it began anew, and which beginning that was. */
+/** The state of a write-ahead log of SQLite: how many pages were written since it was last restarted, and an id of that restart. */
 export interface WalState {
   readonly salt: string
   readonly frames: number
@@ -50,7 +50,7 @@ export function readWal(file: string): WalState {
     let frames = 0
     for (let at = HEADER_BYTES; ; at += FRAME_HEADER_BYTES + pageBytes, frames += 1) {
       if (readSync(fd, frame, 0, FRAME_HEADER_BYTES, at) < FRAME_HEADER_BYTES) break
-      if (frame.toString('hex', 8, 16) !== salt) break // of an earlier beginning
+      if (frame.toString('hex', 8, 16) !== salt) break // from before the restart
     }
     return { salt, frames }
   } finally {
@@ -58,7 +58,7 @@ export function readWal(file: string): WalState {
   }
 }
 
-/** Pages written between two states; where the log has begun anew meanwhile, what it had before is not counted twice, and may be missing. */
+/** Pages written between two states. If the log was restarted in between, pages from before are not counted twice, and may be missing. */
 export function pagesBetween(before: WalState, after: WalState): number {
   return before.salt === after.salt ? after.frames - before.frames : after.frames
 }

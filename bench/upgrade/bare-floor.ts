@@ -10,7 +10,7 @@ import { watchPrimaries } from './watch-primaries.ts'
 export interface BareFloor {
   /** From starting a fresh replica on the new build to its link being up: it holds all data. */
   readonly fullSyncSeconds: number
-  /** From then until the stream flows to it: part of no floor, but no handover to it is possible before. */
+  /** From then until the stream flows to it. That is not part of a floor, but no handover to it is possible before. */
   readonly heldBackSeconds: number
   /** SHUTDOWN SAVE of the old replica, its start on the new build, its data loaded, the stream resumed. */
   readonly restartSeconds: number
@@ -19,7 +19,7 @@ export interface BareFloor {
 const WITHIN_MS = 300_000
 
 /**
- * Bare engines of the builds, the data written by the same load, and no other process. AOF is off, as in the
+ * Bare engines of the builds, data written by the same load, and no other process. AOF is off, as in the
  * database.
  */
 export async function bareFloor({ from, to }: Versions, { megabytes }: DataSize): Promise<BareFloor> {
@@ -76,7 +76,7 @@ async function linked(replica: BenchEngine, primary: BenchEngine): Promise<void>
 }
 
 async function flows(replica: BenchEngine, primary: BenchEngine): Promise<void> {
-  await primary.call('WAIT', 1_000, 1) // puts a word into the stream
+  await primary.call('WAIT', 1_000, 1) // writes something into the stream
   const { offset } = await primary.replication()
   const hasIt = async () => (await replica.replication()).offset >= offset
   await until(`the stream flows to ${replica.port}`, hasIt, { withinMs: WITHIN_MS })

@@ -6,7 +6,7 @@ import type { Versions } from './start-pair.ts'
 
 /** What Fairlead's handovers in one upgrade did to the clients. */
 export interface FairleadHandovers extends Checked {
-  /** As the comparators': the longest time without an acknowledged write to the group handed over, of each handover. */
+  /** Measured as for the comparators: for each handover, the longest time without an acknowledged write to the group that was handed over. */
   readonly writeStopsMs: readonly number[]
   /** Of the certificates, the server's own clock: from the pause to the promotion. */
   readonly certifiedMs: readonly number[]
@@ -38,7 +38,7 @@ export async function fairleadHandovers(
     perSecond: 20_000,
   })
   const { load } = database
-  await load.untilAcked(WARM_UP) // the clients' own start is no part of it
+  await load.untilAcked(WARM_UP) // the start of the clients is not measured
   const calmFromMs = nowUnixMs()
   await load.untilAcked(load.acked() + WARM_UP)
   const calmMs = await load.longestGapMs({ fromMs: calmFromMs, toMs: nowUnixMs() })

@@ -12,10 +12,10 @@ export interface Comparison {
   readonly writeStopsMs: readonly number[]
   /** The longest such time before the first handover: waits that the machine causes without a handover. */
   readonly calmMs: number
-  /** Acknowledged, and not there afterwards. */
+  /** Acknowledged writes that do not exist afterwards. */
   readonly lost: number
   readonly acked: number
-  /** Sent and never answered. */
+  /** Writes that were sent and never answered. */
   readonly unknown: number
 }
 
@@ -62,7 +62,7 @@ export async function handOverUnderLoad({
   return { name, writeStopMs: Math.max(...writeStopsMs), writeStopsMs, calmMs, lost, acked, unknown }
 }
 
-/** "Online" comes up to a second before the stream flows: only the offset tells. */
+/** "Online" comes up to a second before the stream flows: only the offset shows that it flows. */
 async function streamFlows({ old, successor }: BenchGroup): Promise<void> {
   const { offset } = await old.replication()
   await until('the stream flows', async () => (await successor.replication()).offset > offset, {
@@ -70,7 +70,7 @@ async function streamFlows({ old, successor }: BenchGroup): Promise<void> {
   })
 }
 
-/** The old primary follows the new one, and its stream flows: only now is it over, and what it alone held is gone. */
+/** The old primary follows the new one, and its stream flows: only now is the handover complete, and writes that only the old primary held are lost. */
 async function hasHandedOver({ old, successor }: BenchGroup): Promise<boolean> {
   const [was, is] = await Promise.all([old.replication(), successor.replication()])
   return is.role === 'primary' && was.role === 'replica' && was.link === 'up'

@@ -13,7 +13,7 @@ export interface DatabaseToLoad {
   readonly valueBytes?: number
 }
 
-/** A database of Fairlead's with clients that write to it, and remember what was acknowledged. */
+/** A database of Fairlead with clients that write to it, and record what was acknowledged. */
 export interface LoadedDatabase extends AsyncDisposable {
   readonly uid: number
   readonly load: Load
@@ -30,7 +30,7 @@ export interface LoadedDatabase extends AsyncDisposable {
 
 type UpgradeRequest = NonNullable<Parameters<Fairlead['api']['upgradeDatabase']>[0]['body']>
 
-/** What became of the writes of one run; the worst of primaries and replicas. */
+/** The outcome of the writes of one run; the worst of primaries and replicas. */
 export interface Checked {
   readonly acked: number
   readonly lost: number
@@ -88,7 +88,7 @@ export async function loadDatabase(fairlead: Fairlead, wanted: DatabaseToLoad): 
   }
 }
 
-/** What is lost or doubled anywhere counts. */
+/** A write counts as lost or doubled if it is so on any shard. */
 async function readEverywhere(load: Load, replicaPorts: readonly number[]): Promise<Checked> {
   const atPrimaries = await load.readBack()
   const verdicts = [atPrimaries]

@@ -6,6 +6,6 @@ test('the pair is the newest valkey, and the newest of the series before it', ()
   expect(newestPair(names)).toEqual({ from: 'valkey-8.1.1', to: 'valkey-9.1.10' })
 })
 
-test('one series is no pair', () => {
+test('two builds of one series are no pair', () => {
   expect(() => newestPair(['valkey-8.1.1', 'valkey-8.1.2', 'redis-7.0.15'])).toThrow('two valkey series')
 })

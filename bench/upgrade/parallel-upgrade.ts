@@ -11,7 +11,7 @@ export interface ParallelUpgrade extends Checked {
   readonly lastHandoverSeconds: number
 }
 
-/** Of each group: little, so that what is measured is the steps and not the copying. */
+/** Data of each group: little, so that the steps are measured and not the copying. */
 const WRITES = 500
 
 /** Upgrades a new sharded database without replicas and clients. */
@@ -45,7 +45,7 @@ export async function parallelUpgrade(
   }
 }
 
-/** At `info` the server names every step with its time on standard error. */
+/** At the level `info` the server logs every step with its time on standard error. */
 export function logLevel(): Readonly<Record<string, string>> {
   const level = process.env['FAIRLEAD_LOG_LEVEL']
   return level === undefined ? {} : { FAIRLEAD_LOG_LEVEL: level }

@@ -12,7 +12,7 @@ export interface UpgradeResult {
   readonly details: Details
 }
 
-/** The goals, then what they were judged by, as tables. */
+/** The goals, then the measurements behind them, as tables. */
 export function printUpgrade({ from, to, rounds, lost, duplicated, goals, details }: UpgradeResult): string {
   const judged = new Table({
     head: ['', 'Fairlead', 'beside', '', 'ratio', 'goal', ''],

@@ -12,11 +12,11 @@ import { until } from '../../proof/until.ts'
 
 /** A process of the bench's own, with a folder of its own; disposing of it kills it. */
 export interface BenchEngine extends AsyncDisposable {
-  /** One command. Throws what the connection throws, but opens a new one first when the last was cut. */
+  /** Sends one command. If the last connection was closed, a new one is opened first. Throws the error of the connection. */
   call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
-  /** INFO replication; asked a second time when the connection is cut meanwhile: Sentinel cuts all that it finds. */
+  /** INFO replication. Asks a second time if the connection is closed in between, because Sentinel closes all connections that it finds. */
   replication(): Promise<ReplicationInfo>
-  /** SHUTDOWN SAVE, then the same folder and settings on this build; resolves when it answers. */
+  /** SHUTDOWN SAVE, then a start on this build with the same folder and settings. Resolves when the engine answers. */
   restart(build: string): Promise<void>
   readonly host: string
   readonly port: number
@@ -44,7 +44,7 @@ export function startBenchEngine(build: string, settings: readonly string[]): Pr
   ])
 }
 
-/** Starts the Sentinel of `build`, alone with its vote. It writes down in its file what it learns. */
+/** Starts the Sentinel of `build`, which is the only voter. It writes what it learns into its file. */
 export function startSentinel(build: string, name: string, primary: BenchEngine): Promise<BenchEngine> {
   return start(build, 'sentinel', (port) => [
     `port ${port}`,

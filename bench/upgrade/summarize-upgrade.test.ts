@@ -23,7 +23,7 @@ describe('the seconds of an upgrade', () => {
     expect(judgeSeconds([{ upgrade: 15.1, floor: 10 }])).toMatchObject({ ratio: 1.51, met: false })
   })
 
-  test('stand beside the floor of their own round', () => {
+  test('are compared with the floor of their own round', () => {
     const slow = { upgrade: 29, floor: 20 }
     const fast = { upgrade: 5, floor: 4 }
     expect(judgeSeconds([slow, fast, fast])).toMatchObject({ ours: 5, theirs: 4, ratio: 1.25, met: true })
@@ -34,7 +34,7 @@ describe('the seconds of an upgrade', () => {
   })
 })
 
-test('upgrades of many groups are told in parts of the one that goes shard by shard', () => {
+test('times of upgrades of many groups are given as parts of the time of the upgrade shard by shard', () => {
   const [four, all] = judgeParallel([
     { one: 10, four: 4, all: 5 },
     { one: 20, four: 7, all: 20 },

@@ -54,7 +54,7 @@ export interface TimedUpgrade {
   readonly floor: number
 }
 
-/** Each round stands beside its own floor, since the machine's speed changes. */
+/** Each round is compared with its own floor, because the machine's speed changes. */
 export function judgeSeconds(rounds: readonly TimedUpgrade[]): Judged {
   const above = median(rounds.map(({ upgrade, floor }) => upgrade - (1.3 * floor + 2)))
   return {
@@ -76,7 +76,7 @@ export interface ParallelRound {
   readonly all: number
 }
 
-/** The goal is for 4; all is told beside it. */
+/** The goal is for 4 at once; the value for all at once is shown, too. */
 export function judgeParallel(rounds: readonly ParallelRound[]): readonly Judged[] {
   const judge = (what: string, pick: (round: ParallelRound) => number): Judged => {
     const ratio = median(rounds.map((one) => pick(one) / one.one))

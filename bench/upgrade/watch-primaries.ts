@@ -17,7 +17,7 @@ export interface PrimariesWatch extends AsyncDisposable {
 
 /**
  * Looks at the roles about every millisecond. Of two primaries it names the one that was promoted last. This favours
- * the engines' own procedures: clients hear of a promotion as early as possible.
+ * the engines' own procedures: clients learn of a promotion as early as possible.
  */
 export async function watchPrimaries(groups: readonly BenchGroup[]): Promise<PrimariesWatch> {
   const primaries = new Map(groups.map((group) => [group, group.old]))
@@ -36,7 +36,7 @@ export async function watchPrimaries(groups: readonly BenchGroup[]): Promise<Pri
       await pause(1)
     }
   })()
-  // Disposing of the watch throws it: until then the watch answers what it saw last.
+  // Disposing of the watch throws this error. Until then the watch answers what it saw last.
   watching.catch(() => undefined)
   const primaryOf = (group: BenchGroup) => primaries.get(group) ?? group.old
 
