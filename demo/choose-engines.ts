@@ -3,7 +3,7 @@ import { compareVersions } from '@fairlead/engine'
 import { enginesFolder } from '../proof/engines-folder.ts'
 
 /**
- * The upgrade to show: the oldest redis here to the newest valkey, the move most people have before them; else the
+ * The upgrade to show: the oldest redis here to the newest valkey, which most people need; otherwise the
  * oldest valkey to the newest. Throws when the folder of builds holds no two versions.
  */
 export function chooseEngines(folder: string = enginesFolder()): {

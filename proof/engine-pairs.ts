@@ -50,7 +50,7 @@ export function usualPair(): Pair {
   return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
 }
 
-/** Can an upgrade between the two be rolled back? Redis before 6.2 cannot follow a newer primary: docs/upgrades.md says why. */
+/** Whether an upgrade between the two can be rolled back. Redis before 6.2 cannot follow a newer primary: docs/upgrades.md says why. */
 export function hasWayBack({ from, to }: Pair): boolean {
   const isBefore62 = (build: BuildName) => {
     const [flavour, version = ''] = build.split('-')
@@ -85,7 +85,7 @@ export function buildsOfEachLine(): readonly BuildName[] {
 }
 
 /**
- * The newest build here of a flavour and version, as requests name it. Suites move, so no exact patch version is
+ * The newest build here of a flavour and version, as requests name it. Suites change, so no exact patch version is
  * asked for. Throws when there is none: tools/run.mjs fetches what the tests need.
  */
 export function build(flavour: string, version: string): BuildName {
@@ -94,7 +94,7 @@ export function build(flavour: string, version: string): BuildName {
   return found
 }
 
-/** The same, but undefined when there is none; without a version, the newest of the flavour. For builds that a test can do without. */
+/** The same, but undefined when there is none; without a version, the newest of the flavour. For builds that a test does not need. */
 export function findBuild(flavour: string, version = ''): BuildName | undefined {
   const found = readdirSync(enginesFolder())
     .map((name) => /^([a-z]+)-(\d+\.\d+\.\d+)$/.exec(name))

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { FetchError, fetchTree } from '@fairlead/agent'
 import { promtoolHere, unpackedPrometheus } from './promtool.ts'
 
-/** It is one program, which needs the C library alone; what else the package asks for is for its web pages. */
+/** promtool is one program that needs only the C library; the other dependencies of the package are for its web pages. */
 const isHere = () => true
 
 try {
   if (promtoolHere() === null) {
     await fetchTree({ suite: 'bookworm', packageName: 'prometheus', isHere, to: unpackedPrometheus })
-    // The server itself, of 50 MB, is not asked for.
+    // The server itself, of 50 MB, is not unpacked.
     await rm(join(unpackedPrometheus, 'usr/bin/prometheus'), { force: true })
     await rm(join(unpackedPrometheus, 'usr/share'), { recursive: true, force: true })
   }

@@ -12,7 +12,7 @@ export function promtoolHere(): string | null {
   return places.find((path) => existsSync(path)) ?? null
 }
 
-/** Runs promtool in `folder`, with `input`. Answers its exit code and all that it has said. */
+/** Runs promtool in `folder`, with `input`. Answers its exit code and its whole output. */
 export async function runPromtool(
   args: readonly string[],
   { input = '', folder = import.meta.dirname }: { readonly input?: string; readonly folder?: string } = {},
@@ -20,7 +20,7 @@ export async function runPromtool(
   const program = promtoolHere()
   if (program === null) throw new Error('there is no promtool')
   const child = spawn(program, args, { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'] })
-  // It may end before it has read all.
+  // promtool may end before it has read all input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))

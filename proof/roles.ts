@@ -10,7 +10,7 @@ export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly
   const roles = await Promise.all(
     shards.map(async (shard) => {
       try {
-        // One that hangs is not waited for.
+        // An engine that hangs is not waited for.
         using connection = await asAdmin(fairlead, Number(shard.uid), 2_000)
         return readReplication(await connection.info('replication')).role
       } catch {

@@ -44,7 +44,7 @@ export async function spawnEngine(
     await using log = await open(join(folder, 'log'), 'a')
     const file = join(enginesFolder(), of, 'bin', `${of.slice(0, of.lastIndexOf('-'))}-${program}`)
     const child = spawn(file, [conf, ...args], { cwd: folder, stdio: ['ignore', log.fd, log.fd] })
-    // Also when the tests die of an error, so that no engine is left.
+    // Also when the tests end with an error, so that no engine keeps running.
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
     child.once('exit', () => process.off('exit', kill))

@@ -7,8 +7,8 @@ import { showStep } from './show-step.mjs'
 import { withLock } from './with-lock.mjs'
 
 /**
- * Installs what the lock file of `folder` names, unless exactly that is installed and the program `proof` is there.
- * Exact versions, no install scripts. npm is heard only when it fails. Two that come at the same time install once.
+ * Installs the packages in the lock file of `folder`, unless exactly these are installed and the program `proof` is there.
+ * Exact versions, no install scripts. The output of npm is shown only when npm fails. Two processes at the same time install once.
  */
 export async function installPackages({ root, folder, what, proof, env }) {
   const stamp = join(folder, 'node_modules/.fairlead-lock')
@@ -35,7 +35,7 @@ export async function installPackages({ root, folder, what, proof, env }) {
 }
 
 async function npmCi(folder, what, env) {
-  // The caller's npm may have been told to be silent, or to leave out development packages: not this one.
+  // The caller may have told npm to print nothing, or to leave out development packages: this npm does not inherit that.
   const flags = ['--loglevel=error', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
   const { code, stdout, stderr } = await runQuietly('npm', ['ci', '--prefix', folder, ...flags], {
     env,

@@ -9,7 +9,7 @@ export interface TestCount {
 
 /**
  * Names the tests that passed at the second try only, then counts the tests and says "N passed, N failed" in one plain line for
- * machines to read. Under `npm test` that line is printed by run-tests.mjs, which is told the count; under plain vitest it is
+ * machines to read. Under `npm test`, run-tests.mjs gets the count and prints that line; under plain vitest it is
  * printed here.
  */
 export function plainReporter(): Reporter {

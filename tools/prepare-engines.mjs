@@ -8,8 +8,8 @@ import { withLock } from './with-lock.mjs'
 /**
  * Fetches those of `engines` ("redis 7.0") that are not in the folder of builds yet, through `fairlead engines fetch`.
  *
- * Throws SetUpError with the command's own line when one cannot be had; with `anyBuildWillDo` only when there is no
- * build at all, on PATH or in the folder. Of those `optional`, one that cannot be had is a line on stderr.
+ * Throws SetUpError with the command's own line when a build cannot be fetched; with `anyBuildWillDo` only when there is no
+ * build at all, on PATH or in the folder. A failure to fetch an `optional` build is a line on stderr.
  */
 export async function prepareEngines({ root, node, env, engines, optional = [], anyBuildWillDo = false }) {
   const isMissing = (build) => !isThere(env.FAIRLEAD_ENGINES, build)
@@ -40,7 +40,7 @@ export async function prepareEngines({ root, node, env, engines, optional = [], 
   console.error(`fairlead: ${trouble} Going on with the builds that are here.`)
 }
 
-/** What stood in the way, in one line; undefined when everything is there. */
+/** Why a build could not be fetched, in one line; undefined when all builds are there. */
 async function fetchAll(fairlead, builds) {
   for (const build of builds) {
     const [flavour, version] = build.split(' ')

@@ -4,7 +4,7 @@ import { runQuietly } from './run-program.mjs'
 import { showStep } from './show-step.mjs'
 
 /**
- * Unpacks Prometheus' promtool for the tests into the repository, as any user, where this machine has none. What cannot be had is a line on stderr, and its
+ * Unpacks Prometheus' promtool for the tests into the repository, as any user, if this machine has none. If that fails, a line on stderr says so, and its
  * tests are skipped.
  */
 export async function preparePrometheus({ root, node, env }) {

@@ -63,7 +63,7 @@ function exitCodeOf(child, { stopOnSignal = false } = {}) {
   })
 }
 
-/** npm goes on for a long time in spite of a signal. Half an installation does no harm: the next one starts anew. */
+/** npm goes on for a long time in spite of a signal. An incomplete installation does no harm: the next one starts from the beginning. */
 function end(child) {
   child.kill('SIGTERM')
   setTimeout(() => child.kill('SIGKILL'), graceMs).unref()

@@ -2,7 +2,7 @@
  * Behind every npm script: `node tools/run.mjs <target> [args…]`.
  *
  * Plain JavaScript for Node 20 with npm, because it is what installs the rest: the Node that Fairlead needs, the
- * packages, the engine builds. Whatever is there already costs a look, not a process. Set-up speaks on stderr only,
+ * packages, the engine builds. For a part that is there already, no process is started. Set-up prints on stderr only,
  * so that `npm run -s demo -- --json` is JSON on stdout and nothing else.
  */
 import { resolve } from 'node:path'
@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 
 const handoverPair = ['redis 7.0', 'valkey 8.1']
 const everyBuild = [...handoverPair, 'valkey 8.0']
-/** Tests go further with them, and do without: they are in suites that move on. */
+/** Optional builds: with them tests cover more. They are in suites that change, so tests run without them, too. */
 const optional = ['redis 8.0', 'valkey 9']
 
 /** What each target needs, and what it runs. `file` gets the arguments that follow the target. */

@@ -1,9 +1,9 @@
-/** Set-up cannot go on. The message is one clear line that names the way out; it is all that is printed. */
+/** Set-up cannot go on. The message is one line that says what to do; nothing else is printed. */
 export class SetUpError extends Error {
   exitCode = 1
 }
 
-/** Turns "you may not write here" into a SetUpError that says so. Anything else is thrown as it came. */
+/** Turns a missing permission to write into a SetUpError that says so. Any other error is thrown unchanged. */
 export function explainWriteError(error, folder) {
   if (['EACCES', 'EPERM', 'EROFS'].includes(error.code))
     throw new SetUpError(

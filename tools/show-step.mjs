@@ -1,7 +1,7 @@
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /**
- * Says on stderr that `work` is under way: one moving line on a terminal, one plain line elsewhere.
+ * Shows on stderr that `work` is under way: one changing line on a terminal, one plain line elsewhere.
  * Returns what `work` returns. It has no dependencies, because it runs before they are installed.
  */
 export async function showStep(label, work) {

@@ -9,7 +9,7 @@ const pollMs = 200
  * Runs `work` while no other process does anything under the same `name`; waits for as long as that takes.
  *
  * The lock is a folder with its owner's name in it, and every change of owner is one rename: it appears
- * complete, and it is taken from a dead owner by moving it onto the tombstone that bears the dead owner's
+ * complete, and it is taken from a dead owner by moving it onto the tombstone that has the dead owner's
  * name. That move fails for the second process, because a tombstone is not empty; so a lock whose owner is
  * alive cannot be taken away.
  */
@@ -46,7 +46,7 @@ function take(lock, tombstone, self) {
   return move(tombstone, lock)
 }
 
-/** True when the rename happened; false when something is in the way, or there is nothing to move. */
+/** True when the rename happened; false when the target exists, or there is nothing to move. */
 function move(from, to) {
   try {
     renameSync(from, to)
@@ -82,7 +82,7 @@ function startOf(pid) {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
-    // No /proc on this platform: the number alone has to do.
+    // There is no /proc on this platform: the number alone identifies the process.
     return '0'
   }
 }

@@ -1,8 +1,8 @@
-/** The count of acknowledged writes, as it is told from time to time. */
+/** The count of acknowledged writes, which is reported from time to time. */
 export interface AckedWatch {
   /** The count is `acked` at `nowMs`. */
   saw(acked: number, nowMs: number): void
-  /** There will be no more: everything throws `cause` from now on. */
+  /** No more counts will come: from now on everything throws `cause`. */
   end(cause: Error): void
   acked(): number
   /** Over the last second before `nowMs`. */

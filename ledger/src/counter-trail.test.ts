@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createCounterTrail } from './counter-trail.ts'
 
-test('an honest engine is never accused, whenever it carries out the increments that it did not answer', () => {
+test('a correct engine is never reported, whenever it carries out the increments that it did not answer', () => {
   const events = fc.array(
     fc.constantFrom('answered', 'dropped', 'carried out unanswered', 'carried out late'),
   )
@@ -28,7 +28,7 @@ test('an honest engine is never accused, whenever it carries out the increments 
   )
 })
 
-test('an acked increment that is gone is lost, one too many is duplicated', () => {
+test('a missing acked increment is lost, and a surplus increment is duplicated', () => {
   const trail = createCounterTrail()
   expect([1, 2, 3].map(trail.acked)).toEqual([true, true, true])
   expect(trail.judge(2)).toEqual({ lost: 1, duplicated: 0 })
@@ -55,7 +55,7 @@ test('an unanswered increment that was carried out does not hide an acked one th
   expect(trail.judge(2)).toEqual({ lost: 1, duplicated: 0 })
 })
 
-test('what is unknown is excused once, not twice', () => {
+test('an unknown increment explains one difference, not two', () => {
   const trail = createCounterTrail()
   trail.unknown()
   expect(trail.acked(2)).toBe(true)

@@ -1,17 +1,17 @@
-/** What one counter, raised by one connection alone, has told so far. */
+/** The answers so far of one counter that only one connection raises. */
 export interface CounterTrail {
-  /** INCR answered `value`. False when it jumped or repeated itself, which is evidence of a loss or a doubled write. */
+  /** INCR answered `value`. False if the value jumped or came twice, which is evidence of a loss or a doubled write. */
   acked(value: number): boolean
   /** An INCR was sent and no answer came: it may be carried out now, later, or never. */
   unknown(): void
-  /** Holds the trail against the value that was read back. */
+  /** Compares the trail with the value that was read back. */
   judge(value: number): { readonly lost: number; readonly duplicated: number }
 }
 
 export function createCounterTrail(): CounterTrail {
   let acks = 0
   let unknowns = 0
-  /** Those of unknown outcome that no answer has shown yet. */
+  /** Increments of unknown outcome that no answer has shown yet. */
   let unseen = 0
   let last = 0
 

@@ -2,16 +2,16 @@ import { connect } from 'node:net'
 import type { Address } from './layout.ts'
 import { createReplyReader, type Reply, writeCommand } from './resp-lite.ts'
 
-/** One connection to an engine, logged in. Once it has ended it stays so. */
+/** One connection to an engine, logged in. It does not open again after its end. */
 export interface EngineLink {
   readonly address: Address
   readonly usable: boolean
   send(text: string): void
-  /** Ends it, and says `why` to `onEnd`. */
+  /** Ends the connection, and passes `why` to `onEnd`. */
   end(why: string): void
 }
 
-/** Bounds connecting with login: a frozen process accepts TCP and says nothing. */
+/** The time limit for connection and login: a stopped process accepts TCP and answers nothing. */
 const READY_WITHIN_MS = 2_000
 
 /**
@@ -30,7 +30,7 @@ export function openEngineLink(options: {
   const { address, password, bufferBytes = 1_024, onReady, onReply, onEnd } = options
   let state: 'opening' | 'ready' | 'ended' = 'opening'
   const reader = createReplyReader(take)
-  // A buffer of our own per connection spares the stream machinery: half of the cost of a reply.
+  // A buffer of our own for each connection avoids Node's streams, which are half of the cost of a reply.
   const socket = connect({
     ...address,
     noDelay: true,
@@ -54,7 +54,7 @@ export function openEngineLink(options: {
     try {
       reader.feed(Buffer.from(bytes.buffer, bytes.byteOffset, size))
     } catch {
-      // Bytes that are no reply answer nothing: the outcome of the outstanding command is unknown.
+      // Bytes that are not a reply answer no command: the outcome of the outstanding command is unknown.
       end('protocol')
     }
     return true

@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Layout } from './layout.ts'
 import { createMovedHints, type Trouble } from './moved-hints.ts'
 
-/** The shared way of all connections to the primaries of this moment. */
+/** Finds the present primaries for all connections. */
 export interface PrimaryRoute {
-  /** The primary that was named last for the slot. Throws when none ever was. */
+  /** The primary that was named last for the slot. Throws if none was ever named. */
   current(slot: number): Address
   /** Calls `onAddress` once the API has been asked again. All waiters share one lookup. */
   ask(slot: number, trouble: Trouble, onAddress: (address: Address) => void): void
 }
 
-/** A handover takes milliseconds, so the first half second asks often; an outage must not be worsened by us. */
+/** A handover takes milliseconds, so the API is asked often in the first half second, and less often later: the ledger must not make an outage worse. */
 const ASK_AGAIN_MS = 2
 const PATIENCE_MS = 500
 const ASK_AGAIN_LATER_MS = 20
@@ -77,7 +77,7 @@ export function createPrimaryRoute(options: {
     }
   }
 
-  /** A few at a time: fifty connects in one go would keep the first of them from its first write for 10 ms. */
+  /** A few at a time: fifty connects at once would delay the first write by 10 ms. */
   function inTurn(served: readonly Asker[], layout: Layout | null): void {
     for (const asker of served.slice(0, CONNECTS_AT_ONCE)) asker.onAddress(choose(asker, layout))
     if (served.length > CONNECTS_AT_ONCE) setImmediate(inTurn, served.slice(CONNECTS_AT_ONCE), layout)
@@ -100,7 +100,7 @@ interface Pace {
   asked(): void
 }
 
-/** How often the API is asked: every 2 ms in the first half second of a trouble, every 20 ms later. */
+/** How often the API is asked: every 2 ms in the first half second of a failure, every 20 ms later. */
 function createPace(): Pace {
   let troubleSinceMs = Number.NEGATIVE_INFINITY
   let askedMs = Number.NEGATIVE_INFINITY

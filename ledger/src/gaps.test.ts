@@ -8,7 +8,7 @@ test('silence of 3 ms or more is a gap, less is not', () => {
   expect(gaps.list()).toEqual([{ fromMs: 1003.9, toMs: 1006.9 }])
 })
 
-test('a gap counts whole when it touches the window, and not at all when it does not', () => {
+test('a gap that touches the window counts with its whole length, and any other gap not at all', () => {
   const gaps = createGaps(0)
   for (const nowMs of [10, 12, 14, 16, 36, 38]) gaps.acked(nowMs)
   expect(gaps.longestMs({ fromMs: 30, toMs: 40 }, 38)).toBe(20)

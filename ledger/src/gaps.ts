@@ -20,7 +20,7 @@ export interface Gaps {
   readonly leastMs: number
 }
 
-/** Two minutes of nothing but 3 ms gaps fit. Beyond, the short half is forgotten: what is asked for is the longest. */
+/** Gaps of 3 ms for two minutes fit. If there are more, the shorter half is dropped: only the longest gap matters. */
 const MOST_GAPS = 40_000
 
 /** Remembers the gaps between acknowledged writes, from `startMs` on. */

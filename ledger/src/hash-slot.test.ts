@@ -10,7 +10,7 @@ test.each([
   expect(hashSlot(key)).toBe(slot)
 })
 
-test('only the first tag counts, and an empty one is none', () => {
+test('only the first tag counts, and an empty tag is no tag', () => {
   expect(hashSlot('{foo}{bar}')).toBe(hashSlot('foo'))
   expect(hashSlot('{}{foo}')).not.toBe(hashSlot('foo'))
   expect(hashSlot('}foo{foo')).not.toBe(hashSlot('foo'))

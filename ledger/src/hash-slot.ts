@@ -1,6 +1,6 @@
 export const SLOTS = 16_384
 
-/** The slot of a key in the engines' cluster: CRC16 of what stands in its first `{…}`, or of all of it. */
+/** The slot of a key in the engines' cluster: CRC16 of the text in its first `{…}`, or of the whole key. */
 export function hashSlot(key: string): number {
   const open = key.indexOf('{')
   const close = open === -1 ? -1 : key.indexOf('}', open + 1)

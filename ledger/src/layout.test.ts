@@ -44,7 +44,7 @@ test('each slot has the primary whose ranges hold it, and groups go by their fir
   expect(layout.slotsAt({ host, port: 9 })).toBeNull()
 })
 
-test('of two primaries of one slot the doubted one is skipped, unless it is the only one', () => {
+test('of two primaries of one slot the doubted one is skipped, but an only primary never is', () => {
   const both = layoutOf(shard('master', '0-16383', 1), shard('master', '0-16383', 2))
   expect(both.groups).toEqual(['0-16383'])
   expect(both.primaryOf(7, { host, port: 1 })?.port).toBe(2)
@@ -54,7 +54,7 @@ test('of two primaries of one slot the doubted one is skipped, unless it is the 
 })
 
 test.each(['', '{}', '[]', '[null, 1]', JSON.stringify([shard('slave', '0-16383', 1)]), '[{"port":1}]'])(
-  'an answer that names no primary (%j) is said so',
+  'an answer that names no primary (%j) is an error that says so',
   (text) => {
     expect(() => readShards(url, text)).toThrow(`${url} names no primary of any slot`)
   },

@@ -7,7 +7,7 @@ export interface Address {
 }
 
 /**
- * The primary of each slot, as the API told it at one moment. A database that is not sharded is one group of
+ * The primary of each slot, as the API named it at one moment. A database that is not sharded is one group of
  * all slots.
  */
 export interface Layout {
@@ -15,7 +15,7 @@ export interface Layout {
   /** The slots of each group as the API writes them, ascending. */
   readonly groups: readonly string[]
   /**
-   * The primary of a slot; null when none is named. Of two (a dead one may still be listed beside its successor) it is
+   * The primary of a slot; null if none is named. Of two primaries (a dead one may still be listed beside its successor) it is
    * the one that is not `doubted`.
    */
   primaryOf(slot: number, doubted?: Address): Address | null
@@ -29,7 +29,7 @@ const allSlots: readonly SlotRange[] = [[0, SLOTS - 1]]
 
 /** From the answer to `/v1/bdbs/<uid>`: the primary is the first address of the first endpoint. Throws when there is none. */
 export function readEndpoint(url: string, text: string): Layout {
-  // Anything may have answered: each step down is optional, and the two leaves are checked below.
+  // Any program may have answered: each field on the way is optional, and the two values are checked below.
   const database = parse(text) as { endpoints?: { addr?: unknown[]; port?: unknown }[] } | null
   const endpoint = database?.endpoints?.[0]
   const [host, port] = [endpoint?.addr?.[0], endpoint?.port]
@@ -73,7 +73,7 @@ interface Shard {
   readonly ranges: readonly SlotRange[]
 }
 
-/** Null for what is no shard: anything may have answered. */
+/** Null for a value that is not a shard: any program may have answered. */
 function shardOf(listed: unknown): Shard | null {
   const { role, assigned_slots: slots, port } = (listed ?? {}) as Readonly<Record<string, unknown>>
   if (typeof slots !== 'string' || !isPort(port)) return null

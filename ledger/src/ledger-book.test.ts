@@ -42,7 +42,7 @@ test('the book holds exactly what a naive list of all outcomes holds', () => {
   )
 })
 
-test('a number is used again only after a refusal', () => {
+test('the number of a command is used again only after a refusal', () => {
   fc.assert(
     fc.property(entries, (written) => {
       const book = createLedgerBook(CONNECTIONS)

@@ -1,6 +1,6 @@
 /**
- * What became of a command. Acked: the engine said yes. Refused: it answered with an error, so it was certainly not
- * carried out. Unknown: it was sent and no answer came.
+ * The outcome of a command. Acked: the engine confirmed it. Refused: the engine answered with an error, so the command was certainly
+ * not carried out. Unknown: the command was sent, and no answer came.
  */
 export type Outcome = 'acked' | 'refused' | 'unknown'
 
@@ -8,11 +8,11 @@ export type OutcomeCounts = Readonly<Record<Outcome, number>>
 
 /** Every outcome of every connection's commands, which are numbered from 0 on each connection. */
 export interface LedgerBook {
-  /** The number of the connection's next command. The same again after a refusal, a new one after anything else. */
+  /** The number of the connection's next command: the same number after a refusal, a new one after any other outcome. */
   nextNumber(connection: number): number
   /** Writes down the outcome of the connection's command `nextNumber`. */
   note(connection: number, outcome: Outcome): void
-  /** The numbers of the connection's acknowledged commands, ascending: these must be there. */
+  /** The numbers of the connection's acknowledged commands, ascending: their writes must exist. */
   ackedNumbers(connection: number): Iterable<number>
   counts(): OutcomeCounts
   countsOf(connection: number): OutcomeCounts

@@ -2,7 +2,7 @@ import { writeCommand } from './resp-lite.ts'
 
 export type LoadKind = 'set' | 'incr'
 
-/** The writes of one run: what is sent, and what must be found afterwards. All of it follows from the numbers. */
+/** The writes of one run: what is sent, and what must be found afterwards. Both are derived from the numbers of the commands. */
 export interface LedgerWrites {
   command(connection: number, number: number): string
   /** The key of a command. For `incr` it is the connection's counter, whatever the number. */
@@ -16,7 +16,7 @@ export function createLedgerWrites(options: {
   readonly kind: LoadKind
   readonly prefix: string
   readonly valueBytes: number
-  /** Of each connection; an empty one is left out. */
+  /** The tag of each connection; an empty tag is left out. */
   readonly tags: readonly string[]
 }): LedgerWrites {
   const { kind, prefix, valueBytes, tags } = options

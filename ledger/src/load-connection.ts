@@ -19,7 +19,7 @@ export interface LoadConnection {
  * - idle: may issue; becomes busy, or seeking when the link ends.
  * - busy: a command is outstanding; becomes idle when it is acked, seeking when it is refused or the link ends.
  * - seeking: waits for the API to name the primary; becomes idle (same address, link alive) or connecting.
- * - closed: for good.
+ * - closed: stays closed.
  */
 export type ConnectionState = 'connecting' | 'idle' | 'busy' | 'seeking' | 'closed'
 
@@ -38,7 +38,7 @@ export interface LoadEvents {
 }
 
 export interface LoadConnectionOptions {
-  /** Its own, with which it calls `events`. */
+  /** The connection's own number, with which it calls `events`. */
   readonly number: number
   /** The slot that all its keys lie in. */
   readonly slot: number

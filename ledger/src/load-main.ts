@@ -7,10 +7,10 @@ import { readBack, type Verdict } from './read-back.ts'
 import { type RunningLoad, runLoad } from './run-load.ts'
 import { nowUnixMs } from './unix-clock.ts'
 
-// The process of the load: forked by start-load.ts, answers its questions, ends with it.
+// The process of the load. start-load.ts forks it and asks it questions; it ends together with its parent.
 
 const NEWS_EVERY_MS = 20
-/** A replica trails its primary by moments. What it does not hold after this time it does not hold. */
+/** A replica is a few moments behind its primary. A write that it does not hold after this time is missing. */
 const REPLICA_WITHIN_MS = 3_000
 const LOOK_AGAIN_MS = 100
 /** The longest that a question for gaps waits for its window to pass. */
@@ -93,7 +93,7 @@ function running(): Begun {
   throw new Error('the load has not been started')
 }
 
-/** What was lost stays lost however often one looks; what is only late arrives. */
+/** A lost write stays missing at each look; a write that is only late arrives. */
 async function untilNothingIsMissing(read: () => Promise<Verdict>): Promise<Verdict> {
   const deadlineMs = performance.now() + REPLICA_WITHIN_MS
   let verdict = await read()

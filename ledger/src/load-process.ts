@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createAckedWatch } from './acked-watch.ts'
 import type { News, Questions } from './questions.ts'
 
-/** The load's process, seen from the caller's. */
+/** The load's process, as the caller's process sees it. */
 export interface LoadProcess extends AsyncDisposable {
   readonly pid: number
-  /** Asks, and waits for the answer. Throws what the process says is wrong, and when it ends or is late. */
+  /** Asks a question and waits for the answer. Throws the error of the process, and also when the process ends or is late. */
   ask<Name extends keyof Questions>(
     name: Name,
     ask: Questions[Name]['ask'],
@@ -81,7 +81,7 @@ export function openLoadProcess(): LoadProcess {
   }
 }
 
-/** The end of what the process wrote to stderr: the reason, if it died of one. */
+/** The last lines that the process wrote to stderr: they may name the reason of its end. */
 function keepLastWords(child: ChildProcess): () => string {
   let words = ''
   child.stderr?.setEncoding('utf8').on('data', (part: string) => {

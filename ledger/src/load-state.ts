@@ -8,13 +8,13 @@ import type { LoadConnection } from './load-connection.ts'
 import type { Pace } from './pace.ts'
 import { type Place, placeConnections } from './place-connections.ts'
 
-/** What must be found afterwards. */
+/** The records of a load, from which follows what must be found afterwards. */
 export interface Ledger {
-  /** Of each connection. */
+  /** The place of each connection. */
   readonly places: readonly Place[]
   readonly book: LedgerBook
   readonly writes: LedgerWrites
-  /** One per connection; only `incr` has them. */
+  /** The counter of each connection; only `incr` has counters. */
   readonly trails: readonly CounterTrail[]
 }
 
@@ -33,7 +33,7 @@ export interface LoadState {
   gaps: Gaps | null
   /** Of each group. */
   gapsOfGroups: readonly Gaps[]
-  /** The last tick found no idle connection for what was due: each answer is followed by the next command at once. */
+  /** The last tick found no idle connection for the commands that were due: now each answer is followed by the next command at once. */
   behind: boolean
 }
 
@@ -65,7 +65,7 @@ export function createLoadState(options: CheckedLoadOptions, layout: Layout): Lo
   return state
 }
 
-/** One more of a trouble. */
+/** Counts one more failure of this kind. */
 export function countTrouble(state: LoadState, why: string): void {
   state.errors[why] = (state.errors[why] ?? 0) + 1
 }

@@ -19,7 +19,7 @@ export interface LayoutLookup extends Disposable {
 }
 
 const ANSWER_WITHIN_MS = 1_000
-/** Before the load and after it, where nothing is asked again: the API may be busy, as may the machine. */
+/** The time limit before the load and after it, when no request is repeated: the API or the machine may be busy. */
 export const ALONE_WITHIN_MS = 30_000
 
 /** Asks over one connection that is kept open, so that a lookup takes well under a millisecond. */

@@ -4,7 +4,7 @@ import { createMovedHints, movedTo } from './moved-hints.ts'
 const old = { host: 'a', port: 1 }
 const successor = { host: 'a', port: 2 }
 
-test('the API is believed for 250 ms against what the engine says, and no longer', () => {
+test('if the engine contradicts the API, the ledger follows the API for 250 ms, and then the engine', () => {
   const hints = createMovedHints()
   for (const nowMs of [1_000, 1_100, 1_240]) hints.heard(7, { at: old, moved: successor }, nowMs)
   expect(hints.settle(7, old, 1_250)).toEqual({ address: old, isHint: false })

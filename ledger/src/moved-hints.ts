@@ -2,16 +2,16 @@ import { type Address, isSameAddress } from './layout.ts'
 
 /** The error because of which a connection looks for its primary. */
 export interface Trouble {
-  /** Where it met it. */
+  /** The address at which the connection got the error. */
   readonly at: Address
   /** Where the engine said the slot is, if it answered MOVED. */
   readonly moved: Address | null
 }
 
-/** The engines' own word on which primary serves a slot, kept for the time that the API has none, or an old one. */
+/** Which primary serves a slot according to the engines. It is used while the API names none, or an old one. */
 export interface MovedHints {
   heard(slot: number, trouble: Trouble, nowMs: number): void
-  /** Where to go, when the API names `named`, or no primary (null). `isHint` when it is the engines' word. */
+  /** The address to use when the API names `named`, or no primary (null). `isHint`: the engines named it. */
   settle(slot: number, named: Address | null, nowMs: number): { address: Address | null; isHint: boolean }
 }
 
@@ -20,7 +20,7 @@ export const API_MAY_LAG_MS = 250
 
 interface Hint {
   readonly address: Address
-  /** When it was heard first, of those that said the same. */
+  /** When an engine first named this address. */
   readonly sinceMs: number
 }
 

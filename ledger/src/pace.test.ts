@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createPace } from './pace.ts'
 
-test('what is due follows the pace, however unevenly the clock is looked at', () => {
+test('the number of due commands follows the pace, however irregularly the clock is read', () => {
   const steps = fc.array(fc.double({ min: 0.01, max: 20, noNaN: true }), { minLength: 1, maxLength: 200 })
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 50_000 }), steps, (perSecond, waitsMs) => {

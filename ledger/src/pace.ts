@@ -2,13 +2,13 @@
 export interface Pace {
   /** Whole commands that are due at `nowMs`; Infinity when there is no limit. */
   due(nowMs: number): number
-  /** One was sent. */
+  /** A command was sent. */
   take(): void
-  /** One that was sent was refused: it is due again. */
+  /** A command that was sent was refused: it is due again. */
   giveBack(): void
 }
 
-/** After a stall, this much is made up for at once. More would measure a burst instead of the load that was asked for. */
+/** After a stall, commands of this time are sent at once. More would measure a burst instead of the requested load. */
 const CATCH_UP_MS = 50
 
 /** A steady pace of `perSecond` commands from `startMs` on; 0 is as fast as possible. */

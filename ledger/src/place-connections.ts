@@ -6,11 +6,11 @@ import { holdsSlot, parseSlotRanges } from './slot-ranges.ts'
 export interface Place {
   readonly group: number
   readonly slot: number
-  /** What all its keys carry in `{…}`; empty without sharding. */
+  /** The hash tag of all its keys, which stands in `{…}`; empty without sharding. */
   readonly tag: string
 }
 
-/** Sixty times what a group of a single slot needs on average. */
+/** Sixty times the number of tries that a group of a single slot needs on average. */
 const MOST_TRIES = 1_000_000
 
 /** Connection i writes to group i mod n, each into a slot of its own choice. Throws when a group would get none. */

@@ -4,7 +4,7 @@ import type { Address } from './layout.ts'
 import type { LedgerReport } from './load-report.ts'
 import type { Verdict } from './read-back.ts'
 
-/** What the caller's process may ask the load's process, and what it gets for it. */
+/** The questions of the caller's process to the load's process, and their answers. */
 export interface Questions {
   /** Answers with the slots of each group. */
   readonly start: { readonly ask: CheckedLoadOptions; readonly answer: readonly string[] }
@@ -22,7 +22,7 @@ export type Question = {
   }
 }[keyof Questions]
 
-/** What the load's process says. `acked` comes by itself, many times a second. */
+/** The messages of the load's process. `acked` comes without a question, many times a second. */
 export type News =
   | { readonly kind: 'acked'; readonly acked: number }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: unknown }

@@ -4,16 +4,16 @@ import type { Address, Layout } from './layout.ts'
 import type { Ledger } from './load-state.ts'
 import { holdsSlot } from './slot-ranges.ts'
 
-/** What a database still holds of what it acknowledged. */
+/** How much of the acknowledged writes a database still holds. */
 export interface Verdict {
   readonly acked: number
-  /** Acknowledged, and missing or different. */
+  /** Acknowledged writes that are missing or different. */
   readonly lost: number
   /** `incr`: carried out more often than acknowledged and unknown together allow. `set` cannot tell: it is 0. */
   readonly duplicated: number
   /** Sent and never answered: neither lost nor fine. */
   readonly unknown: number
-  /** Up to five of what is wrong, in sentences. */
+  /** Up to five of the faults, in sentences. */
   readonly examples: readonly string[]
 }
 

@@ -49,7 +49,7 @@ test('one byte at a time is enough', () => {
   expect(readAll([encodeAll(sent)])).toEqual(sent)
 })
 
-test('a chunk may be overwritten once it was fed', () => {
+test('a chunk may be overwritten after it was fed', () => {
   const replies: Reply[] = []
   const reader = createReplyReader((one) => replies.push(one))
   const shared = Buffer.alloc(8)
@@ -76,7 +76,7 @@ function readAll(chunks: readonly Buffer[]): readonly Reply[] {
   return replies
 }
 
-/** Cuts into pieces of these sizes, over and over; a size of 0 is an empty read. */
+/** Cuts into pieces of these sizes, repeatedly; a size of 0 is an empty read. */
 function cut(bytes: Buffer, sizes: readonly number[]): readonly Buffer[] {
   const chunks: Buffer[] = []
   let at = 0

@@ -1,4 +1,4 @@
-/** A reply of an engine, as far as the ledger meets it: text is latin1, arrays are flat or nested, null is `$-1` or `*-1`. */
+/** A reply of an engine, of the kinds that the ledger gets: text is latin1, arrays are flat or nested, null is `$-1` or `*-1`. */
 export type Reply =
   | { readonly kind: 'status'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
@@ -20,7 +20,7 @@ export function writeCommand(...words: readonly string[]): string {
 
 /** Reads replies from a stream that may be cut anywhere. */
 export interface ReplyReader {
-  /** Hands each reply that is now complete to `onReply`. The chunk may be reused afterwards. Throws ProtocolError. */
+  /** Passes each reply that is now complete to `onReply`. The chunk may be reused afterwards. Throws ProtocolError. */
   feed(chunk: Buffer): void
 }
 
@@ -28,7 +28,7 @@ export function createReplyReader(onReply: (reply: Reply) => void): ReplyReader 
   let rest: Buffer = nothing
   return {
     feed(chunk) {
-      // Nearly every answer to a write is exactly this; the short way keeps the load light.
+      // Nearly every answer to a write is exactly this, so this shortcut saves processor time.
       if (rest.length === 0 && chunk.length === 5 && chunk.toString('latin1', 0, 5) === '+OK\r\n') {
         onReply(ok)
         return
@@ -53,7 +53,7 @@ interface Found {
   readonly next: number
 }
 
-/** Null when the reply is not there to its end. */
+/** Null when the reply is incomplete. */
 function readReply(bytes: Buffer, at: number): Found | null {
   if (at === bytes.length) return null
   const mark = bytes[at]

@@ -138,7 +138,7 @@ function begin(state: LoadState, options: CheckedLoadOptions, layout: Layout): R
   }
 }
 
-/** Hands what is due to idle connections, going round so that all of them take part. */
+/** Gives due commands to idle connections in turn, so that all of them take part. */
 function createTick(state: LoadState, pace: Pace): () => void {
   const { connections } = state
   let turn = 0

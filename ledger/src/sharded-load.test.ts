@@ -72,7 +72,7 @@ test('sharded: what one group loses is found, all of it, and held against that g
 })
 
 test.each(kinds)(
-  'sharded: a replica that takes over without the last writes (%s) is found out',
+  'sharded: the writes that a replica lacks when it takes over (%s) are found',
   async (kind) => {
     await using cluster = await startTestCluster(newest, newest)
     const [group] = cluster.groups
@@ -98,7 +98,7 @@ test.each(kinds)(
   },
 )
 
-test('sharded: where MOVED leads is followed when the API stays behind, and when it is away', async () => {
+test('sharded: the load follows MOVED when the API is behind, and when it is away', async () => {
   await using cluster = await startTestCluster(newest, newest)
   const [first, second] = cluster.groups
   if (!first || !second) throw new Error('there are no two groups')
@@ -122,7 +122,7 @@ test('sharded: where MOVED leads is followed when the API stays behind, and when
   expect(await load.readBack()).toEqual(intact(report.acked))
 })
 
-test('sharded: options that make no sense are refused', async () => {
+test('sharded: contradictory options are refused', async () => {
   await using cluster = await startTestCluster(newest, newest)
   const lookup = { url: cluster.url, token: 'good', groups: 'sharded' } as const
   await expect(startLoad({ kind: 'set', password: PASSWORD, lookup, connections: 2 })).rejects.toThrow(

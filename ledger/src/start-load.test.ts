@@ -37,7 +37,7 @@ test.each(kinds)('every acknowledged %s is read back, and the load reaches its p
   expect(await load.stop()).toEqual(report)
 })
 
-test('keys that are deleted or changed behind its back are found, each of them', async () => {
+test('each key that another client deletes or changes is found', async () => {
   await using engine = await startTestEngine(newest)
   await using naming = await startNamingServer(engine.address)
   await using load = await startOn(naming, { kind: 'set' })
@@ -105,7 +105,7 @@ test.each(kinds)(
   },
 )
 
-test('an engine that freezes leaves outcomes unknown: neither lost nor fine, and nothing is held against it', async () => {
+test('a stopped engine leaves outcomes unknown: they count neither as lost nor as confirmed', async () => {
   await using engine = await startTestEngine(newest)
   await using naming = await startNamingServer(engine.address)
   await using load = await startOn(naming, { kind: 'incr', replyWithinMs: 200 })
@@ -155,7 +155,7 @@ test('a start that cannot succeed says why, in one line', async () => {
   )
 })
 
-test('when the process of the load dies, everything says so', async () => {
+test('when the process of the load dies, every call says so', async () => {
   await using engine = await startTestEngine(newest)
   await using naming = await startNamingServer(engine.address)
   await using load = await startOn(naming, { kind: 'set' })
@@ -186,7 +186,7 @@ function startOn(
   return startLoad({ ...options, password: PASSWORD, lookup: { url: naming.url, token: 'good' } })
 }
 
-/** "Online" comes up to a second before the stream flows: only the offset tells. */
+/** "Online" comes up to a second before the stream flows: only the offset shows that it flows. */
 async function streamFlows(from: TestEngine, to: TestEngine): Promise<void> {
   const offset = await from.offset()
   await until(async () => (await to.offset()) > offset)

@@ -30,7 +30,7 @@ export interface Load extends AsyncDisposable {
    * Unix ms, as `performance.timeOrigin + performance.now()` tells. Answers when the window has passed.
    */
   longestGapMs(window: Gap, of?: { readonly group?: number }): Promise<number>
-  /** Issues nothing more, waits for what is outstanding, and reports. The second call gets the same report. */
+  /** Sends no further command, waits for outstanding answers, and reports. A second call gets the same report. */
   stop(): Promise<LedgerReport>
   /**
    * After stop(): reads every acknowledged write back, from the primaries that the API names; or from `address` those of

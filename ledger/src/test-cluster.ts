@@ -14,9 +14,9 @@ export interface TestGroup {
 /** A real cluster of three groups, and the API's answer about it. */
 export interface TestCluster extends AsyncDisposable {
   readonly groups: readonly TestGroup[]
-  /** The database's address in what stands in for the API; that names the primaries as `groups` do. */
+  /** The database's address in the stand-in for the API, which names the primaries as `groups` do. */
   readonly url: string
-  /** What the API answers with; 200 unless set. */
+  /** The status of the API's answers; 200 unless set. */
   status: number
   /** CLUSTER FAILOVER of a group, and then (unless `silently`) the API learns of it. */
   handOver(group: TestGroup, options?: { readonly silently?: boolean }): Promise<void>
@@ -33,7 +33,7 @@ const settings = [
   'no',
 ]
 
-/** Streams are told apart from dead ones by what flows: every second is enough, ten (the default) are too slow. */
+/** A stream shows that it is alive by its pings: one a second is enough; one in ten seconds, the default, is too slow. */
 const streaming = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1']
 
 /** Primaries run `old`, replicas `young`. Resolves when every node sees a whole cluster and every stream flows. */
@@ -66,7 +66,7 @@ async function handOver(group: TestGroup, { silently = false } = {}): Promise<vo
   await until(async () => (await old.call('INFO', 'replication')).includes('master_link_status:up'))
 }
 
-/** Voters may refuse a second one of the same group within two node timeouts: then it ends after 5 s, without effect. */
+/** Voters may refuse a second failover of the same group within two node timeouts: then that failover ends after 5 s, without effect. */
 async function failOver(successor: TestEngine): Promise<void> {
   let askedMs = Number.NEGATIVE_INFINITY
   const became = async () => {
@@ -83,7 +83,7 @@ async function roleOf(engine: TestEngine): Promise<string> {
   return /role:(\w+)/.exec(await engine.call('INFO', 'replication'))?.[1] ?? ''
 }
 
-/** "Online" comes up to a second before the stream flows: only the offset tells. */
+/** "Online" comes up to a second before the stream flows: only the offset shows that it flows. */
 async function streamFlows({ primary, replica }: TestGroup): Promise<void> {
   const offset = await primary.offset()
   await until(async () => (await replica.offset()) > offset)

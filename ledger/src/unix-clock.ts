@@ -1,4 +1,4 @@
-/** Unix ms with fraction: the same moment reads the same in every process of the machine, and it never runs back. */
+/** Unix ms with fraction: all processes of the machine read the same value at the same moment, and it never decreases. */
 export function nowUnixMs(): number {
   return performance.timeOrigin + performance.now()
 }

@@ -20,7 +20,7 @@ const pairs = [
 const sameFormat = pairs.filter(([older, newer]) => older.split('-')[0] === newer.split('-')[0])
 
 test.each(pairs)(
-  '1.0 on %s follows 2.0 on %s by a partial resync, and what is new passes it by',
+  '1.0 on %s follows 2.0 on %s by a partial resync, and skips the new commands',
   async (...pair) => {
     await using swapped = await swapRoles(...pair)
     const { old, successor } = swapped
@@ -39,11 +39,11 @@ test.each(pairs)(
     const said =
       /== CRITICAL == This replica is sending an error to its (master|primary): 'unknown command 'TALLY.NAME'/
     expect(await old.log()).toMatch(said)
-    // A key that a command of 2.0 made is not there; the offsets are equal all the same.
+    // A key that a command of 2.0 made is missing, although the offsets are equal.
     expect([await successor.call('DBSIZE'), await old.call('DBSIZE')]).toEqual([2, 1])
     await untilSameOffset(successor, old)
 
-    // Even so, the old one comes back by a partial resync when its link breaks.
+    // When the link breaks, the old primary reconnects with a partial resync in spite of that.
     await successor.call('CLIENT', 'KILL', 'TYPE', 'replica')
     await until(
       'the link is up again',
@@ -99,7 +99,7 @@ test('with an RDB format that the replica cannot read it tries for ever, and has
 })
 
 test.each(pairs)(
-  'without the module and without data in it, a replica links up and lets the writes pass (%s → %s)',
+  'without the module and without data of its type, a replica links, and skips the writes of the module (%s → %s)',
   async (older, newer) => {
     await using primary = await startModuleEngine(older, { module: one })
     await using replica = await startModuleEngine(newer, {
