@@ -273,7 +273,7 @@ describe('a database', () => {
       repoints: 0,
     })
     const client = connect({ host: '127.0.0.1', port })
-    client.write('PING\r\n') // answered by the endpoint: only then it is sure to have the client in its list
+    client.write('PING\r\n') // Only when the endpoint has answered, the client is certainly in its list.
     await once(client, 'data')
     const listed = await send('GET', `/v1/bdbs/${uid}/endpoint/clients?limit=1`)
     expect(listed.body).toEqual({
@@ -351,7 +351,7 @@ describe('an upgrade', () => {
     })
   }
 
-  test('that would change nothing answers 200 with an action that is completed, and says why', async () => {
+  test('that would change nothing is answered 200, with an action that is completed and says why', async () => {
     const { action_uid } = (await upgrade({ keep_engine_version: true })).body
     const { body } = await send('GET', `/v1/actions/${action_uid}`)
     expect(body).toMatchObject({ status: 'completed', warnings: [expect.stringContaining('already')] })

@@ -49,7 +49,7 @@ test('a primary that hangs is replaced by its replica, and comes back as a repli
   expect(await tellings(uid)).toContain('bdb_primary_replaced')
 })
 
-test('a process with the only copy is never ended: a person is told, and may resume it', async () => {
+test('a process with the only copy is never ended: the status says that a person has to decide, and a person may resume it', async () => {
   const { uid, primary } = await create({ replication: false })
   using client = await connect(uid)
   await client.call('SET', 'kept', 'yes')

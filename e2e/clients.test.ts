@@ -56,7 +56,7 @@ for (const [name, library] of Object.entries(libraries)) {
 
     const { longestStallMs, ...found } = await work.stop()
     expect(found).toEqual({ wrong: [], reconnects: 0 })
-    // None of them waited until something ran out; how long they do wait says bench/clients.
+    // No client waited until a time limit. bench/clients measures how long they wait.
     expect(longestStallMs).toBeLessThan(30_000)
     expect((await api.getDatabase({ params: { uid } })).port).toBe(port)
   })

@@ -70,7 +70,7 @@ function watch(ask: () => Promise<unknown>) {
   let worst = { sockets: 0, load: 0, answerMs: 0, writesPerSecond: Number.POSITIVE_INFINITY }
   const time = async () => {
     const asked = performance.now()
-    await ask().catch(() => undefined) // A request that is refused, or interrupted at the end, is timed, too.
+    await ask().catch(() => undefined) // The time of a request that is refused, or interrupted at the end, counts, too.
     worst = { ...worst, answerMs: Math.max(worst.answerMs, Math.round(performance.now() - asked)) }
   }
   let openedBefore = 0

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-describe('memory_size is the client’s: replication does not take from it', () => {
+describe('memory_size is for the clients: replication takes nothing from it', () => {
   const builds = [
     ['redis', '6.0'],
     ['redis', '7.0'],
@@ -27,7 +27,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
     ['valkey', '9'],
   ].flatMap((line) => findBuild(line[0] ?? '', line[1]) ?? [])
 
-  test.each(builds)('%s: a replicated database that refuses to evict takes writes for ever', async (name) => {
+  test.each(builds)('%s: a replicated database that evicts nothing accepts all writes', async (name) => {
     const uid = await create({ engine_version: name, memory_size: 16 * MB, replication: true })
     using client = await asUser(uid)
     // Data of nine tenths of the limit, and more writes than replication keeps.
@@ -69,7 +69,7 @@ describe('memory_size is the client’s: replication does not take from it', () 
 })
 
 describe('the limit of an engine', () => {
-  test('is corrected while it runs, whatever changed it, and follows its backlog; its next process begins with it', async () => {
+  test('is corrected while the engine runs, whatever changed it, and follows the backlog; the next process begins with it', async () => {
     const uid = await create({
       memory_size: 16 * MB,
       replication: true,
@@ -178,7 +178,7 @@ async function fill(client: EngineConnection, keys: number): Promise<void> {
     )
 }
 
-/** Writes `keys` strings over and over again. Returns how many writes were refused. */
+/** Writes `keys` strings repeatedly. Returns how many writes were refused. */
 async function overwrite(
   client: EngineConnection,
   { keys, bytes, writes }: { readonly keys: number; readonly bytes: number; readonly writes: number },

@@ -76,7 +76,7 @@ describe('a scrape after an upgrade', () => {
     expect(sampleOf('fairlead_actions_active{kind="upgrade",status="running"}')).toBeUndefined()
   })
 
-  test('tells the requests of clients, of the API, and logins', () => {
+  test('has the requests of clients and of the API, and logins', () => {
     expect(sampleOf(`fairlead_endpoint_requests_total{database="${uid}"}`)).toBeGreaterThanOrEqual(100)
     expect(sampleOf('fairlead_api_requests_total{operation="upgradeDatabase",status_class="2xx"}')).toBe(1)
     expect(sampleOf('fairlead_logins_total{outcome="right"}')).toBeGreaterThanOrEqual(1)
@@ -89,7 +89,7 @@ describe('a scrape after an upgrade', () => {
     expect(text).toMatch(/fairlead_database_info\{.*name="watched",engine="valkey",version="8\.1/)
   })
 
-  test('has a series of no client, and no more of a database than the table says', () => {
+  test('has no series of a client, and for a database only the series in the table', () => {
     const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
     expect(
       [...labels].filter((name) => ['client', 'address', 'user', 'ip', 'key'].includes(name ?? '')),
@@ -98,12 +98,12 @@ describe('a scrape after an upgrade', () => {
 })
 
 describe.skipIf(promtoolHere() === null)('promtool', () => {
-  test('has nothing to say against a scrape', async () => {
+  test('accepts a scrape', async () => {
     const { code, said } = await runPromtool(['check', 'metrics'], { input: text })
     expect({ code, said }).toEqual({ code: 0, said: '' })
   })
 
-  test('takes the rules, which fire on what they say', async () => {
+  test('accepts the rules, and they fire under the conditions that they name', async () => {
     expect(await runPromtool(['check', 'rules', 'alerts.yml'], { folder: monitoring })).toMatchObject({
       code: 0,
     })
@@ -115,7 +115,7 @@ describe.skipIf(promtoolHere() === null)('promtool', () => {
     expect(config, config.said).toMatchObject({ code: 0 })
   })
 
-  test('takes each expression of the dashboard', async () => {
+  test('accepts each expression of the dashboard', async () => {
     const rules = expressionsOf(read('dashboard.json')).map((expr, n) => ({ record: `panel:${n}`, expr }))
     const file = join(fairlead.home, 'dashboard-rules.json')
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
@@ -125,7 +125,7 @@ describe.skipIf(promtoolHere() === null)('promtool', () => {
   })
 })
 
-/** With the variables of Grafana as it fills them in. */
+/** The expression with the variables of Grafana filled in. */
 function expressionsOf(dashboard: string): readonly string[] {
   const { panels } = JSON.parse(dashboard) as {
     readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[]
@@ -139,7 +139,7 @@ function expressionsOf(dashboard: string): readonly string[] {
 
 describe('the files of monitoring/', () => {
   const used = (source: string) => new Set(source.match(/\b(?:fairlead|process)_[a-z_]+/g))
-  /** There is none while nothing is wrong. */
+  /** Metrics without a series while nothing is wrong. */
   const rare = ['fairlead_database_needs_person', 'fairlead_actions_waiting', 'fairlead_actions_active']
 
   test.each(['dashboard.json', 'alerts.yml'])('%s uses only metrics that a scrape has', (file) => {

@@ -39,7 +39,7 @@ async function authorize(password: string): Promise<number> {
   return answer.status
 }
 
-test('what is done to a database is written down with the user, the result, and the reason of a failure', async () => {
+test('each change of a database is in the audit with the user, the result, and the reason of a failure', async () => {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'audited', memory_size: 0, engine_version: build('valkey', '8.0') },
   })

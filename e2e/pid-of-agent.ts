@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The agent's pid is not on record: it is the process that has the same home, and an agent's command line. */
+/** The agent's pid is not on record: the agent is the process that has the same home, and an agent's command line. */
 export function pidOfAgent(home: string): number {
   const isOurs = (pid: string) => {
     try {
@@ -9,7 +9,7 @@ export function pidOfAgent(home: string): number {
       )
       return args?.at(-2) === 'agent' && settings?.includes(`FAIRLEAD_HOME=${home}`) === true
     } catch {
-      return false // gone meanwhile, or another user's
+      return false // the process has ended in the meantime, or belongs to another user
     }
   }
   const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isOurs(name))

@@ -72,7 +72,7 @@ test.skipIf(postgresHere() === null)(
     await until('it has begun', async () => (await actionOf(fairlead, actionUid))?.progress !== 0)
     const order = Number(await lsnOf(world.postgres.run, 'pg_current_wal_lsn'))
     await until(
-      'the replica has heard of it',
+      'the replica has this record',
       async () => Number(await lsnOf(replica.run, 'pg_last_wal_replay_lsn')) >= order,
     )
     way.freeze()

@@ -27,7 +27,7 @@ async function run(
   return { code, stdout, stderr }
 }
 
-test('the demo proves what the README says of it, as one JSON object', { timeout: 180_000 }, async () => {
+test('the demo proves what the README says about it, as one JSON object', { timeout: 180_000 }, async () => {
   const { code, stdout, stderr } = await run(process.execPath, ['tools/run.mjs', 'demo', '--json'])
   expect(code, stderr).toBe(0)
   const summary = JSON.parse(stdout) as Record<string, unknown>
@@ -87,7 +87,7 @@ test('pasted commands end with a clear error: for an unknown version, and when t
   })
 })
 
-test('the walk through the API in the README works as it stands there', async () => {
+test('the walk through the API in the README works as it is printed', async () => {
   await using fairlead = await startFairlead()
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? []
   const script = block
@@ -121,7 +121,7 @@ test('the walk through the API in the README ends with an error while its passwo
   expect(pasted.stderr).toMatch(/no database was created: .*"error_code":"unauthorized"/)
 })
 
-test('the walk through users and passwords in docs/users.md works as it stands there', async () => {
+test('the walk through users and passwords in docs/users.md works as it is printed', async () => {
   await using fairlead = await startFairlead()
   const page = readFileSync(join(root, 'docs/users.md'), 'utf8')
   const [walk = '', change = '', ...commands] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(
@@ -142,7 +142,7 @@ test('the walk through users and passwords in docs/users.md works as it stands t
   expect(commands.length).toBe(3)
 })
 
-test('the recipe to follow an upgrade live works as it stands there', async () => {
+test('the recipe to follow an upgrade live works as it is printed', async () => {
   await using fairlead = await startFairlead()
   await createAnother(fairlead)
   const page = readFileSync(join(root, 'docs/recipes/follow-an-upgrade-live.md'), 'utf8')
@@ -166,7 +166,7 @@ test('the recipe to follow an upgrade live works as it stands there', async () =
   expect(engine_version, 'another database was upgraded').toMatch(/^8\.0\./)
 })
 
-test('the walk through modules in docs/modules.md works as it stands there', async () => {
+test('the walk through modules in docs/modules.md works as it is printed', async () => {
   await using fairlead = await startFairlead()
   await createAnother(fairlead)
   for (const version of ['1.0.0', '2.0.0'] as const)
@@ -185,7 +185,7 @@ test('the walk through modules in docs/modules.md works as it stands there', asy
   )
 })
 
-test('the walk through an upgrade and its way back in docs/upgrades.md works as it stands there', async () => {
+test('the walk through an upgrade and its way back in docs/upgrades.md works as it is printed', async () => {
   await using fairlead = await startFairlead()
   const page = readFileSync(join(root, 'docs/upgrades.md'), 'utf8')
   const blocks = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)

@@ -82,7 +82,7 @@ describe('a database repairs itself', () => {
     expect(await admin.call('GET', 'kept')).toBe('yes')
   })
 
-  test('when all its processes die at once and nothing was saved, empty, and says so', async () => {
+  test('when all its processes die at once and nothing was saved: it is empty, and says so', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)
     const told = async () => {
@@ -105,7 +105,7 @@ describe('a database repairs itself', () => {
     const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
     const replica = Number(shards.find(({ role }) => role === 'slave')?.uid)
     using admin = await asAdmin(fairlead, replica)
-    // Measured: redis 7.0 and 8.0 stay strangers then; valkey 8.1 finds its way back.
+    // Measured: redis 7.0 and 8.0 stay unknown to each other then; valkey 8.1 joins the cluster again by itself.
     // As if it had died before its nodes.conf had the others. It keeps its id, so that gossip says nothing of it.
     await admin.call('CLUSTER', 'RESET', 'SOFT')
     expect(await admin.info('replication')).toContain('role:master')
@@ -133,7 +133,7 @@ describe('with two primaries that have writes of their own', () => {
   const old = findBuild('redis', '6.0')
   // CI does not have this build: redis before 6.2 has no pause of writes only.
   test.runIf(old !== undefined)(
-    'a redis before 6.2 refuses more, until a person has decided; then it takes them',
+    'a redis before 6.2 refuses further writes until a person has decided; then it accepts them',
     async () => {
       await using fairlead = await startFairlead()
       const uid = await create(fairlead, { engine_version: old })

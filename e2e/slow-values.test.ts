@@ -6,7 +6,7 @@ import { startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
 const { from, to } = usualPair()
-/** Of each group of a sharded database there are some. */
+/** The number of clients: each group of a sharded database has some. */
 const CLIENTS = 6
 const BYTES = 2 * 1024 * 1024
 const COUNT = "redis.call('INCR', KEYS[1]) return #ARGV[1]"

@@ -10,7 +10,7 @@ export interface SmallDisk extends Disposable {
   fill(): Disposable
 }
 
-/** A file system of its own in memory; only root can make one. */
+/** A separate file system in memory; only root can make one. */
 export function smallDisk(megabytes: number): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', folder])

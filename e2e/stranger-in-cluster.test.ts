@@ -70,7 +70,7 @@ async function logTypes(fairlead: Fairlead, uid: number): Promise<readonly strin
 
 const ranges = ['0-5461', '5462-10922', '10923-16383']
 
-/** An engine of another user claims all slots with the highest epoch, and joins by one shard. */
+/** An engine of another user claims all slots with the highest epoch, and joins the cluster through one shard. */
 async function steal(fairlead: Fairlead, { shards }: Sharded, port: number, args: readonly string[] = []) {
   const stranger = await startStrangeEngine(port, args)
   await stranger.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)
@@ -110,7 +110,7 @@ test(`a stranger takes all slots and goes away: ${KEYS} keys are served as befor
   )
 })
 
-test('a stranger has given its own, empty data to the shards: nothing is promoted, and the database says why', async () => {
+test('the shards have copied the empty data of a stranger: no shard is promoted, and the database says why', async () => {
   await using fairlead = await startFairlead({ env })
   await using ports = await claimPorts()
   const database = await createWithKeys(fairlead, builds.at(-1) ?? '')

@@ -46,7 +46,7 @@ describe('PUT /v1/bdbs/{uid}', () => {
     expect(after).toEqual(Array.from({ length: 2 }, () => `${30 * MB + OURS} allkeys-lfu`))
   })
 
-  test('reaches engines and agent when the server dies right after it was written down', async () => {
+  test('reaches engines and agent also when the server dies right after recording it', async () => {
     await using crashing = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
     const uid = await create({ memory_size: 20 * MB, replication: true }, crashing)
     const shards = await shardsOf(uid, crashing)
@@ -126,7 +126,7 @@ describe('more memory while an upgrade runs', () => {
 
   const [lean, rich] = [findBuild('valkey', '9'), findBuild('redis', '8.0')]
   test.runIf(lean !== undefined && rich !== undefined)(
-    'lets a rollback go on that waits because the older build needs more',
+    'lets a rollback go on that waits because the older build needs more memory',
     async () => {
       const uid = await create({ memory_size: 12 * MB, engine_version: rich ?? '' })
       using client = await asUser(uid)

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 describe('every way through an upgrade loses nothing, does nothing twice and needs no full sync', () => {
-  // Each kind once, with the pairs in turn.
+  // Each kind of database once, with the pairs of builds in turn.
   const cases = kinds.map((kind, n) => {
     const pair = pairs[n % pairs.length]
     return pair === undefined || hasWayBack(pair) ? { ...kind, pair } : { ...withoutWayBack(kind), pair }

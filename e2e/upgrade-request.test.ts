@@ -53,7 +53,7 @@ describe('a dry run', () => {
     expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({ engine: 'redis' })
   })
 
-  test('foretells the steps that the upgrade then takes', async () => {
+  test('predicts the steps that the upgrade then takes', async () => {
     const { uid } = await create({ shards_count: 2, engine_version: build('valkey', '8.0') })
     const body = { engine_version: build('valkey', '8.1') }
     const { plan } = await fairlead.api.upgradeDatabase({ params: { uid }, query: { dry_run: 'true' }, body })
@@ -64,7 +64,7 @@ describe('a dry run', () => {
     expect(plan?.handovers).toBe(2)
   })
 
-  test('counts memory as free that a replica with its data does not need any more, and refuses a database that can never fit', async () => {
+  test('counts reserved memory as free when the replica has its data, and refuses a database that can never fit', async () => {
     await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '300' } })
     const body = { name: 'small', memory_size: 0, replication: true, engine_version: build('valkey', '8.0') }
     const { uid, action_uid } = await small.api.createDatabase({ body })
@@ -97,7 +97,7 @@ describe('a dry run', () => {
 })
 
 describe('discarding', () => {
-  test('with may_discard_data, a database that keeps nothing begins empty, and the plan says so', async () => {
+  test('with may_discard_data, a database without replicas and persistence begins empty, and the plan says so', async () => {
     const { uid } = await create({ engine_version: build('valkey', '8.0') })
     await using writer = await asUser(uid)
     await writer.call('SET', 'gone', '1')
@@ -110,7 +110,7 @@ describe('discarding', () => {
     expect(await reader.call('DBSIZE')).toBe(0)
   })
 
-  test('with force uses a path that replication cannot take, with all replicas', async () => {
+  test('with force_discard upgrades between builds that cannot replicate, with all replicas', async () => {
     const { uid } = await create({
       replication: true,
       data_persistence: 'aof',
@@ -131,7 +131,7 @@ describe('discarding', () => {
   })
 })
 
-test('without ports for its shards a database is refused, and so is its upgrade, with nothing begun', async () => {
+test('without ports for its shards a database is refused, and so is its upgrade, and nothing is begun', async () => {
   await using ports = await claimPorts()
   // Two for each shard, one for the endpoint, and one more.
   const range = `${ports.from}-${ports.from + 7}`

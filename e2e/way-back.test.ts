@@ -33,7 +33,7 @@ async function expectRefusedRollback({ action }: Underway, reason: string): Prom
   expect(refusal.message).toContain(reason)
 }
 
-/** People can still stay on the new version then. */
+/** Then people can still stay on the new version. */
 async function expectFinalizes({ uid, action }: Underway, version: string): Promise<void> {
   await fairlead.api.finalizeAction({ params: { uid: action } })
   const end = await fairlead.untilEnded(action)
@@ -155,8 +155,8 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
   }
 })
 
-describe('people stop an upgrade', () => {
-  test('while it is paused it begins nothing new, but an engine that dies is started again', async () => {
+describe('a person stops an upgrade', () => {
+  test('during a pause it begins nothing new, but an engine that dies is started again', async () => {
     const { uid, action } = await beginUpgrade(fairlead, asked, {})
     await fairlead.api.pauseAction({ params: { uid: action } })
     const paused = await untilAction(fairlead, action, 'it is paused', ({ state }) => state === 'hold')

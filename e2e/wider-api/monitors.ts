@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Json, Replay } from './replay.ts'
 
 const isActive = ({ status }: Json) => status === 'active'
-/** Of the 10 seconds that are over, under the load before. */
+/** Whether a complete interval of 10 seconds has the load that was sent before. */
 const hasLoad = ({ intervals }: Json) =>
   intervals?.some(({ total_req, latency_p99 }: Json) => total_req > 0 && latency_p99 > 0) === true
 const positive = expect.toSatisfy((value: unknown) => typeof value === 'number' && value > 0)

@@ -5,20 +5,20 @@ import { until } from '../../proof/until.ts'
 /** A literal request as a program of the wider API sends it, and what the program reads of the answer. */
 export interface Replay {
   readonly sends: readonly [method: string, path: string, body?: unknown]
-  /** Other headers than Basic of the admin and `Content-Type: application/json`; `authorization: ''` for none. */
+  /** These override the usual headers, which are Basic of the admin and `Content-Type: application/json`; `authorization: ''` sends none. */
   readonly headers?: Readonly<Record<string, string>>
-  /** 200 unless it says otherwise. */
+  /** The expected status; 200 by default. */
   readonly status?: number
-  /** As `toMatchObject` compares. */
+  /** The expected answer, compared with `toMatchObject`. */
   readonly reads?: unknown
   readonly readsHeaders?: Readonly<Record<string, unknown>>
-  /** It asks until this holds. */
+  /** The request is repeated until this holds. */
   readonly until?: (body: Json) => boolean
-  /** Parts of the answer that later requests name as `{name}`: from the name to the way there. */
+  /** Parts of the answer that later requests use as `{name}`, each with the function that finds it. */
   readonly keeps?: Readonly<Record<string, (body: Json) => string | number | undefined>>
 }
 
-/** An answer, read as programs do that know what to expect. */
+/** An answer, read as programs read it that know its shape. */
 // biome-ignore lint/suspicious/noExplicitAny: the tables say what they read, and the test compares it.
 export type Json = any
 
@@ -29,7 +29,7 @@ export interface Heard {
   readonly body: Json
 }
 
-/** Sends the requests of a program one after the other, with what earlier answers gave in their places. */
+/** Sends the requests of a program one after the other, with the parts of earlier answers filled in. */
 export function createReplayer(place: {
   readonly port: number
   readonly agent: Agent

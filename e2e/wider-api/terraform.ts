@@ -3,7 +3,7 @@ import type { Json, Replay } from './replay.ts'
 
 const isActive = ({ status }: Json) => status === 'active'
 
-/** A declarative client: reads what is, creates what is missing, reads it back, changes one field, reads again, and destroys. */
+/** A declarative client: reads the present state, creates what is missing, reads it back, changes one field, reads again, and destroys. */
 export const terraform: readonly Replay[] = [
   { sends: ['GET', '/v1/bdbs?fields=uid,name'], reads: [] },
   {

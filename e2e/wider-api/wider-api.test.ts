@@ -9,7 +9,7 @@ import { sdks } from './sdks.ts'
 import { shellScripts } from './shell-scripts.ts'
 import { terraform } from './terraform.ts'
 
-/* Literal requests in the shapes of programs of the wider API, over HTTPS, and what such a program reads of the answers. In their order: later ones name what earlier ones made. */
+/* Literal requests as programs of the wider API send them, over HTTPS, and what such a program reads of the answers. The order matters: later requests use what earlier ones created. */
 
 const programs = {
   'scripts with curl': shellScripts,
@@ -37,7 +37,7 @@ for (const [program, replays] of Object.entries(programs))
     let failed: string | undefined
     const rows = replays.map((one, n) => [`${n + 1}. ${one.sends[0]} ${one.sends[1]}`, one] as const)
     test.each(rows)('%s', async (name, one) => {
-      // What it waits for may be what another request has not begun.
+      // A request that waits may wait for something that a failed request has not begun.
       if (one.until !== undefined) expect(failed).toBeUndefined()
       const before = failed
       failed ??= name
