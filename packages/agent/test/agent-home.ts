@@ -117,7 +117,7 @@ export async function makeSpec(
 
 export function connectAs(user: 'fairlead' | 'default', spec: ShardSpec): Promise<EngineConnection> {
   const password = user === 'default' ? spec.userPassword : spec.adminPassword
-  // A busy machine may take seconds, and a test is not in a hurry.
+  // A busy machine may take seconds, so the time limit is long.
   const bounds = { connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 }
   return connectEngine({ address: spec, login: { username: user, password }, ...bounds })
 }

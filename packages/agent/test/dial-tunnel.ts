@@ -34,7 +34,7 @@ export function dialTunnel(socketPath: string, shard: string, epoch?: string): P
   return promise
 }
 
-/** The same; throws when there is none. */
+/** The same; throws when there is no tunnel. */
 export async function mustDial(socketPath: string, shard: string, epoch: string) {
   const dialled = await dialTunnel(socketPath, shard, epoch)
   if ('engine' in dialled) return dialled

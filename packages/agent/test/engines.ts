@@ -29,7 +29,7 @@ export const builds: BuildsOfNode = {
     ),
 }
 
-/** Some engine: the last of them. */
+/** Any engine build: the last one of the list. */
 export function anyEngine(): FoundBuild {
   const engine = engines.at(-1)
   if (!engine) throw new Error(`there is no engine build in ${enginesFolder()}`)

@@ -13,11 +13,11 @@ export const proxyProgram = [process.execPath, '--conditions=@fairlead/source', 
 export interface ProxyHome extends TestHome {
   readonly folder: ReturnType<typeof proxyFolder>
   proxyBecomes(wanted: Partial<ProxyState>, withinMs?: number): Promise<ProxyState>
-  /** Answers the port. */
+  /** Returns the port. */
   putEndpoint(database: { readonly port: number }): Promise<number>
 }
 
-/** A home whose proxy is ended with it. */
+/** A home. Disposing of it ends its proxy, too. */
 export async function makeProxyHome(): Promise<ProxyHome> {
   const home = await makeHome()
   const folder = proxyFolder(home.path)
@@ -79,12 +79,12 @@ async function listen(server: Server): Promise<{ readonly port: number } & Async
 }
 
 export interface Dialed extends AsyncDisposable {
-  /** Its own end, as the proxy knows it. */
+  /** The local address of the connection, as the proxy knows it. */
   readonly address: string
   send(text: string): void
-  /** Sends PING; the next that comes. */
+  /** Sends PING, and resolves with the next text that comes. */
   ask(): Promise<string>
-  /** All that has come. */
+  /** All text that has come. */
   text(): string
 }
 

@@ -9,11 +9,11 @@ export interface TinyModule {
   readonly path: string
   readonly bytes: Buffer
   readonly sha256: string
-  /** As a spec names it. */
+  /** The module as a spec names it. */
   loaded(...args: readonly string[]): LoadedModule
 }
 
-/** Compiles a module with TINY.ARGS (how many it was loaded with) and TINY.HANG (for ever); it takes no argument "bad". */
+/** Compiles a module with TINY.ARGS (the number of its arguments) and TINY.HANG (hangs without end); it refuses the argument "bad". */
 export async function compileTinyModule(folder: string, version = 10_000): Promise<TinyModule> {
   const path = join(folder, `tiny-${version}.so`)
   await writeFile(`${path}.c`, source)
@@ -31,7 +31,7 @@ export async function compileTinyModule(folder: string, version = 10_000): Promi
   return { path, bytes, sha256, loaded: (...args) => ({ sha256, name: 'tiny', args: [...args] }) }
 }
 
-/** Each function of the engine is asked for by name through the first word of the context. */
+/** The module looks up each function of the engine by name, through the first word of the context. */
 const source = `
 typedef struct Ctx Ctx;
 typedef struct Text Text;

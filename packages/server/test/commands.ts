@@ -1,6 +1,6 @@
 import { type CommandTable, commandTable } from '../src/core/carry-over/command-rights.ts'
 
-/** A few commands, as a build of today has them. */
+/** A few commands, as a present build has them. */
 const some: Readonly<Record<string, readonly string[]>> = {
   get: ['read'],
   set: ['write'],
@@ -37,7 +37,7 @@ export const newer = tableOf({
 /** With a module that connects to any given address. */
 export const withModule = tableOf({ ...some, 'search.clusterset': ['read'] })
 
-/** As before redis 7: no subcommands, and CLIENT is administrative as a whole. */
+/** The commands as before redis 7: without subcommands, and CLIENT is administrative as a whole. */
 export const ancient = tableOf({
   get: ['read'],
   set: ['write'],

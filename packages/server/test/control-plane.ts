@@ -21,7 +21,7 @@ export interface TestControlPlane extends AsyncDisposable {
   restart(): Promise<void>
   /** Stops it, opens its store, and starts it again. */
   withStore<T>(work: (store: Store) => Promise<T>): Promise<T>
-  /** Stops it, changes its store behind its back, and starts it again. */
+  /** Stops the server, changes its store, and starts the server again. */
   tamper(statements: string): Promise<void>
   send(
     method: string,

@@ -55,7 +55,7 @@ export async function startTestEngine(build: Build, settings: readonly string[] 
   const name = `${build.flavour}-${build.version}`
   const engine = opened.use(await spawnEngine(name, { lines: [...own, ...settings] }))
   const login = { username: 'fairlead', password: ADMIN_PASSWORD }
-  // A busy machine may take seconds: what a test asks has no hurry.
+  // A busy machine may take seconds, so the time limit of a test's command is long.
   const patience = { connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 }
   const connect = () => connectEngine({ address, login, ...patience }).catch(() => null)
   const admin = opened.use(await until(`${name} answers`, connect, { withinMs: 60_000 }))

@@ -12,11 +12,11 @@ export interface Http2Client extends Disposable {
     path: string,
     options?: { readonly auth?: string; readonly body?: unknown; readonly headers?: Record<string, string> },
   ): Promise<Answer & { readonly text: string }>
-  /** Resolves when the connection has ended, with the code of the server's last word, if there was one. */
+  /** Resolves when the connection has ended, with the code of the server's GOAWAY, if it sent one. */
   readonly ended: Promise<number | undefined>
 }
 
-/** Resolves when the connection is there. `options` may have `rejectUnauthorized: false`. */
+/** Resolves when the connection is open. `options` may have `rejectUnauthorized: false`. */
 export async function http2Client(
   port: number,
   options: ClientSessionOptions & SecureClientSessionOptions,

@@ -38,7 +38,7 @@ export async function testStorePlace(file: string): Promise<StorePlace> {
   return { address, passwordFile: null }
 }
 
-/** Changes a store behind its back. */
+/** Changes a store without the knowledge of its server. */
 export async function tamperWith(place: StorePlace, statements: string): Promise<void> {
   if (typeof place === 'string') new BetterSqlite(place).exec(statements).close()
   else await runOn(place.address, statements)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The folder of PostgreSQL's programs, and what they need to run. */
+/** The folder of PostgreSQL's programs, and the environment that they need. */
 export interface PostgresPrograms {
   readonly folder: string
   /** The folder of the unpacked package. Null: PostgreSQL is installed on this machine. */
@@ -17,7 +17,7 @@ export function postgresHere(installed = '/usr'): PostgresPrograms | null {
   return findIn(installed, null) ?? findIn(join(unpackedPostgres, 'usr'), unpackedPostgres)
 }
 
-/** PostgreSQL finds its files by where its programs lie, so it can be moved as a whole. */
+/** PostgreSQL finds its files relative to its programs, so it can be moved as a whole. */
 export function findIn(usr: string, tree: string | null): PostgresPrograms | null {
   const debian = join(usr, 'lib/postgresql')
   const [newest] = namesIn(debian)

@@ -7,21 +7,21 @@ import { join } from 'node:path'
 /** One message of PostgreSQL's protocol on its way. */
 export interface Passing {
   readonly from: 'client' | 'server'
-  /** Its letter; of the first message of a client, which has none, `start`. */
+  /** The letter of its type. The first message of a client has no letter: `start`. */
   readonly type: string
-  /** Of a statement: its text. */
+  /** The text of a statement. */
   readonly sql: string
-  /** Which message it is of all that this relay has passed, from 1. */
+  /** The number of the message among all that this relay has passed, from 1. */
   readonly n: number
 }
 
 /**
- * The fate of a message and of its connection. `cut`: both ends are closed before it; `half`: in its midst; `unanswered`: when
+ * What happens to a message and its connection. `cut`: both ends are closed before it; `half`: in the middle of it; `unanswered`: when
  * the server answers it, and the answer is dropped.
  */
 export type Fate = 'pass' | 'cut' | 'half' | 'unanswered'
 
-/** The way of a server to PostgreSQL, as a Unix socket in a folder, which a test disturbs. */
+/** The connection of a server to PostgreSQL, as a Unix socket in a folder, which a test disturbs. */
 export interface PostgresRelay extends AsyncDisposable {
   readonly folder: string
   /** Decides about each message from now on. */
@@ -30,15 +30,15 @@ export interface PostgresRelay extends AsyncDisposable {
   aim(to: string | null): void
   /** No message passes any more, and no connection is closed. */
   freeze(): void
-  /** Closes all connections. What comes later goes through again. */
+  /** Closes all connections. New connections are forwarded again. */
   repair(): void
 }
 
 const NAME = '.s.PGSQL.5432'
-/** Of a statement, in the simple and in the extended protocol. */
+/** The types of messages with a statement, in the simple and in the extended protocol. */
 const STATEMENTS = new Set(['Q', 'P'])
 
-/** Opens one to the PostgreSQL whose socket is in the folder `to`. */
+/** Opens a relay to the PostgreSQL whose socket is in the folder `to`. */
 export async function startRelay(to: string): Promise<PostgresRelay> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-way-'))
   const sockets = new Set<Socket>()

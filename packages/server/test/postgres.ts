@@ -11,25 +11,25 @@ import type { PostgresAddress } from '../src/core/state/read-postgres-address.ts
 import { otherUid } from './other-user.ts'
 import { findIn, type PostgresPrograms, postgresHere } from './postgres-here.ts'
 
-/** A real PostgreSQL of this test's own, on a Unix socket, and on a port of loopback where it was given one. Disposing of it ends it, and leaves nothing. */
+/** A real PostgreSQL of this test's own, on a Unix socket, and on a port of loopback if it was given one. Disposing of it ends it, and removes its files. */
 export interface TestPostgres extends AsyncDisposable {
-  /** Of its socket. */
+  /** The folder of its socket. */
   readonly folder: string
-  /** It reads its settings from a file here that is written to it, as its user. */
+  /** Writes a file of its folder, as its user; PostgreSQL reads its settings from such files. */
   write(file: string, text: string): Promise<void>
-  /** A new, empty database. */
+  /** Creates a new, empty database. */
   makeDatabase(): Promise<PostgresAddress>
-  /** Runs `sql` as its superuser, in `database` where it is given. */
+  /** Runs `sql` as its superuser, in `database` if that is given. */
   run(sql: string, database?: string): Promise<readonly Record<string, unknown>[]>
-  /** `fast`: sessions are ended; `immediate`: as a crash; `killed`: by kill -9; `frozen`: it is stopped (SIGSTOP). */
+  /** `fast`: sessions are ended; `immediate`: like a crash; `killed`: by kill -9; `frozen`: the process is stopped (SIGSTOP). */
   stop(how: Stop): Promise<void>
-  /** Runs it again, or goes on. */
+  /** Starts it again, or resumes it. */
   start(): Promise<void>
-  /** Another one that follows this one, whose socket is in the folder `through`, asynchronously. */
+  /** Starts a replica that follows this one asynchronously, through the socket in the folder `through`. */
   follow(through: string): Promise<TestReplica>
 }
 
-/** It reads only until it takes over. */
+/** A replica, which accepts no writes until it takes over. */
 export interface TestReplica extends Pick<TestPostgres, 'folder' | 'run'>, AsyncDisposable {
   takeOver(): Promise<void>
 }
@@ -38,10 +38,10 @@ type Stop = 'fast' | 'immediate' | 'killed' | 'frozen'
 
 const run = promisify(execFile)
 const SUPERUSER = 'postgres'
-/** It refuses to run as root. */
+/** PostgreSQL refuses to run as root. */
 const identity = process.getuid?.() === 0 ? { uid: otherUid, gid: otherUid } : {}
 
-/** Starts one. `tcp`: it listens on loopback, too, at the port of its addresses. */
+/** Starts a PostgreSQL. `tcp`: it also listens on loopback, at the port in its addresses. */
 export async function startPostgres({ tcp = false }: { readonly tcp?: boolean } = {}): Promise<TestPostgres> {
   const programs = postgresHere()
   if (programs === null) throw new Error('no PostgreSQL on this machine: apt-get install postgresql')
@@ -87,7 +87,7 @@ export async function startPostgres({ tcp = false }: { readonly tcp?: boolean } 
   }
 }
 
-/** Its folder lies in that of the other, and goes with it. */
+/** Its folder is in that of the other PostgreSQL, and is removed together with it. */
 async function startReplica(
   through: string,
   { bin, place, folder }: { readonly bin: string; readonly place: SpawnOptions; readonly folder: string },
@@ -138,7 +138,7 @@ function processOf(begin: () => ChildProcess, ask: Ask): Pick<TestPostgres, 'sta
     async start() {
       if (server?.kill('SIGCONT') === true) return
       const answersOrBegins = async () => {
-        // What was killed leaves children, and while one of them is there no other begins.
+        // A killed PostgreSQL leaves children, and as long as one of them exists, another one does not start.
         if (hasEnded()) server = begin()
         return answers(() => ask('select 1'))
       }
@@ -155,7 +155,7 @@ function processOf(begin: () => ChildProcess, ask: Ask): Pick<TestPostgres, 'sta
   }
 }
 
-/** The programs, where the user that PostgreSQL runs as can read them: a repository of root may be closed to it. */
+/** The programs, in a folder that the user of PostgreSQL can read: a repository of root may be closed to that user. */
 async function reachable({ folder: bin, tree, environment }: PostgresPrograms, folder: string) {
   if (tree === null || process.getuid?.() !== 0) return { bin, environment }
   const copy = join(folder, 'programs')

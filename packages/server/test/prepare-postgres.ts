@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { FetchError, fetchTree } from '@fairlead/agent'
 import { postgresHere, unpackedPostgres } from './postgres-here.ts'
 
-/** Not needed: the C library, which this machine has as new or newer, and the compiler of queries, which is for longer queries than ours. */
+/** Packages that are not needed: the C library, which this machine has in the same or a newer version, and the compiler of queries, which only helps long queries. */
 const notWanted = /^(libc6|libgcc|libstdc|libcrypt1|libllvm|libz3|libedit)/
 
 try {

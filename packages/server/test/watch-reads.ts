@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import BetterSqlite from 'better-sqlite3'
 
-/** A statement that an embedded store of this process has carried out, and how many rows it answered. */
+/** A statement that an embedded store of this process has executed, and the number of rows in its answer. */
 export interface Read {
   readonly statement: string
   readonly rows: number

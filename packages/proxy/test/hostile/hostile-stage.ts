@@ -12,10 +12,10 @@ import { certificateOf } from '../tls-stage.ts'
 /** One proxy in front of several databases: some for hostile clients, and one for a neighbour. */
 export interface HostileStage extends AsyncDisposable {
   readonly targets: readonly Target[]
-  /** Of the neighbour's database. */
+  /** The port of the neighbour's database. */
   readonly port: number
   readonly pid: number
-  /** Of the engines of the others' databases. */
+  /** The pids of the engines of the other databases. */
   readonly enginePids: readonly number[]
   /** Throws when the proxy does not answer. */
   reports(): Promise<{
@@ -51,7 +51,7 @@ export interface Target {
   open(): Socket
 }
 
-/** Of the user that clients sign in as. */
+/** The password of the user that clients sign in as. */
 export const PASSWORD = 'right-password'
 
 /** What the agent gives the user of a database. */
@@ -126,7 +126,7 @@ async function askForTurns(folder: string): Promise<Turns> {
   return JSON.parse(await readFile(file, 'utf8')) as Turns // written by watch-turns.ts
 }
 
-/** Three engines that know nothing of each other, each with a third of the slots: they form without waiting for a bus. */
+/** Three engines that do not know each other, each with a third of the slots, so the start waits for no bus. */
 async function holdSlots(engine: Engine, n: number): Promise<EndpointShard> {
   const [first = 0, last = 0] =
     [

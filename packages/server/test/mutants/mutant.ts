@@ -1,7 +1,7 @@
 /** One fault that the tests must find: a text of a source file, and its replacement. */
 export interface Mutant {
   readonly name: string
-  /** The rule that it breaks, in the words of ARCHITECTURE.md or of the code. */
+  /** The rule that the fault breaks, in the words of ARCHITECTURE.md or of the code. */
   readonly breaks: string
   /** Below packages/server/src. */
   readonly file: string

@@ -87,7 +87,7 @@ function breakSometime(world: World, { id }: Member, answer: () => unknown): voi
   throw new EngineUnreachable(`the connection to shard ${id} broke`)
 }
 
-/** The time of an answer; meanwhile clients write, the stream flows and shards hear of each other. */
+/** The time of an answer. In that time clients write, the stream flows and shards learn about each other. */
 function breathe(world: World, team: Team): void {
   world.time.spend(world.pick(4) / 8)
   endPauses(world, team)
@@ -243,7 +243,7 @@ function forget(gone: number, engine: Engine): void {
   if (!isKnown) throw new EngineError(`ERR Unknown node node-${gone}`)
 }
 
-/** CLUSTER NODES: a node reports what it heard last of the others, and its own state as it is. */
+/** CLUSTER NODES: a node reports the last news that it got about the others, and its own present state. */
 function nodesOf({ world, member, engine }: Asked): string {
   const known = [...engine.known].map((id) => {
     const other = memberOf(world, id)

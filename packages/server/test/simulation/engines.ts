@@ -52,7 +52,7 @@ export interface Engine {
   /** Writes have to wait, until this moment (of the world's time) at most. */
   paused: boolean
   pausedUntil: number
-  /** In cluster mode a primary that has just come back takes no writes before it has heard which shard serves. */
+  /** In cluster mode a primary that has just restarted takes no writes before it knows which shard serves. */
   unheard: boolean
   /** The shards of which it knows in the cluster, itself included; and those whose introduction is on its way. */
   known: ReadonlySet<number>

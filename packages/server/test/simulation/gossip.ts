@@ -18,7 +18,7 @@ function listen(member: Member, engine: Engine, everybody: readonly Member[]): v
     if (other.engine === null) continue
     if (engine.greeted.has(other.id)) known.add(other.id)
     if (!known.has(other.id)) continue
-    // A node that is heard of is introduced: each of the two then knows the other.
+    // A node in a message of gossip is introduced: each of the two then knows the other.
     if (!other.engine.banned.has(member.id)) other.engine.known = new Set([...other.engine.known, member.id])
     for (const id of other.engine.known) if (!engine.banned.has(id)) known.add(id)
   }

@@ -51,7 +51,7 @@ export interface Stage {
   readonly clients: { at: 'old' | 'held' | 'successor' }
   /** Whether the successor may have been told to serve, as far as the server of the handover knows. */
   readonly mayServe: () => boolean
-  /** Lets time pass: clients write, the stream flows, shards hear of each other. Throws when two engines take writes. */
+  /** Lets time pass: clients write, the stream flows, shards learn about each other. Throws when two engines take writes. */
   tick(): void
 }
 
@@ -170,7 +170,7 @@ function pass(
     acknowledged.add(id)
   }
   const [old, successor] = [at(engines, OLD), at(engines, SUCCESSOR)]
-  // In cluster mode it hears of its successor after some time.
+  // In cluster mode the old primary learns about its successor after some time.
   if (inCluster && successor.role === 'primary' && pick(4) === 0)
     for (const other of engines) if (other !== successor) follow(other, SUCCESSOR, [])
   for (const engine of engines) {

@@ -191,7 +191,7 @@ function databaseIn({ world, asked, goal, obstacle }: Action): Database {
   })
 }
 
-/** What is on record of the action. */
+/** The record of the action. */
 export function recordedAction(action: Action): RecordedAction {
   const { asked, goal, orders, handedOverAt, error, warnings } = action
   return {
@@ -202,7 +202,7 @@ export function recordedAction(action: Action): RecordedAction {
   }
 }
 
-/** Puts it on record anew. */
+/** Replaces the record of the action. */
 export function note(action: Action, after: RecordedAction): void {
   const { goal, orders, error, warnings, handedOverAt } = after
   Object.assign(action, { goal, orders, error, warnings, noted: after })

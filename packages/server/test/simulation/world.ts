@@ -211,7 +211,7 @@ export function lastHandover({ handovers }: Team): Handover | undefined {
   return handovers.findLast(({ closed, certificate }) => !closed || certificate !== null)
 }
 
-/** The shard has the slots, and the others hear of that if it lives long enough. */
+/** The shard has the slots, and the others learn that if it lives long enough. */
 export function claimSlots(team: Team, member: Member): void {
   team.epoch += 1
   Object.assign(member, { epoch: team.epoch })
