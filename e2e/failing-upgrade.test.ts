@@ -42,7 +42,7 @@ async function expectUntouched(fairlead: Fairlead, uid: number): Promise<void> {
   expect(await admin.call('GET', 'kept')).toBe('yes')
 }
 
-describe('an upgrade that cannot be done fails with the reason, and leaves the database as it was', () => {
+describe('an upgrade that cannot be done fails with the reason, and leaves the database unchanged', () => {
   test('when the target does not start', async () => {
     using engines = ownEngines()
     await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })

@@ -24,7 +24,7 @@ test('if the agent is late to end old primaries, the new ones still know each ot
   await server.start({ STALLS: JSON.stringify([stall]), STALL_LOG: log })
   const body = { force_restart: true, canary: false }
   const { action_uid: upgrade = '' } = await api.upgradeDatabase({ params: { uid }, body })
-  await until('the agent stands still', () => Promise.resolve(existsSync(log)))
+  await until('the agent is stopped', () => Promise.resolve(existsSync(log)))
 
   const shards = await api.listDatabaseShards({ params: { uid } })
   const primaries = shards.filter(({ role }) => role === 'master').map((shard) => Number(shard.uid))

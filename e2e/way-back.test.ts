@@ -184,7 +184,7 @@ describe('a person stops an upgrade', () => {
     expect(end.status, end.error).toBe('completed')
   })
 
-  test('supervised, it stops before the first handover; cancelled there, the database is as it was', async () => {
+  test('supervised, it stops before the first handover; cancelled there, it has changed nothing', async () => {
     const upgrade = await beginUpgrade(fairlead, asked, { supervised: true })
     const { uid, action } = upgrade
     const stop = await untilAction(fairlead, action, 'it stops', ({ needs_person }) => needs_person)

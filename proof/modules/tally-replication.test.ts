@@ -85,7 +85,7 @@ test.each(sameFormat)(
   },
 )
 
-test('with an RDB format that the replica cannot read it tries for ever, and has lost its data', async () => {
+test('with an RDB format that the replica cannot read it tries without end, and has lost its data', async () => {
   await using primary = await startModuleEngine(build('valkey', '8.1'), { module: two })
   await primary.call('TALLY.ADD', 'k', 1)
   await using replica = await startModuleEngine(build('redis', '7.0'), { module: one })

@@ -117,7 +117,7 @@ test('a snapshot of 2.0 is closed to 1.0, names or not, and to an engine without
   expect(await engine.log()).toContain("no matching module type 'tallytype'")
 })
 
-test.each(buildsHere)('3.0.0 loads into %s, adds, and hangs for ever in TALLY.GET', async (name) => {
+test.each(buildsHere)('3.0.0 loads into %s, adds, and hangs without end in TALLY.GET', async (name) => {
   await using engine = await startModuleEngine(name, { module: three, commandWithinMs: 300 })
   expect(await engine.call('TALLY.ADD', 'k', 1)).toBe(1)
   await expect(engine.call('TALLY.GET', 'k')).rejects.toThrow(EngineUnreachable)
