@@ -20,7 +20,7 @@ test('a primary that is busy in one transaction keeps its role and its clients, 
   const written = transaction(Math.ceil(5_000 / one), client)
   using waiting = await connect(uid)
   const asked = waiting.call('LLEN', 'list')
-  const busy = await until('it is told', async () => {
+  const busy = await until('the shard is reported as busy', async () => {
     const shard = await shardOf(uid, primary)
     return shard?.detailed_status === 'busy' && shard
   })
@@ -41,7 +41,7 @@ test('a primary that hangs is replaced by its replica, and comes back as a repli
     await client.call('WAIT', '1', '1000')
   }
   process.kill(await pidOf(fairlead, primary), 'SIGSTOP')
-  await until('it is told', async () => (await shardOf(uid, primary))?.detailed_status === 'timeout')
+  await until('it counts as hung', async () => (await shardOf(uid, primary))?.detailed_status === 'timeout')
   await until('another is the primary', async () => (await shardOf(uid, primary))?.role === 'slave')
   await until('both serve', async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica')
   using client = await connect(uid)

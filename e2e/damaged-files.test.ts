@@ -63,7 +63,7 @@ test.each(kinds)(
       const database = await api.getDatabase({ params: { uid } })
       return database.status_reason !== '' && database
     }
-    const told = await until('the obstacle is told', isTold, within)
+    const told = await until('the obstacle is reported', isTold, within)
     expect(told).toMatchObject({ status: 'recovery', status_reason: expect.stringMatching(words) })
     expect(told.status_reason).toContain(`shard ${shard}, the last primary, does not start`)
 

@@ -34,7 +34,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       )
       await using other = await dial(port)
       other.send(`AUTH default ${password}\r\nSET card 4111-1111\r\n`)
-      await until('the client is told', async () =>
+      await until('the client has got the error', async () =>
         other.text().startsWith('-LOADING the database cannot be'),
       )
       expect(stranger.rest()).toEqual([])
@@ -56,7 +56,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       process.kill(fairlead.agent.pid, 'SIGCONT')
 
       const why = /EADDRINUSE.*\(a process of user 65534 listens there\)/
-      await until('it is told', async () => {
+      await until('the taken port is reported', async () => {
         const stats = await fairlead.api.getEndpointStats({ params: { uid } }).catch(() => null)
         return stats !== null && why.test(stats.why)
       })

@@ -50,7 +50,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
     await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
     const reason = `shard ${standby} was restarted after its handover`
-    await untilAction(fairlead, upgrade.action, 'the restart is told', ({ rollback_reason }) =>
+    await untilAction(fairlead, upgrade.action, 'the action reports the restart', ({ rollback_reason }) =>
       Boolean(rollback_reason?.includes(reason)),
     )
     await expectRefusedRollback(upgrade, reason)
@@ -147,7 +147,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
       await admin.call('HSET', 'hash', 'field', '1')
       await untilAction(fairlead, upgrade.action, 'both know these', eligible)
       for (const [name, ...args] of commands) await admin.call(name, ...args)
-      const { rollback_reason = '' } = await untilAction(fairlead, upgrade.action, 'it is told', notEligible)
+      const { rollback_reason = '' } = await untilAction(fairlead, upgrade.action, 'it says so', notEligible)
       expect(rollback_reason).toContain(`shard ${standby} could not carry out 1 command(s) of its primary`)
       await expectRefusedRollback(upgrade, 'its data differs')
       await expectFinalizes(upgrade, to ?? newer)

@@ -9,7 +9,7 @@ test('the rate is that of the last second', () => {
   expect(watch.perSecond(startMs + 2_000)).toBeCloseTo(1_000)
 })
 
-test('a waiter for a count is told when it is reached, when it is late, and when the process has ended', async () => {
+test('a wait for a count ends when the count is reached, when it is late, and when the process has ended', async () => {
   const watch = createAckedWatch()
   const reached = watch.until(10, 1_000)
   watch.saw(10, performance.now())

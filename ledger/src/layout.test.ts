@@ -23,7 +23,7 @@ test.each([
   '{"endpoints":[]}',
   '{"endpoints":[{"addr":[],"port":0}]}',
   '{"endpoints":[null]}',
-])('an answer that names no endpoint (%j) is said so', (text) => {
+])('an answer that names no endpoint (%j) is an error that says so', (text) => {
   expect(() => readEndpoint(url, text)).toThrow(`${url} names no endpoint`)
 })
 

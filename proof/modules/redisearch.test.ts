@@ -14,7 +14,7 @@ const module = redisearch ?? ''
 const hanging = [build('valkey', '8.1'), findBuild('valkey', '9')].filter((name) => name !== undefined)
 const working = buildsHere.filter((name) => !hanging.includes(name))
 
-/** Skipped where the set-up of npm test could not fetch it, and said so. */
+/** Skipped if the set-up of npm test could not fetch it, which it has reported. */
 describe.skipIf(redisearch === null)('RediSearch', () => {
   test.each(working)('passes its self-test on %s, twice, and leaves nothing', async (name) => {
     await using engine = await startModuleEngine(name, { module, moduleArgs: ['MAXEXPANSIONS', '100'] })
