@@ -1,18 +1,34 @@
 import { type Config, currentRequestId } from '@fairlead/server'
-import { type Logger, pino } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
+import { hideSecrets } from './hide-secrets.ts'
 
 /** Logs as JSON lines on stderr: stdout is for answers. Lines that belong to a request or an action name its id. */
 export function createLog({ logLevel }: Config, part: 'server' | 'agent' | 'up'): Logger {
-  return pino(
-    {
-      level: logLevel,
-      base: { part },
-      redact: ['*.password', '*.adminPassword', '*.userPassword'],
-      mixin: () => {
-        const request = currentRequestId()
-        return request === undefined ? {} : { request }
+  return pino(logOptions(logLevel, part), pino.destination({ dest: 2, sync: true }))
+}
+
+/** How each part logs: without secrets, by their type (hide-secrets.ts). */
+export function logOptions(level: Config['logLevel'], part: 'server' | 'agent' | 'up'): LoggerOptions {
+  return {
+    level,
+    base: { part },
+    // Errors come to the formatter as they are.
+    serializers: { err: (err: unknown) => err },
+    formatters: { log: (line) => hideSecrets(line) as Record<string, unknown> },
+    hooks: {
+      logMethod(args, method) {
+        const [first, ...rest] = args as readonly unknown[]
+        // What pino would make of an error alone has its message as it is.
+        const line =
+          first instanceof Error ? [{ err: first }, ...(rest.length > 0 ? rest : [first.message])] : args
+        const [fields, ...words] = line as readonly unknown[]
+        const shown = typeof fields === 'string' ? hideSecrets(fields) : fields
+        method.apply(this, [shown, ...words.map((each) => hideSecrets(each))] as unknown as typeof args)
       },
     },
-    pino.destination({ dest: 2, sync: true }),
-  )
+    mixin: () => {
+      const request = currentRequestId()
+      return request === undefined ? {} : { request }
+    },
+  }
 }
