@@ -4,9 +4,10 @@ import { assembleReconciling } from './assemble-reconciling.ts'
 import type { Config } from './config.ts'
 import { listenOnPort } from './http/listen-on-port.ts'
 import { openGround } from './open-ground.ts'
-import { serveApi } from './serve-api.ts'
+import { readersOfMetrics, serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
+import { serveVendorMetrics } from './serve-vendor-metrics.ts'
 import { operatorSocket } from './sockets.ts'
 
 /** A server that serves. Disposed of, it serves no longer and closes what it opened. */
@@ -45,7 +46,8 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const identity = await assembleIdentity(ground, opened)
   const reconciling = await assembleReconciling(ground, identity, world.onEffect, opened)
 
-  const http = serveApi(ground, identity, reconciling)
+  const readers = readersOfMetrics(ground, identity)
+  const http = serveApi(ground, identity, reconciling, readers)
   const ended = opened.use(new AsyncDisposableStack())
   opened.defer(() => http.close())
   const local = serveOperator(world.log, identity, reconciling)
@@ -53,6 +55,8 @@ export async function createControlPlane(config: Config, world: World): Promise<
   await listenOnSocket(local, operatorSocket(config.home))
 
   const https = await serveHttps(ground, reconciling.tls, http, ended)
+  if (config.metricsPort !== 0)
+    opened.use(await serveVendorMetrics(ground, reconciling.metrics, reconciling.tls, readers))
   const { httpAddress: host, httpPort: port } = config
   const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
   const url = await listenOnPort((place) => http.listen(place), { host, port, settings })

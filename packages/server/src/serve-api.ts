@@ -20,12 +20,11 @@ import { commandsRoutes } from './endpoints/commands-routes.ts'
 import { createCommands } from './endpoints/commands-service.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
-import type { OnRefused } from './http/authenticate.ts'
 import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
 import { createHttp } from './http/create-http.ts'
 import { type Mount, mountOn } from './http/mount.ts'
 import { countAnswers } from './metrics/count-answers.ts'
-import { metricsRoute } from './metrics/metrics-routes.ts'
+import { metricsRoute, type Readers } from './metrics/metrics-routes.ts'
 import { openScrapeToken } from './metrics/scrape-token.ts'
 import { modulesRoutes } from './modules/modules-routes.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
@@ -47,26 +46,23 @@ import { createUsers } from './users/users-service.ts'
 import { softwareVersion } from './version.ts'
 
 /** The API of the cluster, with all its operations mounted; it does not listen yet. The caller closes it. */
-export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
-  const { config, store, now, log } = ground
-  const { tokens, identities, logins, sourceOf, counter } = identity
-  const identify = createIdentify({ store, tokens, identities, logins, sourceOf, now })
-  const onRefused: OnRefused = (caller, permission, databaseUid) =>
-    counter.record({
-      type: 'permission_refused',
-      by: actorOf(caller),
-      ...(databaseUid !== undefined && { databaseUid }),
-      details: { permission },
-    })
+export function serveApi(
+  ground: Ground,
+  identity: Identity,
+  reconciling: Reconciling,
+  readers: Readers = readersOfMetrics(ground, identity),
+): FastifyInstance {
+  const { config, log } = ground
+  const { sourceOf } = identity
+  const { identify, onRefused } = readers
   const http = createHttp({
     ...{ identify, onRefused, log },
-    onAnswered: countAnswers(ground.counters),
+    first: (app) => watchRequests(app, ground),
     sourceOf,
     hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
   })
-  const token = openScrapeToken(join(ground.folder, 'metrics.token'))
-  metricsRoute(http, '/metrics', () => reconciling.metrics.own(), { token, identify, onRefused })
+  metricsRoute(http, '/metrics', () => reconciling.metrics.own(), readers)
   const mount = mountOn(http, tellOfCommits)
   mountIdentity(mount, ground, identity)
   mountDatabases(mount, ground, identity, reconciling)
@@ -83,6 +79,27 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   const document = toOpenApi(operations, softwareVersion)
   mount(getOpenApi, async () => document)
   return http
+}
+
+/** What decides which requests may do what: by the users of the cluster, and for metrics by the scrape token. */
+export function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
+  const { tokens, identities, logins, sourceOf, counter } = identity
+  return {
+    token: openScrapeToken(join(folder, 'metrics.token')),
+    identify: createIdentify({ store, tokens, identities, logins, sourceOf, now }),
+    onRefused: (caller, permission, databaseUid) =>
+      counter.record({
+        type: 'permission_refused',
+        by: actorOf(caller),
+        ...(databaseUid !== undefined && { databaseUid }),
+        details: { permission },
+      }),
+  }
+}
+
+/** Counts requests. */
+function watchRequests(http: FastifyInstance, { counters }: Ground): void {
+  countAnswers(http, counters)
 }
 
 function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {

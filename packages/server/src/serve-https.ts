@@ -21,9 +21,10 @@ export interface Https {
 /** Another server may have taken a new certificate, and this one's own may be due for renewal. */
 const LOOK_EVERY_MS = 5_000
 
-/** By which clients may call the API of this server over HTTPS; undefined: there is no HTTPS. */
+/** By which clients may call the API of this server over HTTPS; undefined: there is no HTTPS, for metrics neither. */
 export function hostsOfApi(config: Config): readonly string[] | undefined {
-  return config.httpsPort === 0 ? undefined : apiHosts(config, hostname())
+  const isServed = config.httpsPort !== 0 || config.metricsPort !== 0
+  return isServed ? apiHosts(config, hostname()) : undefined
 }
 
 /**

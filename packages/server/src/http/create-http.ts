@@ -1,4 +1,4 @@
-import { type Operation, Refusal } from '@fairlead/api'
+import { Refusal } from '@fairlead/api'
 import Fastify, { errorCodes, type FastifyBodyParser, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
@@ -34,8 +34,8 @@ export interface HttpParts {
   readonly hostNames?: readonly string[]
   /** Connections at a time, see boundConnections. Without it they are not counted. */
   readonly mostConnections?: number
-  /** Told of each answer: the operation, unless the path has none. */
-  readonly onAnswered?: (operation: Operation | undefined, status: number, milliseconds: number) => void
+  /** Adds hooks that come before all others. */
+  readonly first?: ((app: FastifyInstance) => void) | undefined
 }
 
 /** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
@@ -52,6 +52,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
     clientErrorHandler: answerNoHttp,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
   })
+  deps.first?.(app)
   app.server.on('checkExpectation', answerExpectation)
   // Of listening, its caller is told. Later: a connection that could not be accepted, because there is no file or memory left, is only that connection.
   app.addHook('onListen', async () => {
@@ -84,12 +85,6 @@ export function createHttp(deps: HttpParts): FastifyInstance {
     if (caller !== null) bounds?.signedIn(raw.socket, caller.user.uid)
     done()
   })
-  const { onAnswered } = deps
-  if (onAnswered !== undefined)
-    app.addHook('onResponse', ({ routeOptions }, { statusCode, elapsedTime }, done) => {
-      onAnswered(routeOptions.config.operation, statusCode, elapsedTime)
-      done()
-    })
   return app
 }
 

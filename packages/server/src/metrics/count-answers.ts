@@ -1,13 +1,16 @@
 import { type Operation, operations } from '@fairlead/api'
+import type { FastifyInstance } from 'fastify'
 import type { Counters } from './counters.ts'
 
 /** Counts answers of the API by the names of their operations; one without an operation counts as `none`. */
-export function countAnswers({ answered }: Pick<Counters, 'answered'>) {
+export function countAnswers(http: FastifyInstance, { answered }: Pick<Counters, 'answered'>): void {
   const names = new Map<Operation, string>(Object.entries(operations).map(([name, each]) => [each, name]))
-  return (operation: Operation | undefined, status: number, milliseconds: number): void => {
-    const name = (operation && names.get(operation)) ?? 'none'
+  http.addHook('onResponse', ({ routeOptions }, { statusCode, elapsedTime }, done) => {
+    const { operation } = routeOptions.config
     // Such an answer lasts as long as its client wants it to.
     const isLong = operation?.stream === true || operation?.waits === true
-    answered(name, status, isLong ? null : milliseconds / 1_000)
-  }
+    const name = (operation && names.get(operation)) ?? 'none'
+    answered(name, statusCode, isLong ? null : elapsedTime / 1_000)
+    done()
+  })
 }

@@ -148,9 +148,9 @@ function of<const Lines extends Readonly<Record<string, Line>>>(lines: Lines) {
   return Object.fromEntries(metrics) as { readonly [Name in keyof Lines]: Metric }
 }
 
-/** docs/metrics.md's table. */
-export function printMetricTable(): string {
-  const rows = Object.entries<Metric>(metricTable).map(
+/** A table of docs/metrics.md. */
+export function printMetricTable(table: Readonly<Record<string, Metric>>): string {
+  const rows = Object.entries(table).map(
     ([name, { type, help, labels }]) =>
       `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
   )

@@ -1,12 +1,15 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { createReadFacts, type FactSources, type Facts } from './read-facts.ts'
 import { readMetrics } from './read-metrics.ts'
+import { readVendor } from './read-vendor.ts'
 import { type Reading, writeText } from './write-text.ts'
 
 /** The texts of metrics, made anew for each scrape. */
 export interface Metrics {
   /** As `/metrics` shows them. */
   own(): Promise<string>
+  /** As `/v2` shows them. */
+  vendor(): Promise<string>
 }
 
 /** Several requests at once get one text: however many ask, one is made at a time. */
@@ -22,5 +25,5 @@ export function createMetrics(sources: FactSources): Metrics {
       return making
     }
   }
-  return { own: sharing(readMetrics) }
+  return { own: sharing(readMetrics), vendor: sharing(readVendor) }
 }

@@ -35,6 +35,8 @@ export interface LoopLoad {
 
 /** What is on record. */
 export interface Records {
+  /** The name of the cluster. */
+  readonly cluster: string
   readonly databases: readonly DatabaseOfMetrics[]
   /** How many there are besides. */
   readonly leftOut: number
@@ -52,6 +54,7 @@ export interface Records {
 export interface FactSources {
   readonly version: string
   readonly store: Store
+  readonly clusterName: () => Promise<string>
   readonly counters: Counters
   readonly statistics: Pick<Statistics, 'measured'>
   readonly process: Pick<ProcessWatch, 'read'>
@@ -61,17 +64,25 @@ export interface FactSources {
 }
 
 const nothing: Records = {
-  ...{ databases: [], leftOut: 0, shards: [], actions: [], needingPerson: new Set(), certificates: [] },
+  ...{
+    cluster: '',
+    databases: [],
+    leftOut: 0,
+    shards: [],
+    actions: [],
+    needingPerson: new Set(),
+    certificates: [],
+  },
 }
 
 /** Reads facts anew with each call. Never rejects because the store is away: what it said last is good enough then. */
 export function createReadFacts(sources: FactSources): () => Promise<Facts> {
-  const { version, store, counters, statistics, process, load, mostDatabases, now } = sources
+  const { version, store, clusterName, counters, statistics, process, load, mostDatabases, now } = sources
   const endOf = rememberEnds()
   let records = nothing
   return async () => {
     const [read, ofProcess] = await Promise.all([
-      readRecords(store, mostDatabases, endOf).catch(() => null),
+      readRecords(store, clusterName, mostDatabases, endOf).catch(() => null),
       process.read(),
     ])
     records = read ?? records
@@ -82,7 +93,12 @@ export function createReadFacts(sources: FactSources): () => Promise<Facts> {
   }
 }
 
-async function readRecords({ db }: Store, most: number, endOf: (pem: string) => number): Promise<Records> {
+async function readRecords(
+  { db }: Store,
+  clusterName: () => Promise<string>,
+  most: number,
+  endOf: (pem: string) => number,
+): Promise<Records> {
   const stored = metricsStore(db)
   const all = await stored.countDatabases()
   const databases = await stored.databases(most, pause)
@@ -96,6 +112,7 @@ async function readRecords({ db }: Store, most: number, endOf: (pem: string) => 
   }))
   return {
     ...{ databases, shards, actions, certificates },
+    cluster: await clusterName(),
     leftOut: Math.max(0, all - databases.length),
     needingPerson: new Set(needing),
   }

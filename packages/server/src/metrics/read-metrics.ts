@@ -5,7 +5,7 @@ import type { Facts } from './read-facts.ts'
 import type { Reading, Sample } from './write-text.ts'
 
 /** The only node there is: server and agent on one machine. */
-const NODE = 1
+export const NODE = 1
 
 /** What `/metrics` shows, in the order of the table. Samples are made from the facts when they are asked for. */
 export function* readMetrics(facts: Facts): Generator<Reading> {
@@ -54,7 +54,7 @@ function ofApi({ counters, storeIsUp }: Facts) {
 }
 
 /** The kernel counts in hundredths of a second. */
-const TICKS_PER_SECOND = 100
+export const TICKS_PER_SECOND = 100
 
 function ofNode({ measured, records }: Facts) {
   const { node } = measured
@@ -99,38 +99,43 @@ function ofDatabases({ measured, records }: Facts) {
   const { databases, shards, needingPerson } = records
   return {
     fairlead_database_info: () =>
-      map(databases, ({ uid, name, engine, version, status }) => [[uid, name, engine, version, status], 1]),
+      samplesOf(databases, ({ uid, name, engine, version, status }) => [
+        [uid, name, engine, version, status],
+        1,
+      ]),
     fairlead_database_memory_used_bytes: () => sumMemory(shards, measured),
     fairlead_database_memory_limit_bytes: () =>
-      map(databases, ({ uid, memoryBytes }) => (memoryBytes > 0 ? [[uid], memoryBytes] : null)),
+      samplesOf(databases, ({ uid, memoryBytes }) => (memoryBytes > 0 ? [[uid], memoryBytes] : null)),
     fairlead_database_needs_person: () =>
-      map(databases, ({ uid, isObstructed }) => (isObstructed || needingPerson.has(uid) ? [[uid], 1] : null)),
+      samplesOf(databases, ({ uid, isObstructed }) =>
+        isObstructed || needingPerson.has(uid) ? [[uid], 1] : null,
+      ),
   }
 }
 
 function ofShards({ measured, records: { shards } }: Facts) {
   const { down } = measured
   const each = (read: (shard: NonNullable<ReturnType<typeof measured.shards.get>>) => number) => () =>
-    map(shards, ({ id, databaseUid }) => {
+    samplesOf(shards, ({ id, databaseUid }) => {
       const shard = measured.shards.get(id)
       return shard === undefined ? null : [[databaseUid, id], read(shard)]
     })
   return {
     fairlead_shard_up: () =>
       // Without the agent it is not known: other metrics say that the agent is away.
-      map(measured.agentIsUp && down !== null ? shards : [], ({ id, databaseUid }) => [
+      samplesOf(measured.agentIsUp && down !== null ? shards : [], ({ id, databaseUid }) => [
         [databaseUid, id],
         Number(measured.shards.has(id) && down?.has(id) !== true),
       ]),
     fairlead_shard_is_primary: () =>
-      map(shards, ({ id, databaseUid, isPrimary }) => [[databaseUid, id], Number(isPrimary)]),
+      samplesOf(shards, ({ id, databaseUid, isPrimary }) => [[databaseUid, id], Number(isPrimary)]),
     fairlead_shard_memory_used_bytes: each(({ usedMemory }) => usedMemory),
     fairlead_shard_memory_resident_bytes: each(({ residentMemory }) => residentMemory),
     fairlead_shard_keys: each(({ keys }) => keys),
     fairlead_shard_connections: each(({ connections }) => connections),
     fairlead_shard_blocked_clients: each(({ blocked }) => blocked),
     fairlead_shard_replication_lag_bytes: () =>
-      map(shards, ({ id, databaseUid, isPrimary }) => {
+      samplesOf(shards, ({ id, databaseUid, isPrimary }) => {
         const lag = measured.shards.get(id)?.lagBytes
         return lag === undefined || !isPrimary ? null : [[databaseUid, id], lag]
       }),
@@ -142,7 +147,7 @@ function ofShards({ measured, records: { shards } }: Facts) {
 
 function ofEndpoints({ measured: { traffic }, records: { databases } }: Facts) {
   const each = (read: (traffic: Traffic) => number | Histogram) => () =>
-    map(databases, ({ uid }) => {
+    samplesOf(databases, ({ uid }) => {
       const of = traffic.get(`db${uid}`)
       return of === undefined ? null : [[uid], read(of)]
     })
@@ -174,12 +179,13 @@ export function latencyHistogram({ latencies, latencyUs }: Traffic, unit: number
   return { bounds, counts: [...counts, sum], sum: latencyUs * unit }
 }
 
-function one(value: number | Histogram, ...labels: readonly (string | number)[]): readonly Sample[] {
+/** A single series. */
+export function one(value: number | Histogram, ...labels: readonly (string | number)[]): readonly Sample[] {
   return [[labels, value]]
 }
 
-/** Without those for which there is nothing to tell. */
-function* map<T>(all: Iterable<T>, read: (each: T) => Sample | null): Iterable<Sample> {
+/** Of each, without those for which there is nothing to tell. */
+export function* samplesOf<T>(all: Iterable<T>, read: (each: T) => Sample | null): Iterable<Sample> {
   for (const each of all) {
     const sample = read(each)
     if (sample !== null) yield sample
@@ -200,5 +206,5 @@ function sumMemory(shards: Facts['records']['shards'], { shards: measured }: Fac
     const of = measured.get(id)
     if (isPrimary && of !== undefined) used.set(databaseUid, (used.get(databaseUid) ?? 0) + of.usedMemory)
   }
-  return map(used, ([uid, bytes]) => [[uid], bytes])
+  return samplesOf(used, ([uid, bytes]) => [[uid], bytes])
 }

@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { claimPorts } from '../../../proof/claim-ports.ts'
+import { until } from '../../../proof/until.ts'
+import { startControlPlane, type TestControlPlane } from '../test/control-plane.ts'
+
+/** Of `/v2`, by a client that trusts what `ca` says. */
+async function scrape(port: number, ca: string, authorization?: string) {
+  const headers = authorization === undefined ? {} : { authorization }
+  const sent = request({ host: '127.0.0.1', port, path: '/v2', ca, headers, agent: false }).end()
+  const [answer] = await once(sent, 'response')
+  return { status: answer.statusCode as number, body: await text(answer) }
+}
+
+async function authorityOf(server: TestControlPlane): Promise<string> {
+  const auth = await server.signIn('admin', 'the-first-password')
+  const { body } = await server.send('GET', '/v1/cluster/certificates', { auth })
+  return String(body['ca_cert'])
+}
+
+const tokenOf = (server: TestControlPlane) =>
+  `Bearer ${readFileSync(join(server.home, 'metrics.token'), 'utf8').trim()}`
+
+test('metrics of the wider API are served over HTTPS at a port of their own, with the certificate of the API, to those that may read metrics', async () => {
+  await using ports = await claimPorts()
+  await using server = await startControlPlane({ metricsPort: ports.to })
+  const ca = await authorityOf(server)
+  expect(await scrape(ports.to, ca)).toMatchObject({ status: 401 })
+  const { status, body } = await scrape(ports.to, ca, tokenOf(server))
+  expect(status).toBe(200)
+  expect(body).toMatch(/^total_nodes_count\{cluster="[^"]*"\} 1$/m)
+})
+
+test('if another process has the port, everything else is served, and the port is taken when it is free', async () => {
+  await using ports = await claimPorts()
+  const other = createServer().listen({ host: '127.0.0.1', port: ports.to })
+  await once(other, 'listening')
+  await using server = await startControlPlane({ metricsPort: ports.to })
+  const ca = await authorityOf(server)
+  expect(server.logged.join()).toContain(`port ${ports.to} is taken; set FAIRLEAD_METRICS_PORT`)
+  other.close()
+  await once(other, 'close')
+  await until('the port is taken', async () => {
+    const answer = await scrape(ports.to, ca, tokenOf(server)).catch(() => null)
+    return answer?.status === 200
+  })
+})

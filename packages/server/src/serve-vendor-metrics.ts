@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:https'
+import { codeOf, messageOf } from '@fairlead/engine'
+import type { FastifyInstance } from 'fastify'
+import { createHttp } from './http/create-http.ts'
+import { metricsRoute, type Readers } from './metrics/metrics-routes.ts'
+import type { Metrics } from './metrics/metrics-service.ts'
+import type { Ground } from './open-ground.ts'
+import { hostsOfApi } from './serve-https.ts'
+import type { ApiCertificate } from './tls/api-certificate.ts'
+import type { Tls } from './tls/tls-service.ts'
+
+/** A port that another program has is tried again this often. The certificate is looked at, too. */
+const LOOK_EVERY_MS = 5_000
+/** Prometheus needs one, and a person another. */
+const MOST_CONNECTIONS = 32
+const ANSWER_WITHIN_MS = 30_000
+
+/** The port of the vendor's metrics. */
+export interface VendorPort extends AsyncDisposable {
+  /** Where it listens; null: not yet, for another program has the port. */
+  readonly port: () => number | null
+}
+
+/**
+ * Serves `/v2` over HTTPS at FAIRLEAD_METRICS_PORT, with the certificate of the API. Never throws because the port is taken: metrics are no reason not to serve databases. The
+ * log says so once, and it is tried again.
+ */
+export async function serveVendorMetrics(
+  { config, log }: Pick<Ground, 'config' | 'log'>,
+  metrics: Metrics,
+  tls: Pick<Tls, 'api'>,
+  readers: Readers,
+): Promise<VendorPort> {
+  const http = createHttp({
+    ...readers,
+    log,
+    hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
+  })
+  metricsRoute(http, '/v2', metrics.vendor, readers)
+  await http.ready()
+  const server = openServer(http)
+  let [said, shown] = ['', '']
+  const look = async () => {
+    try {
+      const { cert, key, fingerprint } = await certificateOf(tls)
+      if (shown !== fingerprint) server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+      shown = fingerprint
+      if (!server.listening) await listen(server, config.metricsPort, config.httpsAddress)
+      said = ''
+    } catch (cause) {
+      const why =
+        codeOf(cause) === 'EADDRINUSE'
+          ? `port ${config.metricsPort} is taken; set FAIRLEAD_METRICS_PORT to another one`
+          : messageOf(cause)
+      if (said !== why) log.warn({ why }, 'metrics cannot be served at their own port yet')
+      said = why
+    }
+  }
+  await look()
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS)
+  return {
+    port() {
+      const address = server.address()
+      return typeof address === 'object' && address !== null ? address.port : null
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      server.closeAllConnections()
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
+      await http.close()
+    },
+  }
+}
+
+function openServer(http: FastifyInstance): Server {
+  const server = createServer({ minVersion: 'TLSv1.2' }, (request, response) =>
+    http.routing(request, response),
+  )
+  server.maxConnections = MOST_CONNECTIONS
+  server.requestTimeout = ANSWER_WITHIN_MS
+  server.on('tlsClientError', (_, socket) => socket.destroy())
+  server.on('clientError', (_, socket) => socket.destroy())
+  return server
+}
+
+async function certificateOf(tls: Pick<Tls, 'api'>): Promise<ApiCertificate> {
+  const certificate = await tls.api()
+  if (certificate === null) throw new Error('there is no certificate of the API')
+  return certificate
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen({ port, host, exclusive: true })
+  await once(server, 'listening')
+}
