@@ -153,7 +153,9 @@ function layerOf(file: string): Layer {
   if (path.endsWith('-store.ts')) return 'store'
   if (folder === 'core' || folder === 'store' || folder === 'reconcile' || folder === 'http') return folder
   if (folder !== '') return 'service'
-  return ['config.ts', 'config-variables.ts', 'config-hosts.ts', 'sockets.ts'].includes(path)
+  return ['config.ts', 'config-variables.ts', 'config-hosts.ts', 'config-otel.ts', 'sockets.ts'].includes(
+    path,
+  )
     ? 'config'
     : 'app'
 }

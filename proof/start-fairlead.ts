@@ -64,6 +64,8 @@ export async function startFairlead(
     readonly parent?: string
     /** An existing folder, which is not removed. */
     readonly home?: string
+    /** Takes what server and agent log. By default it goes to standard error. */
+    readonly onLog?: (text: string) => void
   } = {},
 ): Promise<Fairlead> {
   await using opened = new AsyncDisposableStack()
@@ -90,8 +92,8 @@ export async function startFairlead(
   }
   // Both start at the same time: each can wait for the other.
   const started = await Promise.allSettled([
-    startPart([main, 'agent'], env),
-    startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env),
+    startPart([main, 'agent'], env, options.onLog),
+    startPart(options.serverMain === undefined ? [main, 'server'] : [options.serverMain], env, options.onLog),
   ])
   // If one of them does not start, the other must be ended.
   const [agent, server] = started.map((part) => (part.status === 'fulfilled' ? opened.use(part.value) : null))
@@ -152,8 +154,9 @@ async function untilEnded(
 export async function startPart(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  onLog?: (text: string) => void,
 ): Promise<Part & AsyncDisposable & { url(): string }> {
-  let child = await startProcess(args, env)
+  let child = await startProcess(args, env, onLog)
   return {
     get pid() {
       return child.process.pid ?? 0
@@ -172,7 +175,7 @@ export async function startPart(
       await untilProcessEnded(child.process)
     },
     async start(more = {}) {
-      child = await startProcess(args, { ...env, ...more })
+      child = await startProcess(args, { ...env, ...more }, onLog)
     },
     async [Symbol.asyncDispose]() {
       child.process.kill('SIGTERM')
@@ -184,14 +187,16 @@ export async function startPart(
 async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  onLog?: (text: string) => void,
 ): Promise<{ process: ChildProcess; url: string }> {
   // Node's compile cache is kept, because a Fairlead starts for almost every test.
   const all = { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_COMPILE_CACHE: compiled, ...env }
   const command = await commandOf(args, all)
   const child = spawn(command.program, command.args, {
     env: command.env,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', onLog === undefined ? 'inherit' : 'pipe', 'ipc'],
   })
+  if (onLog !== undefined) child.stderr?.setEncoding('utf8').on('data', onLog)
   const deadline = AbortSignal.timeout(START_WITHIN_MS)
   const [news] = await Promise.race([
     once(child, 'message', { signal: deadline }),

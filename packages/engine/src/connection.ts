@@ -8,6 +8,7 @@ import { createReplyReader } from './framing/reply-reader.ts'
 import { openSocket } from './open-socket.ts'
 import { printable } from './printable.ts'
 import { messageOf } from './process/message-of.ts'
+import { traceCommand } from './trace-command.ts'
 
 /** A user of an engine (ACL) and its password in the clear. */
 export interface EngineLogin {
@@ -196,8 +197,10 @@ function connectionTo(address: EngineAddress, asking: Asking): RepeatingConnecti
       throw cause instanceof EngineError ? cause : unreachable(address, cause)
     }
   }
-  const call: EngineConnection['call'] = (command, ...args) =>
-    answered(asking.ask([command, ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg)))]))
+  const call: EngineConnection['call'] = (command, ...args) => {
+    const words = [command, ...args.map((arg) => (Buffer.isBuffer(arg) ? arg : String(arg)))]
+    return traceCommand(words, address, () => answered(asking.ask(words)))
+  }
   return {
     address,
     call,

@@ -54,7 +54,7 @@ export async function assembleReconciling(
     },
     orders: store.isShared ? databaseOrdersStore(store.db) : undefined,
     hearing: connectAgent(agentOperations, agentSocket(config.home), { withinMs: HEARING_WITHIN_MS }),
-    counters,
+    ...{ counters, recordSpan: ground.spans?.record },
     ...{ reaches, reachUnder: reaches.under, trials, tls, shardTls, portRange, inTurn, now, log },
     effect: createEffect((phase, name) => {
       log.debug({ phase, name }, 'effect')

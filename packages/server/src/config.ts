@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { readOtel, type TraceSettings } from './config-otel.ts'
 import { type Variable, variables } from './config-variables.ts'
 
 type Values = {
@@ -10,6 +11,8 @@ type Values = {
 /** The settings of Fairlead. Read once, at the start. Each field is described at its variable. */
 export interface Config extends Values {
   readonly engines: string
+  /** From the standard variables of OpenTelemetry; null: there are no traces. */
+  readonly traces: TraceSettings | null
 }
 
 /** Everything wrong with the environment, one line a fault. */
@@ -46,9 +49,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const entries = Object.entries(variables).map(([name, variable]) => [name, read(variable)])
   const values = Object.fromEntries(entries) as Values // each by its own variable, unless there is a fault
+  const traces = readOtel(env, (name, sentence) => void faults.push(`${name} ${sentence}`))
   faults.push(...unknownVariables(env))
   if (faults.length > 0) throw new ConfigError(faults)
-  return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines') })
+  return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
 }
 
 /** docs/configuration.md, from the same table. */

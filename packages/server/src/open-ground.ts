@@ -14,6 +14,8 @@ import { openStore, type Store } from './store/open-store.ts'
 import { StoreAway } from './store/postgres-trouble.ts'
 import { createSecretBox, readStoreKey } from './store/secret-box.ts'
 import { storePlace } from './store/store-place.ts'
+import { exportSpans } from './traces/export-spans.ts'
+import { softwareVersion } from './version.ts'
 
 /** The base of everything else: the store, its key, the links to the agent and the proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
@@ -32,8 +34,10 @@ export async function openGround(
   const counters = createCounters()
   const open = () => openStore(storePlace(config, folder), readBox, counters.statement)
   const store = opened.use(await openOnceThere(open, log, stop))
+  const { traces } = config
+  const spans = traces && opened.use(exportSpans(traces, { version: softwareVersion, log }))
   return {
-    ...{ config, folder, store, counters, now, log },
+    ...{ config, folder, store, counters, spans, now, log },
     leases: opened.use(await createLeases({ store, log })),
     box: readBox(),
     agent: connectAgent(agentOperations, agentSocket(config.home)),

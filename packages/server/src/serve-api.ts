@@ -39,6 +39,7 @@ import { createSessions } from './sessions/sessions-service.ts'
 import { statisticsRoutes } from './statistics/statistics-routes.ts'
 import { tellOfCommits } from './store/tell-of-commits.ts'
 import { tlsRoutes } from './tls/tls-routes.ts'
+import { traceRequests } from './traces/trace-requests.ts'
 import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
 import { createUpgrades } from './upgrades/upgrades-service.ts'
 import { usersRoutes } from './users/users-routes.ts'
@@ -97,9 +98,10 @@ export function readersOfMetrics({ folder, store, now }: Ground, identity: Ident
   }
 }
 
-/** Counts requests. */
-function watchRequests(http: FastifyInstance, { counters }: Ground): void {
+/** Counts requests, and makes spans of them if there are to be traces. */
+function watchRequests(http: FastifyInstance, { config: { traces }, counters, spans }: Ground): void {
   countAnswers(http, counters)
+  if (traces !== null && spans !== null) traceRequests(http, spans.record, traces)
 }
 
 function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {

@@ -81,7 +81,7 @@ function wayToStore({ store }: Config): readonly string[] {
 
 function envOf({ home }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isTold = (name: string) =>
-    TOLD.includes(name) || name.startsWith('FAIRLEAD_')
+    TOLD.includes(name) || name.startsWith('FAIRLEAD_') || name.startsWith('OTEL_')
   const told = Object.entries(env).filter(([name]) => isTold(name))
   // Compiled code is kept, so that the next start is faster.
   const cache = { NODE_COMPILE_CACHE: join(home, 'server', 'own', 'cache') }

@@ -1,4 +1,5 @@
 import { type ActionPhase, ActionState, actionPhases } from '@fairlead/api'
+import { currentTraceparent } from '@fairlead/engine'
 import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Queued } from '../core/requests/admit-upgrade.ts'
@@ -122,6 +123,7 @@ async function insert(
     orders: JSON.stringify(noOrders),
     request: request == null ? null : JSON.stringify(request),
     requested_by: requestedBy ?? null,
+    traceparent: currentTraceparent() ?? null,
     created_at: now,
     changed_at: now,
     ...beginning,
@@ -248,6 +250,7 @@ function fromRow(row: Tables['actions']): Action {
     request: row.request === null ? null : requestOf(row.request, row.uid),
     requestedBy: row.requested_by,
     ...{ beganAt: row.began_at, endedAt: row.ended_at },
+    trace: row.traceparent ?? undefined,
     createdAt: row.created_at,
     changedAt: row.changed_at,
   }

@@ -9,7 +9,7 @@ import {
   printEpoch,
   type Transport,
 } from '@fairlead/api'
-import { requestIdHeader } from '@fairlead/engine'
+import { inSpan, requestIdHeader } from '@fairlead/engine'
 import { socketTransport } from './socket-transport.ts'
 
 /** The operations of an agent, each a function; it throws AgentUnreachable when no answer comes. */
@@ -44,7 +44,15 @@ export function connectAgent(
   const transport = socketTransport(socketPath, { withinMs, unreachable })
   const named: Transport = (request) =>
     transport({ ...request, headers: { ...request.headers, ...requestIdHeader() } })
-  return createClient(operations, underEpoch(named, epoch))
+  return createClient(operations, underEpoch(traceOrders('agent', named), epoch))
+}
+
+/** Each order is a span of the current trace, if there is one: its path, which has ids of shards and endpoints, and nothing of its body. */
+export function traceOrders(to: 'agent' | 'proxy', transport: Transport): Transport {
+  return (request) => {
+    const { method, path } = request
+    return inSpan({ name: `${to} ${method} ${path.split('?')[0]}`, kind: 'client' }, () => transport(request))
+  }
 }
 
 /** Names the epoch in each request. Throws StaleEpoch for an answer that refuses it. */

@@ -1,5 +1,5 @@
 import { type Client, createClient, type Epoch, type proxyOperations } from '@fairlead/api'
-import { AgentUnreachable, underEpoch } from './agent-link.ts'
+import { AgentUnreachable, traceOrders, underEpoch } from './agent-link.ts'
 import { checkAnswers } from './check-answers.ts'
 import { socketTransport } from './socket-transport.ts'
 
@@ -27,5 +27,9 @@ export function connectProxy(
     new ProxyUnreachable(`the endpoint does not answer: ${cause.message}`, { cause })
   const bounds = { withinMs: ANSWER_WITHIN_MS, mostBytes: MOST_BYTES }
   const transport = socketTransport(socketPath, { ...bounds, unreachable })
-  return checkAnswers(operations, createClient(operations, underEpoch(transport, epoch)), unreachable)
+  return checkAnswers(
+    operations,
+    createClient(operations, underEpoch(traceOrders('proxy', transport), epoch)),
+    unreachable,
+  )
 }

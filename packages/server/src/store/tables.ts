@@ -177,6 +177,8 @@ export interface Tables {
     requested_by: string | null
     began_at: string | null
     ended_at: string | null
+    /** Of the request that began it, if that is traced: W3C Trace Context. */
+    traceparent: string | null
     created_at: string
     changed_at: string
   }

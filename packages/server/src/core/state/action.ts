@@ -56,6 +56,8 @@ export interface Action {
   /** When it left the queue, and when it ended; ISO 8601, null before. */
   readonly beganAt: string | null
   readonly endedAt: string | null
+  /** The header `traceparent` of the request that began it, if that is traced. */
+  readonly trace?: string | undefined
   readonly createdAt: string
   readonly changedAt: string
 }

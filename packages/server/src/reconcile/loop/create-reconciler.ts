@@ -1,3 +1,4 @@
+import { atPlace, type RecordSpan } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { LeaseLost } from '../../leases/lease-lost.ts'
@@ -5,6 +6,7 @@ import type { Leases } from '../../leases/leases-service.ts'
 import type { Counters } from '../../metrics/counters.ts'
 import { type CountersOfRecords, countRecords } from '../records/count-records.ts'
 import type { Records } from '../records/stored-records.ts'
+import { traceRecords } from '../records/trace-records.ts'
 import type { ActionRecords, DatabaseRecords, ShardRecords, StreamSeen } from '../turn/ports.ts'
 import type { Reaches } from '../turn/reach.ts'
 import { realTime } from '../turn/time.ts'
@@ -28,6 +30,8 @@ interface ReconcilerDeps
   readonly leases: Leases
   readonly recordsUnder: (databaseUid: number, epoch: number) => Records
   readonly reaches: Pick<Reaches, 'work' | 'rest'>
+  /** Undefined: nothing is traced. */
+  readonly recordSpan: RecordSpan | undefined
   readonly counters: CountersOfRecords & Pick<Counters, 'turns' | 'turnSeconds'>
   /** Undefined: no other server shares the store, so no other one takes orders. */
   readonly orders: OrdersOnRecord | undefined
@@ -49,8 +53,11 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const { leases, databases, log, orders, reaches } = given
   await using opened = new AsyncDisposableStack()
   const queue = shareQueue(given.actions.listActive)
-  const recordsUnder = (uid: number, epoch: number) =>
-    countRecords(withQueue(given.recordsUnder(uid, epoch), queue), given.counters)
+  const { counters, recordSpan } = given
+  const recordsUnder = (uid: number, epoch: number) => {
+    const counted = countRecords(withQueue(given.recordsUnder(uid, epoch), queue), counters)
+    return recordSpan === undefined ? counted : traceRecords(counted, recordSpan)
+  }
   const held = opened.use(createHeldPorts(given, leases, recordsUnder))
   const loop = opened.use(
     startLoop({
@@ -58,9 +65,11 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
         const work = () => {
           reaches.work(uid)
           const { ports, memory } = held.of(uid)
-          return reconcileDatabase(uid, ports, memory, signal, cause)
+          return atPlace(recordSpan && { record: recordSpan }, () =>
+            reconcileDatabase(uid, ports, memory, signal, cause),
+          )
         }
-        const turn = await counted(given.counters, () => takeTurn(uid, leases, work, log))
+        const turn = await counted(counters, () => takeTurn(uid, leases, work, log))
         // A database with work in progress, or with trouble, keeps its connections from turn to turn.
         if (turn.next !== 'again') reaches.rest(uid)
         return turn

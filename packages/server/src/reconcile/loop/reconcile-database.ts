@@ -1,4 +1,4 @@
-import { createTurns, underRequest } from '@fairlead/engine'
+import { createTurns, inSpan, underRequest, underTrace } from '@fairlead/engine'
 import { applyDeadlines, isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { violations } from '../../core/plan/invariants.ts'
 import { planDatabase } from '../../core/plan/plan-database.ts'
@@ -17,6 +17,7 @@ import { finishAction, giveUpAction, hasToWait, noteAction } from '../records/no
 import { noteObstacle } from '../records/note-obstacle.ts'
 import { reportHangingShards } from '../records/report-data-loss.ts'
 import { reportStrangers } from '../records/report-strangers.ts'
+import { spanOfAction } from '../records/trace-records.ts'
 import { keepLimits } from '../shards/keep-limits.ts'
 import { keepNodeTimeout } from '../shards/keep-node-timeout.ts'
 import { keepStreams } from '../shards/keep-streams.ts'
@@ -58,10 +59,15 @@ export async function reconcileDatabase(
   const ofTurn = forOneTurn(memory, uid, cause)
   const turn = await underRequest(undefined, () => planTurn(uid, ports, ofTurn, signal))
   // The action's id, in place of that of the request that began it: its work may outlast this process.
-  const next =
-    'next' in turn ? turn : await underRequest(turn.action?.uid, () => act(turn, ports, ofTurn, signal))
+  const next = 'next' in turn ? turn : await underAction(turn.action, () => act(turn, ports, ofTurn, signal))
   const dueMs = ofTurn.endOfTurn()
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
+}
+
+/** What is done for an action names its id in logs, and is a part of the trace of the request that began it. */
+function underAction<T>(action: Action | undefined, work: () => T): T {
+  const traced = action === undefined ? work : () => underTrace(action.trace, spanOfAction(action.uid), work)
+  return underRequest(action?.uid, traced)
 }
 
 /** The first half of a turn: it looks, does the upkeep that needs no plan, and decides. Answers what to do, or when to look again. */
@@ -276,7 +282,10 @@ async function doStep(
   const everybody = await ports.shards.listOf(database.uid)
   const members = everybody.filter((shard) => shard.group === group)
   const about = { database, group, seen: findGroup(seen, group), everybody, members, action }
-  const outcome = await carryOut(step, { ...about, moves, ports, signal })
+  const attributes = { 'fairlead.group': group, 'fairlead.why': step.why }
+  const outcome = await inSpan({ name: `step ${step.kind}`, attributes }, () =>
+    carryOut(step, { ...about, moves, ports, signal }),
+  )
   ports.log.info(
     { database: database.uid, group, step: step.kind, why: step.why, outcome },
     'step carried out',
