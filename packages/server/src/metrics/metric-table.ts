@@ -40,7 +40,7 @@ export const metricTable = {
     ],
     fairlead_api_request_duration_seconds: [
       'histogram',
-      'From the first byte of a request to the end of its answer; streams, and requests that wait for an action, are left out.',
+      'From the beginning of a request until its answer is sent; streams, and requests that wait for an action, are left out.',
       ['operation'],
     ],
     fairlead_logins_total: ['counter', 'Passwords that were tried, and how that went.', ['outcome']],
