@@ -9,13 +9,13 @@ import { createReplyReader } from './framing/reply-reader.ts'
 export interface Asking extends Disposable {
   /** Sends a command at once. Throws when the engine does not answer in time, or the connection has ended. */
   ask(words: readonly (string | Buffer)[]): Promise<PlainReply>
-  /** The same for a question that is asked again and again. */
+  /** The same for a question that is asked repeatedly. */
   askAgain(question: RepeatedQuestion): Promise<PlainReply>
   /** False from the first command on that was not answered in time, and once the connection is closed. */
   readonly usable: boolean
 }
 
-/** A command that one engine is asked again and again, and what it said last. Its bytes are made once, and an answer in the same bytes is the same value. */
+/** A command that one engine is asked repeatedly, and what it said last. Its bytes are made once, and an answer in the same bytes is the same value. */
 export interface RepeatedQuestion {
   readonly bytes: Buffer
   last: { readonly bytes: Buffer; readonly reply: PlainReply } | null

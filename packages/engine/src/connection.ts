@@ -40,7 +40,7 @@ export interface EngineConnection extends Disposable {
   readonly usable: boolean
 }
 
-/** A connection over which an engine is asked the same again and again. */
+/** A connection over which an engine is asked the same repeatedly. */
 export interface RepeatingConnection extends EngineConnection {
   /** As `call`. An answer in the bytes of the one before is the same value, and is not read anew: a text, or a list of at least 100. */
   callAgain(question: RepeatedQuestion): Promise<Reply>

@@ -27,13 +27,13 @@ export interface EngineTarget {
   readonly login: EngineLogin
 }
 
-/** Keeps one connection to one engine process and asks it again and again whether it lives. */
+/** Keeps one connection to one engine process and asks it repeatedly whether it lives. */
 export interface Probe extends Disposable {
   /** PING. Never throws for what the engine does. */
   ask(target: EngineTarget): Promise<ProbeAnswer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
   call(command: string, ...args: readonly string[]): Promise<Reply>
-  /** The same for the words of a question that is asked again and again: always the same list. Where the engine answers in the same bytes, a text is the same text. */
+  /** The same for the words of a question that is asked repeatedly: always the same list. Where the engine answers in the same bytes, a text is the same text. */
   callAgain(words: readonly string[]): Promise<Reply>
   /** How many connections it has opened: another number, another connection. */
   readonly opened: number

@@ -3,7 +3,7 @@ import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 import { COUNTED, COUNTER_SECTIONS, type EngineCounters, readCounters } from './read-counters.ts'
 
-/** The state that one engine process reports, read again and again. When something is different, the server reads the full state. */
+/** The state that one engine process reports, read repeatedly. When something is different, the server reads the full state. */
 export interface EngineWatch {
   /** Asks. False: there was no answer. Never throws for what the engine does: the probe says whether it answers. */
   look(probe: LookProbe, last: Pick<ProcessRecord, 'startedAt' | 'spec'>): Promise<boolean>

@@ -4,7 +4,7 @@ export const MAX_NODES_BYTES = 4 * 1024 * 1024
 /**
  * Makes a nodes.conf safe for the engine that starts with it: what it says of others' roles may be stale.
  *
- * An engine writes down what gossip has told it so far. Roles move while it is away, and it hears of that in
+ * An engine writes down what gossip has told it so far. Roles move while it is away, and it learns of that in
  * any order. Engines have two faults here:
  *
  * - **A circle of followers.** The file says that `b` follows `a`; the first news is that `a` follows `b` now. Valkey 8.1 and

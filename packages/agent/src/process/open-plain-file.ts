@@ -6,7 +6,7 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
  * Opens a file in a folder where an engine, or a module in it, may write. Such a process may have put anything
- * there: a named pipe, which blocks a thread of the agent for ever; a link to another user's file; a device
+ * there: a named pipe, which blocks a thread of the agent without end; a link to another user's file; a device
  * that never ends. Throws at once for everything but a plain file, and as open(2) does: ENOENT where
  * there is none. `flags` as for open(2), by default for reading; a file made by O_CREAT is for its owner
  * only. The caller closes it.

@@ -15,7 +15,7 @@ const MOST_BYTES = 16 << 20
 
 export type ProxyAnswer = 'answers' | { readonly silentMs: number }
 
-/** Asks the proxy of one socket again and again whether it lives. */
+/** Asks the proxy of one socket repeatedly whether it lives. */
 export interface ProxyProbe {
   /** Asks for a report, if the last answer is a while ago. Another process that answers does not count. Never throws. */
   ask(pid: number): Promise<ProxyAnswer>

@@ -53,7 +53,7 @@ test('silence is reported after a second, and an idle process is ended after the
   expect(silent(9e9, 'disk').kind).toBe('rest')
 })
 
-test('one whose death is not heard of is looked at often, and so is one that does not answer', () => {
+test('one whose death is not reported is looked at often, and so is one that does not answer', () => {
   const pause = (different: Partial<ProxyObservation>) => {
     const next = decideProxy({ ...observation, ...different })
     return next.kind === 'rest' ? next.afterMs : next.kind

@@ -8,7 +8,7 @@ import { engines } from '../../test/engines.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
 
 /**
- * A role moved while a shard was away, and the shard hears of it in the worst order: first from the
+ * A role moved while a shard was away, and the shard learns of it in the worst order: first from the
  * followers, while the new primary is silent. Valkey 8.1 and 9.1 then loop over the circle of followers
  * endlessly, in one instruction, and never answer again (valkey-io/valkey#651, #2441): seen in one of four
  * upgrades in which a successor and the server were killed.

@@ -47,7 +47,7 @@ test('a higher epoch that comes while the disk is waited for refuses the one bef
   expect(higher.status).toBe('fulfilled')
 })
 
-test('what the disk does not take is not admitted, and lower ones are refused all the same', async () => {
+test('what the disk does not take is not admitted, and lower ones are still refused', async () => {
   let isFull = true
   const fence = createEpochFence({}, async () => {
     if (isFull) throw new Error('no space')

@@ -264,7 +264,7 @@ export const getDatabase = operation({
 })
 
 /**
- * DELETE /v1/bdbs/:uid: removes shards and data for good; refuses with `db_busy` while an action holds the database.
+ * DELETE /v1/bdbs/:uid: removes shards and data permanently; refuses with `db_busy` while an action holds the database.
  */
 export const deleteDatabase = operation({
   method: 'DELETE',

@@ -138,7 +138,7 @@ export const reportProxy = operation({
   permission: null,
   query: Type.Object(
     {
-      /** No more than so many endpoints. Of one, each thread that serves clients is asked all the same. A proxy that is older than this reports all. */
+      /** No more than so many endpoints. Of one, each thread that serves clients is still asked. A proxy that is older than this reports all. */
       most: Type.Optional(Type.Integer({ minimum: 0 })),
     },
     { additionalProperties: false },

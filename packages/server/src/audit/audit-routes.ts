@@ -39,7 +39,7 @@ function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord):
     originator: by.name,
     ...(by.uid !== null && { user_uid: by.uid }),
     ...(by.address !== null && { address: by.address }),
-    // An older store may have a value that a refused request named, like Infinity: the rest of the page is answered all the same.
+    // An older store may have a value that a refused request named, like Infinity: the rest of the page is still answered.
     ...(Number.isSafeInteger(databaseUid) && { bdb_uid: String(databaseUid) }),
     details: details ?? {},
     hash,

@@ -123,7 +123,7 @@ function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
 
 type Taking = Pick<Deps, 'store' | 'elapsed'> & { readonly me: string }
 
-/** Answers those that could not be relied on until now: the store has kept them all the same. */
+/** Answers those that could not be relied on until now: the store has still kept them. */
 async function renew(held: Map<number, Held>, { me, store, elapsed }: Taking): Promise<ReadonlySet<number>> {
   const sentAt = elapsed()
   const before = [...held]

@@ -111,7 +111,7 @@ test('a database without clients becomes idle, and the counters of a reopened en
   expect(series.last('bdb', 7)?.values).toMatchObject({ total_req: 0, conns: 0 })
 })
 
-test('an agent that was away is asked for everything; without a proxy shards are measured all the same', async () => {
+test('an agent that was away is asked for everything; without a proxy shards are still measured', async () => {
   const { look, answers, asked, series } = stage()
   const report = answers.report
   await look({})

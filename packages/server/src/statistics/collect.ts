@@ -72,7 +72,7 @@ export function createCollect(deps: Collecting): Collect {
       const asked = { body: { boot: seen.boot, after: seen.seq } }
       const [report, { endpoints }] = await Promise.all([
         deps.agent.reportStatistics(asked, { signal }),
-        // Without a proxy there are no endpoints, and shards are measured all the same.
+        // Without a proxy there are no endpoints, and shards are still measured.
         deps.proxy.reportTraffic({}, { signal }).catch(noneWhenAway),
       ])
       const down = report.down && new Set(report.down.map(shardId))

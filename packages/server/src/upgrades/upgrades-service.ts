@@ -150,7 +150,7 @@ async function resolve(
 
 function nothingToDo({ build, modules }: Goal): string {
   const names = modules.map(({ name, semanticVersion }) => ` with ${name} ${semanticVersion}`)
-  return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it all the same`
+  return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it anyway`
 }
 
 function refuseBusy({ database, action }: DatabaseView): void {

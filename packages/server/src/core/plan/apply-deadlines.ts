@@ -10,7 +10,7 @@ import { hasHandedOver, wayBack } from '../state/way-back.ts'
 import { type Awaited, awaitedIn } from './awaited.ts'
 
 /**
- * Applies the deadline of waits to a verdict. Waiting has an end, also if it consists of the same step again and again. An action
+ * Applies the deadline of waits to a verdict. Waiting has an end, also if it consists of the same step repeatedly. An action
  * that can be undone without loss (`undoable`) is given up when it waits: everything begun is undone. Any other goes on trying, and a person must look.
  * `held`: why the last attempt of the step changed nothing. `whatToDo` is appended to the reason why a wait was given up.
  */
@@ -41,7 +41,7 @@ function deadlineMs({ kind }: Verdict, { introduces }: Awaited): number {
 const WAIT_MS = 30_000
 /** For a minute, engines keep out a node that they were told to forget: until then an introduction may bring nothing. */
 const INTRODUCTION_MS = 90_000
-/** A step that is tried again and again ends nothing: a handover may wait for a stream that is behind, or for clients. */
+/** A step that is tried repeatedly ends nothing: a handover may wait for a stream that is behind, or for clients. */
 const STEP_MS = 120_000
 
 function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obstacle | undefined): Obstacle {

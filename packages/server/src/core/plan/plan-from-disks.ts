@@ -20,7 +20,7 @@ import { isEmptyDisk } from './kept-on-disk.ts'
  */
 export function planFromDisks(seen: ObservedGroup): Verdict | undefined {
   const recorded = seen.shards.find(({ id }) => id === seen.recordedPrimary)
-  if (recorded === undefined) return planEmpty('the last primary is gone for good', undefined, seen)
+  if (recorded === undefined) return planEmpty('the last primary is gone', undefined, seen)
   if (isLive(recorded)) return planCameBack(recorded, seen)
   if (recorded.disk === null) {
     const why = `the data on the disk of shard ${recorded.id}, the last primary, is not known yet`

@@ -289,7 +289,7 @@ function whyPromote({ handover, shards }: ObservedGroup, successor: LiveShard): 
 
 /** Its agent goes on trying. The sentence stays the same meanwhile, because each new one would be recorded. */
 function describeFailing({ id, failsToStart }: ObservedShard): Verdict {
-  const why = `shard ${id}, the last primary, does not start, and is tried again and again: ${failsToStart}`
+  const why = `shard ${id}, the last primary, does not start, and is tried repeatedly: ${failsToStart}`
   return { kind: 'stuck', code: 'shard_failing', why }
 }
 

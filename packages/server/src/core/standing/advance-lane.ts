@@ -30,7 +30,7 @@ export interface LaneNews {
   readonly at: string
 }
 
-/** Most steps of a lane on record: a lane that is mended again and again must not grow for ever. */
+/** Most steps of a lane on record: a lane that is mended repeatedly must not grow without end. */
 const MOST_STEPS = 60
 
 /** The record of a lane after this turn's look. `before` undefined: it is the first. */

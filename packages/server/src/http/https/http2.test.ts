@@ -139,7 +139,7 @@ describe('a hostile client of HTTP/2', () => {
     expect((await other.send('GET', '/v1/bootstrap')).status).toBe(200)
   }
 
-  /** What it sends again and again; `id` is the next odd number. */
+  /** What it sends repeatedly; `id` is the next odd number. */
   const nuisances: Readonly<Record<string, (id: number) => Uint8Array>> = {
     'asks and takes back (rapid reset)': (id) =>
       Buffer.concat([frame(HEADERS, 5, id, question), frame(RST_STREAM, 0, id, [0, 0, 0, 8])]),

@@ -39,7 +39,7 @@ async function join(primary: EngineConnection, replica: EngineConnection): Promi
   )
 }
 
-/** The primary takes slots that its replica has not heard of, and a key in them; and more slots if gossip was faster. */
+/** The primary takes slots that its replica does not know, and a key in them; and more slots if gossip was faster. */
 async function outrunGossip(
   primary: EngineConnection,
   replica: EngineConnection,
@@ -82,7 +82,7 @@ test.each(builds.slice(-1))(
       async () => (await slotsOf(successor.admin, old.admin))?.startsWith('0-') ?? false,
     )
     expect([await roleOf(old.admin), await roleOf(successor.admin)]).toEqual(['primary', 'primary'])
-    // It took the slots that it had heard of, and the slot of the one key that it found. The others stay at
+    // It took the slots that it knew, and the slot of the one key that it found. The others stay at
     // the old primary, and writes that are acknowledged there never reach the successor, for which the old primary
     // would be retired.
     const other = await keyIn(first, old.admin, Number(await old.admin.call('CLUSTER', 'KEYSLOT', key)))

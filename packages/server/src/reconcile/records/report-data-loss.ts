@@ -102,7 +102,7 @@ function beganEmpty({ replid2 }: EngineState, persistence: Database['persistence
   return persistence === 'disabled' && /^0*$/.test(replid2)
 }
 
-/** A process hangs, and is not ended automatically: people must hear of that, also if no action runs. Reported once an hour. */
+/** A process hangs, and is not ended automatically: people must be told of that, also if no action runs. Reported once an hour. */
 export async function reportHangingShards(
   { groups }: ObservedDatabase,
   about: { readonly database: Database; readonly action: Action | undefined },

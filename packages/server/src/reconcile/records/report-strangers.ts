@@ -10,7 +10,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { type ReportingPorts, reportEvent } from './report-data-loss.ts'
 
 /**
- * A node is in the cluster that is no shard of the database, and never was: people must hear of it, also when
+ * A node is in the cluster that is no shard of the database, and never was: people must be told of it, also when
  * there is no action. Reported once an hour for each, and for many as a number
  * (core/plan/strangers-to-report.ts). A former shard is forgotten without a report. After its restart the
  * server remembers no stranger, and takes any node without slots for a former shard.

@@ -12,7 +12,7 @@ type SpecContext = Pick<
 >
 
 /**
- * Before a replica becomes primary: should its process die before the agent hears of its role, it is not
+ * Before a replica becomes primary: should its process die before the agent learns of its role, it is not
  * restarted by itself. In cluster mode it would come back as an empty primary, and empty the shard that still
  * has the data.
  */

@@ -60,7 +60,7 @@ export function recordHandover(
     },
     async cut(clients) {
       if (clients === 0) return
-      const why = `${clients} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was put off again and again`
+      const why = `${clients} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was delayed repeatedly`
       // The log of the proxy names these clients.
       log.warn({ database: database.uid, cut: clients }, 'clients with requests that do not end were closed')
       if (action !== undefined) await warnOf(action, why, ports)

@@ -59,7 +59,7 @@ test.concurrent.each(builds)(
 test.concurrent.each(
   builds.filter(({ flavour, version }) => flavour !== 'redis' || !version.startsWith('6.')),
 )(
-  'in cluster mode the writes of an old primary go on only when it has heard of its successor: $flavour $version',
+  'in cluster mode the writes of an old primary go on only when it knows its successor: $flavour $version',
   async (build) => {
     await using one = await startTestEngine(build, settings)
     await using two = await startTestEngine(build, settings)
