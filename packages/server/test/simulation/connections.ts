@@ -4,16 +4,8 @@ import { writeTo } from './clients.ts'
 import { type Engine, follow, freshName, pauseFor, promote, replicate, save } from './engines.ts'
 import { hearOfOwner } from './gossip.ts'
 import { nodeOf } from './look.ts'
-import {
-  claimSlots,
-  endPauses,
-  liveOf,
-  type Member,
-  memberOf,
-  stallsAt,
-  type Team,
-  type World,
-} from './world.ts'
+import { endPauses, stallsAt } from './processes.ts'
+import { claimSlots, liveOf, type Member, memberOf, type Team, type World } from './world.ts'
 
 /** How long a stalled process is waited for, as in connection.ts. */
 const CONNECTS_WITHIN_MS = 500

@@ -15,8 +15,9 @@ import { write } from './clients.ts'
 import { compareLooks } from './compare-looks.ts'
 import { gossip } from './gossip.ts'
 import { look } from './look.ts'
+import { arrive } from './processes.ts'
 import { Died, type Server, startServer } from './server.ts'
-import { arrive, type World } from './world.ts'
+import type { World } from './world.ts'
 
 /** The result of a look, and the decision on it. */
 export interface Moment {

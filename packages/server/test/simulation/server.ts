@@ -11,8 +11,9 @@ import { createTurnMemory, type TurnMemory } from '../../src/reconcile/turn/turn
 import type { Action } from './action.ts'
 import { connectionsOf } from './connections.ts'
 import { seeDisk } from './look.ts'
+import { remove } from './processes.ts'
 import { recordsOf, unasked } from './records-in-memory.ts'
-import { type Member, membersOf, put, remove, type World } from './world.ts'
+import { type Member, membersOf, put, type World } from './world.ts'
 
 /** The server was killed: it does nothing more. */
 export class Died extends Error {

@@ -4,9 +4,10 @@ import { type Action, actionOf } from '../../../test/simulation/action.ts'
 import { type Pick, picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'
 import { lead } from '../../../test/simulation/lead.ts'
+import { cutPower, savePoint } from '../../../test/simulation/processes.ts'
 import { runsOf, seed } from '../../../test/simulation/runs.ts'
 import { expectNothingLost, expectReached } from '../../../test/simulation/upgrade.ts'
-import { cutPower, membersOf, savePoint, worldOf } from '../../../test/simulation/world.ts'
+import { membersOf, worldOf } from '../../../test/simulation/world.ts'
 import { violations } from './invariants.ts'
 
 const cases = fc.record({
