@@ -7,6 +7,7 @@ import {
 } from '@fairlead/api'
 import { actorOf, type Caller, databasesFor, may } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
+import { standing } from '../http/standing-answers.ts'
 import { fromWire, toWire } from './database-wire.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
@@ -17,7 +18,7 @@ export function databasesRoutes(mount: Mount, databases: Databases): void {
     return (await databases.list({ ...query, only })).map((view) => show(view, caller))
   })
 
-  mount(getDatabase, async ({ params }, caller) => show(await databases.get(params.uid), caller))
+  mount(getDatabase, async ({ params }, caller) => standing(show(await databases.get(params.uid), caller)))
 
   mount(createDatabase, async ({ body }, caller) =>
     show(await databases.create(fromWire(body), actorOf(caller)), caller),

@@ -118,8 +118,9 @@ function noteExchange({ exchangesOf, wait }: ReturnType<typeof createAdmission>)
     const exchanges = exchangesOf(socket)
     if (exchanges === undefined) return
     exchanges.add(exchange)
-    response.once('prefinish', () => wait(socket)) // the answer is written; a client that does not read it can be disconnected
-    response.once('close', () => {
+    // Each of these events comes once: a listener that removes itself costs more.
+    response.on('prefinish', () => wait(socket)) // the answer is written; a client that does not read it can be disconnected
+    response.on('close', () => {
       exchanges.delete(exchange)
       wait(socket)
     })

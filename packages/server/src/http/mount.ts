@@ -15,6 +15,7 @@ import { logAction } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
 import { selectFields } from './select-fields.ts'
 import { sendEntries } from './send-entries.ts'
+import { textOf } from './standing-answers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -102,7 +103,8 @@ async function send(
   if (op.stream === true) return await streams.answer(request, reply, answer as EventStream)
   if (op.byEntry === true)
     return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
-  return op.selects === true ? selectFields(op, request.query, answer, reply) : answer
+  const chosen = op.selects === true ? selectFields(op, request.query, answer, reply) : answer
+  return textOf(chosen, reply) ?? chosen
 }
 
 type Turns = ReturnType<typeof createTurns>
