@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { ShardSpec } from '@fairlead/api'
@@ -75,6 +75,43 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     await expect(user.call('EVAL', script, 0)).rejects.toThrow(/permission|can't run this command/i)
   },
 )
+
+test('INFO tells the user of a database where its engine and its configuration are, and with that the user reads nothing', async () => {
+  await using home = await makeHome()
+  await using _ = await home.start()
+  const spec = await makeSpec()
+  await home.client.putShard({ params: { id: 'a-1' }, body: spec })
+  await home.becomes('a-1', { state: 'running' })
+  using user = await connectAs('default', spec)
+
+  const info = String(await user.call('INFO', 'everything'))
+  const [, file = ''] = /^config_file:(.+)\r$/m.exec(info) ?? []
+  expect(await readFile(file, 'utf8')).toContain(spec.adminPassword)
+  expect(info).not.toContain(spec.adminPassword)
+  expect(info).not.toContain(spec.userPassword)
+  // For other users of the machine, the file is closed by itself, also where its folder is open by mistake.
+  expect((await stat(file)).mode & 0o077).toBe(0)
+  for (const script of [
+    'return dofile(ARGV[1])',
+    'return loadfile(ARGV[1])()',
+    'return io.open(ARGV[1]):read(1)',
+    'return require(ARGV[1])',
+    "return redis.call('CONFIG', 'GET', 'masterauth')",
+    "return redis.call('MODULE', 'LOAD', ARGV[1])",
+    "return redis.call('CONFIG', 'SET', 'dir', ARGV[1])",
+  ])
+    await expect(user.call('EVAL', script, '0', file), script).rejects.toThrow()
+  for (const line of [
+    'CONFIG GET dir',
+    'CONFIG REWRITE',
+    `MODULE LOAD ${file}`,
+    `CONFIG SET dir ${file}`,
+    'DEBUG RELOAD',
+  ])
+    await expect(user.call(...(line.split(' ') as [string])), line).rejects.toThrow(
+      /NOPERM|not allowed|unknown/i,
+    )
+})
 
 test('values with quotes, backslashes and line ends arrive at the engine as they are', async () => {
   await using home = await makeHome()
