@@ -1,8 +1,11 @@
 import {
   absentOperations,
+  fixedDatabaseFields,
   type NeutralField,
   neutralClusterFields,
   neutralCreationFields,
+  neutralPolicies,
+  neutralSettings,
   operations,
 } from '@fairlead/api'
 
@@ -23,14 +26,42 @@ export function printCompatibility(): string {
     '',
     ...fieldTable(neutralCreationFields),
     '',
+    ...printFixed(),
+    '',
     '## Fields of the creation of the cluster',
     '',
     'Of `POST /v1/bootstrap/create_cluster`.',
     '',
     ...fieldTable(neutralClusterFields),
     '',
+    '## Settings of the cluster',
+    '',
+    'Of `PUT /v1/cluster`. `GET /v1/cluster` answers them with the value that is taken.',
+    '',
+    ...fieldTable(neutralSettings),
+    '',
+    'Of `PUT /v1/cluster/policy`, in the same way:',
+    '',
+    ...fieldTable(neutralPolicies),
+    '',
     ...printOperations(),
   ].join('\n')}\n`
+}
+
+/** What a program reads of a database that it has created with the defaults of the wider API. */
+function printFixed(): readonly string[] {
+  const values = Object.entries(fixedDatabaseFields).map(
+    ([name, value]) => `\`${name}: ${JSON.stringify(value)}\``,
+  )
+  return [
+    '### What answers say of them',
+    '',
+    'Each database is answered with these fields, so that a program that compares what it reads with what it sent finds no difference:',
+    `${values.join(', ')}.`,
+    '',
+    '`ssl` says what `tls_mode` says, `background_op` has the action that runs. Passwords that Fairlead does not have, `tags`, `account_id`, `backup_location` and',
+    '`dataset_import_sources` are not answered.',
+  ]
 }
 
 function printOperations(): readonly string[] {

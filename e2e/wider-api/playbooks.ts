@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { checksBeforeUpgrade } from './checks-before-upgrade.ts'
 import { commands } from './commands.ts'
 import type { Json, Replay } from './replay.ts'
 
@@ -19,13 +20,11 @@ export const playbooks: readonly Replay[] = [
         shard_count: 0,
         software_version: expect.any(String),
         supported_database_versions: expect.arrayContaining([
-          { db_type: 'redis', version: expect.stringMatching(/^7\.0\./) },
+          { db_type: 'redis', version: expect.stringMatching(/^7\.0\./), redis_version: '7.0' },
         ]),
       },
     ],
   },
-  { sends: ['GET', '/v1/nodes/1'], reads: { uid: 1, status: 'active' } },
-  { sends: ['GET', '/v1/nodes/9'], status: 404, reads: { error_code: 'node_not_exist' } },
   { sends: ['GET', '/v1/bdbs?fields=uid,name'], reads: [] },
   {
     sends: [
@@ -183,6 +182,7 @@ export const playbooks: readonly Replay[] = [
     reads: { error_code: 'invalid_request', message: expect.stringContaining('nonsense') },
   },
   { sends: ['GET', '/v1/bdbs/{db}'], until: isActive },
+  ...checksBeforeUpgrade,
   {
     sends: ['POST', '/v1/bdbs/{db}/upgrade?dry_run=true', { redis_version: '8.0' }],
     reads: { plan: { change: true, engine: 'redis', engine_version: expect.stringMatching(/^8\.0/) } },

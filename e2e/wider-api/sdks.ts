@@ -85,6 +85,9 @@ export const sdks: readonly Replay[] = [
     headers: { authorization: '' },
     reads: { access_token: expect.any(String) },
   },
+  { sends: ['GET', '/v1/users/role'], reads: { role: 'admin' } },
+  { sends: ['GET', '/v1/users/role'], headers: { authorization: ops }, reads: { role: 'db_member' } },
+  { sends: ['GET', '/v1/users/role'], headers: { authorization: '' }, status: 401 },
   {
     sends: ['GET', '/v1/users'],
     headers: { authorization: ops },
@@ -174,6 +177,20 @@ export const sdks: readonly Replay[] = [
   {
     sends: ['PUT', '/v1/cluster', { password_min_length: 8, password_complexity: false }],
     reads: { password_min_length: 8 },
+  },
+  {
+    sends: ['PUT', '/v1/cluster/policy', { parallel_shards_upgrade: 0, redis_upgrade_policy: 'latest' }],
+    reads: { parallel_shards_upgrade: 0, redis_upgrade_policy: 'latest', default_shards_placement: 'dense' },
+  },
+  {
+    sends: ['PUT', '/v1/cluster/policy', { redis_upgrade_policy: 'major' }],
+    status: 400,
+    reads: refused('redis_upgrade_policy'),
+  },
+  {
+    sends: ['PUT', '/v1/cluster', { rack_aware: true }],
+    status: 400,
+    reads: refused('rack_aware'),
   },
   {
     sends: ['GET', '/v1/cluster/certificates'],

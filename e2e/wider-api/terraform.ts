@@ -3,6 +3,59 @@ import type { Json, Replay } from './replay.ts'
 
 const isActive = ({ status }: Json) => status === 'active'
 
+/** What a module of a declarative client sends for what it was not told, and compares with what it reads. */
+const defaults = {
+  type: 'redis',
+  shards_placement: 'dense',
+  proxy_policy: 'single',
+  rack_aware: false,
+  slave_ha: false,
+  hash_slots_policy: '16k',
+  shard_key_regex: [{ regex: '.*\\{(?<tag>.*)\\}.*' }, { regex: '(?<tag>.*)' }],
+  implicit_shard_key: false,
+  oss_cluster_api_preferred_ip_type: 'internal',
+  crdt: false,
+  crdt_sync: 'disabled',
+  crdt_sources: [],
+  replica_sync: 'disabled',
+  replica_sources: [],
+  bigstore: false,
+  bigstore_ram_size: 0,
+  backup: false,
+  backup_interval: 86_400,
+  backup_history: 0,
+  tls_mode: 'disabled',
+  ssl: false,
+  enforce_client_authentication: 'disabled',
+  authentication_ssl_client_certs: [],
+  authorized_subjects: [],
+  client_cert_subject_validation_type: 'disabled',
+  data_internode_encryption: false,
+  default_user: true,
+  roles_permissions: [],
+  acl: [],
+  email_alerts: false,
+  auto_upgrade: false,
+  resp3: true,
+  mkms: true,
+  max_connections: 0,
+  maxclients: 10_000,
+  max_client_pipeline: 200,
+  max_pipelined: 2_000,
+  conns: 5,
+  conns_type: 'per-thread',
+  sched_policy: 'cmp',
+  slave_buffer: 'auto',
+  repl_backlog_size: 'auto',
+  recovery_wait_time: -1,
+  multi_commands_opt: 'auto',
+  tracking_table_max_keys: 1_000_000,
+  disabled_commands: '',
+  generate_text_monitor: false,
+  metrics_export_all: false,
+  group_uid: 0,
+}
+
 /** A declarative client: reads the present state, creates what is missing, reads it back, changes one field, reads again, and destroys. */
 export const terraform: readonly Replay[] = [
   { sends: ['GET', '/v1/bdbs?fields=uid,name'], reads: [] },
@@ -75,6 +128,41 @@ export const terraform: readonly Replay[] = [
     reads: { response: ['one', 'two'] },
   },
   { sends: ['POST', '/v1/bdbs/{db}/command', { command: 'DBSIZE' }], reads: { response: 2 } },
+  {
+    sends: ['POST', '/v1/bdbs', { ...defaults, name: 'all-defaults', memory_size: 67_108_864 }],
+    reads: { ...defaults, background_op: [{ status: 'active', name: 'SMCreateBDB' }] },
+    keeps: { plain: ({ uid }) => uid },
+  },
+  {
+    sends: ['GET', '/v1/bdbs/{plain}'],
+    until: isActive,
+    reads: { ...defaults, background_op: [{ status: 'idle' }], backup_status: '', crdt_modules: '[]' },
+    keeps: { whole: (body: Json) => JSON.stringify(body) },
+  },
+  // What was read is sent back with one other value, or with none.
+  { sends: ['PUT', '/v1/bdbs/{plain}', '{whole}'], reads: { ...defaults, status: 'active' } },
+  {
+    sends: ['GET', '/v1/bdbs/{plain}?fields=proxy_policy,ssl'],
+    reads: { proxy_policy: 'single', ssl: false },
+  },
+  {
+    sends: [
+      'POST',
+      '/v1/bdbs',
+      { name: 'older-tls', memory_size: 67_108_864, ssl: true, oss_sharding: true },
+    ],
+    reads: { tls_mode: 'enabled', ssl: true },
+    keeps: { tls: ({ uid }) => uid },
+  },
+  {
+    sends: ['GET', '/v1/bdbs/{tls}'],
+    until: isActive,
+    reads: { tls_mode: 'enabled', ssl: true },
+    keeps: { whole: (body: Json) => JSON.stringify(body) },
+  },
+  { sends: ['PUT', '/v1/bdbs/{tls}', '{whole}'], reads: { ssl: true } },
+  { sends: ['DELETE', '/v1/bdbs/{tls}'] },
+  { sends: ['DELETE', '/v1/bdbs/{plain}'] },
   {
     sends: [
       'POST',

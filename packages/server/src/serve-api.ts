@@ -27,6 +27,7 @@ import { countAnswers } from './metrics/count-answers.ts'
 import { metricsRoute, type Readers } from './metrics/metrics-routes.ts'
 import { openScrapeToken } from './metrics/scrape-token.ts'
 import { modulesRoutes } from './modules/modules-routes.ts'
+import { nodeStatusRoutes } from './nodes/node-status-routes.ts'
 import { nodesRoutes } from './nodes/nodes-routes.ts'
 import type { Ground } from './open-ground.ts'
 import { passwordsRoutes } from './passwords/passwords-routes.ts'
@@ -71,6 +72,7 @@ export function serveApi(
   modulesRoutes(mount, reconciling.modules)
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
   let isStopping = false
   http.addHook('preClose', async () => {
     isStopping = true

@@ -1,6 +1,7 @@
 /** Operations of the wider API that Fairlead does not have, and why, or what there is instead. Their paths are answered 404. */
 export const absentOperations: readonly (readonly [string, string])[] = [
   ['POST /v2/bdbs', 'POST /v1/bdbs; there are no recovery plans'],
+  ['POST /v1/bdbs?dry_run', 'a creation is refused before anything is done, or deleted again'],
   ['PUT /v1/bdbs/{uid}/flush', 'a client sends FLUSHALL'],
   ['PUT /v1/bdbs/{uid}/reset_admin_pass', 'no user reaches the administrative user of an engine'],
   ['POST, PUT, DELETE /v1/bdbs/{uid}/passwords', 'a database keeps the password of its creation'],
@@ -15,14 +16,19 @@ export const absentOperations: readonly (readonly [string, string])[] = [
   ['PUT /v1/bdbs/{uid}/modules', 'POST /v1/bdbs/{uid}/modules/upgrade'],
   ['/v1/bdbs/alerts, /v1/nodes/alerts, /v1/cluster/alerts', 'no alerts are sent'],
   ['POST /v1/shards/actions/failover, migrate', 'an upgrade moves roles; shards stay on their node'],
-  ['POST /v1/nodes/{uid}/actions/{action}, /v1/cluster/actions', 'Fairlead has one node'],
+  ['POST, DELETE /v1/nodes/{uid}/actions/{action}, /v1/cluster/actions/{action}', 'Fairlead has one node'],
   ['PUT /v1/nodes/{uid}', 'the agent reports its node as it is'],
-  ['GET /v1/cluster/check, /v1/nodes/{uid}/check', 'GET /readyz; each shard has its status_reason'],
   [
     'POST /v1/bootstrap/join_cluster, recover_cluster',
     'Fairlead has one node; its store is copied with its home',
   ],
   ['PUT /v1/license', 'Fairlead is open and needs none'],
+  ['extra_info_keys of GET /v1/shards', 'GET /v1/shards/stats/last has memory, connections and keys'],
+  ['cluster-state-id (header)', 'a change that meets another one is refused with db_busy'],
+  [
+    'PATCH /v1/cluster/change_password_hashing_algorithm',
+    'passwords are kept as hashes of one kind, docs/security.md',
+  ],
   ['/v1/redis_acls', 'a database has one user, default'],
   ['/v1/ldap_mappings, /v1/cluster/ldap, /v1/cluster/sso', 'users sign in with a password'],
   ['/v1/proxies', 'GET /v1/bdbs/{uid}/endpoint/stats'],

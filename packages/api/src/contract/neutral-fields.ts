@@ -22,7 +22,6 @@ const noBackup =
 const noGeo = 'there are no databases over several clusters'
 const noSource = 'a database does not follow another one'
 const noFlash = 'all data is in memory'
-const byTlsMode = 'tls_mode enabled is TLS for clients'
 const noClientCertificates = 'clients sign in with a password: tls_mode enabled asks them for no certificate'
 const noLimits = 'the limits of the endpoint apply: docs/limits.md'
 const oneUser = 'a database has one user, default'
@@ -34,7 +33,7 @@ const databaseRows: readonly Row[] = [
   ['rack_aware', [false], oneNode],
   ['slave_ha', [false], 'a shard that dies is started again on its node'],
   ['proxy_policy', ['single'], oneProxy],
-  ['oss_sharding', [false], 'oss_cluster: clients speak the cluster protocol to the shards'],
+  ['oss_sharding', [false, true], 'slots are those of the engine, with it and without'],
   ['oss_cluster_api_preferred_ip_type', ['internal'], 'shards announce the address of their node'],
   ['oss_cluster_api_preferred_endpoint_type', ['ip'], 'shards announce the address of their node'],
   [
@@ -48,6 +47,7 @@ const databaseRows: readonly Row[] = [
   ['crdt_guid', [''], noGeo],
   ['crdt_sources', [[]], noGeo],
   ['crdt_sync', ['disabled'], noGeo],
+  ['crdt_causal_consistency', [false], noGeo],
   ['replica_sources', [[]], noSource],
   ['replica_sync', ['disabled'], noSource],
   ['sync', ['disabled'], noSource],
@@ -60,7 +60,8 @@ const databaseRows: readonly Row[] = [
   ['backup_history', [0], noBackup],
   ['backup_location', [''], noBackup],
   ['dataset_import_sources', [[]], 'load data with a client, after the database is active'],
-  ['ssl', [false], byTlsMode],
+  ['mtls_allow_outdated_certs', [false], noClientCertificates],
+  ['mtls_allow_weak_hashing', [false], noClientCertificates],
   ['enforce_client_authentication', ['disabled'], noClientCertificates],
   ['authentication_ssl_client_certs', [[]], noClientCertificates],
   ['authentication_ssl_crdt_certs', [[]], noGeo],
@@ -75,6 +76,10 @@ const databaseRows: readonly Row[] = [
   ['roles_permissions', [[]], oneUser],
   ['acl', [[]], oneUser],
   ['tags', [[]], 'a database has a name only'],
+  ['email_alerts', [false], 'no alerts are sent'],
+  ['db_conns_auditing', [false], 'connections of clients are not audited'],
+  ['avoid_nodes', [[]], oneNode],
+  ['use_nodes', [[]], oneNode],
   ['auto_upgrade', [false], 'a database is upgraded when that is asked for'],
   ['internal', [false], 'all databases are for clients'],
   ['mkms', [true], 'commands with keys of several groups work where docs/commands.md says so'],
@@ -109,9 +114,15 @@ const asWritten = 'its other values are fields of Fairlead'
 /** Of POST /v1/bdbs and PUT /v1/bdbs/:uid. */
 export const neutralDatabaseFields: readonly NeutralField[] = databaseRows.map(toField)
 
+/** Beside tls_mode a program may still send the default of the older word. */
+const olderTls = { ...toField(['ssl', [false], 'true is tls_mode enabled']), own: true } as const
+
+/** Of PUT /v1/bdbs/:uid. */
+export const neutralChangeFields: readonly NeutralField[] = [...neutralDatabaseFields, olderTls]
+
 /** Of POST /v1/bdbs: the fields that Fairlead has, too, and whose empty values mean nothing. */
 export const neutralCreationFields: readonly NeutralField[] = [
-  ...neutralDatabaseFields,
+  ...neutralChangeFields,
   toField(['version', [''], 'engine_version or redis_version names it']),
   ...(
     [
@@ -142,6 +153,39 @@ export const neutralClusterFields: readonly NeutralField[] = (
     ['dns_suffixes', [[]], 'databases are reached by the address of their node'],
     ['flash_enabled', [false], noFlash],
     ['cluster_policies', [{}], 'PUT /v1/cluster and PUT /v1/cluster/policy change the policies'],
+  ] as const satisfies readonly Row[]
+).map(toField)
+
+const noMail = 'no alerts are sent'
+
+/** Of PUT /v1/cluster; the answers have the first value. */
+export const neutralSettings: readonly NeutralField[] = (
+  [
+    ['rack_aware', [false], oneNode],
+    ['upgrade_mode', [false], 'databases are upgraded one by one, each when that is asked for'],
+    ['upgrade_in_progress', [false], 'the server and the agent are exchanged by starting newer ones'],
+    ['block_cluster_changes', [false], 'changes are always possible'],
+    ['email_alerts', [false], noMail],
+    ['email_from', [''], noMail],
+    ['smtp_host', [''], noMail],
+    ['bigstore_driver', [''], noFlash],
+  ] as const satisfies readonly Row[]
+).map(toField)
+
+/** Of PUT /v1/cluster/policy; the answers have the first value. */
+export const neutralPolicies: readonly NeutralField[] = (
+  [
+    ['parallel_shards_upgrade', [0], 'an upgrade has its own parallel_shards_upgrade'],
+    ['redis_upgrade_policy', ['latest'], 'an upgrade goes to the newest build, unless it names a version'],
+    ['default_shards_placement', ['dense'], oneNode],
+    ['default_sharded_proxy_policy', ['single'], oneProxy],
+    ['default_non_sharded_proxy_policy', ['single'], oneProxy],
+    ['rack_aware', [false], oneNode],
+    ['slave_ha', [false], 'a shard that dies is started again on its node'],
+    ['data_internode_encryption', [false], 'FAIRLEAD_SHARD_TLS decides about TLS between shards'],
+    ['db_conns_auditing', [false], 'connections of clients are not audited'],
+    ['resp3_default', [true], 'clients choose the protocol with HELLO'],
+    ['show_internals', [false], 'all databases are for clients'],
   ] as const satisfies readonly Row[]
 ).map(toField)
 

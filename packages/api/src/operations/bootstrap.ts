@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { neutralClusterFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
+import { SupportedVersion } from './cluster.ts'
 import { Password } from './passwords.ts'
 
 /** GET /v1/bootstrap: `idle` until the cluster is created, then `completed`. Open to callers without a token. */
@@ -20,9 +21,7 @@ export const getBootstrap = operation({
         software_version: Type.String(),
         cores: Type.Integer(),
         total_memory: Type.Integer({ description: 'Bytes' }),
-        supported_database_versions: Type.Array(
-          Type.Object({ db_type: Type.String(), version: Type.String() }),
-        ),
+        supported_database_versions: Type.Array(SupportedVersion),
       }),
     ),
   }),

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { fixedPolicies, fixedSettings, schemasOf } from '../contract/fixed-fields.ts'
+import { neutralPolicies, neutralSettings } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 
 const settingFields = {
@@ -31,6 +33,7 @@ const Cluster = Type.Object({
   name: Type.String(),
   created_time: Type.String(),
   ...settingFields,
+  ...schemasOf(fixedSettings),
 })
 
 const policyFields = {
@@ -50,7 +53,7 @@ const policyFields = {
     description: 'Seconds; 0: until an admin sets a new password',
   }),
 }
-const Policy = Type.Object(policyFields)
+const Policy = Type.Object({ ...policyFields, ...schemasOf(fixedPolicies) })
 export type Policy = Static<typeof Policy>
 
 /** GET /v1/cluster: the settings that apply to the whole cluster. */
@@ -72,8 +75,9 @@ export const updateCluster = operation({
   since: '0.1.0',
   permission: 'update_cluster',
   body: Type.Partial(Type.Object(settingFields), { additionalProperties: false }),
+  neutral: neutralSettings,
   ok: Cluster,
-  errors: [],
+  errors: ['field_not_available'],
 })
 
 /** GET /v1/cluster/policy: after how many failed logins a user is locked, and for how long. */
@@ -94,7 +98,8 @@ export const updatePolicy = operation({
   summary: 'Change when users are locked',
   since: '0.1.0',
   permission: 'update_cluster',
-  body: Type.Partial(Policy, { additionalProperties: false }),
+  body: Type.Partial(Type.Object(policyFields), { additionalProperties: false }),
+  neutral: neutralPolicies,
   ok: Policy,
-  errors: [],
+  errors: ['field_not_available'],
 })

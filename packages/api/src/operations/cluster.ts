@@ -40,10 +40,20 @@ export const listEngineVersions = operation({
   errors: ['unavailable'],
 })
 
+/** An engine build, in the words of the wider API. */
+export const SupportedVersion = Type.Object({
+  db_type: Type.String({ description: 'Flavour: valkey, redis, redict' }),
+  version: Type.String({ description: 'Full version' }),
+  redis_version: Type.String({ description: 'Major and minor version, as an upgrade takes it' }),
+})
+
 /** A machine with an agent. */
 export const Node = Type.Object({
   uid: Type.Integer(),
   addr: Type.String(),
+  external_addr: Type.Array(Type.Never(), { description: 'None: clients use addr' }),
+  accept_servers: Type.Boolean({ description: 'Shards can be started here' }),
+  rack_id: Type.Literal(''),
   status: Type.Enum(['active', 'down']),
   cores: Type.Integer(),
   total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
@@ -57,7 +67,7 @@ export const Node = Type.Object({
   shard_count: Type.Integer(),
   shard_list: Type.Array(Type.Integer()),
   software_version: Type.String(),
-  supported_database_versions: Type.Array(Type.Object({ db_type: Type.String(), version: Type.String() })),
+  supported_database_versions: Type.Array(SupportedVersion),
 })
 export type Node = Static<typeof Node>
 

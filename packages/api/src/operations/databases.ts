@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { fieldsQuery } from '../contract/fields-query.ts'
+import { fixedDatabaseFields, schemasOf } from '../contract/fixed-fields.ts'
 import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { PageQuery } from '../contract/page.ts'
@@ -104,6 +105,7 @@ export const Database = Type.Object({
   port: Type.Integer({ description: 'Port of the first endpoint; 0 while there is none' }),
   oss_cluster: Type.Boolean(),
   tls_mode: Type.Enum(['enabled', 'disabled'], { description: 'enabled: clients speak TLS to the endpoint' }),
+  ssl: Type.Boolean({ description: 'The older word: true where tls_mode is enabled' }),
   crdt: Type.Boolean(),
   crdt_guid: Type.String(),
   authentication_engine_pass: Type.Optional(
@@ -116,8 +118,17 @@ export const Database = Type.Object({
   ),
   roles_permissions: Type.Array(Type.Never(), { description: 'None: a database has one user, default' }),
   action_uid: Type.Optional(Type.String({ description: 'The action that runs on the database now' })),
+  background_op: Type.Array(
+    Type.Object({
+      status: Type.Enum(['idle', 'active'], { description: 'idle: no action runs' }),
+      name: Type.Optional(Type.String()),
+      progress: Type.Optional(Type.Number()),
+    }),
+    { description: 'The older word for the action that runs; always one entry' },
+  ),
   created_time: Type.String(),
   last_changed_time: Type.String(),
+  ...schemasOf(fixedDatabaseFields),
 })
 export type Database = Static<typeof Database>
 
@@ -183,6 +194,9 @@ const CreateDatabaseRequest = Type.Object(
         description:
           'enabled: clients speak TLS to the endpoint, and nothing else. replica_ssl is understood and not available',
       }),
+    ),
+    ssl: Type.Optional(
+      Type.Boolean({ description: 'The older word: true is tls_mode enabled; false says nothing' }),
     ),
     module_list: Type.Optional(
       Type.Array(

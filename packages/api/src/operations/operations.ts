@@ -25,6 +25,16 @@ import {
   uploadModule,
   uploadModuleV2,
 } from './modules.ts'
+import {
+  checkCluster,
+  checkNode,
+  getAccess,
+  getNodeStatus,
+  listClusterActions,
+  listNodeActions,
+  listNodeStatuses,
+  listNodesActions,
+} from './node-status.ts'
 import { getLicense, listCrdbs } from './open-answers.ts'
 import {
   cancelAction,
@@ -58,6 +68,7 @@ import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-
 import {
   createUser,
   deleteUser,
+  getOwnRole,
   getUser,
   listPermissions,
   listPermissionsOfRole,
@@ -81,6 +92,7 @@ export const operations = {
   removePassword,
   listPermissions,
   listPermissionsOfRole,
+  getOwnRole,
   listRoles,
   getRole,
   createRole,
@@ -123,6 +135,14 @@ export const operations = {
   listModuleCapabilities,
   listNodes,
   getNode,
+  listNodeStatuses,
+  getNodeStatus,
+  checkCluster,
+  checkNode,
+  listClusterActions,
+  listNodesActions,
+  listNodeActions,
+  getAccess,
   listEngineVersions,
   getCluster,
   updateCluster,

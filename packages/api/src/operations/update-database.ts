@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { neutralDatabaseFields } from '../contract/neutral-fields.ts'
+import { neutralChangeFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
 
@@ -51,7 +51,7 @@ export const updateDatabase = operation({
     },
     { additionalProperties: false },
   ),
-  neutral: neutralDatabaseFields,
+  neutral: neutralChangeFields,
   ok: Database,
   errors: [
     'db_not_exist',

@@ -183,3 +183,14 @@ export const listPermissionsOfRole = operation({
   ok: PermissionsByRole,
   errors: [],
 })
+
+/** GET /v1/users/role: of the caller. */
+export const getOwnRole = operation({
+  method: 'GET',
+  path: '/v1/users/role',
+  summary: 'Show the most powerful management of the roles of the user that asks',
+  since: '0.1.0',
+  permission: 'signed_in',
+  ok: Type.Object({ role: ManagementName }),
+  errors: [],
+})

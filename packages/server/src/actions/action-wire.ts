@@ -5,6 +5,7 @@ import type { Action, ActionStatus, Certificate, PendingStep } from '../core/sta
 import type { ActionChange, ActionEvent } from '../core/state/action-event.ts'
 import { outcomeOf, windowEndsOf } from '../core/state/action-phase.ts'
 import type { Runs } from '../core/state/goal.ts'
+import { actionNames } from './action-names.ts'
 import type { ActionView } from './actions-service.ts'
 import { laneToWire, patchToWire, waitingToWire } from './lane-wire.ts'
 import { noOrders, ordersToWire } from './preview-wire.ts'
@@ -19,7 +20,7 @@ export function toWire(view: ActionView, user: Principal): ActionAnswer {
   const { action, certificates, lanes } = view
   return {
     action_uid: action.uid,
-    name: names[action.kind],
+    name: actionNames[action.kind],
     status: statusWords[action.status],
     progress: action.progress,
     object_name: `bdb:${action.databaseUid}`,
@@ -91,7 +92,7 @@ export function toWireV2(view: ActionView): ActionV2 {
   return {
     action_uid: action.uid,
     action_type: 'state-machine',
-    name: names[action.kind],
+    name: actionNames[action.kind],
     status: statusWordsV2[action.status],
     progress: action.progress,
     creation_time: unixSeconds(action.createdAt),
@@ -133,12 +134,6 @@ export const fromStatusV2: { readonly [Word in ActionV2['status']]: ActionStatus
   running: 'running',
   completed: 'done',
   failed: 'failed',
-}
-
-const names: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {
-  create: 'SMCreateBDB',
-  upgrade: 'SMUpgradeBDB',
-  delete: 'SMDeleteBDB',
 }
 
 const statusWords: { readonly [Status in ActionStatus]: ActionAnswer['status'] } = {

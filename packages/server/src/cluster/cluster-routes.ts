@@ -1,6 +1,8 @@
 import {
   type Body,
   createCluster,
+  fixedPolicies,
+  fixedSettings,
   getBootstrap,
   getCluster,
   getJsonSchema,
@@ -16,6 +18,7 @@ import {
 import type { Settings } from '../core/identity/settings.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
+import { versionToWire } from '../nodes/version-wire.ts'
 import type { Cluster, SettingsChange } from './cluster-service.ts'
 import { holdFor } from './hold-for.ts'
 
@@ -54,7 +57,7 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
         software_version: softwareVersion,
         cores: node?.report?.cores ?? 0,
         total_memory: node?.report?.memoryTotalBytes ?? 0,
-        supported_database_versions: builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
+        supported_database_versions: builds.map(versionToWire),
       },
     }
   })
@@ -106,6 +109,7 @@ function fromWire(body: Body<typeof updateCluster>): SettingsChange {
 
 function toWire(settings: Settings): Output<typeof getCluster> {
   return {
+    ...fixedSettings,
     name: settings.name,
     created_time: settings.createdAt ?? '',
     password_complexity: settings.passwordRules.complexity,
@@ -119,6 +123,7 @@ function toWire(settings: Settings): Output<typeof getCluster> {
 
 function toPolicy({ lockout }: Settings): Output<typeof getPolicy> {
   return {
+    ...fixedPolicies,
     login_lockout_threshold: lockout.threshold,
     login_lockout_counter_reset_after: lockout.resetAfterSeconds,
     login_lockout_duration: lockout.durationSeconds,

@@ -3,10 +3,12 @@ import {
   type Body,
   type createDatabase,
   type Database as DatabaseAnswer,
+  fixedDatabaseFields,
   Refusal,
   type Shard,
   type ShardReport,
 } from '@fairlead/api'
+import { actionNames } from '../actions/action-names.ts'
 import { joinArgs } from '../core/modules/module-args.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../core/state/database.ts'
 import { ENDPOINT_HOST } from '../core/state/endpoint-name.ts'
@@ -22,6 +24,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
   )
   const addresses = hasEndpoint(database) ? endpointsOf(database) : primaries
   return {
+    ...fixedDatabaseFields,
     uid: database.uid,
     name: database.name,
     type: 'redis',
@@ -42,14 +45,28 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
     port: addresses[0]?.port ?? 0,
     oss_cluster: database.clientsKnowShards,
-    tls_mode: database.tls ? 'enabled' : 'disabled',
+    ...tlsToWire(database),
     crdt: false,
     crdt_guid: '',
     ...(showsPassword && passwordToWire(database.userPassword)),
     roles_permissions: [],
-    ...(action !== undefined && { action_uid: action.uid }),
+    ...actionToWire(action),
     created_time: seconds(database.createdAt),
     last_changed_time: seconds(database.changedAt),
+  }
+}
+
+function tlsToWire({ tls }: Database) {
+  return { tls_mode: tls ? 'enabled' : 'disabled', ssl: tls } as const
+}
+
+/** `background_op` is the older word. */
+function actionToWire(action: DatabaseView['action']) {
+  if (action === undefined) return { background_op: [{ status: 'idle' as const }] }
+  const { uid, kind, progress } = action
+  return {
+    action_uid: uid,
+    background_op: [{ status: 'active' as const, name: actionNames[kind], progress }],
   }
 }
 
@@ -117,7 +134,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
     // The older words ask for the engine of that name.
     ...((body.redis_version !== undefined || body.type === 'redis') && { preferredFlavour: 'redis' }),
     clientsKnowShards: body.oss_cluster ?? false,
-    tls: body.tls_mode === 'enabled',
+    tls: body.tls_mode === 'enabled' || body.ssl === true,
     endpointPort: body.port === undefined || body.port === 0 ? null : body.port,
     modules: (body.module_list ?? []).map((entry, n) => ({
       place: `module_list[${n}]`,
@@ -154,10 +171,13 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
     ...(body.oss_cluster === true && (body.port ?? 0) !== 0
       ? ['port is that of an endpoint, and with oss_cluster clients connect to the shards']
       : []),
-    ...(body.oss_cluster === true && body.tls_mode === 'enabled'
+    ...(body.oss_cluster === true && (body.tls_mode === 'enabled' || body.ssl === true)
       ? [
           'tls_mode enabled is for an endpoint; with oss_cluster clients connect to the shards, which do not speak TLS',
         ]
+      : []),
+    ...(body.ssl === true && body.tls_mode === 'disabled'
+      ? ['ssl true is tls_mode enabled: send one of them']
       : []),
     ...(body.sharding === false && (body.shards_count ?? 1) > 1
       ? ['shards_count above 1 needs sharding']

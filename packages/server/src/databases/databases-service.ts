@@ -64,6 +64,8 @@ export interface Databases {
   list(query: ViewsQuery): Promise<readonly DatabaseView[]>
   /** The ids of the shards of these. */
   shardsOf(uids: readonly number[]): Promise<readonly number[]>
+  /** The ids of the shards that are primaries, of all databases. */
+  primaries(): Promise<readonly number[]>
   /** The databases of these shards, and whether clients of them use an endpoint. */
   placesOf: ShardsStore['placesOf']
   /** Throws Refusal db_not_exist. */
@@ -107,6 +109,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
   return {
     list: (query) => listViews(query, { databases, shards, actions }),
     shardsOf: shards.idsOf,
+    primaries: shards.primaries,
     placesOf: shards.placesOf,
     get,
 

@@ -115,6 +115,11 @@ function readShards(db: Db) {
         .execute()
       return Map.groupBy(rows.map(fromRow), ({ databaseUid }) => databaseUid)
     },
+    /** The ids of those that are primaries, of all databases. */
+    async primaries(): Promise<readonly number[]> {
+      const rows = await db.selectFrom('groups').select('primary_shard').execute()
+      return rows.flatMap(({ primary_shard }) => primary_shard ?? [])
+    },
     /** Their ids alone. */
     async idsOf(databaseUids: readonly number[]): Promise<readonly number[]> {
       if (databaseUids.length === 0) return []

@@ -1,8 +1,10 @@
 import {
   type NeutralField,
+  neutralChangeFields,
   neutralClusterFields,
   neutralCreationFields,
-  neutralDatabaseFields,
+  neutralPolicies,
+  neutralSettings,
 } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
@@ -20,9 +22,9 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-/** Another value of the same type. */
-function another(value: unknown): unknown {
-  if (typeof value === 'boolean') return !value
+/** Another value than these, of the same type where there is one. */
+function another([value, ...others]: readonly unknown[]): unknown {
+  if (typeof value === 'boolean') return others.length === 0 ? !value : 'neither'
   if (typeof value === 'number') return value + 7
   if (Array.isArray(value)) return [{ other: 'x' }]
   return typeof value === 'string' ? 'something-else' : { other: 'x' }
@@ -38,7 +40,9 @@ function bodyWith(base: object, name: string, value: unknown): object {
 
 const tables: readonly (readonly [string, string, object, readonly NeutralField[], number])[] = [
   ['POST', '/v1/bdbs', { name: 'orders', memory_size: 1 << 30 }, neutralCreationFields, 503],
-  ['PUT', '/v1/bdbs/1', {}, neutralDatabaseFields, 404],
+  ['PUT', '/v1/bdbs/1', {}, neutralChangeFields, 404],
+  ['PUT', '/v1/cluster', {}, neutralSettings, 200],
+  ['PUT', '/v1/cluster/policy', {}, neutralPolicies, 200],
   [
     'POST',
     '/v1/bootstrap/create_cluster',
@@ -59,14 +63,14 @@ describe.each(tables)('%s %s', (method, path, base, fields, status) => {
           name,
           value,
           status,
-          expect.any(String),
+          status === 200 ? undefined : expect.any(String),
         ])
       }
   })
 
   test('refuses another value, and names the field and the permitted values', async () => {
     for (const { name, taken, offered } of fields.filter(({ own }) => own !== true)) {
-      const { status: refused, body } = await send(bodyWith(base, name, another(taken[0])))
+      const { status: refused, body } = await send(bodyWith(base, name, another(taken)))
       expect([name, refused, body['error_code']]).toEqual([name, 400, 'field_not_available'])
       expect(body['message']).toMatch(new RegExp(`^${name}: can only be `))
       expect(body['message']).toContain(offered)
@@ -79,7 +83,7 @@ describe.each(tables)('%s %s', (method, path, base, fields, status) => {
     expect((await send(all)).status).toBe(status)
     const plain = fields.filter(({ name, own }) => own !== true && !name.includes('.'))
     const { body } = await send(
-      plain.reduce((so, { name, taken }) => bodyWith(so, name, another(taken[0])), base),
+      plain.reduce((so, { name, taken }) => bodyWith(so, name, another(taken)), base),
     )
     for (const { name } of plain) expect(body['message']).toContain(`${name}: can only be`)
   })

@@ -12,6 +12,7 @@ import { databasesFor, may, type Principal } from '../core/identity/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
+import { versionToWire } from './version-wire.ts'
 
 /** Serves the nodes and the engine builds. */
 export function nodesRoutes(
@@ -59,6 +60,9 @@ function toWire(
   return {
     uid,
     addr: report?.host ?? '',
+    external_addr: [],
+    accept_servers: report !== null,
+    rack_id: '',
     status: report === null ? 'down' : 'active',
     cores: report?.cores ?? 0,
     total_memory: report?.memoryTotalBytes ?? 0,
@@ -68,7 +72,7 @@ function toWire(
     shard_count: report?.shards.length ?? 0,
     shard_list: report?.shards.map(({ id }) => Number(id.slice(1))).filter(seen.isVisible) ?? [],
     software_version: seen.softwareVersion,
-    supported_database_versions: seen.builds.map(({ flavour, version }) => ({ db_type: flavour, version })),
+    supported_database_versions: seen.builds.map(versionToWire),
   }
 }
 
@@ -82,8 +86,8 @@ function wallOf(report: NodeReport | null) {
   return { engine_wall: missing === null, engine_wall_missing: missing ?? '' }
 }
 
-/** Which shards this user may see: all, or those of the databases that its roles are limited to. */
-async function seesShards(
+/** Which shards, by their numbers, this user may see: all, or those of the databases that its roles are limited to. */
+export async function seesShards(
   user: Principal,
   databases: Pick<Databases, 'shardsOf'>,
 ): Promise<(shard: number) => boolean> {

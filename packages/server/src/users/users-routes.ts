@@ -2,6 +2,7 @@ import {
   type Body,
   createUser,
   deleteUser,
+  getOwnRole,
   getUser,
   listPermissions,
   listPermissionsOfRole,
@@ -58,6 +59,10 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
     Object.fromEntries(managements.map((management) => [management, describe(management)])),
   )
   mount(listPermissionsOfRole, async ({ params: { role } }) => ({ [role]: describe(role) }))
+
+  mount(getOwnRole, async (_, { user }) => ({
+    role: strongest(user.grants.map(({ management }) => management)),
+  }))
 }
 
 function readAlerts(body: Body<typeof updateUser>): Partial<Alerts> {
@@ -89,13 +94,16 @@ async function readRoles(
   return [uid]
 }
 
+function strongest(held: readonly Management[]): Management {
+  return managements.find((management) => held.includes(management)) ?? 'none'
+}
+
 function toWire({ user, roles, status, newestPasswordMs }: UserView): UserAnswer {
-  const held = roles.map(({ management }) => management)
   return {
     uid: user.uid,
     name: user.name,
     ...(user.email !== null && { email: user.email }),
-    role: managements.find((management) => held.includes(management)) ?? 'none',
+    role: strongest(roles.map(({ management }) => management)),
     role_uids: [...user.roleUids],
     auth_method: 'regular',
     status,

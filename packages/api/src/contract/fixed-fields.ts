@@ -1,0 +1,74 @@
+import { type TSchema, Type } from 'typebox'
+import {
+  type NeutralField,
+  neutralDatabaseFields,
+  neutralPolicies,
+  neutralSettings,
+} from './neutral-fields.ts'
+
+/** Secrets, what only a request has, and what an answer has in its own way. */
+const notAnswered: readonly string[] = [
+  'authentication_admin_pass',
+  'authentication_sasl_pass',
+  'dataset_import_sources',
+  'backup_location',
+  // Programs with types expect them only where there are some.
+  'tags',
+  'account_id',
+  'crdt',
+  'crdt_guid',
+  'roles_permissions',
+]
+
+/** The first pattern is for the part in braces. */
+const otherDefaults: Readonly<Record<string, unknown>> = {
+  shard_key_regex: neutralDatabaseFields.find(({ name }) => name === 'shard_key_regex')?.taken.at(-1),
+  backup_interval: 86_400,
+}
+
+/** What no request has. */
+const onlyAnswered: Readonly<Record<string, unknown>> = {
+  backup_status: '',
+  backup_progress: 0,
+  export_status: '',
+  export_progress: 0,
+  import_status: '',
+  import_progress: 0,
+  bigstore_version: 1,
+  crdt_modules: '[]',
+}
+
+/**
+ * Fields of the wider API that all databases are answered with, each with the one value that is true of them: a program that
+ * compares what it reads with what it sent finds no difference.
+ */
+export const fixedDatabaseFields: Readonly<Record<string, unknown>> = Object.freeze({
+  ...Object.fromEntries(
+    neutralDatabaseFields
+      .filter(({ name }) => !notAnswered.includes(name))
+      .map(({ name, taken }) => [name, otherDefaults[name] ?? taken[0]]),
+  ),
+  ...onlyAnswered,
+})
+
+/** The same for the settings of the cluster. */
+export const fixedSettings = firstValues(neutralSettings)
+/** The same for its policy. */
+export const fixedPolicies = firstValues(neutralPolicies)
+
+/** The schemas of such fields. For the compiler there are none: code neither reads these fields nor writes them one by one. */
+export function schemasOf(fixed: Readonly<Record<string, unknown>>): Readonly<Record<never, TSchema>> {
+  return Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, schemaOf(value)]))
+}
+
+function firstValues(fields: readonly NeutralField[]): Readonly<Record<string, unknown>> {
+  return Object.freeze(Object.fromEntries(fields.map(({ name, taken }) => [name, taken[0]])))
+}
+
+function schemaOf(value: unknown): TSchema {
+  if (Array.isArray(value))
+    return Type.Array(value.length === 0 ? Type.Never() : Type.Object({ regex: Type.String() }))
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return Type.Literal(value)
+  throw new Error(`no schema for ${JSON.stringify(value)}`)
+}

@@ -1,0 +1,119 @@
+import { Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+
+const NodeStatus = Type.Object({
+  hostname: Type.String({ description: 'The address of the node' }),
+  node_status: Type.Enum(['active', 'down']),
+  role: Type.Literal('master', { description: 'Fairlead has one node' }),
+  cores: Type.Integer(),
+  total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
+  free_ram: Type.Integer({ description: 'Bytes still free for shards' }),
+  master_shards: Type.Array(Type.Integer(), { description: 'Primaries, by the uids of their shards' }),
+  slave_shards: Type.Array(Type.Integer()),
+  software_version: Type.String(),
+})
+
+const NodeCheck = Type.Object({
+  node_uid: Type.String(),
+  result: Type.Boolean({
+    description: 'Nothing is wrong: the agent answers, the endpoints serve, all shards run',
+  }),
+  error: Type.Optional(Type.String({ description: 'The first thing that is wrong' })),
+})
+
+const params = Type.Object({
+  uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the node' }),
+})
+
+const Begun = Type.Object({ actions: Type.Array(Type.Never()) })
+
+/** GET /v1/nodes/status: by the uid of the node. Of its shards, those that the caller's roles let it see. */
+export const listNodeStatuses = operation({
+  method: 'GET',
+  path: '/v1/nodes/status',
+  summary: 'Show the status of each node, by its uid',
+  since: '0.1.0',
+  permission: 'view_node_info',
+  ok: Type.Record(Type.String(), NodeStatus),
+  errors: [],
+})
+
+/** GET /v1/nodes/:uid/status: refuses with `node_not_exist`. */
+export const getNodeStatus = operation({
+  method: 'GET',
+  path: '/v1/nodes/:uid/status',
+  summary: 'Show the status of a node',
+  since: '0.1.0',
+  permission: 'view_node_info',
+  params,
+  ok: NodeStatus,
+  errors: ['node_not_exist'],
+})
+
+/** GET /v1/cluster/check: programs ask it before an upgrade. */
+export const checkCluster = operation({
+  method: 'GET',
+  path: '/v1/cluster/check',
+  summary: 'Check each node: its agent answers, its endpoints serve, its shards run',
+  since: '0.1.0',
+  permission: 'view_all_nodes_checks',
+  ok: Type.Object({ cluster_test_result: Type.Boolean(), nodes: Type.Array(NodeCheck) }),
+  errors: [],
+})
+
+/** GET /v1/nodes/:uid/check: refuses with `node_not_exist`. */
+export const checkNode = operation({
+  method: 'GET',
+  path: '/v1/nodes/:uid/check',
+  summary: 'Check a node',
+  since: '0.1.0',
+  permission: 'view_node_check',
+  params,
+  ok: NodeCheck,
+  errors: ['node_not_exist'],
+})
+
+/** GET /v1/cluster/actions: programs ask before an upgrade whether one runs. */
+export const listClusterActions = operation({
+  method: 'GET',
+  path: '/v1/cluster/actions',
+  summary: 'List the actions of the cluster itself: there are none. GET /v1/actions has those of databases',
+  since: '0.1.0',
+  permission: 'view_status_of_cluster_action',
+  ok: Begun,
+  errors: [],
+})
+
+/** GET /v1/nodes/actions: as `listClusterActions`. */
+export const listNodesActions = operation({
+  method: 'GET',
+  path: '/v1/nodes/actions',
+  summary: 'List the actions of nodes: there are none',
+  since: '0.1.0',
+  permission: 'view_status_of_all_node_actions',
+  ok: Begun,
+  errors: [],
+})
+
+/** GET /v1/nodes/:uid/actions: as `listClusterActions`; refuses with `node_not_exist`. */
+export const listNodeActions = operation({
+  method: 'GET',
+  path: '/v1/nodes/:uid/actions',
+  summary: 'List the actions of a node: there are none',
+  since: '0.1.0',
+  permission: 'view_status_of_node_action',
+  params,
+  ok: Begun,
+  errors: ['node_not_exist'],
+})
+
+/** GET /v1/access: playbooks ask it where the cluster is led from. */
+export const getAccess = operation({
+  method: 'GET',
+  path: '/v1/access',
+  summary: 'Say which node leads the cluster: the only one',
+  since: '0.1.0',
+  permission: 'signed_in',
+  ok: Type.Object({ master_node_addr: Type.String() }),
+  errors: [],
+})
