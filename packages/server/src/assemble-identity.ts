@@ -10,6 +10,7 @@ import { createHashing } from './passwords/hashing.ts'
 import { createPasswords } from './passwords/passwords-service.ts'
 import { createUserPasswords } from './passwords/user-passwords.ts'
 import { createRoles } from './roles/roles-service.ts'
+import { createBrowserSessions } from './sessions/browser-sessions.ts'
 import { createGuessBudgets } from './sessions/guess-budgets.ts'
 import { createIdentities } from './sessions/identities.ts'
 import { createLogins } from './sessions/logins.ts'
@@ -32,12 +33,14 @@ export async function assembleIdentity(
   const keys = opened.use(await createSigningKeys({ store, box, rotateEveryMs, now, log }))
   // These secrets opened, so the key is the right one.
   await sealAll(store)
-  const tokens = createTokens(keys, now, config.sessionHours * 3_600_000)
+  const sessionMs = config.sessionHours * 3_600_000
+  const tokens = createTokens(keys, now, sessionMs)
   const counter = createAuditCounter(store, now)
   const sourceOf = createSources()
   const budgets = createGuessBudgets(now)
   const onJudged = (verdict: string) => counters.logins.add(verdict)
   const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now, onJudged })
+  const browserSessions = createBrowserSessions({ store, logins, identities, counter, now, sessionMs })
   const userPasswords = createUserPasswords({ store, hashing, now })
   const bootstrap =
     config.bootstrap === 'manual'
@@ -53,7 +56,7 @@ export async function assembleIdentity(
     }),
   )
   return {
-    ...{ identities, keys, tokens, counter, sourceOf, logins, userPasswords, bootstrap },
+    ...{ identities, keys, tokens, browserSessions, counter, sourceOf, logins, userPasswords, bootstrap },
     passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
     cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
     roles: createRoles({ store, identities, now }),

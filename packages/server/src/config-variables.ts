@@ -163,7 +163,7 @@ export const variables = {
   sessionHours: variable({
     name: 'FAIRLEAD_SESSION_HOURS',
     about:
-      'How long tokens may be renewed (`POST /v1/users/refresh_jwt`) after a login with a password. No token lives longer than that.',
+      'How long tokens may be renewed (`POST /v1/users/refresh_jwt`) after a login with a password. No token, and no session of a browser, lives longer than that.',
     otherwise: '`168`',
     read: (text, fault) => readInteger(text, 168, { from: 1, to: 87_600 }, fault),
   }),

@@ -11,6 +11,7 @@ import { auditRoutes } from './audit/audit-routes.ts'
 import { clusterRoutes } from './cluster/cluster-routes.ts'
 import { healthRoutes } from './cluster/health-routes.ts'
 import { actorOf } from './core/identity/access.ts'
+import { credentialsRoutes } from './databases/credentials-routes.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { limitsRoutes } from './databases/limits-routes.ts'
 import { createLimitChanges } from './databases/limits-service.ts'
@@ -86,10 +87,10 @@ export function serveApi(
 
 /** What decides which requests may do what: by the users of the cluster, and for metrics by the scrape token. */
 export function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
-  const { tokens, identities, logins, sourceOf, counter } = identity
+  const { tokens, browserSessions: sessions, identities, logins, sourceOf, counter } = identity
   return {
     token: openScrapeToken(join(folder, 'metrics.token')),
-    identify: createIdentify({ store, tokens, identities, logins, sourceOf, now }),
+    identify: createIdentify({ store, tokens, sessions, identities, logins, sourceOf, now }),
     onRefused: (caller, permission, databaseUid) =>
       counter.record({
         type: 'permission_refused',
@@ -108,7 +109,8 @@ function watchRequests(http: FastifyInstance, { config: { traces }, counters, sp
 
 function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {
   const { identities, keys, tokens, counter, logins, passwords, userPasswords, roles, audit } = identity
-  sessionsRoutes(mount, createSessions({ store, logins, tokens, identities, counter, now }), keys)
+  const sessions = createSessions({ store, logins, tokens, identities, counter, now })
+  sessionsRoutes(mount, sessions, identity.browserSessions, keys)
   passwordsRoutes(mount, passwords)
   usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, logins, now }), roles)
   rolesRoutes(mount, roles)
@@ -125,6 +127,7 @@ function mountDatabases(
   const { look, probeAsClient } = reconciling.observer
   const actions = createActions({ store, now })
   databasesRoutes(mount, databases)
+  credentialsRoutes(mount, databases, counter)
   shardsRoutes(mount, createShards({ store, databases, nodes }))
   endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
   commandsRoutes(mount, createCommands({ databases, tls, counter, askAsClient }))

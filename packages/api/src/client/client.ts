@@ -1,3 +1,4 @@
+import { requestHeader } from '../contract/browser-session.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 import type { Operation, Output, Pieces, Sent } from '../contract/operation.ts'
 import { ApiError } from './api-error.ts'
@@ -73,6 +74,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
         path: fillPath(op.path, input),
         headers: {
           accept: 'application/json',
+          [requestHeader.name]: requestHeader.value,
           ...contentType(op),
           ...authorization(),
         },

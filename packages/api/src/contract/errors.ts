@@ -49,6 +49,11 @@ export const errors = {
   password_expired: { status: 401, meaning: 'The password has expired and must be changed' },
   unauthorized: { status: 401, meaning: 'The request carries no valid token' },
   forbidden: { status: 403, meaning: 'The role of this user lacks the permission that the operation needs' },
+  foreign_page: {
+    status: 403,
+    meaning:
+      'A change that comes with the cookie of a session, or begins one, must come from a page of this server, with the header Fairlead-Request: 1',
+  },
   unauthorized_action: { status: 403, meaning: 'Only an admin may do this to another user, or to an admin' },
   not_found: { status: 404, meaning: 'There is nothing at this path' },
   method_not_allowed: {

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { sessionCookies } from './browser-session.ts'
 import { type ErrorCode, errors } from './errors.ts'
 import type { NeutralField } from './neutral-fields.ts'
 import type { Operation } from './operation.ts'
@@ -23,6 +24,7 @@ export function toOpenApi(operations: Readonly<Record<string, Operation>>, versi
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         password: { type: 'http', scheme: 'basic' },
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookies.overTls },
       },
       schemas: { Error: errorSchema },
     },
@@ -47,9 +49,12 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
 }
 
 /** The errors of operations that need a login; a password may be sent in place of a token (Basic). */
-function accessErrors({ permission }: Operation): readonly ErrorCode[] {
+function accessErrors({ permission, method }: Operation): readonly ErrorCode[] {
   if (permission === null) return []
-  const all = ['unauthorized', 'invalid_credentials', 'password_expired', 'too_many_requests'] as const
+  const all = [
+    ...(['unauthorized', 'invalid_credentials', 'password_expired', 'too_many_requests'] as const),
+    ...(method === 'GET' ? [] : (['foreign_page'] as const)),
+  ]
   return permission === 'signed_in' ? all : [...all, 'forbidden']
 }
 
@@ -64,7 +69,7 @@ function describe(operationId: string, operation: Operation): object {
     summary: operation.summary,
     'x-since': operation.since,
     ...(operation.permission !== null && { 'x-permission': operation.permission }),
-    security: operation.permission === null ? [] : [{ token: [] }, { password: [] }],
+    security: operation.permission === null ? [] : [{ token: [] }, { password: [] }, { session: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && {
       requestBody: { required: true, content: json(withNeutral(operation.body, operation.neutral)) },

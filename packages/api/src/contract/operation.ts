@@ -24,6 +24,8 @@ export interface Operation {
   readonly admitsExpired?: true
   /** `username` and `password`, which its body has, may come as `Authorization: Basic` instead. */
   readonly loginAsBasic?: true
+  /** It begins or ends the session of a browser: its answer sets a cookie. It is refused to pages of other servers. */
+  readonly setsCookie?: true
   /** How long the client may keep the answer. Without it: not at all. */
   readonly cacheSeconds?: number
   /** `fields` of its query says which top-level fields the answer has: see fieldsQuery. */

@@ -71,7 +71,9 @@ export const DatabaseModule = Type.Object({
   module_name: Type.String(),
   semantic_version: Type.String(),
   module_args: Type.Optional(
-    Type.String({ description: 'They may contain secrets: shown only to users with view_redis_pass' }),
+    Type.String({
+      description: 'They may contain secrets: not in lists, and shown only to users with view_redis_pass',
+    }),
   ),
 })
 
@@ -110,7 +112,8 @@ export const Database = Type.Object({
   crdt_guid: Type.String(),
   authentication_engine_pass: Type.Optional(
     Type.String({
-      description: 'Password of the database user `default`; shown only to users with view_redis_pass',
+      description:
+        'Password of the database user `default`; shown only to users with view_redis_pass, and only by GET, POST and PUT of one database. See also GET /v1/bdbs/{uid}/credentials',
     }),
   ),
   authentication_redis_pass: Type.Optional(
@@ -250,7 +253,7 @@ export const createDatabase = operation({
   ],
 })
 
-/** GET /v1/bdbs: the databases that the caller's roles let it see, in the order of their uids; pages count those only. */
+/** GET /v1/bdbs: the databases that the caller's roles let it see, in the order of their uids; pages count those only. Without secrets. */
 export const listDatabases = operation({
   method: 'GET',
   path: '/v1/bdbs',

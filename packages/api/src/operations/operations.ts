@@ -11,6 +11,7 @@ import { createCluster, getBootstrap } from './bootstrap.ts'
 import { deleteCertificate, getCertificates, updateCertificate } from './certificates.ts'
 import { getHealth, getNode, getOpenApi, getReadiness, listEngineVersions, listNodes } from './cluster.ts'
 import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-settings.ts'
+import { getCredentials } from './credentials.ts'
 import { createDatabase, deleteDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
 import { giveCommand } from './give-command.ts'
@@ -46,6 +47,7 @@ import {
 } from './orders.ts'
 import { addPassword, removePassword, setPassword } from './passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
+import { beginSession, endSession } from './session.ts'
 import { getShard, listDatabaseShards, listShards } from './shards.ts'
 import {
   getClusterStats,
@@ -69,6 +71,7 @@ import {
   createUser,
   deleteUser,
   getOwnRole,
+  getSelf,
   getUser,
   listPermissions,
   listPermissionsOfRole,
@@ -81,8 +84,11 @@ export const operations = {
   authorizeUser,
   refreshToken,
   logOut,
+  beginSession,
+  endSession,
   getJwks,
   listUsers,
+  getSelf,
   getUser,
   createUser,
   updateUser,
@@ -101,6 +107,7 @@ export const operations = {
   listDatabases,
   createDatabase,
   getDatabase,
+  getCredentials,
   updateDatabase,
   deleteDatabase,
   listDatabaseShards,

@@ -153,6 +153,44 @@ export const deleteUser = operation({
   errors: ['user_not_exist', 'change_last_admin_role_not_allowed', 'unauthorized_action'],
 })
 
+/** The user of a request: what it may do, where, and for how long. */
+export const Self = Type.Object({
+  ...User.properties,
+  permissions: Type.Array(Type.String(), {
+    description: 'What its roles allow for at least something, in the order of the alphabet',
+  }),
+  resources: Type.Array(
+    Type.Object({
+      type: Type.Literal('db'),
+      uids: Type.Array(Type.String()),
+      permissions: Type.Array(Type.String()),
+    }),
+    {
+      description:
+        'Of `permissions`, those that hold for these databases only. All others hold for every database, and for the cluster',
+    },
+  ),
+  signed_in_by: Type.Enum(['token', 'password', 'session'], { description: 'What came with this request' }),
+  token_expires: Type.Union([Type.String(), Type.Null()], {
+    description: 'When the token or the session of this request ends if it is not used; null: there is none',
+  }),
+  password_expires: Type.Union([Type.String(), Type.Null()], {
+    description: 'When the newest password expires; null: never',
+  }),
+})
+export type Self = Static<typeof Self>
+
+/** GET /v1/users/self: the user that the request comes from. */
+export const getSelf = operation({
+  method: 'GET',
+  path: '/v1/users/self',
+  summary: 'Show yourself: your permissions, for which databases they hold, and when your token ends',
+  since: '0.1.0',
+  permission: 'signed_in',
+  ok: Self,
+  errors: [],
+})
+
 const PermissionsByRole = Type.Record(
   Type.String(),
   Type.Object({

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Caller } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
+import { credentialsOf } from './browser-session.ts'
 import { type Connection, holdConnection } from './hold-connection.ts'
 import type { Places } from './places.ts'
 import { requesterOf } from './requester-of.ts'
@@ -124,8 +125,7 @@ async function isStillAdmitted(
   const { operation } = request.routeOptions.config
   if (operation === undefined || operation.permission === null) return true
   try {
-    const { authorization } = request.headers
-    const caller = await identify(authorization, requesterOf(request), { admitsExpired: false })
+    const caller = await identify(credentialsOf(request), requesterOf(request), { admitsExpired: false })
     return isPermitted(request, operation, caller) && stream.admits(caller)
   } catch (cause) {
     if (cause instanceof Refusal) return false

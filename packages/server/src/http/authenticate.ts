@@ -2,6 +2,7 @@ import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, may } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
+import { credentialsOf } from './browser-session.ts'
 import { createChangeBudgets } from './change-budgets.ts'
 import { requesterOf } from './requester-of.ts'
 
@@ -34,7 +35,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
   const look = (request: FastifyRequest, operation: Operation): void | Promise<void> => {
     const admitsExpired = operation.admitsExpired === true
-    const found = identify(request.headers.authorization, requesterOf(request), { admitsExpired })
+    const found = identify(credentialsOf(request), requesterOf(request), { admitsExpired })
     if (!(found instanceof Promise)) return check(request, operation, found)
     return found.then((caller) => check(request, operation, caller))
   }

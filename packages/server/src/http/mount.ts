@@ -8,6 +8,7 @@ import type { Caller, Requester } from '../core/identity/access.ts'
 import { readBasicHeader } from '../sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import type { ConnectionBounds } from './bound-connections.ts'
+import { refuseForeignPage, setCookie } from './browser-session.ts'
 import { takeNeutral } from './input/take-neutral.ts'
 import type { Places } from './places.ts'
 import { readFormFile } from './read-form-file.ts'
@@ -36,11 +37,18 @@ declare module 'fastify' {
 /** Where an operation needs no login, the client is known only by its address. */
 export type Asker<Op extends Operation> = Op['permission'] extends null ? Requester : Caller
 export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
-type Answer<Op extends Operation> = Op extends { readonly stream: true }
-  ? EventStream<Output<Op>>
-  : Op extends { readonly byEntry: true }
-    ? Iterable<EntryOf<Output<Op>>>
-    : Output<Op>
+type Answer<Op extends Operation> = Op extends { readonly setsCookie: true }
+  ? WithCookie<Output<Op>>
+  : Op extends { readonly stream: true }
+    ? EventStream<Output<Op>>
+    : Op extends { readonly byEntry: true }
+      ? Iterable<EntryOf<Output<Op>>>
+      : Output<Op>
+/** An answer with the cookie of a session; null ends it. */
+interface WithCookie<Body> {
+  readonly answer: Body
+  readonly cookie: string | null
+}
 type EntryOf<List> = List extends readonly (infer Entry)[] ? Entry : never
 /** Serves an operation of the contract with a handler. The input is checked before the handler, its answer after it. */
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
@@ -71,6 +79,8 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
       // Fastify validated the parts with the very schemas that Input is made from.
       handler: async (request, reply) => {
         void reply.header('cache-control', cacheControl)
+        // Where there is no session yet, nothing else has asked for the page.
+        if (op.setsCookie === true && op.permission === null) refuseForeignPage(request)
         const waitPreference = op.waits && waitPreferenceOf(request, reply, stopping.signal)
         using _ = waitPreference && !waitPreference.isAsync ? await app.places.take(request) : null
         const input = {
@@ -100,6 +110,11 @@ async function send(
   exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly inTurn: Turns },
 ): Promise<unknown> {
   const { request, reply, inTurn } = exchange
+  if (op.setsCookie === true) {
+    const { answer: body, cookie } = answer as WithCookie<unknown>
+    setCookie(request, reply, cookie)
+    return body
+  }
   if (op.stream === true) return await streams.answer(request, reply, answer as EventStream)
   if (op.byEntry === true)
     return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })

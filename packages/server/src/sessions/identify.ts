@@ -5,6 +5,7 @@ import type { Caller, Requester } from '../core/identity/access.ts'
 import { isExpired } from '../core/identity/password-rules.ts'
 import type { Settings } from '../core/identity/settings.ts'
 import type { Store } from '../store/open-store.ts'
+import type { BrowserSessions } from './browser-sessions.ts'
 import { createExpiringCache } from './expiring-cache.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
@@ -14,7 +15,7 @@ import type { Claims, Tokens } from './tokens.ts'
 
 /**
  * Finds the caller of a request with this Authorization header: `Bearer <token>`, `JWT <token>` or `Basic
- * <name:password>`, in any letter case.
+ * <name:password>`, in any letter case; `Session <secret>` stands for the cookie of a browser's session.
  *
  * Throws Refusal: unauthorized for an invalid token or header; for Basic what Logins throws. Answers
  * synchronously where all is remembered: a promise costs as much as the answer. `admitsExpired`: an expired
@@ -40,6 +41,7 @@ interface RightPassword {
 interface IdentifyDeps {
   readonly store: Store
   readonly tokens: Tokens
+  readonly sessions: Pick<BrowserSessions, 'find' | 'recall'>
   readonly identities: Identities
   readonly logins: Logins
   readonly sourceOf: SourceOf
@@ -48,7 +50,7 @@ interface IdentifyDeps {
 
 /** Remembers settings, tokens and right passwords for a while; `now` is Unix milliseconds. */
 export function createIdentify(deps: IdentifyDeps): Identify {
-  const { tokens, identities } = deps
+  const { tokens, identities, sessions } = deps
   const byPassword = createByPassword(deps)
 
   const byToken = async (token: string, requester: Requester): Promise<Caller> => {
@@ -56,16 +58,23 @@ export function createIdentify(deps: IdentifyDeps): Identify {
     const identity = claims && (await identities.get(claims.userUid))
     return admit(claims, identity, requester)
   }
-  const byKnownToken = (token: string, requester: Requester): Caller | undefined => {
-    const claims = tokens.recall(token)
+  const byKnown = (claims: Claims | undefined, requester: Requester): Caller | undefined => {
     const identity = claims && identities.recall(claims.userUid)
     return identity && admit(claims, identity, requester)
+  }
+  const bySession = async (secret: string, requester: Requester): Promise<Caller> => {
+    const claims = await sessions.find(secret)
+    const identity = claims && (await identities.get(claims.userUid))
+    if (claims === undefined || identity === undefined || !isGood(claims, identity))
+      throw new Refusal('unauthorized', 'the session has ended; sign in again with POST /v1/session')
+    return admit(claims, identity, requester)
   }
 
   return (header, requester, { admitsExpired }) => {
     const { scheme, rest } = splitScheme(header ?? '')
     if (scheme === 'bearer' || scheme === 'jwt')
-      return byKnownToken(rest, requester) ?? byToken(rest, requester)
+      return byKnown(tokens.recall(rest), requester) ?? byToken(rest, requester)
+    if (scheme === 'session') return byKnown(sessions.recall(rest), requester) ?? bySession(rest, requester)
     const login = scheme === 'basic' ? readBasic(rest) : undefined
     if (login !== undefined) return byPassword(login, requester, admitsExpired)
     throw new Refusal(
@@ -84,7 +93,7 @@ function createByPassword({
   logins,
   sourceOf,
   now,
-}: Omit<IdentifyDeps, 'tokens'>): ByPassword {
+}: Omit<IdentifyDeps, 'tokens' | 'sessions'>): ByPassword {
   const settings = createExpiringCache<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
   const right = createExpiringCache<string, RightPassword>({
     forMs: PASSWORD_REMEMBERED_MS,
@@ -130,8 +139,9 @@ function admit(claims: Claims | undefined, identity: Identity | undefined, reque
       'the token is not valid, or no longer; get one from POST /v1/users/authorize',
     )
   }
-  const { id, expiresAtMs, signedInMs } = claims
-  return { ...requester, user: identity.principal, token: { id, expiresAtMs, signedInMs } }
+  const { id, expiresAtMs, signedInMs, isSession } = claims
+  const token = { id, expiresAtMs, signedInMs, ...(isSession && { isSession }) }
+  return { ...requester, user: identity.principal, token }
 }
 
 function isGood({ id, epoch }: { readonly id: string; readonly epoch: number }, identity: Identity): boolean {

@@ -1,12 +1,18 @@
-import { authorizeUser, getJwks, logOut, refreshToken } from '@fairlead/api'
+import { authorizeUser, beginSession, endSession, getJwks, logOut, refreshToken } from '@fairlead/api'
 import type { Mount } from '../http/mount.ts'
+import { type BrowserSessions, IDLE_MS } from './browser-sessions.ts'
 import type { Sessions } from './sessions-service.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const TTL_SECONDS = 300
 
-/** Serves signing in, renewing and ending tokens, and the public keys that verify them (RFC 7517). */
-export function sessionsRoutes(mount: Mount, sessions: Sessions, keys: SigningKeys): void {
+/** Serves signing in, renewing and ending tokens and sessions, and the public keys that verify them (RFC 7517). */
+export function sessionsRoutes(
+  mount: Mount,
+  sessions: Sessions,
+  ofBrowsers: BrowserSessions,
+  keys: SigningKeys,
+): void {
   mount(authorizeUser, async ({ body: { username, password, ttl } }, requester) => ({
     access_token: await sessions.authorize({ name: username, password }, ttl ?? TTL_SECONDS, requester),
   }))
@@ -16,8 +22,19 @@ export function sessionsRoutes(mount: Mount, sessions: Sessions, keys: SigningKe
   }))
 
   mount(logOut, async (_, caller) => {
-    await sessions.logOut(caller)
+    await (caller.token?.isSession ? ofBrowsers : sessions).end(caller)
     return { logged_out: true as const }
+  })
+
+  mount(beginSession, async ({ body: { username, password } }, requester) => {
+    const { secret, endsMs } = await ofBrowsers.begin({ name: username, password }, requester)
+    const answer = { expires: new Date(endsMs).toISOString(), idle_seconds: IDLE_MS / 1000 }
+    return { answer, cookie: secret }
+  })
+
+  mount(endSession, async (_, caller) => {
+    await ofBrowsers.end(caller)
+    return { answer: { ended: true as const }, cookie: null }
   })
 
   mount(getJwks, async () => ({ keys: [...keys.published()] }))

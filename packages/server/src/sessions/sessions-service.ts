@@ -14,12 +14,12 @@ export interface Sessions {
   /** A token for the user of this login. Throws Refusal as Logins does. */
   authorize(login: Login, ttlSeconds: number, by: Requester): Promise<string>
   /**
-   * Another token for the caller's session. Throws Refusal password_expired, or unauthorized when the user
-   * has gone or the session has ended.
+   * Another token for the caller's session. Throws Refusal password_expired, unauthorized when the user
+   * has gone or the session has ended, invalid_request for the session of a browser.
    */
   refresh(caller: Caller, ttlSeconds: number): Promise<string>
   /** Ends the caller's token. Throws Refusal invalid_request when the request came with a password. */
-  logOut(caller: Caller): Promise<void>
+  end(caller: Caller): Promise<void>
 }
 
 /** `counter` records logins in the audit; `now` is Unix milliseconds. */
@@ -39,6 +39,12 @@ export function createSessions(deps: {
     },
 
     async refresh({ user: { uid }, token }, ttlSeconds) {
+      // A script of a page must not get out of the session what the cookie keeps from it.
+      if (token?.isSession === true)
+        throw new Refusal(
+          'invalid_request',
+          'a session is renewed by itself while it is used; it gives no token',
+        )
       const identity = await identities.get(uid)
       if (identity === undefined) throw new Refusal('unauthorized')
       const { passwordDays } = await settingsStore(store.db).get()
@@ -46,7 +52,7 @@ export function createSessions(deps: {
       return tokens.issue(identity.user, ttlSeconds, token?.signedInMs ?? now()) // or the request came with a password
     },
 
-    async logOut(caller) {
+    async end(caller) {
       const { user, token } = caller
       if (token === null) {
         throw new Refusal(

@@ -19,6 +19,8 @@ export interface Claims {
   readonly expiresAtMs: number
   /** When its user last showed a password; a token that comes of another one does not move it. */
   readonly signedInMs: number
+  /** They come of the session of a browser. */
+  readonly isSession?: true
 }
 
 /** Tokens of the API: JWTs (RFC 7519). */

@@ -7,7 +7,8 @@ import type { Tables } from './tables.ts'
 /** All but leases and servers, which belong to the store that they are in. Those with references come after what they refer to. */
 export const copiedTables = [
   ...(['counters', 'users', 'logins', 'login_lanes', 'passwords', 'roles', 'user_roles'] as const),
-  ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'settings', 'audit', 'audit_segments'] as const),
+  ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'sessions', 'settings'] as const),
+  ...(['audit', 'audit_segments'] as const),
   ...(['databases', 'groups', 'shards', 'actions', 'action_lanes', 'action_events', 'handovers'] as const),
   ...(['modules', 'module_actions', 'statistics'] as const),
 ] satisfies readonly (keyof Tables)[]

@@ -54,6 +54,8 @@ export interface Tables {
     created_at: string
   }
   readonly revoked_tokens: { id: string; user_uid: number; expires_at: string }
+  /** Of browsers. `id`: the SHA-256 of what the cookie says; `epoch`: the user's when it began. */
+  readonly sessions: { id: string; user_uid: number; epoch: number; signed_in_at: string; used_at: string }
   readonly settings: { name: string; value: string }
   /** Append-only. Each record covers the one before it. */
   readonly audit: {

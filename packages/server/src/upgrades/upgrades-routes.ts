@@ -3,7 +3,7 @@ import type { UpgradePlan } from '../core/dry-run/describe-plan.ts'
 import { actorOf, type Caller } from '../core/identity/access.ts'
 import type { UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import { oneOf } from '../databases/database-wire.ts'
-import { show } from '../databases/databases-routes.ts'
+import { show, showWithoutSecrets } from '../databases/databases-routes.ts'
 import type { Mount } from '../http/mount.ts'
 import { moduleEntryFromWire, moduleUpgradeFromWire, withoutArgs } from './module-upgrade-wire.ts'
 import type { UpgradedModules, Upgrades } from './upgrades-service.ts'
@@ -13,9 +13,9 @@ export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   mount(upgradeDatabase, async ({ params, query, body }, caller) => {
     const request = toRequest(body)
     if (query.dry_run === undefined || query.dry_run === 'false')
-      return show(await upgrades.start(params.uid, request, actorOf(caller)), caller)
+      return showWithoutSecrets(await upgrades.start(params.uid, request, actorOf(caller)))
     const { view, plan } = await upgrades.foresee(params.uid, request)
-    return { ...show(view, caller), plan: planToWire(plan) }
+    return { ...showWithoutSecrets(view), plan: planToWire(plan) }
   })
 
   for (const operation of [upgradeModules, upgradeModulesOlder]) {

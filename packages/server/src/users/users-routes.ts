@@ -3,6 +3,7 @@ import {
   createUser,
   deleteUser,
   getOwnRole,
+  getSelf,
   getUser,
   listPermissions,
   listPermissionsOfRole,
@@ -11,9 +12,12 @@ import {
   managements,
   permissionsOf,
   Refusal,
+  type Self,
   type User as UserAnswer,
   updateUser,
 } from '@fairlead/api'
+import type { Caller } from '../core/identity/access.ts'
+import { permissionsHeld } from '../core/identity/permissions-held.ts'
 import { type Alerts, usualAlerts } from '../core/identity/user.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from '../roles/roles-service.ts'
@@ -22,6 +26,8 @@ import type { UserRequest, Users, UserView } from './users-service.ts'
 /** Serves /v1/users and what each management may do. */
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   mount(listUsers, async ({ query }) => (await users.list(query)).map(toWire))
+
+  mount(getSelf, async (_, caller) => selfToWire(await users.get(caller.user.uid), caller))
 
   mount(getUser, async ({ params }) => toWire(await users.get(params.uid)))
 
@@ -112,5 +118,21 @@ function toWire({ user, roles, status, newestPasswordMs }: UserView): UserAnswer
     cluster_email_alerts: user.alerts.cluster,
     bdbs_email_alerts: [...user.alerts.databases],
     ...(user.lastLoginMs !== null && { last_login: Math.floor(user.lastLoginMs / 1000) }),
+  }
+}
+
+function selfToWire(view: UserView, { user, token }: Caller): Self {
+  const { all, limited } = permissionsHeld(user)
+  return {
+    ...toWire(view),
+    permissions: [...all],
+    resources: limited.map(({ databases, permissions }) => ({
+      type: 'db',
+      uids: databases.map(String),
+      permissions: [...permissions],
+    })),
+    signed_in_by: token === null ? 'password' : token.isSession ? 'session' : 'token',
+    token_expires: token === null ? null : new Date(token.expiresAtMs).toISOString(),
+    password_expires: view.passwordExpiresMs === null ? null : new Date(view.passwordExpiresMs).toISOString(),
   }
 }

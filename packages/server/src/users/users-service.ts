@@ -3,6 +3,7 @@ import { auditStore } from '../audit/audit-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../core/identity/access.ts'
 import { noFailures } from '../core/identity/lockout.ts'
+import { expiryOf } from '../core/identity/password-rules.ts'
 import {
   type Alerts,
   loginOf,
@@ -28,6 +29,8 @@ export interface UserView {
   readonly roles: readonly Role[]
   readonly status: UserStatus
   readonly newestPasswordMs: number
+  /** Unix milliseconds; null: never. */
+  readonly passwordExpiresMs: number | null
 }
 
 export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids' | 'alerts'> {
@@ -169,6 +172,7 @@ async function viewsOf(db: Db, users: readonly User[], nowMs: number): Promise<r
       roles: roles.filter(({ uid }) => user.roleUids.includes(uid)),
       status: statusOf(user, { newestPasswordMs, lockedUntilMs: locks.get(user.uid) ?? 0 }, settings, nowMs),
       newestPasswordMs,
+      passwordExpiresMs: expiryOf(newestPasswordMs, settings.passwordDays),
     }
   })
 }

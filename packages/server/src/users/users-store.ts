@@ -83,7 +83,7 @@ export function usersStore(db: Db): UsersStore {
         .execute()
     },
     async remove(uid) {
-      for (const table of ['user_roles', 'logins', 'login_lanes', 'passwords', 'revoked_tokens'] as const) {
+      for (const table of tablesOfUser) {
         await db.deleteFrom(table).where('user_uid', '=', uid).execute()
       }
       await db.deleteFrom('users').where('uid', '=', uid).execute()
@@ -163,6 +163,10 @@ async function writeRoles(db: Db, uid: number, roleUids: readonly number[]): Pro
     await db.insertInto('user_roles').values({ user_uid: uid, role_uid: role }).execute()
   }
 }
+
+const tablesOfUser = [
+  ...(['user_roles', 'logins', 'login_lanes', 'passwords', 'revoked_tokens', 'sessions'] as const),
+]
 
 const emptyRow = {
   disabled: 0,

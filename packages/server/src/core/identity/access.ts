@@ -32,11 +32,13 @@ export interface Peer {
 /** A requester that has signed in. */
 export interface Caller extends Requester {
   readonly user: Principal
-  /** The token the request came with; null: a password. */
+  /** The token or the session that the request came with; null: a password. */
   readonly token: {
     readonly id: string
     readonly expiresAtMs: number
     readonly signedInMs: number
+    /** It is the session of a browser, whose pages never see it. */
+    readonly isSession?: true
   } | null
 }
 

@@ -30,6 +30,7 @@ export const auditTypes = {
   bdb_upgrade_requested: 'INFO',
   bdb_deleted: 'INFO',
   bdb_command_given: 'INFO',
+  bdb_credentials_read: 'INFO',
   bdb_primary_replaced: 'WARNING',
   bdb_primary_lost_memory: 'WARNING',
   bdb_shard_hung: 'WARNING',

@@ -11,6 +11,7 @@ const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
   login_succeeded: 100,
   logged_out: 100,
   bdb_command_given: 100,
+  bdb_credentials_read: 100,
 }
 
 /** How many different events of one user, or of one address, are counted separately in an hour; further ones are counted together. */

@@ -30,7 +30,13 @@ export function passwordFaults(
 
 /** Has a password that was set at `issuedMs` expired? `days` 0: never. Also passwords from before this setting count from their last change. */
 export function isExpired(issuedMs: number, days: number, nowMs: number): boolean {
-  return days > 0 && nowMs >= issuedMs + days * DAY_MS
+  const expiresMs = expiryOf(issuedMs, days)
+  return expiresMs !== null && nowMs >= expiresMs
+}
+
+/** When a password that was set at `issuedMs` expires, in Unix milliseconds; null, with `days` 0: never. */
+export function expiryOf(issuedMs: number, days: number): number | null {
+  return days > 0 ? issuedMs + days * DAY_MS : null
 }
 
 const kinds = [

@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { DatabaseUid, Endpoint } from './databases.ts'
+
+/** What a client needs to connect to a database and sign in. */
+export const Credentials = Type.Object({
+  uid: DatabaseUid,
+  username: Type.Literal('default', { description: 'The one user of a database' }),
+  password: Type.String(),
+  endpoints: Type.Array(Endpoint, { description: 'Where clients connect; empty while nothing serves yet' }),
+  tls_mode: Type.Enum(['enabled', 'disabled'], { description: 'enabled: clients speak TLS' }),
+})
+export type Credentials = Static<typeof Credentials>
+
+/** GET /v1/bdbs/:uid/credentials: each reading is in the audit before it is answered. */
+export const getCredentials = operation({
+  method: 'GET',
+  path: '/v1/bdbs/:uid/credentials',
+  summary: 'Show what clients of a database sign in with. The audit says which user has read it',
+  since: '0.1.0',
+  permission: 'update_bdb',
+  params: Type.Object({ uid: DatabaseUid }),
+  ok: Credentials,
+  errors: ['db_not_exist'],
+})

@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox'
+import { operation } from '../contract/operation.ts'
+import { JwtAuthorize } from './authorize-user.ts'
+
+/** How long the session of a browser lasts. */
+export const Session = Type.Object({
+  expires: Type.String({ description: 'When it ends at the latest, whether it is used or not' }),
+  idle_seconds: Type.Integer({ description: 'It ends earlier if it is not used for so long' }),
+})
+export type Session = Static<typeof Session>
+
+const { username, password } = JwtAuthorize.properties
+
+/** POST /v1/session: as `authorizeUser`, but the token is a cookie that no script of a page can read. */
+export const beginSession = operation({
+  method: 'POST',
+  path: '/v1/session',
+  summary: 'Sign in from a browser: a name and a password for a cookie that no script can read',
+  since: '0.1.0',
+  permission: null,
+  body: Type.Object({ username, password }, { additionalProperties: false }),
+  setsCookie: true,
+  ok: Session,
+  errors: ['invalid_credentials', 'password_expired', 'too_many_requests', 'foreign_page'],
+})
+
+/** DELETE /v1/session: ends the session whose cookie comes with the request; refuses with `invalid_request` when none does. */
+export const endSession = operation({
+  method: 'DELETE',
+  path: '/v1/session',
+  summary: 'Sign out of a browser: end the session that the cookie of the request belongs to',
+  since: '0.1.0',
+  permission: 'signed_in',
+  setsCookie: true,
+  ok: Type.Object({ ended: Type.Literal(true) }),
+  errors: ['invalid_request'],
+})
