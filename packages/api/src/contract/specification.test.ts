@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { authorizeUser } from '../operations/authorize-user.ts'
 import { Database } from '../operations/databases.ts'
+import { authorizeUser } from '../operations/identity/authorize-user.ts'
 import { ModuleEntry, upgradeDatabase, upgradeModules } from '../operations/upgrade-database.ts'
 import { type ErrorCode, errors } from './errors.ts'
 import type { Operation } from './operation.ts'

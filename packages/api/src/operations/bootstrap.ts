@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { neutralClusterFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { SupportedVersion } from './cluster.ts'
-import { Password } from './passwords.ts'
+import { Password } from './identity/passwords.ts'
 
 /** GET /v1/bootstrap: `idle` until the cluster is created, then `completed`. Open to callers without a token. */
 export const getBootstrap = operation({

@@ -4,14 +4,14 @@ import { Action } from './actions.ts'
 import { Node } from './cluster.ts'
 import { getCluster, getPolicy } from './cluster-settings.ts'
 import { createDatabase, Database } from './databases.ts'
+import { Role } from './identity/roles.ts'
+import { createUser, User } from './identity/users.ts'
 import { LogEntry } from './logs.ts'
 import { Module } from './modules.ts'
 import { getLicense } from './open-answers.ts'
-import { Role } from './roles.ts'
 import { Shard } from './shards.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase } from './upgrade-database.ts'
-import { createUser, User } from './users.ts'
 
 /** The objects of the API, by the name that programs ask for. */
 export const jsonSchemas: Readonly<Record<string, TSchema>> = {

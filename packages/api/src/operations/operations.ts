@@ -6,7 +6,6 @@ import {
   listActionsV2,
   listDatabaseActions,
 } from './actions.ts'
-import { authorizeUser, getJwks, logOut, refreshToken } from './authorize-user.ts'
 import { createCluster, getBootstrap } from './bootstrap.ts'
 import { deleteCertificate, getCertificates, updateCertificate } from './certificates.ts'
 import { getHealth, getNode, getOpenApi, getReadiness, listEngineVersions, listNodes } from './cluster.ts'
@@ -15,6 +14,21 @@ import { getCredentials } from './credentials.ts'
 import { createDatabase, deleteDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
 import { giveCommand } from './give-command.ts'
+import { authorizeUser, getJwks, logOut, refreshToken } from './identity/authorize-user.ts'
+import { addPassword, removePassword, setPassword } from './identity/passwords.ts'
+import { createRole, deleteRole, getRole, listRoles, updateRole } from './identity/roles.ts'
+import { beginSession, endSession } from './identity/session.ts'
+import {
+  createUser,
+  deleteUser,
+  getOwnRole,
+  getSelf,
+  getUser,
+  listPermissions,
+  listPermissionsOfRole,
+  listUsers,
+  updateUser,
+} from './identity/users.ts'
 import { getJsonSchema } from './json-schema.ts'
 import { listLogs } from './logs.ts'
 import {
@@ -45,9 +59,6 @@ import {
   retryAction,
   rollbackAction,
 } from './orders.ts'
-import { addPassword, removePassword, setPassword } from './passwords.ts'
-import { createRole, deleteRole, getRole, listRoles, updateRole } from './roles.ts'
-import { beginSession, endSession } from './session.ts'
 import { getShard, listDatabaseShards, listShards } from './shards.ts'
 import {
   getClusterStats,
@@ -67,17 +78,6 @@ import {
 } from './statistics.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
-import {
-  createUser,
-  deleteUser,
-  getOwnRole,
-  getSelf,
-  getUser,
-  listPermissions,
-  listPermissionsOfRole,
-  listUsers,
-  updateUser,
-} from './users.ts'
 
 /** All operations of the server's API, by the name they have in the client and in the OpenAPI document. */
 export const operations = {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
-import { PageQuery } from '../contract/page.ts'
-import { managements } from '../contract/permissions.ts'
+import { operation } from '../../contract/operation.ts'
+import { PageQuery } from '../../contract/page.ts'
+import { managements } from '../../contract/permissions.ts'
 
 /** Identifies a role. The roles that come with the managements have the lowest numbers. */
 export const RoleUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })

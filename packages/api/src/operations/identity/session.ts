@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { operation } from '../../contract/operation.ts'
 import { JwtAuthorize } from './authorize-user.ts'
 
 /** How long the session of a browser lasts. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
-import { PageQuery } from '../contract/page.ts'
+import { operation } from '../../contract/operation.ts'
+import { PageQuery } from '../../contract/page.ts'
 import { OldPassword, Password } from './passwords.ts'
 import { ManagementName, RoleUid } from './roles.ts'
 

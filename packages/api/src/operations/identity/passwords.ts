@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { operation } from '../../contract/operation.ts'
 
 /** Any text: what a new one must look like is a setting of the cluster, not a shape. */
 export const Password = Type.String({ minLength: 1, maxLength: 256, description: 'Password of the user' })

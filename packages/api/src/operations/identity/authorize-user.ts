@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { operation } from '../../contract/operation.ts'
 import { Password } from './passwords.ts'
 
 /** Life of a token in seconds, as the wider API has it. */
