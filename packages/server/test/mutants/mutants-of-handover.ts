@@ -68,7 +68,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
     name: 'that the successor may serve is not noted before it is told',
     breaks: 'what may be lost is said, whenever the server dies',
     ...inCluster,
-    text: '    group.orders.give()\n',
+    text: '  orders.give()\n',
     instead: '',
   },
   {
@@ -110,6 +110,14 @@ export const mutantsOfHandover: readonly Mutant[] = [
     tests,
     text: "    await effect('follow', () => sibling.call('REPLICAOF', host, port))",
     instead: '    if (port < 0) await sibling.call(host)',
+  },
+  {
+    name: 'a successor takes over with the epoch of its primary',
+    breaks: 'the old primary cannot keep its slots',
+    file: 'reconcile/turn/take-over.ts',
+    tests: ['reconcile/handover/equal-epochs.test.ts'],
+    text: "  return 'equal'\n",
+    instead: '  own = 0\n',
   },
   {
     name: 'an order to take over has no end',

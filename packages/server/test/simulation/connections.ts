@@ -204,7 +204,9 @@ function inCluster([command, first = '', second = '']: readonly string[], asked:
     case 'NODES':
       return nodesOf(asked)
     case 'INFO':
-      return 'cluster_state:ok'
+      return `cluster_state:ok\ncluster_my_epoch:${member.epoch}`
+    case 'SET-CONFIG-EPOCH':
+      return 'OK'
     case 'SHARDS':
       return [member.group.members.filter(({ id }) => engine.known.has(id)).map(({ id }) => `node-${id}`)]
     case 'MEET':

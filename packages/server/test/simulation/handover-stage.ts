@@ -103,7 +103,7 @@ export function stageOf(plot: Plot): Stage {
       ...{ primary: connect(OLD), successor: connect(SUCCESSOR), others, build },
       ...{ group: 0, from: OLD, to: SUCCESSOR, successorRecord },
       ...{ inCluster: plot.inCluster, errorReplies: 0 },
-      orders: { give: () => orders.give(group), refused: () => orders.refused(group) },
+      orders: ordersOf(orders, group),
     },
     ports: {
       ...{ effect, takeovers: createTakeovers(time), time, now: () => 0 },
@@ -123,6 +123,13 @@ export function stageOf(plot: Plot): Stage {
       },
     },
   }
+}
+
+function ordersOf(
+  { give, refused }: globalThis.Pick<ReturnType<typeof createOrdersToServe>, 'give' | 'refused'>,
+  group: { readonly databaseUid: number; readonly group: number },
+): RoleToMove['orders'] {
+  return { give: () => give(group), refused: () => refused(group), raiseEpoch: async () => undefined }
 }
 
 function at(engines: readonly Engine[], id: number): Engine {
@@ -216,7 +223,7 @@ function connectionTo(
     address: { host: '', port: id },
     usable: true,
     info: (section) => ask(() => infoOf(engine, section, plot)),
-    call: (...words) => ask(() => carryOut(words.map(String), { id, engines, time })),
+    call: (...words) => ask(() => answerTo(words.map(String), { id, engines, time })),
     [Symbol.dispose]: () => undefined,
   }
 }
@@ -233,6 +240,11 @@ function infoOf(engine: Engine, section: string | undefined, { trouble }: Plot):
       ? ['role:master']
       : ['role:slave', `master_port:${primary}`, `master_link_status:${link}`]
   return [...place, ...own, `master_repl_offset:${offset}`].join('\n')
+}
+
+/** Of the cluster, only the epoch of a primary is asked for here. */
+function answerTo(words: readonly string[], asked: Parameters<typeof carryOut>[1]) {
+  return words[0] === 'CLUSTER' ? 'cluster_my_epoch:1' : carryOut(words, asked)
 }
 
 function carryOut(

@@ -87,6 +87,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   if ('why' in moved) {
     await held?.release()
     await record.abandon()
+    await moved.remedy?.()
     const { code, why } = moved
     return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }

@@ -1,6 +1,7 @@
 import type { EngineConnection } from '@fairlead/engine'
+import { equalEpochs } from '../turn/outcome.ts'
 import type { TakingOver } from '../turn/ports.ts'
-import { readClock } from '../turn/take-over.ts'
+import { type ClockReading, readClock } from '../turn/take-over.ts'
 import type { Time } from '../turn/time.ts'
 import { replicationOf } from './handover-gate.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type NotMoved,
   tooLate,
 } from './move-role.ts'
-import { standStill } from './stand-still.ts'
+import { type Still, standStill } from './stand-still.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
 /** How long the old primary may take to learn of the takeover: 4 to 20 ms measured. It stays paused meanwhile. */
@@ -33,6 +34,7 @@ const NEVER_S = 3_600
  *
  * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
  * carries an end that lies within the pause, and the pause goes on for longer than a stalled primary is left alone (decision 18).
+ * And a successor takes over only with an epoch above that of its primary: then the old primary cannot keep its slots.
  */
 export async function moveRoleInCluster(
   group: MovingGroup,
@@ -56,13 +58,8 @@ export async function moveRoleInCluster(
       await letWritesGo(primary, build, ports)
       return still
     }
-    group.orders.give()
-    const order = ports.takeovers.order(successor, { clock, until: still.until }, ports.effect)
-    if (!(await parts.lap('promote', order))) {
-      group.orders.refused()
-      await letWritesGo(primary, build, ports)
-      return tooLate
-    }
+    const refused = await parts.lap('promote', orderTakeover(group, { ...still, clock }, ports))
+    if (refused !== undefined) return refused
     const writeStopMs = msSince(began, ports.time)
     // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
@@ -75,6 +72,21 @@ export async function moveRoleInCluster(
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }
+}
+
+/** Undefined when the successor has taken over. Otherwise writes go on at the old primary. */
+async function orderTakeover(
+  { primary, successor, build, orders }: MovingGroup,
+  { clock, until, epoch }: Still & { readonly clock: ClockReading },
+  ports: MovingPorts & TakingOver,
+): Promise<NotMoved | undefined> {
+  orders.give()
+  const answer = await ports.takeovers.order(successor, { clock, until, above: epoch }, ports.effect)
+  if (answer === 'taken') return undefined
+  orders.refused()
+  await letWritesGo(primary, build, ports)
+  if (answer === 'late') return tooLate
+  return { ...equalEpochs(successor.address.port), hopeless: false, remedy: orders.raiseEpoch }
 }
 
 async function lookWithoutPings(group: MovingGroup) {

@@ -31,8 +31,14 @@ export interface MovingGroup {
    * clients of the endpoint, stays stopped for longer than that.
    */
   readonly until: number
-  /** Called right before the successor is told to serve, and again if it has refused. */
-  readonly orders: { readonly give: () => void; readonly refused: () => void }
+  readonly orders: {
+    /** Called right before the successor is told to serve. */
+    readonly give: () => void
+    /** It has refused. */
+    readonly refused: () => void
+    /** In cluster mode, for a successor whose epoch is not above its primary's: makes it possible that it raises its own. */
+    readonly raiseEpoch: () => Promise<void>
+  }
   /** Called once, when the successor serves: takes the clients of the endpoint there. Answers how long they were held. */
   readonly takeClients: () => Promise<number | null>
 }
@@ -57,6 +63,8 @@ export interface Moved {
 /** The role has not moved, and the primary still serves. `hopeless`: trying again would not help. */
 export interface NotMoved extends Obstacle {
   readonly hopeless: boolean
+  /** Makes the next attempt succeed. To be called when clients are not held any longer. */
+  readonly remedy?: () => Promise<void>
 }
 
 /** The move took so long that clients may not be held any longer: they are released, and the handover starts again. */

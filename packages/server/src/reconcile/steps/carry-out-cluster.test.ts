@@ -4,7 +4,7 @@ import { databaseOf, shardOf } from '../../../test/records.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
 import { isLive } from '../../core/state/topology.ts'
 import { createEffect } from '../turn/effect.ts'
-import { forgetFollower, forgetNode } from './carry-out-cluster.ts'
+import { assignSlots, forgetFollower, forgetNode } from './carry-out-cluster.ts'
 
 const step = { kind: 'forget-node', node: 'node-9', shards: [1, 2], why: '' } as const
 
@@ -37,6 +37,26 @@ test.each([
 test('a node that a shard refuses to forget is trouble', async () => {
   const { context } = contextWith(() => Promise.reject(new EngineError("ERR Can't forget my master!")))
   await expect(forgetNode(step, context)).rejects.toThrow("Can't forget my master")
+})
+
+test.each([
+  [
+    'knows others already',
+    new EngineError(
+      'ERR The user can assign a config epoch only when the node does not know any other node.',
+    ),
+  ],
+  ['has one', new EngineError('ERR Node config epoch is already non-zero')],
+])('a shard gets an epoch of its own before its slots, and slots also if it %s', async (_, cause) => {
+  const answers = [Promise.reject(cause), Promise.resolve('OK')]
+  const { context, asked } = contextWith(() => answers.shift() ?? Promise.resolve(''))
+  const slots = { kind: 'assign-slots', shard: 2, slots: { first: 5, last: 6 }, why: '' } as const
+  expect(await assignSlots(slots, { ...context, everybody: [shardOf(1), shardOf(2, { group: 3 })] })).toEqual(
+    {
+      kind: 'done',
+    },
+  )
+  expect(asked).toEqual(['2: CLUSTER SET-CONFIG-EPOCH 4', '2: CLUSTER ADDSLOTS 5 6'])
 })
 
 describe('a shard that leaves', () => {

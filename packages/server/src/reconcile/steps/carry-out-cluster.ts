@@ -31,12 +31,21 @@ export async function meetInCluster(
   return { kind: 'not yet', code: 'cluster_view', why }
 }
 
-/** One command for all of its slots, which every version understands. */
+/**
+ * One command for all of its slots, which every version understands.
+ *
+ * Before that an epoch of its own, while it knows no other node (the engine refuses later). Nodes with equal epochs raise theirs one by one, whenever they hear of each other,
+ * and each node that joins begins with 0: a primary with 0 would raise its epoch then, perhaps at the moment at which a replica raises its own to the same number.
+ */
 export async function assignSlots(
   { shard, slots }: Extract<Step, { kind: 'assign-slots' }>,
   context: CommandContext,
 ): Promise<Outcome> {
   const numbers = Array.from({ length: slots.last - slots.first + 1 }, (_, n) => String(slots.first + n))
+  const epoch = String(member(shard, { members: context.everybody }).group + 1)
+  await command(shard, context, 'CLUSTER', 'SET-CONFIG-EPOCH', epoch).catch((cause: unknown) => {
+    if (!(cause instanceof EngineError)) throw cause
+  })
   return command(shard, context, 'CLUSTER', 'ADDSLOTS', ...numbers)
 }
 

@@ -8,7 +8,7 @@ import { type ReportingPorts, reportEmptyStart, reportPromotionLoss } from '../r
 import { disableAutoRestart } from '../shards/disable-auto-restart.ts'
 import { toFollow } from '../shards/ports-of-shard.ts'
 import { ifItAnswers } from '../turn/engines.ts'
-import { done, lateOrder, type Outcome } from '../turn/outcome.ts'
+import { done, type Outcome } from '../turn/outcome.ts'
 import type { EndpointProxy, HandoverRecords, OrdersGiven } from '../turn/ports.ts'
 import { command, member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
@@ -24,6 +24,7 @@ import {
   startShard,
 } from './carry-out-shards.ts'
 import { type HandoverStepPorts, handOverPrimary } from './hand-over-primary.ts'
+import { afterRefusal } from './raise-epoch.ts'
 import { type ReleasingPorts, releaseHandover, type SealingPorts, sealHandover } from './seal-handover.ts'
 import { type TakingBackPorts, takeBack } from './take-back.ts'
 
@@ -133,12 +134,13 @@ async function followAlone(shard: number, primary: number, context: Context): Pr
 }
 
 /** For a shard whose primary is gone. A shard that stalls and wakes up later has to be asked again: another shard may serve by then. */
-async function takeOver(shard: number, { database, members, ports }: Context): Promise<Outcome> {
+async function takeOver(shard: number, context: Context): Promise<Outcome> {
+  const { database, members, ports } = context
   const successor = await ports.engines.connect(database, member(shard, { members }))
   const clock = await readClock(successor, ports.time)
   const until = ports.time.elapsed() + ORDER_WITHIN_MS
-  const isTaken = await ports.takeovers.order(successor, { clock, until }, ports.effect)
-  return isTaken ? done : lateOrder(shard)
+  const answer = await ports.takeovers.order(successor, { clock, until }, ports.effect)
+  return answer === 'taken' ? done : afterRefusal(shard, answer, context)
 }
 
 /** An engine refuses to write two snapshots at once: one that it has begun by itself serves as well. */

@@ -27,6 +27,7 @@ import type {
 } from '../turn/ports.ts'
 import type { Pending, Prepared } from '../turn/preparations.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
+import { raiseEpoch } from './raise-epoch.ts'
 import { type RecordingPorts, recordHandover } from './record-handover.ts'
 
 type HandoverStep = Extract<Step, { kind: 'hand-over' }>
@@ -152,6 +153,7 @@ async function recordAndMove(
       orders: {
         give: () => ports.ordersToServe.give(ours),
         refused: () => ports.ordersToServe.refused(ours),
+        raiseEpoch: () => raiseEpoch(step.to, context),
       },
     },
     {

@@ -3,10 +3,11 @@ import { slotsToTakeBack } from '../../core/plan/slots-to-take-back.ts'
 import type { Step } from '../../core/state/topology.ts'
 import type { ReportingPorts } from '../records/report-data-loss.ts'
 import { reportTakeBack } from '../records/report-strangers.ts'
-import { lateOrder, type Outcome } from '../turn/outcome.ts'
+import type { Outcome } from '../turn/outcome.ts'
 import type { EffectRunner, EngineConnections, PassingTime, TakingOver } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
+import { afterRefusal } from './raise-epoch.ts'
 
 /** The ports for giving the slots of a group back to its shard. */
 export type TakingBackPorts = ReportingPorts & EngineConnections & EffectRunner & TakingOver & PassingTime
@@ -36,8 +37,8 @@ export async function takeBack(
     }
   const until = ports.time.elapsed() + ORDER_WITHIN_MS
   const order = slotsToTakeBack(view, own.id, slots)
-  const isTaken = await ports.takeovers.order(successor, { clock, until }, ports.effect, order)
-  if (!isTaken) return lateOrder(shard)
+  const answer = await ports.takeovers.order(successor, { clock, until }, ports.effect, order)
+  if (answer !== 'taken') return afterRefusal(shard, answer, context)
   await reportTakeBack({ shard, slots, thief }, context)
   return { kind: 'done' }
 }

@@ -21,3 +21,9 @@ export function lateOrder(shard: number): Outcome {
     why: `shard ${shard} did not carry out its order in time`,
   }
 }
+
+/** Why a shard does not take over: docs/cluster-view.md. */
+export function equalEpochs(port: number): Obstacle {
+  const why = `the shard at port ${port} has the same config epoch as its primary, and takes over when another shard of the cluster has a higher one`
+  return { code: 'cluster_view', why }
+}

@@ -47,16 +47,20 @@ function roleOf({ admin }: TestEngine) {
 }
 
 describe.each(builds)('$flavour $version', (build) => {
-  test('an order to take over is carried out in its time, and refused by the engine itself when it is late', async () => {
+  test('an order to take over is carried out in its time, and refused by the engine itself when it is late, or when its primary has a higher epoch', async () => {
     await using group = await startGroup(build)
     const { primary, successor } = group
     const takeovers = createTakeovers(realTime)
     const clock = await readClock(successor.admin, realTime)
-    expect(await takeovers.order(successor.admin, { clock, until: clock.readAt - 1 }, effect)).toBe(false)
+    expect(await takeovers.order(successor.admin, { clock, until: clock.readAt - 1 }, effect)).toBe('late')
     expect(await roleOf(successor)).toBe('replica')
 
     const times = { clock, until: performance.now() + 60_000 }
-    expect(await takeovers.order(successor.admin, times, effect)).toBe(true)
+    // Its primary says that it has this epoch; the replica has not heard of it.
+    expect(await takeovers.order(successor.admin, { ...times, above: 1_000_000 }, effect)).toBe('equal')
+    expect(await roleOf(successor)).toBe('replica')
+
+    expect(await takeovers.order(successor.admin, times, effect)).toBe('taken')
     expect(await roleOf(successor)).toBe('primary')
     await until(async () => (await roleOf(primary)) === 'replica')
   })
@@ -91,7 +95,7 @@ describe.each(builds)('$flavour $version', (build) => {
     expect(takeovers.areOver(address)).toBe(false)
     await until(async () => takeovers.areOver(address))
     successor.signal('SIGCONT')
-    expect(await ordered).toBe(false)
+    expect(await ordered).toBe('late')
     expect(await roleOf(successor)).toBe('replica')
   })
 
@@ -119,7 +123,7 @@ describe.each(builds)('$flavour $version', (build) => {
         successorAt: successor.admin.address,
         build,
         errorReplies: 0,
-        orders: { give: () => undefined, refused: () => undefined },
+        orders: { give: () => undefined, refused: () => undefined, raiseEpoch: async () => undefined },
         until: performance.now() + 1_500,
       }
       return moveRoleInCluster(

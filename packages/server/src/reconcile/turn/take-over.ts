@@ -23,19 +23,24 @@ export interface SlotsOfOrder {
   readonly add: readonly SlotRange[]
 }
 
+/**
+ * `late`: the time of the order had passed. `equal`: the successor's epoch would not have been above that of its primary, and it cannot raise it by
+ * itself (steps/raise-epoch.ts). In both cases nothing has happened.
+ */
+export type TakeoverAnswer = 'taken' | 'late' | 'equal'
+
 /** Orders to take over in cluster mode: they cannot be taken back once they are sent, so each carries its deadline. */
 export interface Takeovers {
   /**
-   * Tells a replica to take over, unless `until` (of Time.elapsed) has passed when the replica reads the order. True: it has taken over.
-   * False: it was too late, and nothing has happened. `clock` is a reading of its clock. Throws EngineUnreachable: it may
-   * still happen, until `until`.
+   * Tells a replica to take over, unless `until` (of Time.elapsed) has passed when the replica reads the order. `clock` is a reading of its clock. `above`: the
+   * epoch of its primary, as that primary says; the replica itself adds what it knows. Throws EngineUnreachable: it may still happen, until `until`.
    */
   order(
     successor: EngineConnection,
-    times: { readonly clock: ClockReading; readonly until: number },
+    terms: { readonly clock: ClockReading; readonly until: number; readonly above?: number },
     effect: Effect,
     slots?: SlotsOfOrder,
-  ): Promise<boolean>
+  ): Promise<TakeoverAnswer>
   /** True if no order to this engine can be carried out any more, neither of this server nor of a former one. */
   areOver(successor: EngineConnection['address']): boolean
 }
@@ -43,6 +48,9 @@ export interface Takeovers {
 /**
  * The engine judges by its own clock, which is read before anything is stopped: two machines need not agree on the time.
  * `TIME` and `CLUSTER` in one script are carried out at one moment, on every version that has cluster mode.
+ *
+ * `TAKEOVER` raises no epoch if the replica's own, which is shown nowhere, is the highest that it knows. If its primary has the same one, the slots stay where they are, and
+ * the node with the lower id gets all of them in the end, with or without the newest writes. `BUMPEPOCH` does the same raising, and says the number.
  */
 const TAKE_OVER = `local now = redis.call('TIME')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[1]) then return 'late' end
@@ -59,6 +67,11 @@ local function each(word, ranges)
   end
   if #slots > 0 then redis.call('CLUSTER', word, unpack(slots)) end
 end
+local own = tonumber(string.match(redis.call('CLUSTER', 'BUMPEPOCH').ok, '%d+'))
+local primary = tonumber(string.match(redis.call('CLUSTER', 'INFO'), 'cluster_my_epoch:(%d+)'))
+if own <= math.max(primary, tonumber(ARGV[4])) and string.find(redis.call('CLUSTER', 'NODES'), 'myself,slave', 1, true) then
+  return 'equal'
+end
 each('DELSLOTS', ARGV[2])
 redis.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
 each('ADDSLOTS', ARGV[3])
@@ -71,14 +84,14 @@ export function createTakeovers(time: Pick<Time, 'elapsed'>, since = 0): Takeove
   const ends = new Map<string, number>()
   const nameOf = ({ host, port }: EngineConnection['address']) => `${host}:${port}`
   return {
-    async order(successor, { clock, until }, effect, { drop, add } = none) {
+    async order(successor, { clock, until, above = 0 }, effect, { drop, add } = none) {
       const deadline = Math.floor(clock.engineMs + until - clock.readAt)
       ends.set(nameOf(successor.address), until)
       const ranges = [drop, add].map((slots) => slots.map(({ first, last }) => `${first}-${last}`).join(' '))
-      return effect(
-        'promote',
-        async () => (await successor.call('EVAL', TAKE_OVER, 0, deadline, ...ranges)) === 'taken',
-      )
+      return effect('promote', async () => {
+        const answer = await successor.call('EVAL', TAKE_OVER, 0, deadline, ...ranges, above)
+        return answer === 'taken' || answer === 'equal' ? answer : 'late'
+      })
     },
     areOver(address) {
       const end = ends.get(nameOf(address)) ?? since + ORDER_WITHIN_MS

@@ -1,0 +1,36 @@
+import type { ShardRecord } from '../../core/state/database.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import { equalEpochs, lateOrder, type Outcome } from '../turn/outcome.ts'
+import { type CommandContext, member } from '../turn/step-context.ts'
+import type { TakeoverAnswer } from '../turn/take-over.ts'
+
+/**
+ * Raises the highest config epoch of the cluster, at a shard beside `successor`. A shard whose own epoch is the highest already does not raise it
+ * (`CLUSTER BUMPEPOCH` answers STILL), so the first other shard that does is enough. `successor` hears of it by gossip, within seconds, and can then raise its own.
+ *
+ * Followers first: their own epoch means nothing to the others. A primary announces its slots again with the new one.
+ */
+export async function raiseEpoch(successor: number, context: CommandContext): Promise<void> {
+  const { database, everybody, ports } = context
+  const primaries = database.groups.map(({ primaryShard }) => primaryShard)
+  const isPrimary = ({ id }: ShardRecord) => primaries.includes(id)
+  const others = everybody.filter(({ id }) => id !== successor)
+  for (const { id } of [...others.filter((one) => !isPrimary(one)), ...others.filter(isPrimary)]) {
+    const answer = await ifItAnswers(async () => {
+      const connection = await ports.engines.connect(database, member(id, { members: everybody }))
+      return ports.effect('cluster bumpepoch', () => connection.call('CLUSTER', 'BUMPEPOCH'))
+    })
+    if (String(answer).startsWith('BUMPED')) return
+  }
+}
+
+/** The outcome of an order to take over that was refused, and what makes the next one succeed. */
+export async function afterRefusal(
+  shard: number,
+  answer: Exclude<TakeoverAnswer, 'taken'>,
+  context: CommandContext,
+): Promise<Outcome> {
+  if (answer === 'late') return lateOrder(shard)
+  await raiseEpoch(shard, context)
+  return { kind: 'not yet', ...equalEpochs(member(shard, { members: context.everybody }).port) }
+}
