@@ -69,6 +69,8 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   forgetScripts(): void
   /** Ends the hold without a switch: clients go on at the old engine. `hasFailed`: it counts as a hold that failed. */
   release(slot?: number, hasFailed?: boolean): void
+  /** Whether all groups are held, or only the group that has this slot. */
+  isHeld(slot?: number): boolean
   report(): EndpointView
   clients(query: ClientQuery): ClientList
 }
@@ -155,6 +157,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     renewTls: listener.renewTls,
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),
+    isHeld: () => upstream.isHeld,
     clients: (query) => listClients(presentIn(upstream.connections), query),
     report: () => ({
       host: wanted.host,

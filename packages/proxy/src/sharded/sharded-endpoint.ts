@@ -81,11 +81,11 @@ export async function openShardedEndpoint(
       return result
     },
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),
-    forgetScripts: scripts.forget,
     release(slot, hasFailed) {
       for (const upstream of concerned(slot)) upstream.release(hasFailed)
     },
-    renewTls: listener.renewTls,
+    isHeld: (slot) => concerned(slot).every(({ isHeld }) => isHeld),
+    ...{ forgetScripts: scripts.forget, renewTls: listener.renewTls },
     clients: (query) => listClients(presentIn(routers), query),
     report: () => ({
       ...{ host: wanted.host, port: wanted.port, upstream: home(), shards: shardsNow() },

@@ -42,6 +42,7 @@ export interface Orders {
   }
   readonly 'renew tls': { readonly ask: NonNullable<EndpointSpec['tls']>; readonly answer: null }
   readonly report: { readonly ask: null; readonly answer: EndpointView }
+  readonly 'is held': { readonly ask: { readonly slot: number | undefined }; readonly answer: boolean }
   readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
 }
 /** An order that the main thread can give to workers. */

@@ -138,9 +138,10 @@ function createFannedOut(
     return combineViews({ host, port, upstream, shards }, await toAll('report', null))
   }
   const goOver = async (upstream: Address, slot: number | undefined): Promise<SwitchResult> => {
-    const views = await toAll('report', null)
-    if (!views.some(({ isHeld }) => isHeld) && isAlreadyAt(wanted, upstream, slot)) return nothingMoved
-    if (!views.every(({ isHeld }) => isHeld)) {
+    // Only of this group: another one may be held meanwhile.
+    const held = await toAll('is held', { slot })
+    if (!held.some(Boolean) && isAlreadyAt(wanted, upstream, slot)) return nothingMoved
+    if (!held.every(Boolean)) {
       const { drained, why } = await holdAll(toAll, { ...OWN_HOLD, ...(slot !== undefined && { slot }) })
       if (!drained) throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
     }

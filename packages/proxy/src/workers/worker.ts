@@ -105,6 +105,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
     case 'renew tls':
       find(id).renewTls(order.ask)
       return null
+    case 'is held':
+      return find(id).isHeld(order.ask.slot)
     case 'report':
       return find(id).report()
     case 'clients':

@@ -239,6 +239,34 @@ test('errors of scripts about slots change nothing in any worker, and all worker
   expect(await reportOf(params)).toMatchObject({ upstream: { host, port }, repoints: 1 })
 })
 
+test('while another group is held, a group whose clients cannot be held in one worker is switched in none', async () => {
+  const params = { id: 'one-of-two' }
+  await using cluster = await makeCluster({ withReplicas: true })
+  const wanted = await makeShardedSpec(cluster.shards, cluster.replicas)
+  await proxy.client.putEndpoint({ params, body: wanted })
+  await using stack = new AsyncDisposableStack()
+  const clients = await dialMany(wanted.port, stack, 16)
+  const [zero] = keyOf
+  await each(clients, `SET ${zero} v`, '+OK\r\n')
+  const [engine, other] = [cluster.primaries[0], cluster.replicas[0]]
+  if (engine === undefined || other === undefined) throw new Error('a group has two engines')
+  const { last = 0 } = cluster.shards[2] ?? {}
+  expect(await proxy.client.holdEndpoint({ params, body: { deadlineMs: 60_000, slot: last } })).toMatchObject(
+    {
+      drained: true,
+    },
+  )
+  // It is not answered, so its worker cannot hold this group.
+  clients[0]?.send(`EVAL "while true do end" 1 ${zero}\r\n`)
+  await until(async () => (await engine.admin('PING')).startsWith('-BUSY'))
+  const body = { upstream: { host, port: other.port }, slot: hashSlot(Buffer.from(zero)) }
+  await expect(proxy.client.switchEndpoint({ params, body })).rejects.toThrow('the endpoint cannot be held')
+  expect(await reportOf(params)).toMatchObject({ repoints: 0, shards: wanted.shards })
+  expect(await engine.admin('SCRIPT KILL')).toBe('+OK\r\n')
+  await until(() => clients[0]?.text().startsWith('-ERR') ?? false)
+  await proxy.client.releaseEndpoint({ params, body: { slot: last } })
+})
+
 test('an address has one proxy: if another process listens there, that is reported once, and the proxy listens when that process is gone', async () => {
   const params = { id: 'taken' }
   const wanted = makeEndpointSpec(await freePort(), 1)
