@@ -52,3 +52,21 @@ test.for(builds)('a wrong login without an answer changes nothing at a handover:
   await client.gets('+OK\r\n$3\r\none\r\n')
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0, connections: 2 })
 })
+
+test('a client whose password was changed after its login is served until the role moves, and is closed then with the reason', async () => {
+  await using pair = await makePair()
+  const engines = [pair.a, pair.b]
+  for (const engine of engines) await engine.admin('ACL SETUSER one on >before ~* &* +@all')
+  await using before = await dial(pair.port)
+  await before.ask('AUTH one before', '+OK\r\n')
+  for (const engine of engines) await engine.admin('ACL SETUSER one <before >after')
+  await using after = await dial(pair.port)
+  await after.ask('AUTH one after', '+OK\r\n')
+  await before.ask('ACL WHOAMI', '$3\r\none\r\n')
+  await pair.handOver()
+  await before.gets(
+    '-LOADING the database cannot be reached: WRONGPASS invalid username-password pair or user is disabled.\r\n',
+  )
+  await until(() => before.ended())
+  await after.ask('ACL WHOAMI', '$3\r\none\r\n')
+})
