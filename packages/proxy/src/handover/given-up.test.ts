@@ -96,6 +96,26 @@ test.for([['no hold follows'], ['the hold ends without a move']] as const)(
   },
 )
 
+test('if the order to give up a command comes so late that no hold is expected any more, the command is sent again and its client sees no error', async () => {
+  await using stack = new AsyncDisposableStack()
+  const pair = stack.use(await makePair(newest, newest))
+  const poppers = await dialMany(pair, MANY, stack)
+  for (const each of poppers) each.send('BLPOP q 0\r\n')
+  await untilBlocked(pair.a, MANY)
+  const none = holdTimers(HOLD_COMES_MS)
+  const addresses = pair.endpoint.blocked()
+  none[0]?.()
+  expect(await giveUp(pair.a, addresses)).toBe(MANY)
+  await until(() => {
+    const now = pair.endpoint.blocked()
+    return now.length === MANY && now.every((each) => !addresses.includes(each))
+  })
+  await untilBlocked(pair.a, MANY)
+  await pair.a.admin(`RPUSH q ${Array.from({ length: MANY }, () => 'x').join(' ')}`)
+  for (const each of poppers) await each.gets(item('q', 'x'))
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0, connections: MANY })
+})
+
 test('a command is not given up early if it would miss data, or if few clients are blocked', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair(newest, newest))

@@ -41,6 +41,7 @@ export function createGivenUp(
     waiting = []
     return all
   }
+  // They stay marked, until they are answered: the order to give them up may be late, and their clients must not see its error.
   const end = () => {
     for (const connection of join()) if (!isLate(connection)) proceed(connection)
   }
