@@ -1,72 +1,19 @@
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
-import { encodeCommand } from '@fairlead/engine'
-import { type Door, enter, sendUnread, signIn } from './hostile-client.ts'
-
-export interface HostileCase {
-  readonly at: 'plain' | 'sharded' | 'tls' | 'sentinel'
-  readonly connections: number
-  /** What one connection does, from its opening to its end. It is repeated. */
-  readonly act: (door: Door) => Promise<void>
-  /** The same is done to an engine without an endpoint, to compare. */
-  readonly onBare: boolean
-}
-
-const words = (...all: readonly string[]) => encodeCommand(all)
-const many = (count: number, make: (n: number) => string) => Array.from({ length: count }, (_, n) => make(n))
-const times = (count: number, make: (n: number) => Buffer) =>
-  Buffer.concat(Array.from({ length: count }, (_, n) => make(n)))
-const line = (text: string) => Buffer.from(`${text}\r\n`, 'latin1')
-/** A request of these words, and this many empty words. */
-const empties = (count: number, ...first: readonly string[]) =>
-  Buffer.concat([
-    Buffer.from(`*${first.length + count}\r\n`),
-    ...first.map((word) => Buffer.from(`$${word.length}\r\n${word}\r\n`)),
-    Buffer.from('$0\r\n\r\n'.repeat(count)),
-  ])
-
-/** Signs in, and sends the same request repeatedly. */
-function asks(bytes: Buffer): (door: Door) => Promise<void> {
-  return async (door) => {
-    using client = await signIn(door)
-    for (;;) await client.ask(bytes)
-  }
-}
-
-/** Sends the same request once on each connection. */
-function asksOnce(bytes: Buffer, prepare: Buffer = Buffer.alloc(0)): (door: Door) => Promise<void> {
-  return async (door) => {
-    using client = await signIn(door)
-    await client.ask(prepare)
-    await client.ask(bytes)
-  }
-}
-
-function unread(bytes: Buffer, prepare: Buffer = Buffer.alloc(0)): (door: Door) => Promise<void> {
-  return async (door) => {
-    using client = await signIn(door)
-    await client.ask(prepare)
-    await sendUnread(client, bytes)
-  }
-}
-
-/** Without a login: each request is answered with an error of one line. */
-function strangerAsks(bytes: Buffer, answers: number): (door: Door) => Promise<void> {
-  return async (door) => {
-    using client = await enter(door)
-    for (;;) {
-      await client.send(bytes)
-      await client.lines(answers)
-    }
-  }
-}
-
-function unfinished(bytes: Buffer): (door: Door) => Promise<void> {
-  return async (door) => {
-    using client = await signIn(door)
-    await client.send(bytes)
-    await pause(200)
-  }
-}
+import { setImmediate as turn } from 'node:timers/promises'
+import { giantCases } from './giant-cases.ts'
+import { type Door, enter, signIn } from './hostile-client.ts'
+import {
+  asks,
+  asksOnce,
+  empties,
+  type HostileCase,
+  line,
+  many,
+  strangerAsks,
+  times,
+  unfinished,
+  unread,
+  words,
+} from './make-cases.ts'
 
 async function byteByByte(door: Door): Promise<void> {
   using client = await signIn(door)
@@ -287,4 +234,5 @@ export const hostileCases: Readonly<Record<string, HostileCase>> = {
       20,
     ),
   },
+  ...giantCases,
 }

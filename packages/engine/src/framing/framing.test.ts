@@ -4,7 +4,7 @@ import { makeCommandTable } from './command-table.ts'
 import { encodeCommand } from './encode-command.ts'
 import { createReplyScanner } from './reply-scanner.ts'
 import { createRequestScanner } from './request-scanner.ts'
-import { isBetweenReplies, scanReply } from './scan-replies.ts'
+import { isBetweenReplies, RESTS, scanReply } from './scan-replies.ts'
 import { isBetweenRequests, scanRequest } from './scan-requests.ts'
 
 const table = makeCommandTable({ AUTH: 2, SUBSCRIBE: 1000, MULTI: 0 })
@@ -169,6 +169,20 @@ describe('requests', () => {
     )
   })
 
+  test('of many words are read in parts, if the scanner may look at so many at a time only', () => {
+    const bytes = encodeCommand(['AUTH', ...Array.from({ length: 5_000 }, () => '')])
+    const scanner = createRequestScanner(table)
+    scanner.mostLooks = 1_000
+    const rests: number[] = []
+    let end = scanRequest(scanner, bytes, 0)
+    while (end === RESTS) {
+      rests.push(scanner.looks)
+      scanner.looks = 0
+      end = scanRequest(scanner, bytes, scanner.restsAt)
+    }
+    expect([end, rests, scanner.words.length]).toEqual([bytes.length, Array(5).fill(1_000), 2])
+  })
+
   test('are not kept beyond a bound, however many and long their arguments are', () => {
     const scanner = createRequestScanner(table)
     scanner.keepAll = true
@@ -178,6 +192,11 @@ describe('requests', () => {
     ])
     expect(scanRequest(scanner, chunk, 0)).toBe(-1)
     expect(scanner.words.length).toBeLessThan(20_000)
+    // In a transaction more bytes may be kept, but no more words.
+    const inTransaction = createRequestScanner(table)
+    Object.assign(inTransaction, { keepAll: true, keepsMost: 16 * 1024 * 1024 })
+    expect(scanRequest(inTransaction, chunk, 0)).toBe(-1)
+    expect([inTransaction.words.length, inTransaction.cutShort]).toEqual([16_384, true])
     const long = createRequestScanner(table)
     scanRequest(long, Buffer.from('*2\r\n$4\r\nAUTH\r\n$536870912\r\n'), 0)
     for (let n = 0; n < 100; n += 1) scanRequest(long, Buffer.alloc(1024 * 1024), 0)
@@ -186,6 +205,20 @@ describe('requests', () => {
 })
 
 describe('replies', () => {
+  test('of many values are read in parts, if the scanner may look at so many at a time only', () => {
+    const bytes = Buffer.from(`*5000\r\n${':1\r\n'.repeat(5_000)}`)
+    const scanner = createReplyScanner()
+    scanner.mostLooks = 1_000
+    let parts = 1
+    let end = scanReply(scanner, bytes, 0)
+    for (; end === RESTS; parts += 1) {
+      expect([scanner.looks, isBetweenReplies(scanner)]).toEqual([1_000, false])
+      scanner.looks = 0
+      end = scanReply(scanner, bytes, scanner.restsAt)
+    }
+    expect([end, parts]).toEqual([bytes.length, 6])
+  })
+
   test('of RESP2 and RESP3 end where they end, wherever they are cut', () => {
     fc.assert(
       fc.property(fc.array(reply, { maxLength: 8 }), cuts, (all, at) => {

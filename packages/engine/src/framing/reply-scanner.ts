@@ -24,6 +24,9 @@ export interface ReplyScanner {
 
   /** How many values it has looked at, those inside of others too. Its reader sets it back. */
   looks: number
+  /** After so many looks it rests, in the middle of a message: at `restsAt` of the chunk. */
+  mostLooks: number
+  restsAt: number
 
   // Where the scanner stands.
   phase: Phase
@@ -76,6 +79,8 @@ export function createReplyScanner(): ReplyScanner {
     failed: [],
     error: undefined,
     looks: 0,
+    mostLooks: Number.POSITIVE_INFINITY,
+    restsAt: 0,
     phase: START,
     lineType: 0,
     value: 0,

@@ -28,6 +28,9 @@ export interface RequestScanner {
   instead: Buffer | null
   /** How many words of arrays it has looked at one by one. Its reader sets it back. */
   looks: number
+  /** After so many looks it rests, in the middle of a message: at `restsAt` of the chunk. */
+  mostLooks: number
+  restsAt: number
   /** The error, in the engines' words, after which the bytes can no longer be understood. */
   error: string | undefined
 
@@ -87,6 +90,8 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
     lineBytes: 0,
     instead: null,
     looks: 0,
+    mostLooks: Number.POSITIVE_INFINITY,
+    restsAt: 0,
     bulksLeft: 0,
     index: 0,
     bytesLeft: 0,

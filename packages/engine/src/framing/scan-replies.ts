@@ -37,7 +37,7 @@ export function isBetweenReplies(scanner: ReplyScanner): boolean {
 
 /**
  * Reads on at `from`. Returns the position behind the message that ends first; -1 if none ends in `chunk`, all of which
- * has then been read, or if `scanner.error` is set.
+ * has then been read, or if `scanner.error` is set; RESTS if it has looked at `mostLooks` values: then it has read up to `restsAt`.
  */
 export function scanReply(scanner: ReplyScanner, chunk: Buffer, from: number): number {
   const { length } = chunk
@@ -48,6 +48,7 @@ export function scanReply(scanner: ReplyScanner, chunk: Buffer, from: number): n
         begin(scanner)
         break
       case TYPE:
+        if (scanner.looks >= scanner.mostLooks && !scanner.fresh) return rest(scanner, at)
         takeType(scanner, chunk[at] ?? 0)
         at += 1
         break
@@ -79,6 +80,14 @@ export function scanReply(scanner: ReplyScanner, chunk: Buffer, from: number): n
     if (scanner.error !== undefined) return -1
   }
   return -1
+}
+
+/** What a scanner returns that has looked at as much as it may in one go. */
+export const RESTS = -2
+
+function rest(scanner: ReplyScanner, at: number): typeof RESTS {
+  scanner.restsAt = at
+  return RESTS
 }
 
 function isOver(scanner: ReplyScanner): boolean {

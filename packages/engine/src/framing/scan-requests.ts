@@ -13,6 +13,7 @@ import {
   type RequestScanner,
   START,
 } from './request-scanner.ts'
+import { RESTS } from './scan-replies.ts'
 import { inlineAsArray, isReadDifferently, splitInline } from './split-inline.ts'
 
 /** The engines' limits, measured on redis 7.0 and 8.0, valkey 8.0 to 9.1. */
@@ -30,7 +31,7 @@ export function isBetweenRequests(scanner: RequestScanner): boolean {
 
 /**
  * Reads on at `from`. Returns the position behind the message that ends first; -1 if none ends in `chunk`, all of which
- * has then been read, or if `scanner.error` is set.
+ * has then been read, or if `scanner.error` is set; RESTS if it has looked at `mostLooks` words: then it has read up to `restsAt`.
  */
 export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number): number {
   const { length } = chunk
@@ -57,6 +58,10 @@ export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number
         if (takeCount(scanner)) return at
         break
       case DOLLAR:
+        if (scanner.looks >= scanner.mostLooks) {
+          scanner.restsAt = at
+          return RESTS
+        }
         if (chunk[at] !== DOLLAR_SIGN)
           return fail(scanner, `expected '$', got '${printable(chunk[at] ?? 0)}'`)
         startNumber(scanner, LENGTH)
@@ -184,11 +189,22 @@ function readBodyEnd(scanner: RequestScanner, chunk: Buffer, from: number): numb
   return end
 }
 
-/** The word that is read now is wanted later. */
+/**
+ * No more words are kept of a message, however short they are: each is an object, and all of them are looked at when the message is complete. Outside of
+ * transactions so many take KEPT_BYTES.
+ */
+const MOST_WORDS = 16_384
+
+/** The word that is read now is wanted later, and there is room for it. */
 function isKept(scanner: RequestScanner): boolean {
-  if (scanner.drops) return false
-  if (scanner.keepAll) return true
-  return scanner.index > 0 && scanner.command !== undefined && scanner.index <= scanner.command.keeps
+  if (scanner.drops || !isWanted(scanner)) return false
+  if (scanner.words.length < MOST_WORDS && scanner.keptBytes <= scanner.keepsMost) return true
+  scanner.cutShort = true
+  return false
+}
+
+function isWanted({ keepAll, index, command }: RequestScanner): boolean {
+  return keepAll || (index > 0 && command !== undefined && index <= command.keeps)
 }
 
 function takeBody(scanner: RequestScanner, chunk: Buffer, from: number, to: number): void {

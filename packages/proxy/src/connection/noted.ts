@@ -52,8 +52,8 @@ export function hasManyPendingReplies({ client }: Pick<Connection, 'client'>, li
   return link.sent - link.answered > MOST_UNREAD && client.writableNeedDrain
 }
 
-/** The note of the client's request that was sent last. */
-export function noted(link: Link, command: Command): Noted {
+/** The note of the client's request that was sent last; `costs` as `costsOf` counts them, which looks at each argument. */
+export function noted(link: Link, command: Command, costs: number = costsOf(command)): Noted {
   return {
     at: link.sent,
     command,
@@ -64,7 +64,7 @@ export function noted(link: Link, command: Command): Noted {
     script: undefined,
     proves: false,
     keptBytes: 0,
-    costs: costsOf(command),
+    costs,
     channels: null,
     confirmed: 0,
     sinceMs: performance.now(),

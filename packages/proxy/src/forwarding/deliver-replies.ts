@@ -1,4 +1,4 @@
-import { ARRAY, ERROR, isBetweenReplies, PUSH, scanReply } from '@fairlead/engine'
+import { ARRAY, ERROR, isBetweenReplies, PUSH, RESTS } from '@fairlead/engine'
 import { countUnanswered } from '../connection/assume-success.ts'
 import { cachingAfter } from '../connection/client-caching.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -16,6 +16,7 @@ import { createExecMarking, type ExecMarking, markNext } from '../remembered/mar
 import { isScan, markReply } from '../remembered/scan-cursors.ts'
 import { noteReplies } from '../traffic/count-traffic.ts'
 import { confirm, isConfirmation } from './confirm-channels.ts'
+import { findEndOfReply } from './find-end.ts'
 import { endIfDone, forwardStash } from './forward-requests.ts'
 import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
 import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
@@ -41,7 +42,8 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
         from = at
       }
     }
-    const end = scanReply(replies, chunk, at)
+    const end = findEndOfReply(replies, chunk, at)
+    if (end === RESTS) chunk = bytes.subarray(0, replies.restsAt)
     if (!link.careful && (link.beginning !== null || link.marking !== null)) {
       const to = end < 0 ? chunk.length : end
       const part = chunk.subarray(from, to)
@@ -70,9 +72,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
     }
   }
   if (replies.error !== undefined) {
-    const trouble = `the engine's reply was not understood: ${replies.error}`
-    connection.owner.onError(trouble)
-    endConnection(connection, undefined, trouble)
+    endForNonsense(connection, replies.error)
     return bytes.length
   }
   const rest = chunk.subarray(from)
@@ -81,6 +81,12 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
   if (!countSubscribed(connection)) endConnection(connection, tooManyChannels)
   if (connection.mode !== 'closed') afterReplies(connection, link, chunk.length)
   return chunk.length
+}
+
+function endForNonsense(connection: Connection, error: string): void {
+  const trouble = `the engine's reply was not understood: ${error}`
+  connection.owner.onError(trouble)
+  endConnection(connection, undefined, trouble)
 }
 
 /** The most bytes of a reply that must be complete before it is passed on. */

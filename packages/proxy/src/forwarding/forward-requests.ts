@@ -1,4 +1,4 @@
-import { encodeCommand, KEPT_BYTES, scanRequest, takeGathered } from '@fairlead/engine'
+import { encodeCommand, KEPT_BYTES, RESTS, takeGathered } from '@fairlead/engine'
 import { assumeSuccess } from '../connection/assume-success.ts'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
@@ -18,13 +18,14 @@ import { probe } from '../connection/send-own.ts'
 import { provenMulti } from '../connection/silent-transactions.ts'
 import { stash, steerClient } from '../connection/steer-client.ts'
 import { isAnswered, isPartlySent, isTied } from '../connection/under-way.ts'
-import type { Command } from '../remembered/command.ts'
+import { type Command, capitalsOf } from '../remembered/command.ts'
 import { hasTooMany, isBlocking, subscriptions, unmovable } from '../remembered/commands.ts'
 import { encodeScan, isScan } from '../remembered/scan-cursors.ts'
 import { isChange, sizeOf } from '../remembered/transaction-state.ts'
 import { keptBy } from '../remembered/unmovable.ts'
 import { noteArrival, noteForwarded } from '../traffic/count-traffic.ts'
-import { forwardRest, send } from './forward-rest.ts'
+import { findEndOfRequest } from './find-end.ts'
+import { forwardRest, keepFrom, send } from './forward-rest.ts'
 import { insteadOfNothing } from './instead-of-nothing.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
 import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publish-barrier.ts'
@@ -133,28 +134,26 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
 function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
   const { requests, ahead, owner } = connection
   const goesOn = isPartlySent(connection)
-  const chunk = withTable(connection, bytes)
+  let chunk = withTable(connection, bytes)
   let from = 0
   let at = 0
   let done = 0
+  let next: Buffer | null = null
   while (at < chunk.length) {
-    const end = scanRequest(requests, chunk, at)
+    const end = findEndOfRequest(requests, chunk, at)
+    if (end === RESTS) {
+      next = chunk.subarray(requests.restsAt)
+      chunk = chunk.subarray(0, requests.restsAt)
+      letOthersGo(connection)
+    }
     if (end < 0) break
     const begin = at
     at = end
     const isNew = !(goesOn && begin === 0)
     if (!isNew) dropPart(connection)
-    if (isNew && owner.barrier.isOn && mayPublish(connection)) {
-      keepFrom(connection, link, { chunk, from, begin, keep: keepForBarrier })
-      return
-    }
-    if (isNew && isToBeProven(connection)) {
-      keepFrom(connection, link, { chunk, from, begin, keep: keepBack })
-      proveLogin(link)
-      return
-    }
-    if (isNew && goesAlone(connection, link)) {
-      keepFrom(connection, link, { chunk, from, begin, keep: keepBack })
+    const keep = isNew ? keeperOf(connection, link) : null
+    if (keep !== null) {
+      keepFrom(connection, link, { chunk, from, begin, keep })
       return
     }
     done += 1
@@ -188,6 +187,19 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
   }
   if (requests.error === undefined) forwardRest(connection, link, { chunk, from, at, goesOn })
   else endWith(connection, link, requests.error, chunk.subarray(from))
+  if (next !== null) stash(connection, next)
+}
+
+/** How the request that was read last is kept back; null: it is forwarded. */
+function keeperOf(connection: Connection, link: Link): typeof keepBack | null {
+  if (connection.owner.barrier.isOn && mayPublish(connection)) return keepForBarrier
+  if (isToBeProven(connection)) return keepUntilProven
+  return goesAlone(connection, link) ? keepBack : null
+}
+
+function keepUntilProven(connection: Connection, chunk: Buffer, begin: number): void {
+  keepBack(connection, chunk, begin)
+  if (connection.link !== null) proveLogin(connection.link)
 }
 
 /** The engine gets the wrong bytes, too, and answers the requests before them. */
@@ -196,22 +208,6 @@ function endWith(connection: Connection, link: Link, error: string, rest: Buffer
   dropPart(connection)
   if (connection.mode === 'serving') send(connection, link, rest)
   endIfDone(connection)
-}
-
-/** Of the bytes read, those before `begin` are sent, the rest waits. */
-function keepFrom(
-  connection: Connection,
-  link: Link,
-  read: {
-    readonly chunk: Buffer
-    readonly from: number
-    readonly begin: number
-    readonly keep: (connection: Connection, chunk: Buffer, begin: number) => void
-  },
-): void {
-  const { chunk, from, begin, keep } = read
-  if (begin > 0) send(connection, link, chunk.subarray(from, begin))
-  keep(connection, chunk, begin)
 }
 
 /** The request is replaced by another one: its own bytes are not sent. `before`: the bytes before it; null: it began before this read. */
@@ -265,7 +261,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   const needed = script === undefined ? command : { name: command.name, args: [], cutShort: false }
   // Commands of transactions have a bound of their own.
   const costs = wasInTransaction ? NOTED_ALONE : costsOf(needed)
-  takeDown(link, { ...noted(link, needed), nilInstead, blocks, script, keptBytes, costs })
+  takeDown(link, { ...noted(link, needed, costs), nilInstead, blocks, script, keptBytes })
   return scan ?? (nilInstead ? discard : null)
 }
 
@@ -286,8 +282,9 @@ function readCommand({ requests, ahead }: Connection): Command {
     return { name, args: words, cutShort: cutShort || hasTooMany({ name, args: words }) }
   }
   // A command that is not kept has no arguments here, but its name.
-  const [first, ...args] = words
-  return { name: command?.name ?? String(first ?? '').toUpperCase(), args, cutShort }
+  const [first] = words
+  const name = command?.name ?? (first === undefined ? '' : capitalsOf(first))
+  return { name, args: words.slice(1), cutShort }
 }
 
 /** Whether the replies to everything forwarded have arrived. */

@@ -46,6 +46,22 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
   if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
 }
 
+/** Of the bytes read, those before `begin` are sent, the rest waits. */
+export function keepFrom(
+  connection: Connection,
+  link: Link,
+  read: {
+    readonly chunk: Buffer
+    readonly from: number
+    readonly begin: number
+    readonly keep: (connection: Connection, chunk: Buffer, begin: number) => void
+  },
+): void {
+  const { chunk, from, begin, keep } = read
+  if (begin > 0) send(connection, link, chunk.subarray(from, begin))
+  keep(connection, chunk, begin)
+}
+
 /** Counted also for a command outside of transactions: each of thousands of connections may have a large one. */
 function boundKept(connection: Connection): void {
   const { requests, keptBytes } = connection

@@ -11,6 +11,7 @@ import {
 } from '../remembered/after-command.ts'
 import { isNested } from '../remembered/connection-state.ts'
 import { inTransaction } from '../remembered/unmovable.ts'
+import { inTurn, isTurnOver } from './turns.ts'
 
 /** The state after the reply to a request (`head`) has come; the link's scanner has read it. */
 export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['state'] {
@@ -54,9 +55,17 @@ export function learnScripts(connection: Connection, { command, script }: Noted,
   const { owner, state } = connection
   if (script !== undefined) owner.scripts.keep(script)
   else if (command.name === 'EXEC' && isNil) return
-  else if (command.name === 'EXEC')
-    for (const queued of state.transaction?.queued ?? []) owner.scripts.learn(queued)
-  else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
+  else if (command.name === 'EXEC') {
+    const { queued = [], bytes = 0 } = state.transaction ?? {}
+    if (owner.scripts.learnLater(queued, bytes)) learnInTurn(connection)
+  } else if (!isQueuedIn(connection, command)) owner.scripts.learn(command)
+}
+
+function learnInTurn(connection: Connection): void {
+  const { owner, visitor } = connection
+  inTurn(owner.allowance, 'learns the scripts of', visitor.crumb, () => {
+    while (owner.scripts.learnNext()) if (isTurnOver()) return learnInTurn(connection)
+  })
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import { forEachLimited } from '../connection/for-each-limited.ts'
 import { hearsOfKeys } from '../connection/publish-barrier.ts'
-import { wordAt } from '../remembered/command.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { askAgain, noticeQuiet } from './move-connection.ts'
 import { connectOnce, type Target } from './open-link.ts'
@@ -76,10 +75,11 @@ function placeOf(connection: Connection): Place {
 /** Whether it is blocked and waits for entries newer than the newest one: the engine decides which one that is when it gets the command. */
 export function readsWhatComes({ again, link }: Connection): boolean {
   const command = again?.command ?? link?.noted.first()?.command
-  return command?.name === 'XREAD' && command.args.some((_, at) => newest.has(wordAt(command, at)))
+  return command?.name === 'XREAD' && command.args.some((arg) => arg.length === 1 && NEWEST.has(arg[0] ?? 0))
 }
 
-const newest: ReadonlySet<string> = new Set(['$', '+'])
+/** `$` and `+` */
+const NEWEST: ReadonlySet<number> = new Set([0x24, 0x2b])
 
 /** Moves the connections that must move first. They are held until they are resumed. */
 export async function moveFirst(

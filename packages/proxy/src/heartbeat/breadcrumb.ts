@@ -13,6 +13,7 @@ const works = [
   'takes requests again of',
   'takes replies for',
   'takes replies again for',
+  'learns the scripts of',
   'splits a request over the groups for',
   'puts replies of the groups together for',
   'makes an engine remember what is known of',

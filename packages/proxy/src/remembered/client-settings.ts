@@ -1,4 +1,4 @@
-import { type Command, wordAt } from './command.ts'
+import { type Command, hasWord, isWord, wordAt } from './command.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
 import { afterTracking } from './tracking.ts'
@@ -18,9 +18,7 @@ export function afterClient(state: ConnectionState, command: Command): Connectio
         : state
     case 'CAPA':
       // An engine ignores unknown words: they are not remembered.
-      return command.args.some((_, at) => wordAt(command, at) === 'REDIRECT')
-        ? withSetting(state, 'CAPA', capaRedirect)
-        : state
+      return hasWord(command.args, 'REDIRECT') ? withSetting(state, 'CAPA', capaRedirect) : state
     case 'TRACKING':
       return afterTracking(state, command)
     default:
@@ -37,11 +35,10 @@ export function afterHello(state: ConnectionState, command: Command): Connection
   if (args.length === 0) return state
   let after: ConnectionState = { ...state, protocol: String(args[0]) === '3' ? 3 : 2 }
   for (let at = 1; at < args.length; at += 1) {
-    const word = wordAt(command, at)
-    if (word === 'AUTH') {
+    if (isWord(args[at], 'AUTH')) {
       after = withLogin(after, args.slice(at + 1, at + 3))
       at += 2
-    } else if (word === 'SETNAME') {
+    } else if (isWord(args[at], 'SETNAME')) {
       after = withSetting(after, 'SETNAME', [Buffer.from('SETNAME'), ...args.slice(at + 1, at + 2)])
       at += 1
     }

@@ -1,5 +1,5 @@
 import { type CommandTable, encodeCommand, makeCommandTable } from '@fairlead/engine'
-import type { Command } from './command.ts'
+import { type Command, isWord } from './command.ts'
 import { scriptCommands } from './known-scripts.ts'
 import { scanNames } from './scan-cursors.ts'
 
@@ -119,13 +119,16 @@ function timeAt({ name, args }: Command): number {
   if (place === 'first') return 0
   if (place === 'last') return args.length - 1
   for (let at = 0; at + 1 < args.length; at += 1) {
-    const word = args[at]?.toString('latin1').toUpperCase() ?? ''
-    if (word === 'STREAMS') return -1
-    if (word === 'BLOCK') return at + 1
-    at += valuesOf[word] ?? 0
+    const word = args[at]
+    if (isWord(word, 'STREAMS')) return -1
+    if (isWord(word, 'BLOCK')) return at + 1
+    at += valuesAfter(word)
   }
   return -1
 }
 
-/** The words that follow an option of XREAD or XREADGROUP: a group may be named like another option. */
-const valuesOf: Readonly<Record<string, number>> = { GROUP: 2, COUNT: 1, CLAIM: 1 }
+/** How many words belong to an option of XREAD or XREADGROUP: a group may be named like another option. */
+function valuesAfter(option: Buffer | undefined): number {
+  if (isWord(option, 'GROUP')) return 2
+  return isWord(option, 'COUNT') || isWord(option, 'CLAIM') ? 1 : 0
+}

@@ -7,6 +7,8 @@ import { createKnownScripts, type KnownScripts } from './known-scripts.ts'
 const host = '127.0.0.1'
 const successor = { host, port: 1 }
 
+const evalOf = (text: string) => ({ name: 'EVAL', args: [Buffer.from(text)], cutShort: false })
+
 function textsOf({ scripts }: { readonly scripts: readonly string[] }): string[] {
   return scripts.map((script) => Buffer.from(script, 'base64').toString('latin1'))
 }
@@ -75,7 +77,6 @@ test('a client without the right, or without a login, cannot add scripts', async
 
 test('a pipeline with one script costs only that script, and the script that was not used for the longest time makes room', () => {
   const scripts = createKnownScripts({ mostBytes: 10_000 })
-  const evalOf = (text: string) => ({ name: 'EVAL', args: [Buffer.from(text)], cutShort: false })
   const shaOf = { name: 'EVALSHA', args: [Buffer.from('A'.repeat(40))], cutShort: false }
   expect(scripts.use(shaOf)).toBe(undefined)
   for (let n = 0; n < 100; n += 1) {
@@ -119,4 +120,30 @@ test('all threads know the same scripts, and forget them together', async () => 
   await clients[0]?.ask('SCRIPT FLUSH', '+OK\r\n')
   await until(async () => (await take(2)).scripts.length === 0)
   expect(await take(1)).toEqual({ flushed: true, scripts: [] })
+})
+
+test('the scripts of a transaction are learnt one by one, in their order, and what comes after it comes after them', () => {
+  const scripts = createKnownScripts()
+  const list = [evalOf('return 1'), evalOf('return 2'), evalOf('return 3')]
+  let looks = 0
+  const queued = new Proxy(list, {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && /^\d+$/.test(name)) looks += 1
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  expect([scripts.learnLater(queued, 300), looks]).toEqual([true, 0])
+  expect([scripts.learnNext(), looks]).toEqual([true, 1])
+  scripts.learn({ name: 'SCRIPT', args: [Buffer.from('FLUSH')], cutShort: false })
+  // They are being learnt already.
+  expect(scripts.learnLater([evalOf('return 4')], 100)).toBe(false)
+  // A handover does not wait for the rest.
+  expect(textsOf(scripts.take('successor', true))).toEqual(['return 4'])
+  expect(scripts.learnNext()).toBe(false)
+})
+
+test('of a script of more than a megabyte nothing is kept', () => {
+  const scripts = createKnownScripts()
+  scripts.learn(evalOf(`return ${'1'.repeat(1_100_000)}`))
+  expect(scripts.take('successor', true).scripts).toEqual([])
 })

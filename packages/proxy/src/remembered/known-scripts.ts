@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { TakenScripts } from '@fairlead/api'
+import { createBacklog } from './backlog.ts'
 import { type Command, wordAt } from './command.ts'
 
 /**
@@ -7,8 +8,15 @@ import { type Command, wordAt } from './command.ts'
  * handover gives them to the next primary (ADR 20).
  */
 export interface KnownScripts {
-  /** The engine has executed the command, directly or in a successful EXEC. */
+  /** The engine has executed the command. */
   learn(command: Command): void
+  /**
+   * The engine has executed these in a transaction, of which so many `bytes` are kept. There may be 100,000 scripts, so each is learnt by a call of
+   * `learnNext`: true if calls have to begin now.
+   */
+  learnLater(commands: readonly Command[], bytes: number): boolean
+  /** Learns the next one of those commands. False: none is left. */
+  learnNext(): boolean
   /** A client is about to use a script: it counts as used last. Answers the script, if it is known. */
   use(command: Command): Script | undefined
   /** The engine has executed the script: it has it, although clients may have flushed scripts in between. */
@@ -25,6 +33,10 @@ export interface KnownScripts {
 /** The most bytes of all texts of an endpoint; each text counts as more than its length, because short ones have a cost, too. */
 export const MOST_SCRIPT_BYTES = 4 * 1024 * 1024
 const SCRIPT_COSTS = 256
+/** A longer one is not kept: of requests outside of transactions no more is read, and its hash takes milliseconds. */
+const LONGEST_SCRIPT_BYTES = 1024 * 1024
+/** How much may wait to be learnt: two of the largest transactions. Of further ones the scripts are not learnt. */
+const MOST_UNLEARNT_BYTES = 32 * 1024 * 1024
 /** How many engines are remembered: a replacement for each group of the largest database, and a few more. */
 const MOST_ENGINES = 256
 
@@ -47,43 +59,46 @@ export function createKnownScripts({
   const shelf = createShelf(mostBytes)
   /** By engine, the number of the last script that it has been told of. */
   const told = new Map<string, number>()
+  /** What transactions have executed, and what came after that. */
+  const unlearnt = createBacklog<Command | Script>(MOST_UNLEARNT_BYTES)
   let last = 0
   let flushedAt = 0
 
   const add = (text: string, sha: string): void => {
-    if (costOf(text) > mostBytes || shelf.use(sha) !== undefined) return
-    last += 1
-    shelf.put({ text, sha, number: last })
+    if (costOf(text) <= mostBytes && shelf.use(sha) === undefined) shelf.put({ text, sha, number: ++last })
   }
   const forget = (): void => {
     shelf.clear()
-    last += 1
-    flushedAt = last
+    flushedAt = ++last
+  }
+  const learnNow = (one: Command | Script): void => {
+    const text = textOf(one)
+    if (text !== undefined) add(text.toString('latin1'), 'sha' in one ? one.sha : hash('sha1', text, 'hex'))
+    else if (isFlush(one)) {
+      forget()
+      onForget()
+    }
+  }
+  const learnNext = (): boolean => {
+    const next = unlearnt.next()
+    if (next !== undefined) learnNow(next)
+    return !unlearnt.isEmpty
+  }
+  const learn = (one: Command | Script): void => {
+    if (unlearnt.isEmpty) learnNow(one)
+    else unlearnt.add([one], SCRIPT_COSTS + (textOf(one)?.length ?? 0))
   }
   return {
-    learn(command) {
-      const text = textOf(command)
-      if (text !== undefined) add(text.toString('latin1'), createHash('sha1').update(text).digest('hex'))
-      else if (command.name === 'SCRIPT' && wordAt(command, 0) === 'FLUSH') {
-        forget()
-        onForget()
-      }
+    ...{ learn, keep: learn, learnNext, forget },
+    learnLater(commands, bytes) {
+      const isIdle = unlearnt.isEmpty
+      unlearnt.add(commands, bytes)
+      return isIdle && !unlearnt.isEmpty
     },
-    use(command) {
-      const [first] = command.args
-      if (first === undefined) return undefined
-      const word = first.toString('latin1')
-      if (byHash.has(command.name)) return shelf.use(word.toLowerCase())
-      return byText.has(command.name) ? shelf.use(shelf.hashOf(word)) : undefined
-    },
-    keep: ({ text, sha }) => add(text, sha),
-    forget,
+    use: (command) => useOf(shelf, command),
     take(engine, all) {
-      const from = told.get(engine) ?? 0
-      told.delete(engine)
-      told.set(engine, last)
-      const [oldest] = told.keys()
-      if (told.size > MOST_ENGINES && oldest !== undefined) told.delete(oldest)
+      while (learnNext());
+      const from = noteTold(told, engine, last)
       const scripts = shelf.all().filter(({ number }) => all || number > from)
       return {
         flushed: flushedAt > from,
@@ -91,6 +106,22 @@ export function createKnownScripts({
       }
     },
   }
+}
+
+function useOf(shelf: Shelf, { name, args: [first] }: Command): Script | undefined {
+  if (first === undefined || first.length > LONGEST_SCRIPT_BYTES) return undefined
+  if (byHash.has(name)) return shelf.use(first.toString('latin1').toLowerCase())
+  return byText.has(name) ? shelf.use(shelf.hashOf(first.toString('latin1'))) : undefined
+}
+
+/** The engine is told of all scripts up to the number `last`. Answers up to which it had been told before. */
+function noteTold(told: Map<string, number>, engine: string, last: number): number {
+  const from = told.get(engine) ?? 0
+  told.delete(engine)
+  told.set(engine, last)
+  const [oldest] = told.keys()
+  if (told.size > MOST_ENGINES && oldest !== undefined) told.delete(oldest)
+  return from
 }
 
 interface Shelf {
@@ -152,10 +183,19 @@ export const scriptCommands: Readonly<Record<string, number>> = {
   SCRIPT: 2,
 }
 
-function textOf(command: Command): Buffer | undefined {
-  const { name, args, cutShort } = command
+function isFlush(one: Command | Script): boolean {
+  return 'args' in one && one.name === 'SCRIPT' && wordAt(one, 0) === 'FLUSH'
+}
+
+function textOf(one: Command | Script): Buffer | string | undefined {
+  if ('sha' in one) return one.text
+  const { name, args, cutShort } = one
   // Then it is not known which of its arguments were kept.
   if (cutShort) return undefined
-  if (byText.has(name)) return args[0]
-  return name === 'SCRIPT' && wordAt(command, 0) === 'LOAD' ? args[1] : undefined
+  const text = byText.has(name)
+    ? args[0]
+    : name === 'SCRIPT' && wordAt(one, 0) === 'LOAD'
+      ? args[1]
+      : undefined
+  return (text?.length ?? 0) > LONGEST_SCRIPT_BYTES ? undefined : text
 }

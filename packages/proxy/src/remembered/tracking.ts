@@ -1,4 +1,4 @@
-import { type Command, wordAt } from './command.ts'
+import { type Command, hasWord, wordAt } from './command.ts'
 import type { ConnectionState, Tracking } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
 import type { Unmovable } from './unmovable.ts'
@@ -20,8 +20,7 @@ export function afterTracking(state: ConnectionState, command: Command, isSure =
     }
   if (onOrOff !== 'ON') return state
   // It names another connection by a number that only this engine knows.
-  if (args.some((_, at) => wordAt(command, at) === 'REDIRECT'))
-    return { ...state, unmovable: state.unmovable ?? redirected }
+  if (hasWord(args, 'REDIRECT')) return { ...state, unmovable: state.unmovable ?? redirected }
   const tracking = [...keptBefore(state.tracking, command, isSure), { args, isSure }]
   return isTooLong(tracking.flatMap((each) => each.args))
     ? tooLong(state, 'CLIENT TRACKING')
@@ -32,10 +31,6 @@ export function afterTracking(state: ConnectionState, command: Command, isSure =
 function keptBefore(before: readonly Tracking[], { args }: Command, isSure: boolean): readonly Tracking[] {
   if (!isSure) return before.filter((each) => each.isSure || !isSame(each.args, args))
   return hasWord(args, 'BCAST') ? before.filter((each) => !each.isSure || hasWord(each.args, 'PREFIX')) : []
-}
-
-function hasWord(args: readonly Buffer[], word: string): boolean {
-  return args.some((each) => each.toString('latin1').toUpperCase() === word)
 }
 
 function isSame(one: readonly Buffer[], other: readonly Buffer[]): boolean {

@@ -1,5 +1,5 @@
 import { encodeCommand } from '@fairlead/engine'
-import { type Command, wordAt } from './command.ts'
+import { type Command, hasWord, wordAt } from './command.ts'
 import { argsForEngine, isScan } from './scan-cursors.ts'
 
 /** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and there is no other reference to them. */
@@ -43,9 +43,13 @@ export function createTransaction(): Transaction {
 /** No transaction needs more. One with more cannot move once it is executed. */
 export const MOST_CHANGES = 10_000
 
+const WORD_COSTS = 64
+
 /** A command costs its object and those of its arguments, too. */
 export function sizeOf({ name, args }: Command): number {
-  return args.reduce((sum, arg) => sum + arg.length + 64, name.length + 64)
+  let size = name.length + WORD_COSTS
+  for (const { length } of args) size += length + WORD_COSTS
+  return size
 }
 
 /** The state after the engine has queued `command`, or refused to. */
@@ -89,9 +93,9 @@ export function isChange({ name }: Command): boolean {
  * OFF and SKIP (redis, and valkey before 9), a login that fails (valkey 8).
  */
 export function mayCutReply(command: Command): boolean {
-  const { name, args } = command
+  const { name, args, cutShort } = command
   if (name === 'CLIENT') return wordAt(command, 0) === 'REPLY' && wordAt(command, 1) !== 'ON'
-  return name === 'AUTH' || (name === 'HELLO' && args.some((_, at) => wordAt(command, at) === 'AUTH'))
+  return name === 'AUTH' || (name === 'HELLO' && (cutShort || hasWord(args, 'AUTH')))
 }
 
 /** The commands that open it at another engine, of this `generation`; those without `must` may be refused, and some are meant to be. */

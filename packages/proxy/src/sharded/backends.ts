@@ -6,7 +6,7 @@ import { nextTurnOf } from '../forwarding/turns.ts'
 import { nowDoing } from '../heartbeat/breadcrumb.ts'
 import { type ConnectionState, freshState, isSubscribed } from '../remembered/connection-state.ts'
 import { endRouter } from './close-router.ts'
-import { finish, give, isHeldBack, orderReplies } from './order-replies.ts'
+import { finish, give, isHeldBack, joined, orderReplies } from './order-replies.ts'
 import { flushOutgoing } from './outgoing.ts'
 import {
   type Backend,
@@ -110,7 +110,7 @@ function answerInstead(backend: Backend, pendingReply: PendingReply, error: Buff
     return
   }
   backend.pending.shift()
-  pendingReply.take(error)
+  pendingReply.take([error])
 }
 
 /** Forwards the bytes that the backends were given. */
@@ -138,7 +138,15 @@ export async function ask(
   backend: Backend,
   command: readonly (string | Uint8Array)[] | Buffer,
 ): Promise<Buffer> {
-  const { promise, resolve } = Promise.withResolvers<Buffer>()
+  return joined(await askForParts(backend, command))
+}
+
+/** The same for a reply that may be long: in the pieces in which it came. */
+export async function askForParts(
+  backend: Backend,
+  command: readonly (string | Uint8Array)[] | Buffer,
+): Promise<readonly Buffer[]> {
+  const { promise, resolve } = Promise.withResolvers<readonly Buffer[]>()
   backend.pending.push(makePendingReply({ take: resolve }))
   await feed(backend, Buffer.isBuffer(command) ? command : encodeCommand(command))
   return promise

@@ -1,4 +1,5 @@
 import { ARRAY, createReplyScanner, type ParsedReply, parseReply, scanReply } from '@fairlead/engine'
+import { capitalsOf } from '../remembered/command.ts'
 import { findWord, wordAt } from './read-words.ts'
 
 /** The place of the first key of a command; the engine itself checks all others, and refuses keys of other slots. */
@@ -31,7 +32,7 @@ export function findFirstKey(rule: CommandRule, request: Buffer, isWhole: boolea
   if (rule.subcommands.size > 0) {
     const name = wordAt(request, 1)
     if (name === undefined) return isWhole ? null : 'more'
-    const sub = rule.subcommands.get(name.toString('latin1').toUpperCase())
+    const sub = rule.subcommands.get(capitalsOf(name))
     if (sub !== undefined) return findFirstKey(sub, request, isWhole)
   }
   for (const place of rule.places) {

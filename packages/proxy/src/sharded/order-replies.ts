@@ -81,19 +81,23 @@ function endReply(backend: Backend): void {
     if (head !== undefined) finish(backend, head)
     return
   }
-  const whole = backend.parts.length === 1 ? (backend.parts[0] ?? nothing) : Buffer.concat(backend.parts)
+  const { parts } = backend
   // Bytes of an answer of several groups are counted until that answer is sent.
   if (head === undefined || head.take === null || !backend.router.busy)
     letGo(backend.router, backend.partBytes)
   backend.parts = []
   backend.partBytes = 0
-  takeWhole(backend, head, whole)
+  takeWhole(backend, head, parts)
 }
 
-const nothing = Buffer.alloc(0)
-
-function takeWhole(backend: Backend, head: PendingReply | undefined, whole: Buffer): void {
+function takeWhole(backend: Backend, head: PendingReply | undefined, parts: readonly Buffer[]): void {
   const { router, replies } = backend
+  if (head?.take && replies.type !== PUSH && !isMessage(backend, head)) {
+    backend.pending.shift()
+    head.take(parts)
+    return
+  }
+  const whole = joined(parts)
   if (head !== undefined && isConfirmation(backend, head)) {
     give(backend, head, whole, 0, whole.length)
     if (head.confirmations !== null) head.confirmations.left -= 1
@@ -102,11 +106,6 @@ function takeWhole(backend: Backend, head: PendingReply | undefined, whole: Buff
   }
   if (head === undefined || replies.type === PUSH || isMessage(backend, head)) {
     sendBetween(backend, whole)
-    return
-  }
-  if (head.take !== null) {
-    backend.pending.shift()
-    head.take(whole)
     return
   }
   const redirect = replies.type === ERROR ? readRedirect(replies.text, head.slot, head.isEngines) : null
@@ -119,6 +118,12 @@ function takeWhole(backend: Backend, head: PendingReply | undefined, whole: Buff
   }
   give(backend, head, whole, 0, whole.length)
   finish(backend, head)
+}
+
+/** Not for long replies: of 64 MB the copy takes some 30 ms, for which all clients of all databases wait. */
+export function joined(parts: readonly Buffer[]): Buffer {
+  const [first] = parts
+  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)
 }
 
 function isConfirmation({ replies }: Backend, { confirmations }: PendingReply): boolean {

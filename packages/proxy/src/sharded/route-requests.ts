@@ -1,14 +1,16 @@
-import { gather, hashSlot, isBetweenRequests, scanRequest, takeGathered } from '@fairlead/engine'
+import { gather, hashSlot, isBetweenRequests, RESTS, takeGathered } from '@fairlead/engine'
+import { findEndOfRequest } from '../forwarding/find-end.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS } from '../forwarding/turns.ts'
+import { capitalsOf } from '../remembered/command.ts'
 import { subscriptions } from '../remembered/commands.ts'
 import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
 import { asArray } from './as-array.ts'
 import { backendFor, backendOfSlot, flushBackends, LARGEST_FED_BYTES, pass } from './backends.ts'
 import { dropRouter, endRouter } from './close-router.ts'
-import { findFirstKey } from './command-rules.ts'
 import { answer, crossSlot, doExclusively, errorReply, takeSilence } from './exclusive.ts'
 import { hasStrayKey } from './has-stray-key.ts'
 import { countPart } from './kept-parts.ts'
+import { keyOf } from './key-of.ts'
 import { flushOutgoing } from './outgoing.ts'
 import { hasSignedIn, judgeSender } from './prove-login.ts'
 import { readWords } from './read-words.ts'
@@ -45,9 +47,9 @@ export function setClientBytesAside(router: Router, chunk: Buffer): void {
   stash(router, chunk)
 }
 
-/** A request that was sent in part is completed. */
+/** A request that was sent in part is completed, when it is the client's turn. */
 function mustWait({ gated, rest, yielded, pending }: Router): boolean {
-  return (gated || yielded || pending.size > MOST_PENDING) && rest === null
+  return yielded || ((gated || pending.size > MOST_PENDING) && rest === null)
 }
 
 /** The client has had its turn. Its next bytes wait until others have had theirs. */
@@ -118,13 +120,16 @@ function route(router: Router, chunk: Buffer): void {
       putBack(router, chunk.subarray(at))
       break
     }
-    const end = scanRequest(requests, chunk, at)
+    const end = findEndOfRequest(requests, chunk, at)
+    if (end === RESTS) letOthersGo(router)
     if (requests.error !== undefined) {
       router.lastError = `ERR Protocol error: ${requests.error}`
       break
     }
     if (end < 0) {
-      takePart(router, chunk.subarray(at))
+      const to = end === RESTS ? requests.restsAt : chunk.length
+      takePart(router, chunk.subarray(at, to))
+      putBack(router, chunk.subarray(to))
       break
     }
     done += NOTED_COSTS + Math.floor((router.part.length + end - at) / LOOKED_AT_BYTES)
@@ -229,8 +234,9 @@ function beginLarge(router: Router): void {
 function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
   const { shards, transaction } = router
   const words = readWords(bytes, 2)
-  const name = words[0]?.toString('latin1').toUpperCase()
-  if (name === undefined) return 'more'
+  const [first] = words
+  if (first === undefined) return 'more'
+  const name = capitalsOf(first)
   const request: Request = { name, bytes, isWhole }
   const treat = transaction === null ? specialCommands.get(name) : undefined
   if (treat !== undefined) {
@@ -240,7 +246,7 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
   }
   // Inside of a transaction it would be queued.
   if (shards.areRulesOld && !router.triedRules && transaction === null) return renewRules(router)
-  const key = keyOf(router, request, words)
+  const key = keyOf(shards.rules, request, words)
   if (key === 'more') return 'more'
   const isStray = name === 'MSETEX' && isWhole && hasStrayKey(bytes)
   if (transaction !== null) return routeQueued(router, request, key, isStray)
@@ -250,13 +256,6 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
   }
   const slot = key === null ? -1 : hashSlot(key)
   return sendRequest(router, backendOfSlot(router, slot), request, slot)
-}
-
-function keyOf({ shards }: Router, { name, bytes, isWhole }: Request, words: readonly Buffer[]) {
-  const { known, other } = shards.rules
-  const rule = known.get(name) ?? other
-  if (rule.index === 1) return words[1] ?? (isWhole ? null : 'more')
-  return findFirstKey(rule, bytes, isWhole)
 }
 
 function routeSpecial(router: Router, request: Request, treatment: Treatment): Routed {

@@ -143,7 +143,7 @@ export interface PendingReply {
   attempts: number
   /** SUBSCRIBE a b gets two answers, which begin with `word`. */
   confirmations: { readonly word: string; left: number } | null
-  readonly take: ((reply: Buffer) => void) | null
+  readonly take: ((parts: readonly Buffer[]) => void) | null
 }
 
 /** A request that a shard has refused with MOVED or ASK. */

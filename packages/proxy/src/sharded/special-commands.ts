@@ -1,4 +1,5 @@
 import { hashSlot } from '@fairlead/engine'
+import { capitalsOf } from '../remembered/command.ts'
 import { type Act, crossSlot, errorReply, ok } from './exclusive.ts'
 import { askWhetherStranger, hasSignedIn } from './prove-login.ts'
 import { countWords, findWord, wordAt } from './read-words.ts'
@@ -179,5 +180,6 @@ export const specialCommands: ReadonlyMap<string, Treat> = new Map(
 )
 
 function nameAt(request: Buffer, at: number): string {
-  return (wordAt(request, at)?.toString('latin1') ?? '').toUpperCase()
+  const word = wordAt(request, at)
+  return word === undefined ? '' : capitalsOf(word)
 }

@@ -1,36 +1,37 @@
 import { isReplyError, parseReply } from '@fairlead/engine'
 import { nowDoing } from '../heartbeat/breadcrumb.ts'
-import { ask, backendFor, DEFAULT_GROUP, nextTurn } from './backends.ts'
+import { ask, askForParts, backendFor, DEFAULT_GROUP, nextTurn } from './backends.ts'
 import { errorReply } from './exclusive.ts'
-import { advance } from './order-replies.ts'
+import { advance, joined } from './order-replies.ts'
 import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readWords } from './read-words.ts'
 import { type Backend, makePendingReply, type Router } from './router.ts'
 
 /** The answers of the engines of all groups, in the order of the groups. */
 async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[]> {
-  return askEach(
-    router,
-    router.shards.upstreams.map((_, group) => () => backendFor(router, group)),
-    request,
-  )
+  return askEach(router, allBackends(router), request)
+}
+
+function allBackends(router: Router): readonly (() => Backend)[] {
+  return router.shards.upstreams.map((_, group) => () => backendFor(router, group))
 }
 
 /** The most bytes of a request that is passed on to several groups in one turn of the event loop. */
 const LARGEST_AT_ONCE_BYTES = 16 * 1024
 
 /** Each backend parses a large request: others have their turn between two backends. */
-async function askEach(
+async function askEach<Reply = Buffer>(
   router: Router,
   backends: readonly (() => Backend)[],
   request: Buffer,
-): Promise<readonly Buffer[]> {
-  const replies: Promise<Buffer>[] = []
+  askOne: (backend: Backend, request: Buffer) => Promise<Reply> = ask as typeof askOne, // the default of Reply says so
+): Promise<readonly Reply[]> {
+  const replies: Promise<Reply>[] = []
   for (const backend of backends) {
     if (replies.length > 0 && request.length > LARGEST_AT_ONCE_BYTES) await nextTurn(router)
     if (router.closed) return []
     nowDoing('splits a request over the groups for', router.visitor.crumb)
-    replies.push(ask(backend(), request))
+    replies.push(askOne(backend(), request))
   }
   return Promise.all(replies)
 }
@@ -128,21 +129,42 @@ export async function concatenate(
   request: Buffer,
   isSilent: boolean,
 ): Promise<Buffer | null> {
-  const replies = await askAll(router, request)
+  const replies = await askEach(router, allBackends(router), request, askForParts)
   nowDoing('puts replies of the groups together for', router.visitor.crumb)
-  const error = replies.find(isError)
-  if (error !== undefined) return error
+  const error = replies.find((parts) => isError(beginningOf(parts)))
+  if (error !== undefined) return joined(error)
   if (isSilent) return null
-  const heads = replies.map((reply) => reply.indexOf('\n') + 1)
+  const heads = replies.map((parts) => beginningOf(parts).indexOf('\n') + 1)
   const count = replies.reduce(
-    (all, reply, n) => all + Number(reply.toString('latin1', 1, (heads[n] ?? 0) - 2)),
+    (all, parts, n) => all + Number(beginningOf(parts).toString('latin1', 1, (heads[n] ?? 0) - 2)),
     0,
   )
   await tellInTurns(router, [
     Buffer.from(`*${count}\r\n`),
-    ...replies.map((reply, n) => reply.subarray(heads[n])),
+    ...replies.flatMap((parts, n) => without(parts, heads[n] ?? 0)),
   ])
   return null
+}
+
+/** As much of a reply as its head may take. */
+const LONGEST_HEAD_BYTES = 64
+
+function beginningOf(parts: readonly Buffer[]): Buffer {
+  const [first] = parts
+  return (first !== undefined && first.length >= LONGEST_HEAD_BYTES ? first : joined(parts)).subarray(
+    0,
+    LONGEST_HEAD_BYTES,
+  )
+}
+
+/** Without so many bytes at the beginning. */
+function without(parts: readonly Buffer[], bytes: number): readonly Buffer[] {
+  let left = bytes
+  return parts.map((part) => {
+    const rest = part.subarray(left)
+    left -= Math.min(left, part.length)
+    return rest
+  })
 }
 
 /** The bytes that are sent in one turn. */
@@ -193,13 +215,14 @@ export async function scan(router: Router, request: Buffer, isSilent: boolean): 
   const cursor = BigInt(text)
   const group = cursor % groups
   const own = Buffer.from(String(cursor / groups))
-  const reply = await ask(backendFor(router, Number(group)), withSecond(request, name, given, own))
-  if (isError(reply)) return reply
-  const [, head = '', next = '0'] = /^(\*2\r\n)\$\d+\r\n(\d+)\r\n/.exec(reply.toString('latin1', 0, 64)) ?? []
+  const reply = await askForParts(backendFor(router, Number(group)), withSecond(request, name, given, own))
+  const beginning = beginningOf(reply)
+  if (isError(beginning)) return joined(reply)
+  const [, head = '', next = '0'] = /^(\*2\r\n)\$\d+\r\n(\d+)\r\n/.exec(beginning.toString('latin1')) ?? []
   const length = head.length + `$${next.length}\r\n${next}\r\n`.length
   const after = nextCursor(BigInt(next), group, groups)
-  const parts = [Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), reply.subarray(length)]
-  if (reply.length <= LARGEST_AT_ONCE_BYTES) return Buffer.concat(parts)
+  const parts = [Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), ...without(reply, length)]
+  if (parts.reduce((sum, part) => sum + part.length, 0) <= LARGEST_AT_ONCE_BYTES) return joined(parts)
   // The answer is not copied again, and not written all at once.
   if (!isSilent) await tellInTurns(router, parts)
   return null
