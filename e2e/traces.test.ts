@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build } from '../proof/engine-pairs.ts'
 import { type Collector, startCollector } from '../proof/start-collector.ts'
@@ -36,6 +38,7 @@ let collector: Collector
 let fairlead: Fairlead
 let uid: number
 let action: string
+let restartedMs: number
 beforeAll(async () => {
   collector = await startCollector('x-key')
   const env = {
@@ -59,9 +62,20 @@ async function upgrade(traceparent: string): Promise<string> {
   const answer = await fetch(new URL(`/v1/bdbs/${uid}/upgrade`, fairlead.url), {
     method: 'POST',
     headers: { authorization: `Bearer ${fairlead.token}`, 'content-type': 'application/json', traceparent },
-    body: JSON.stringify({ engine_version: build('valkey', '8.1') }),
+    body: JSON.stringify({ engine_version: build('valkey', '8.1'), rollback_window: 'until_finalized' }),
   })
   const { action_uid } = (await answer.json()) as { readonly action_uid: string }
+  // The second half is done by another process of the server.
+  const params = { uid: action_uid }
+  await until(
+    'the rollback window',
+    async () => (await fairlead.api.getAction({ params })).hold_reason === 'until_finalized',
+    { withinMs: 120_000 },
+  )
+  await fairlead.server.end('SIGTERM')
+  restartedMs = Date.now()
+  await fairlead.server.start()
+  await fairlead.api.finalizeAction({ params })
   expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
   return action_uid
 }
@@ -106,6 +120,57 @@ describe('the trace of an upgrade', () => {
       ({ parentSpanId }) => !byId.has(parentSpanId ?? '') && parentSpanId !== ourSpan,
     )
     expect(orphans.map(({ name }) => name)).toEqual([])
+  })
+
+  test('has what the agent and the proxy did meanwhile', async () => {
+    const spans = await spansOfUpgrade()
+    const byId = new Map(spans.map((span) => [span.spanId, span]))
+    const partOf = ({ attributes }: SentSpan) =>
+      attributes.find(({ key }) => key === 'fairlead.part')?.value['stringValue']
+    const orders = spans.filter(({ kind, name }) => kind === 2 && name !== 'POST /v1/bdbs/:uid/upgrade')
+    for (const [part, name] of [
+      ['agent', 'PUT /agent/shards/:id'],
+      ['proxy', 'POST /proxy/endpoints/:id/hold'],
+      ['proxy', 'POST /proxy/endpoints/:id/switch'],
+    ] as const) {
+      const order = named(orders, name)
+      expect(partOf(order)).toBe(part)
+      // Its parent is the order as the server sent it.
+      expect(byId.get(order.parentSpanId ?? '')).toMatchObject({
+        kind: 3,
+        name: expect.stringMatching(`^${part} `),
+      })
+    }
+    const start = named(spans, 'start engine')
+    expect([partOf(start), byId.get(start.parentSpanId ?? '')?.name]).toEqual([
+      'agent',
+      'PUT /agent/shards/:id',
+    ])
+    const held = named(spans, 'clients held')
+    const switched = named(orders, 'POST /proxy/endpoints/:id/switch')
+    expect(BigInt(held.endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(switched.endTimeUnixNano))
+    const waits = spans.filter(({ name }) => name.startsWith('wait '))
+    expect(waits.map(({ name }) => name)).toContain('wait until_finalized')
+  })
+
+  test('goes on after a restart of the server', async () => {
+    const spans = await spansOfUpgrade()
+    const whole = named(spans, 'action upgrade')
+    const later = spans.filter(
+      ({ name, startTimeUnixNano }) =>
+        name.startsWith('step ') && BigInt(startTimeUnixNano) > BigInt(restartedMs) * 1_000_000n,
+    )
+    expect(later.length).toBeGreaterThan(0)
+    for (const step of [...later, named(spans, 'step hand-over')])
+      expect(step.parentSpanId).toBe(whole.spanId)
+  })
+
+  test('has the action in the log of the proxy by its id', async () => {
+    const log = readFileSync(join(fairlead.home, 'proxy', 'proxy.log'), 'utf8')
+    const orders = log.split('\n').filter((line) => line.includes('"an order"') && line.includes('/hold'))
+    expect(orders.map((line) => (JSON.parse(line) as { readonly request?: string }).request)).toContain(
+      action,
+    )
   })
 
   test('has times that fit into each other', async () => {

@@ -26,7 +26,14 @@ import {
   reportStatistics,
   tryBuild,
 } from '@fairlead/api'
-import { REQUEST_ID_HEADER, readRequestId, underRequest } from '@fairlead/engine'
+import {
+  createSpanBasket,
+  inSpan,
+  REQUEST_ID_HEADER,
+  readRequestId,
+  type SpanBasket,
+  underRequest,
+} from '@fairlead/engine'
 import fastify, {
   type FastifyError,
   type FastifyInstance,
@@ -66,7 +73,12 @@ export async function serveAgent(
     refuse(reply, 'not_found', `there is no ${request.method} ${request.url} here`),
   )
   serveTunnels(app.server, parts)
-  const mount = mountOn(app, parts)
+  const spans = createSpanBasket()
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    void reply.headers(spans.take(request.headers['traceparent']))
+    done()
+  })
+  const mount = mountOn(app, parts, spans)
   mount(reportNode, handlers.reportNode)
   mount(describeNode, handlers.describeNode)
   mount(readLife, handlers.readLife)
@@ -96,7 +108,7 @@ export async function serveAgent(
   }
 }
 
-function mountOn(app: FastifyInstance, parts: TunnelParts) {
+function mountOn(app: FastifyInstance, parts: TunnelParts, spans: SpanBasket) {
   return <Op extends Operation>(op: Op, handler: Handler<Op>): void => {
     const route = (on: FastifyInstance) =>
       on.route({
@@ -116,7 +128,9 @@ function mountOn(app: FastifyInstance, parts: TunnelParts) {
           const input = { params, body, file } as unknown as Input<Op>
           return underRequest(readRequestId(request.headers[REQUEST_ID_HEADER]), () => {
             if (op.fenced === true) parts.logger.info({ method: op.method, url: request.url }, 'an order')
-            return handler(input, abortedWithout(reply))
+            const span = { name: `${op.method} ${op.path}`, kind: 'server', attributes: ofAgent } as const
+            const work = async () => handler(input, abortedWithout(reply))
+            return spans.join(request.headers['traceparent'], () => inSpan(span, work))
           })
         },
       })
@@ -125,6 +139,8 @@ function mountOn(app: FastifyInstance, parts: TunnelParts) {
     else void app.register(async (room) => void route(takeAnything(room)))
   }
 }
+
+const ofAgent = { 'fairlead.part': 'agent' }
 
 /** A request with an epoch is checked by its epoch, whatever the operation. */
 async function passFence(

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { currentRequestId } from '@fairlead/engine'
 import type { Log } from './listen/cut-log.ts'
 import { createProxy } from './program/proxy.ts'
 import { countWorkers } from './workers/count-workers.ts'
@@ -40,8 +41,11 @@ if (values.check) {
   process.exit(0)
 }
 
-const log: Log = (what, details) =>
-  process.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), what, ...details })}\n`)
+const log: Log = (what, details) => {
+  const request = currentRequestId()
+  const line = { at: new Date().toISOString(), what, ...(request !== undefined && { request }), ...details }
+  process.stderr.write(`${JSON.stringify(line)}\n`)
+}
 const proxy = await createProxy({
   ...{ home, socketPath: socket ?? join(home, 'proxy.sock'), sentinel, workers, log },
   onBroken(why) {

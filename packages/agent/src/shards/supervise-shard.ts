@@ -1,5 +1,5 @@
 import { Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
-import { messageOf, underRequest } from '@fairlead/engine'
+import { atPlace, messageOf, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
 import { engineTarget, portsOf } from '../engine/engine-config.ts'
@@ -21,6 +21,7 @@ import { keepOomScore } from './oom-score.ts'
 import { renewCertificate } from './renew-certificate.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 import type { ShardState, Supervision, SupervisionSettings } from './supervision.ts'
+import { traceStarts } from './trace-starts.ts'
 import type { PlaceOfShard } from './users-of-ports.ts'
 import { putSpec, want } from './want-shard.ts'
 import { watchCrowd } from './watch-crowd.ts'
@@ -157,13 +158,8 @@ function firstState({ folder, wanted, last }: FoundShard, log: Logger): ShardSta
   return {
     ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
     ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
-    ...{
-      engine: watchEngine(),
-      settings: watchSettings(),
-      isSeen: false,
-      attention: createAttention(),
-      told: [],
-    },
+    ...{ engine: watchEngine(), settings: watchSettings(), isSeen: false, told: [] },
+    ...{ attention: createAttention(), starts: traceStarts(folder.id) },
     wake: () => undefined,
   }
 }
@@ -191,9 +187,9 @@ function openWorkplace(
   }
 }
 
-/** What it logs is of no request: the one that has put the shard is over soon. */
+/** What it logs, and what it does, is of no request: the one that has put the shard is over soon. */
 function begin(supervision: Supervision): Promise<void> {
-  return underRequest(undefined, () => loop(supervision))
+  return atPlace(undefined, () => underRequest(undefined, () => loop(supervision)))
 }
 
 async function loop(supervision: Supervision): Promise<void> {
@@ -250,6 +246,7 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
   switch (next.kind) {
     case 'start':
       state.view = { state: 'starting', why: '' }
+      state.starts.begins()
       return await startNext(supervision)
     case 'stop':
       state.view = { state: 'stopping', why: next.why }
@@ -258,10 +255,11 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
       return last?.identity ? await kill(place, last.identity, next.why) : undefined
     case 'record-exit':
       await recordLastExit(supervision)
+      state.starts.ends(true)
       return logEnd(log, state.last)
     case 'mark-ready':
-      if (last) await markReady(place, last)
-      return
+      state.starts.ends(false)
+      return last ? await markReady(place, last) : undefined
     case 'delete':
       await place.folder.remove()
       supervision.changes.gone(place.folder.id)
@@ -283,7 +281,10 @@ async function recordLastExit({ state, place }: Supervision): Promise<void> {
 async function startNext({ state, place, log }: Supervision): Promise<void> {
   await start(place, state.wanted, state.last)
   const failure = state.last?.ended
-  if (failure) log.error({ why: failure.why }, 'shard process cannot be started')
+  if (failure) {
+    state.starts.ends(true)
+    log.error({ why: failure.why }, 'shard process cannot be started')
+  }
   // Its death is noticed at once, not at the next look.
   void place.child?.ended.then(() => state.wake())
 }

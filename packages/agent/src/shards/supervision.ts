@@ -15,6 +15,7 @@ import type { View } from './describe-shard.ts'
 import type { SilenceRules } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 import type { StatisticsLog } from './statistics-log.ts'
+import type { StartTrace } from './trace-starts.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
 /** What all supervisors of a node share; times are milliseconds. */
@@ -51,6 +52,7 @@ export interface ShardState {
   /** By the last look: its engine has said how it is. */
   isSeen: boolean
   readonly attention: Attention
+  readonly starts: StartTrace
   /** The values from which the last report to the server was made; empty before the first report. */
   told: readonly unknown[]
   /** Ends the rest of the loop. */

@@ -2,12 +2,14 @@ import { Refusal, type ShardSpec } from '@fairlead/api'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
 import { type View, viewOfPut } from './describe-shard.ts'
 import { nextWanted } from './next-wanted.ts'
+import type { StartTrace } from './trace-starts.ts'
 
 /** What is wanted of a shard, and its view. */
 interface Wanting {
   wanted: WantedRecord
   view: View
   readonly last: ProcessRecord | null
+  readonly starts: Pick<StartTrace, 'asked'>
   /** Has the shard looked at now. */
   readonly wake: () => void
 }
@@ -22,7 +24,10 @@ export async function putSpec(state: Wanting, folder: ShardFolder, spec: ShardSp
   const next = nextWanted(state.wanted, spec, state.view.state)
   if (next === state.wanted) return
   await folder.writeWanted(next)
-  if (next.order > state.wanted.order) state.view = viewOfPut(state.last)
+  if (next.order > state.wanted.order) {
+    state.view = viewOfPut(state.last)
+    state.starts.asked()
+  }
   state.wanted = next
   state.wake()
 }

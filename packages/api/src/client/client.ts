@@ -17,7 +17,15 @@ export type Transport = (request: {
   /** A file goes out piece by piece, without a length. */
   readonly body?: string | Pieces
   readonly signal?: AbortSignal
-}) => Promise<{ readonly status: number; readonly text: string }>
+}) => Promise<Answered>
+
+/** An answer as it came. */
+export interface Answered {
+  readonly status: number
+  readonly text: string
+  /** Of an agent or a proxy: spans of theirs, where the request was of a trace. */
+  readonly spans?: string
+}
 
 /**
  * A function for each operation: it takes params, query and body, and answers as the operation does. It throws

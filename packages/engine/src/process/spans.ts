@@ -46,6 +46,35 @@ export function underTrace<T>(traceparent: string | undefined, spanId: string, w
     : work()
 }
 
+/** Runs `work` as a part of the trace that a header names, and that its sender wants recorded; in another process than the one that began the trace. */
+export function joinTrace<T>(traceparent: unknown, record: RecordSpan, work: () => T): T {
+  const parent = typeof traceparent === 'string' ? readTraceparent(traceparent) : undefined
+  if (parent?.isSampled !== true) return work()
+  return current.run({ traceId: parent.traceId, spanId: parent.spanId, record }, work)
+}
+
+/** The place in a trace of the current work; undefined: there is none. */
+export function currentPlace(): TracePlace | undefined {
+  const place = current.getStore()
+  return place?.traceId === undefined ? undefined : place
+}
+
+/** Records a span of this place that no function call spans: from `startMs` until now. Without a place, nothing. */
+export function recordSince(
+  place: TracePlace | undefined,
+  {
+    name,
+    startMs,
+    attributes,
+    isError = false,
+  }: Pick<Span, 'name' | 'startMs' | 'attributes'> & Partial<Pick<Span, 'isError'>>,
+): void {
+  if (place === undefined) return
+  const { traceId, spanId: parentId, record } = place
+  const kind = 'internal'
+  record({ traceId, spanId: newSpanId(), parentId, name, kind, attributes, isError, startMs, endMs: nowMs() })
+}
+
 /** The current place as a header `traceparent`; undefined: there is none. */
 export function currentTraceparent(): string | undefined {
   const place = current.getStore()

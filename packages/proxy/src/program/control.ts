@@ -10,11 +10,20 @@ import {
   Refusal,
   readEpoch,
 } from '@fairlead/api'
-import { messageOf } from '@fairlead/engine'
+import {
+  createSpanBasket,
+  inSpan,
+  messageOf,
+  REQUEST_ID_HEADER,
+  readRequestId,
+  type SpanBasket,
+  underRequest,
+} from '@fairlead/engine'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
 import type { Log } from '../listen/cut-log.ts'
+import { type HoldTrace, traceHolds } from './trace-holds.ts'
 
 /** The handlers of the proxy's operations. */
 export type ProxyHandlers = {
@@ -33,13 +42,23 @@ interface ControlParts {
   readonly log: Log
 }
 
+/** The same, and where spans of a trace lie until an answer takes them. */
+interface AnsweringParts extends ControlParts {
+  readonly spans: SpanBasket
+  readonly holds: HoldTrace
+}
+
 /**
  * Serves the operations of the proxy over the Unix socket at `path`. The umask of the program (main.ts) closes it to others from the
  * first moment: a mode that is set afterwards comes too late where an agent of root has given the socket to the server meanwhile.
  */
 export async function serveControl(path: string, parts: ControlParts): Promise<AsyncDisposable> {
+  const answering = { ...parts, spans: createSpanBasket(), holds: traceHolds() }
   const server = createServer((request, response) => {
-    void answer(request, response, parts)
+    const id = readRequestId(request.headers[REQUEST_ID_HEADER])
+    void underRequest(id, () =>
+      answering.spans.join(request.headers['traceparent'], () => answer(request, response, answering)),
+    )
   })
   await rm(path, { force: true })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -62,35 +81,53 @@ export async function serveControl(path: string, parts: ControlParts): Promise<A
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { handlers, fence, log }: ControlParts,
+  parts: AnsweringParts,
 ): Promise<void> {
+  const { spans, log } = parts
+  const traceparent = request.headers['traceparent']
   try {
-    const { name, params, search } = route(request)
-    const op: Operation = proxyOperations[name]
-    await passFence(op, request, fence)
-    const body = op.body ? parse(await readBody(request), op.body) : undefined
-    // Checked again, because another server may have taken over while the body was on its way: its sender may have been stopped.
-    await passFence(op, request, fence)
-    if (op.params && !Value.Check(op.params, params))
-      throw new Refusal('invalid_request', 'the id is not valid')
-    const query = op.query ? Value.Convert(op.query, search) : undefined
-    if (op.query && !Value.Check(op.query, query))
-      throw new Refusal('invalid_request', 'the query is not valid')
-    // The schemas above have checked the parts, so they are what the operation says.
-    const handler = handlers[name] as (input: unknown) => Promise<unknown>
-    const order = `${name} ${params['id'] ?? ''}`.trimEnd()
-    send(
-      response,
-      200,
-      await during('carries out the order', crumbOf(order), () => handler({ params, query, body })),
-    )
+    const body = await carryOut(request, parts)
+    send(response, 200, body, spans.take(traceparent))
   } catch (cause) {
     const refusal = cause instanceof Refusal ? cause : null
     const message = messageOf(cause)
     if (refusal === null) log('request failed', { url: request.url ?? '', message })
-    send(response, refusal?.status ?? 500, { error_code: refusal?.code ?? 'internal_error', message })
+    const body = { error_code: refusal?.code ?? 'internal_error', message }
+    send(response, refusal?.status ?? 500, body, spans.take(traceparent))
   }
 }
+
+async function carryOut(
+  request: IncomingMessage,
+  { handlers, fence, log, holds }: AnsweringParts,
+): Promise<unknown> {
+  const { name, params, search } = route(request)
+  const op: Operation = proxyOperations[name]
+  await passFence(op, request, fence)
+  const body = op.body ? parse(await readBody(request), op.body) : undefined
+  // Checked again, because another server may have taken over while the body was on its way: its sender may have been stopped.
+  await passFence(op, request, fence)
+  if (op.params && !Value.Check(op.params, params))
+    throw new Refusal('invalid_request', 'the id is not valid')
+  const query = op.query ? Value.Convert(op.query, search) : undefined
+  if (op.query && !Value.Check(op.query, query))
+    throw new Refusal('invalid_request', 'the query is not valid')
+  // The schemas above have checked the parts, so they are what the operation says.
+  const handler = handlers[name] as (input: unknown) => Promise<unknown>
+  const order = `${name} ${params['id'] ?? ''}`.trimEnd()
+  const span = { name: `${op.method} ${op.path}`, kind: 'server', attributes: ofProxy } as const
+  const about = { name, id: params['id'] ?? '', body }
+  const result = await holds.around(about, () =>
+    inSpan(span, () =>
+      during('carries out the order', crumbOf(order), () => handler({ params, query, body })),
+    ),
+  )
+  // Not before: clients may be held meanwhile.
+  if (op.fenced === true) setImmediate(() => log('an order', { method: op.method, url: request.url ?? '' }))
+  return result
+}
+
+const ofProxy = { 'fairlead.part': 'proxy' }
 
 /** Checks the epoch of a request that has one, whatever the operation. */
 async function passFence(op: Operation, { headers }: IncomingMessage, fence: EpochFence): Promise<void> {
@@ -99,8 +136,13 @@ async function passFence(op: Operation, { headers }: IncomingMessage, fence: Epo
   else if (op.fenced === true) fence.admitUnnamed()
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
 /** The requested operation, the parameters in its path, and the query. */

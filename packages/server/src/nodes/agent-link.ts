@@ -9,7 +9,14 @@ import {
   printEpoch,
   type Transport,
 } from '@fairlead/api'
-import { inSpan, requestIdHeader } from '@fairlead/engine'
+import {
+  currentPlace,
+  currentTraceparent,
+  inSpan,
+  isTraced,
+  readCarriedSpans,
+  requestIdHeader,
+} from '@fairlead/engine'
 import { socketTransport } from './socket-transport.ts'
 
 /** The operations of an agent, each a function; it throws AgentUnreachable when no answer comes. */
@@ -42,17 +49,32 @@ export function connectAgent(
   const unreachable = (cause: Error) =>
     new AgentUnreachable(`the agent does not answer: ${cause.message}`, { cause })
   const transport = socketTransport(socketPath, { withinMs, unreachable })
-  const named: Transport = (request) =>
-    transport({ ...request, headers: { ...request.headers, ...requestIdHeader() } })
-  return createClient(operations, underEpoch(traceOrders('agent', named), epoch))
+  return createClient(operations, underEpoch(traceOrders('agent', underOwnId(transport)), epoch))
 }
 
-/** Each order is a span of the current trace, if there is one: its path, which has ids of shards and endpoints, and nothing of its body. */
+/**
+ * Each order is a span of the current trace, if there is one: its path, which has ids of shards and endpoints, and nothing of its body. The answer
+ * brings the spans of the process that carried it out. The agent is trusted with those of other traces, of work that took longer.
+ */
 export function traceOrders(to: 'agent' | 'proxy', transport: Transport): Transport {
   return (request) => {
+    if (!isTraced()) return transport(request)
     const { method, path } = request
-    return inSpan({ name: `${to} ${method} ${path.split('?')[0]}`, kind: 'client' }, () => transport(request))
+    return inSpan({ name: `${to} ${method} ${path.split('?')[0]}`, kind: 'client' }, async () => {
+      const place = currentPlace()
+      const traceparent = currentTraceparent()
+      const headers = { ...request.headers, ...(traceparent !== undefined && { traceparent }) }
+      const answer = await transport({ ...request, headers })
+      for (const span of readCarriedSpans(answer.spans ?? ''))
+        if (to === 'agent' || span.traceId === place?.traceId) place?.record(span)
+      return answer
+    })
   }
+}
+
+/** Names the current request in each request, for logs. */
+export function underOwnId(transport: Transport): Transport {
+  return (request) => transport({ ...request, headers: { ...request.headers, ...requestIdHeader() } })
 }
 
 /** Names the epoch in each request. Throws StaleEpoch for an answer that refuses it. */

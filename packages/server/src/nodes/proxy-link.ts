@@ -1,5 +1,5 @@
 import { type Client, createClient, type Epoch, type proxyOperations } from '@fairlead/api'
-import { AgentUnreachable, traceOrders, underEpoch } from './agent-link.ts'
+import { AgentUnreachable, traceOrders, underEpoch, underOwnId } from './agent-link.ts'
 import { checkAnswers } from './check-answers.ts'
 import { socketTransport } from './socket-transport.ts'
 
@@ -29,7 +29,7 @@ export function connectProxy(
   const transport = socketTransport(socketPath, { ...bounds, unreachable })
   return checkAnswers(
     operations,
-    createClient(operations, underEpoch(traceOrders('proxy', transport), epoch)),
+    createClient(operations, underEpoch(traceOrders('proxy', underOwnId(transport)), epoch)),
     unreachable,
   )
 }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Transport } from '@fairlead/api'
+import { SPANS_HEADER } from '@fairlead/engine'
 
 /** A report of ten thousand shards is a fifth of this. */
 const MOST_BYTES = 64 << 20
@@ -36,7 +37,7 @@ export function socketTransport(
         },
         (response) => {
           readText(response, mostBytes).then(
-            (text) => resolve({ status: response.statusCode ?? 0, text }),
+            (text) => resolve({ status: response.statusCode ?? 0, text, ...spansIn(response) }),
             fail,
           )
         },
@@ -50,6 +51,11 @@ export function socketTransport(
       if (typeof body === 'object') pipeline(body, sent).catch(fail)
       else sent.end(body)
     })
+}
+
+function spansIn({ headers }: IncomingMessage): { readonly spans?: string } {
+  const { [SPANS_HEADER]: spans } = headers
+  return typeof spans === 'string' ? { spans } : {}
 }
 
 function readText(response: IncomingMessage, mostBytes: number): Promise<string> {

@@ -8,6 +8,7 @@ import type { LaneRecord, Waiting } from '../../core/state/lane-record.ts'
 import { findGroup, isLive, type ObservedDatabase } from '../../core/state/topology.ts'
 import type { ActionRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
+import { traceWaits } from './trace-waits.ts'
 
 /** What a turn found, in all groups. */
 interface Found {
@@ -49,6 +50,7 @@ export async function noteLanes(
   const changed = now.filter(
     (lane) => JSON.stringify(lane) !== JSON.stringify(known.find(({ group }) => group === lane.group)),
   )
+  traceWaits(action, known, now)
   return {
     waiting: since(waitOfAll(now), action.waiting, at),
     handingOver: lanes.some(({ verdict }) => verdict.kind === 'do' && MOVING.includes(verdict.step.kind)),
