@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
 import { build } from '../proof/engine-pairs.ts'
 import { promtoolHere, runPromtool } from '../proof/promtool.ts'
+import { pidOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
@@ -16,6 +17,8 @@ let ports: Awaited<ReturnType<typeof claimPorts>>
 /** After a replicated database was upgraded under a client, and both looked at. */
 let text: string
 let uid: number
+/** Handovers in which clients waited, by their certificates. */
+let waits: number
 
 beforeAll(async () => {
   ports = await claimPorts()
@@ -30,10 +33,18 @@ beforeAll(async () => {
     login: { username: 'default', password: password ?? '' },
     ...{ connectTimeoutMs: 60_000, commandTimeoutMs: 60_000 },
   })
-  for (let n = 0; n < 100; n += 1) await client.call('SET', `key-${n}`, 'x')
+  const write = async () => {
+    for (let n = 0; n < 100; n += 1) await client.call('SET', `key-${n}`, 'x')
+  }
+  await write()
   const upgrade = { engine_version: build('valkey', '8.1') }
   const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body: upgrade })
-  await fairlead.untilEnded(action_uid)
+  let isOver = false
+  const ended = fairlead.untilEnded(action_uid).finally(() => {
+    isOver = true
+  })
+  while (!isOver) await write()
+  waits = (await ended).certificates.filter((one) => (one.clients_held ?? 0) > 0).length
   const isWhole = (scrape: string) =>
     scrape.includes(`fairlead_endpoint_requests_total{database="${uid}"}`) &&
     scrape.split('\n').filter((line) => line.startsWith('fairlead_shard_up') && line.endsWith(' 1'))
@@ -71,6 +82,7 @@ describe('a scrape after an upgrade', () => {
     expect(sampleOf('fairlead_handovers_total{outcome="moved"}')).toBeGreaterThanOrEqual(1)
     expect(sampleOf('fairlead_handover_write_stop_seconds_count')).toBeGreaterThanOrEqual(1)
     expect(sampleOf('fairlead_handover_held_seconds_count')).toBeGreaterThanOrEqual(1)
+    expect(sampleOf('fairlead_handover_longest_wait_seconds_count')).toBe(waits)
     expect(sampleOf('fairlead_actions_ended_total{kind="create",outcome="done"}')).toBe(1)
     expect(sampleOf('fairlead_actions_ended_total{kind="upgrade",outcome="done"}')).toBe(1)
     expect(sampleOf('fairlead_actions_active{kind="upgrade",status="running"}')).toBeUndefined()
@@ -95,6 +107,35 @@ describe('a scrape after an upgrade', () => {
       [...labels].filter((name) => ['client', 'address', 'user', 'ip', 'key'].includes(name ?? '')),
     ).toEqual([])
   })
+})
+
+test('a shard whose engine hangs is not up, and one whose engine was killed is up again when it answers', async () => {
+  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
+  const replica = Number(shards.find(({ role }) => role === 'slave')?.uid)
+  const seriesOf = (shard: number) => `fairlead_shard_up{database="${uid}",shard="${shard}"}`
+  let pid = await pidOf(fairlead, replica)
+  /** The agent replaces a process that hangs, or that has died: then the next one is meant. */
+  const signal = async (name: NodeJS.Signals) => {
+    try {
+      process.kill(pid, name)
+    } catch {
+      pid = await pidOf(fairlead, replica).catch(() => pid)
+    }
+  }
+  await until(
+    'a scrape says that it hangs',
+    async () => {
+      await signal('SIGSTOP')
+      return (await scrapeNow()).includes(`${seriesOf(replica)} 0\n`)
+    },
+    { withinMs: 120_000 },
+  )
+  await signal('SIGKILL')
+  await until(
+    'a scrape says that it answers',
+    async () => (await scrapeNow()).includes(`${seriesOf(replica)} 1\n`),
+    { withinMs: 120_000 },
+  )
 })
 
 describe.skipIf(promtoolHere() === null)('promtool', () => {

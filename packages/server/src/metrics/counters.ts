@@ -18,6 +18,8 @@ export interface Counters {
   readonly handovers: LabelledCounter
   readonly writeStopSeconds: GrowingHistogram
   readonly heldSeconds: GrowingHistogram
+  /** Of each handover, the longest wait of a client. */
+  readonly longestWaitSeconds: GrowingHistogram
   readonly storeSeconds: GrowingHistogram
   readonly storeErrors: LabelledCounter
   /** A statement to the store has ended. */
@@ -58,6 +60,7 @@ export function createCounters(): Counters {
     handovers: createLabelledCounter(),
     writeStopSeconds: createHistogram(secondsBounds),
     heldSeconds: createHistogram(secondsBounds),
+    longestWaitSeconds: createHistogram(secondsBounds),
     ...{ storeSeconds, storeErrors },
     statement(milliseconds, failure) {
       storeSeconds.observe(milliseconds / 1_000)

@@ -87,7 +87,14 @@ export const metricTable = {
       'histogram',
       'How long no shard took writes, of handovers that were not interrupted.',
     ],
-    fairlead_handover_held_seconds: ['histogram', 'How long clients of the endpoint waited in a handover.'],
+    fairlead_handover_held_seconds: [
+      'histogram',
+      'How long an endpoint held its clients in a handover, whether they asked anything or not.',
+    ],
+    fairlead_handover_longest_wait_seconds: [
+      'histogram',
+      'Of each handover in which clients waited at the endpoint: how long the first of them waited, by the clock of the proxy.',
+    ],
   }),
   ...of({
     fairlead_database_info: [

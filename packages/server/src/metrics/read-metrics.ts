@@ -92,6 +92,7 @@ function ofWork({ counters, load, records: { actions } }: Facts) {
     fairlead_handovers_total: () => counters.handovers.entries(),
     fairlead_handover_write_stop_seconds: () => one(counters.writeStopSeconds),
     fairlead_handover_held_seconds: () => one(counters.heldSeconds),
+    fairlead_handover_longest_wait_seconds: () => one(counters.longestWaitSeconds),
   }
 }
 

@@ -2,7 +2,10 @@ import type { Counters } from '../../metrics/counters.ts'
 import type { Records } from './stored-records.ts'
 
 /** Where ends of actions and handovers are counted. */
-export type CountersOfRecords = Pick<Counters, 'ended' | 'handovers' | 'writeStopSeconds' | 'heldSeconds'>
+export type CountersOfRecords = Pick<
+  Counters,
+  'ended' | 'handovers' | 'writeStopSeconds' | 'heldSeconds' | 'longestWaitSeconds'
+>
 
 /** The same records; what ends in them is counted when it is on record. */
 export function countRecords(records: Records, counters: CountersOfRecords): Records {
@@ -24,9 +27,11 @@ export function countRecords(records: Records, counters: CountersOfRecords): Rec
       async certify(handover, certificate) {
         await handovers.certify(handover, certificate)
         counters.handovers.add('moved')
-        const { writeStopMs, heldMs } = certificate
+        const { writeStopMs, heldMs, waited } = certificate
         if (writeStopMs !== null) counters.writeStopSeconds.observe(writeStopMs / 1_000)
         if (heldMs !== null) counters.heldSeconds.observe(heldMs / 1_000)
+        if (waited !== undefined && waited.clients > 0)
+          counters.longestWaitSeconds.observe(waited.longestMs / 1_000)
       },
       async close(id, certificate, at) {
         await handovers.close(id, certificate, at)
