@@ -53,7 +53,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     proxy: ['contract', 'agent'],
   },
   'packages/engine/src': { process: [], framing: [] },
-  'packages/cli/src': { home: [], parts: [], commands: ['home', 'parts'] },
+  'packages/cli/src': { home: [], parts: [], commands: ['home', 'parts'], tree: ['home', 'commands'] },
   'packages/agent/src': {
     process: [],
     node: [],

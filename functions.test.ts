@@ -23,8 +23,6 @@ const excused: Readonly<Record<string, readonly string[]>> = {
     'bench/scale/summarize-scale.ts judgeScale',
     'packages/agent/src/agent.ts answerWith',
     'packages/agent/src/shards/describe-shard.ts describeShard',
-    'packages/cli/src/commands/modules.ts addModulesCommands',
-    'packages/cli/src/commands/operator.ts addOperatorCommands',
     'packages/proxy/src/workers/worker.ts carryOut',
     'packages/server/src/core/dry-run/simulate.ts applyStep',
     'packages/server/src/core/plan/invariants.ts checkStep',

@@ -1,4 +1,4 @@
-/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale|start-up] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
@@ -9,6 +9,7 @@ const benches: Readonly<Record<string, string>> = {
   large: './large/main.ts',
   neighbours: './neighbours/main.ts',
   scale: './scale/main.ts',
+  'start-up': './start-up/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)

@@ -11,8 +11,21 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   )
   process.exitCode = 1
 } else {
+  await keepCompiled()
   const { runProgram } = await import('./run-program.ts')
   process.exitCode = await runProgram(process.argv.slice(2), process.env)
   // A parent that listens would keep this process alive.
   if (process.connected) process.disconnect()
+}
+
+/**
+ * What Node has compiled is kept for the next command: a fifth of the start. Not for root: Node believes what it finds there, and HOME may be the folder of
+ * another user.
+ */
+async function keepCompiled(): Promise<void> {
+  const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env
+  const folder = cache ?? (home === undefined ? undefined : `${home}/.cache`)
+  if (folder === undefined || chosen !== undefined || process.geteuid?.() === 0) return
+  const { enableCompileCache } = await import('node:module')
+  enableCompileCache(`${folder}/fairlead/compiled`)
 }

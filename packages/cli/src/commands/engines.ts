@@ -1,6 +1,5 @@
 import { createBuildFinder, FetchError, fetchBuild, knownHoles, runsForeignCode } from '@fairlead/agent'
 import type { FoundBuild } from '@fairlead/api'
-import type { Command } from 'commander'
 import { Listr } from 'listr2'
 import { printTable } from './print-table.ts'
 
@@ -11,23 +10,8 @@ interface Settings {
   readonly folder: string
 }
 
-/** Adds `engines list` (the builds that can be started on this machine) and `engines fetch` (a new build). */
-export function addEnginesCommands(program: Command, settings: () => Settings): void {
-  const engines = program.command('engines').description('list and fetch the engine builds of this machine')
-  engines
-    .command('list')
-    .description('list the builds on PATH and in the folder of builds')
-    .option('--json', 'print JSON')
-    .action((options: { readonly json?: boolean }) => listEngines(settings(), options.json === true))
-  engines
-    .command('fetch')
-    .description("fetch a build from Debian's suites into the folder of builds, checked, without root")
-    .argument('<flavour>', 'valkey, redis or redict')
-    .argument('[version]', 'like 8.1 or 8.1.1; without it the newest that Debian offers')
-    .action((flavour: string, version: string | undefined) => fetchEngine(settings(), flavour, version))
-}
-
-async function listEngines({ path, folder }: Settings, asJson: boolean): Promise<void> {
+/** Prints the builds that can be started here, with the number of their known holes, for people or as JSON; what is broken goes to stderr. */
+export async function listEngines({ path, folder }: Settings, asJson: boolean): Promise<void> {
   const finder = createBuildFinder({ path, folder })
   const builds = await finder.list()
   const judged = builds.map((build) => ({ ...build, known_holes: knownHoles(build) }))
@@ -59,7 +43,8 @@ function warning(build: FoundBuild): string {
 /** The exit code after Ctrl-C and after SIGTERM. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
 
-async function fetchEngine(
+/** Brings a build, or says on stderr why not; the exit code is 130 or 143 when a signal ended it. */
+export async function fetchEngine(
   { folder }: Settings,
   flavour: string,
   version: string | undefined,

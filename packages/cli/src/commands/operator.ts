@@ -6,88 +6,58 @@ import {
   type OperatorLink,
   verifyAuditOf,
 } from '@fairlead/server'
-import { Argument, type Command } from 'commander'
 import { asServerCommand } from '../parts/server-command.ts'
-import { startPart, withoutOrders } from '../parts/start-part.ts'
+import { startPart } from '../parts/start-part.ts'
+import { withoutOrders } from '../parts/without-orders.ts'
 import { printTable } from './print-table.ts'
 import { say } from './say.ts'
 
-/**
- * Adds the commands that the operator of the machine may run without signing in: `audit verify`, `keys list`, `keys rotate`,
- * `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
- */
-export function addOperatorCommands(program: Command, config: () => Config, env: NodeJS.ProcessEnv): void {
-  const home = () => config().home
-  const audit = program.command('audit').description('the record of what users have done')
-  audit
-    .command('verify')
-    .description('prove that no record was changed, taken out or cut off; also while no server runs')
-    .option('--head <head>', 'what an earlier verification printed: that record must still be there')
-    .option('--json', 'print JSON')
-    .action((options: VerifyOptions) => verify(config(), env, options))
-
-  program
-    .command('store')
-    .description('the store of the control plane')
-    .command('copy')
-    .description(
-      'copy the embedded store to the PostgreSQL of FAIRLEAD_STORE, while no server runs; databases serve meanwhile',
-    )
-    .action(() => copy(config(), env))
-
-  const keys = program.command('keys').description('the keys that sign tokens')
-  keys
-    .command('list')
-    .description('list them, with the announced one')
-    .option('--json', 'print JSON')
-    .action(async (options: JsonOption) =>
-      listKeys(await connectOperator(home()).listSigningKeys({}), options),
-    )
-  keys
-    .command('rotate')
-    .description('let the announced key sign from now on; tokens stay valid')
-    .option('--drop-all', 'make new keys and end every token; to be used when others may know a key')
-    .option('--json', 'print JSON')
-    .action(async (options: JsonOption & { readonly dropAll?: boolean }) => {
-      const body = { drop_all: options.dropAll === true }
-      listKeys(await connectOperator(home()).rotateSigningKeys({ body }), options)
-    })
-
-  program
-    .command('certificates')
-    .description('the TLS certificates of the cluster')
-    .command('show')
-    .description(
-      'print one, PEM: ca, which clients are to trust; proxy, which clients of databases are shown; or api, which clients of the API are shown over HTTPS',
-    )
-    .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy', 'api']).default('ca'))
-    .action(async (name: 'ca' | 'proxy' | 'api') => {
-      const now = await connectOperator(home()).getCertificates({})
-      const pem = { ca: now.ca_cert, proxy: now.proxy_cert, api: now.api_cert }[name]
-      if (pem === null) throw new Error('this server has no HTTPS: FAIRLEAD_HTTPS_PORT is 0')
-      say(pem)
-    })
-
-  program
-    .command('users')
-    .description('the users')
-    .command('reset-password')
-    .description('give a user a new password, printed once; unlocks it and lets it in again')
-    .argument('<name>', 'name or e-mail')
-    .action(async (username: string) => {
-      const { password } = await connectOperator(home()).resetPassword({ body: { username } })
-      say(`${username} has a new password: ${password}   (it is shown only this once)\n`)
-    })
+/** Prints the keys that sign tokens, with the announced one. */
+export async function listKeys(home: string, options: JsonOption): Promise<void> {
+  printKeys(await connectOperator(home).listSigningKeys({}), options)
 }
 
-interface JsonOption {
+/** Lets the announced key sign; with `dropAll` new keys are made, and every token ends. */
+export async function rotateKeys(
+  home: string,
+  options: JsonOption & { readonly dropAll?: boolean },
+): Promise<void> {
+  const body = { drop_all: options.dropAll === true }
+  printKeys(await connectOperator(home).rotateSigningKeys({ body }), options)
+}
+
+/** The certificates of a cluster. */
+export type CertificateName = 'ca' | 'proxy' | 'api'
+
+/** Prints a certificate of the cluster, PEM. Throws for `api` if the server has no HTTPS. */
+export async function showCertificate(home: string, name: CertificateName): Promise<void> {
+  const now = await connectOperator(home).getCertificates({})
+  const pem = { ca: now.ca_cert, proxy: now.proxy_cert, api: now.api_cert }[name]
+  if (pem === null) throw new Error('this server has no HTTPS: FAIRLEAD_HTTPS_PORT is 0')
+  say(pem)
+}
+
+/** Gives a user (name or e-mail) a new password, and prints it. */
+export async function resetPassword(home: string, username: string): Promise<void> {
+  const { password } = await connectOperator(home).resetPassword({ body: { username } })
+  say(`${username} has a new password: ${password}   (it is shown only this once)\n`)
+}
+
+/** The option `--json`. */
+export interface JsonOption {
   readonly json?: boolean
 }
-interface VerifyOptions extends JsonOption {
+/** The options of `audit verify`. */
+export interface VerifyOptions extends JsonOption {
   readonly head?: string
 }
 
-async function verify(config: Config, env: NodeJS.ProcessEnv, { head, json }: VerifyOptions): Promise<void> {
+/** Proves that no record of the audit was changed; the exit code is 1 if one was. */
+export async function verifyAudit(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  { head, json }: VerifyOptions,
+): Promise<void> {
   const args = [
     'audit',
     'verify',
@@ -117,7 +87,8 @@ async function wasDoneByServerUser(
   return true
 }
 
-async function copy(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
+/** Copies the embedded store to PostgreSQL, while no server runs. */
+export async function copyStore(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   if (await wasDoneByServerUser(config, env, ['store', 'copy'])) return
   const { rows, aside } = await copyEmbedded(config)
   say(
@@ -132,7 +103,7 @@ function describe({ removed, signedAt }: Awaited<ReturnType<typeof verifyAuditOf
 
 type Keys = Awaited<ReturnType<OperatorLink['listSigningKeys']>>
 
-function listKeys({ keys }: Keys, { json }: JsonOption): void {
+function printKeys({ keys }: Keys, { json }: JsonOption): void {
   const rows = keys.map(({ kid, state, created_time }) => [kid, state, created_time])
   say(json === true ? `${JSON.stringify(keys, null, 2)}\n` : printTable(['KEY', 'STATE', 'CREATED'], rows))
 }

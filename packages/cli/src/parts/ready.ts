@@ -1,5 +1,5 @@
 import type { Config } from '@fairlead/server'
-import { withoutOrders } from './start-part.ts'
+import { withoutOrders } from './without-orders.ts'
 
 /** The message of a server that is ready. */
 export interface Ready {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { PartCommand } from './server-command.ts'
+import { withoutOrders } from './without-orders.ts'
 
 /** The message of a part that is ready has less than 1 KB. */
 const LONGEST_NEWS = 16 * 1024
@@ -72,8 +73,3 @@ function copy(from: Readable | null, to: Writable): void {
 }
 
 const dropIt = () => undefined
-
-/** The text without control characters, except line ends and tabs. */
-export function withoutOrders(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '?')
-}

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Notes each module that is loaded, on stderr. */
+const noting = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from 'node:module'
+import { writeSync } from 'node:fs'
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith('file:')) writeSync(2, url + '\\n')
+    return next(url, context)
+  },
+})`)}`
+
+/** What a command line has printed, and the files that it loaded. */
+function run(...args: readonly string[]) {
+  const main = join(import.meta.dirname, 'main.ts')
+  const node = ['--conditions=@fairlead/source', '--import', noting, main, ...args]
+  const { status, stdout, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8' })
+  return { status, stdout, loaded: stderr.split('\n').filter((line) => line.startsWith('file:')) }
+}
+
+const others = (loaded: readonly string[]) =>
+  loaded.filter((url) => !url.includes('/packages/cli/src/') && !url.includes('/node_modules/commander/'))
+
+test.each([
+  [['--help'], 'Usage: fairlead'],
+  [['--version'], '0.1.0'],
+  [['engines', '--help'], 'Usage: fairlead engines'],
+  [['modules', 'pack', '--help'], '--capability'],
+])('%j loads nothing but its own tree of commands', (args, text) => {
+  const { status, stdout, loaded } = run(...args)
+  expect([status, stdout]).toEqual([0, expect.stringContaining(text)])
+  expect(loaded.some((url) => url.endsWith('/run-program.ts'))).toBe(true)
+  expect(others(loaded)).toEqual([])
+  expect(loaded.filter((url) => url.includes('/cli/src/commands/'))).toEqual([])
+})

@@ -1,0 +1,78 @@
+import { Argument, type Command } from 'commander'
+import type { CertificateName, JsonOption, VerifyOptions } from '../commands/operator.ts'
+import type { Settings } from './settings.ts'
+
+const load = () => import('../commands/operator.ts')
+const homeOf = async ({ config }: Settings) => (await config()).home
+
+/**
+ * Adds the commands that the operator of the machine may run without signing in: `audit verify`, `keys list`, `keys rotate`,
+ * `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
+ */
+export function addOperatorCommands(program: Command, settings: Settings): void {
+  addAudit(program, settings)
+  addStore(program, settings)
+  addKeys(program, settings)
+  addCertificates(program, settings)
+  addUsers(program, settings)
+}
+
+function addAudit(program: Command, { config, env }: Settings): void {
+  const audit = program.command('audit').description('the record of what users have done')
+  audit
+    .command('verify')
+    .description('prove that no record was changed, taken out or cut off; also while no server runs')
+    .option('--head <head>', 'what an earlier verification printed: that record must still be there')
+    .option('--json', 'print JSON')
+    .action(async (options: VerifyOptions) => (await load()).verifyAudit(await config(), env, options))
+}
+
+function addStore(program: Command, { config, env }: Settings): void {
+  program
+    .command('store')
+    .description('the store of the control plane')
+    .command('copy')
+    .description(
+      'copy the embedded store to the PostgreSQL of FAIRLEAD_STORE, while no server runs; databases serve meanwhile',
+    )
+    .action(async () => (await load()).copyStore(await config(), env))
+}
+
+function addKeys(program: Command, settings: Settings): void {
+  const keys = program.command('keys').description('the keys that sign tokens')
+  keys
+    .command('list')
+    .description('list them, with the announced one')
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOption) => (await load()).listKeys(await homeOf(settings), options))
+  keys
+    .command('rotate')
+    .description('let the announced key sign from now on; tokens stay valid')
+    .option('--drop-all', 'make new keys and end every token; to be used when others may know a key')
+    .option('--json', 'print JSON')
+    .action(async (options: JsonOption & { readonly dropAll?: boolean }) =>
+      (await load()).rotateKeys(await homeOf(settings), options),
+    )
+}
+
+function addCertificates(program: Command, settings: Settings): void {
+  program
+    .command('certificates')
+    .description('the TLS certificates of the cluster')
+    .command('show')
+    .description(
+      'print one, PEM: ca, which clients are to trust; proxy, which clients of databases are shown; or api, which clients of the API are shown over HTTPS',
+    )
+    .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy', 'api']).default('ca'))
+    .action(async (name: CertificateName) => (await load()).showCertificate(await homeOf(settings), name))
+}
+
+function addUsers(program: Command, settings: Settings): void {
+  program
+    .command('users')
+    .description('the users')
+    .command('reset-password')
+    .description('give a user a new password, printed once; unlocks it and lets it in again')
+    .argument('<name>', 'name or e-mail')
+    .action(async (username: string) => (await load()).resetPassword(await homeOf(settings), username))
+}
