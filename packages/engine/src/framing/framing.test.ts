@@ -141,6 +141,10 @@ describe('requests', () => {
     ['x'.repeat(65_537), 'too big inline request'],
     ['GET "a\r\n', 'unbalanced quotes in request'],
     ['GET a\0\r\n', 'zero byte in inline request'],
+    [`\0${'x'.repeat(65_536)}\r\n`, 'too big inline request'],
+    ['*-0\r\n', 'invalid multibulk length'],
+    ['*1\r\n$-0\r\n', 'invalid bulk length'],
+    ['*1\r\n\r\n', "expected '$', got ' '"],
   ])('that are wrong get the error text of the engines: $1', ([text = '', error]) => {
     const bytes = Buffer.from(text)
     expect(requestsIn(bytes, []).error).toBe(error)

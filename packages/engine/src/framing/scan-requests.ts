@@ -126,7 +126,7 @@ function readNumber(scanner: RequestScanner, chunk: Buffer, from: number): numbe
       if (scanner.digits > 18) return badNumber(scanner)
     } else if (byte === MINUS && scanner.digits === 0 && !scanner.negative) {
       scanner.negative = true
-    } else if (byte === CR && scanner.digits > 0) {
+    } else if (byte === CR && scanner.digits > 0 && !(scanner.negative && scanner.value === 0)) {
       scanner.phase = scanner.phase === COUNT ? COUNT_END : LENGTH_END
       return at + 1
     } else return badNumber(scanner)
@@ -274,7 +274,7 @@ function readInline(scanner: RequestScanner, chunk: Buffer, from: number): numbe
 function takeLine(scanner: RequestScanner, line: Buffer): void {
   // The engines look for the line's end no further than to a zero byte, and so would wait without end.
   if (line.includes(0)) {
-    fail(scanner, 'zero byte in inline request')
+    fail(scanner, line.length > LONGEST_LINE ? 'too big inline request' : 'zero byte in inline request')
     return
   }
   const most = scanner.keepAll ? Math.floor(scanner.keepsMost / WORD_COSTS) : 1
@@ -300,8 +300,9 @@ function fail(scanner: RequestScanner, error: string): -1 {
   return -1
 }
 
-/** As valkey shows it: what cannot be printed would break the line of the error. */
+/** As engines show it: an end of a line is a space. What cannot be printed would break the line of the error. */
 function printable(byte: number): string {
+  if (byte === CR || byte === LF) return ' '
   return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '?'
 }
 
