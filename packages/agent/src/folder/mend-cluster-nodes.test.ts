@@ -31,16 +31,16 @@ test('a circle of replicas is dissolved', () => {
   expect(mended).toContain(`master - 0 0 5 connected 5461-16383`)
 })
 
-test('the engine itself keeps its role, and gets the shard id of the primary that it follows', () => {
+test('the engine itself keeps its role, has no epoch as a replica, and gets the shard id of the primary that it follows', () => {
   const own = stale.replace('myself,master -', `myself,slave ${id('d')}`)
   const mended = mendClusterNodes(own)
-  expect(mended).toContain(`shard-id=${id('3')} myself,slave ${id('d')}`)
+  expect(mended).toContain(`shard-id=${id('3')} myself,slave ${id('d')} 0 0 0 connected`)
   expect(mended).toContain(`shard-id=${id('3')} master - 0 0 5 connected\n`)
   expect(mendClusterNodes(mended)).toBe(mended)
 })
 
 test('a file without shard ids, or without nodes, stays without them', () => {
-  const plain = `${id('a')} 127.0.0.1:1@10001 myself,slave ${id('b')} 0 0 1 connected\n`
+  const plain = `${id('a')} 127.0.0.1:1@10001 myself,slave ${id('b')} 0 0 0 connected\n`
   for (const text of [plain, '', 'vars currentEpoch 0 lastVoteEpoch 0\n'])
     expect(mendClusterNodes(text)).toBe(text)
 })

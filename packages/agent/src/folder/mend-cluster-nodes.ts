@@ -5,7 +5,7 @@ export const MAX_NODES_BYTES = 4 * 1024 * 1024
  * Makes a nodes.conf safe for the engine that starts with it: what it says of others' roles may be stale.
  *
  * An engine writes down what gossip has told it so far. Roles move while it is away, and it learns of that in
- * any order. Engines have two faults here:
+ * any order. Engines have faults here:
  *
  * - **A circle of followers.** The file says that `b` follows `a`; the first news is that `a` follows `b` now. Valkey 8.1 and
  *   9.1 then loop over that circle endlessly when a third node follows one of the two: the process uses a whole processor and never
@@ -14,8 +14,11 @@ export const MAX_NODES_BYTES = 4 * 1024 * 1024
  * - **Shard ids.** Valkey 8 refuses a file in which a replica belongs to another shard of the cluster than its primary does ("corrupted
  *   cluster config file", and ends with SIGSEGV). So the engine's own node gets the shard id of the primary that it follows.
  *
- * Slots, epochs, addresses and the engine's own role stay unchanged: the engine serves at once what it served
- * before.
+ * And redis before 7.0 reads the epoch of a replica's own line, which is that of its primary, as its own. When it takes over, it
+ * does not raise it then, and its primary keeps the slots. So a replica begins with 0, as it does with newer engines.
+ *
+ * Slots, the epochs of primaries, addresses and the engine's own role stay unchanged: the engine serves at once what it
+ * served before.
  */
 export function mendClusterNodes(text: string): string {
   const lines = text.split('\n').map(withoutPrimary)
@@ -38,10 +41,20 @@ function shardIdOf(line: string): string | undefined {
 function withoutPrimary(line: string): string {
   const [id = '', address = '', flags = '', , ...rest] = line.split(' ')
   const each = flags.split(',')
-  if (!each.includes('slave') || each.includes('myself')) return line
+  if (!each.includes('slave')) return line
+  if (each.includes('myself')) return withoutEpoch(line)
   const asPrimary = each.map((flag) => (flag === 'slave' ? 'master' : flag))
   return [id, address, asPrimary.join(','), '-', ...rest].join(' ')
 }
+
+function withoutEpoch(line: string): string {
+  return line
+    .split(' ')
+    .map((word, n) => (n === EPOCH ? '0' : word))
+    .join(' ')
+}
+
+const EPOCH = 6
 
 function field(line: string, n: number): string {
   return line.split(' ')[n] ?? ''

@@ -33,6 +33,29 @@ test.for(builds.flatMap((build) => persistences.map((persistence) => ({ ...build
   },
 )
 
+test.for(builds.slice(0, 1))(
+  'in cluster mode a replica that starts again can raise its epoch above that of its primary: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const pair = await makePair(home, { build })
+    const { primary, replica } = pair
+    await makeReplica(pair)
+    using source = await connectAs('fairlead', primary)
+    await source.call('CLUSTER', 'BUMPEPOCH')
+    const epoch = await epochOf(source)
+    const hears = async () => {
+      using admin = await connectAs('fairlead', replica)
+      return (await epochOf(admin)) === epoch
+    }
+    await until(hears)
+    await run(home, 'r', { ...replica, revision: 'second' })
+    await follows(replica, primary)
+    using admin = await connectAs('fairlead', replica)
+    expect(await admin.call('CLUSTER', 'BUMPEPOCH')).toBe(`BUMPED ${epoch + 1}`)
+  },
+)
+
 test.for(builds)(
   'in cluster mode roles and replicas move only by order: $flavour $version',
   async (build) => {
@@ -86,6 +109,11 @@ test.for(builds)(
       await expect(user.call('CLUSTER', ...rest.split(' ')), rest).rejects.toThrow('NOPERM')
   },
 )
+
+/** Of a primary its own, of a replica that of its primary. */
+async function epochOf(admin: EngineConnection): Promise<number> {
+  return Number(/cluster_my_epoch:(\d+)/.exec(String(await admin.call('CLUSTER', 'INFO')))?.[1])
+}
 
 interface Pair {
   readonly primary: ShardSpec
