@@ -1,6 +1,7 @@
 import { findCommand } from './command-table.ts'
 import { endOfPlainRequest } from './end-of-plain-request.ts'
 import { gather, takeGathered } from './gathered-bytes.ts'
+import { isKept, keep, WORD_COSTS } from './kept-words.ts'
 import {
   BODY,
   BODY_END,
@@ -189,24 +190,6 @@ function readBodyEnd(scanner: RequestScanner, chunk: Buffer, from: number): numb
   return end
 }
 
-/**
- * No more words are kept of a message, however short they are: each is an object, and all of them are looked at when the message is complete. Outside of
- * transactions so many take KEPT_BYTES.
- */
-const MOST_WORDS = 16_384
-
-/** The word that is read now is wanted later, and there is room for it. */
-function isKept(scanner: RequestScanner): boolean {
-  if (scanner.drops || !isWanted(scanner)) return false
-  if (scanner.words.length < MOST_WORDS && scanner.keptBytes <= scanner.keepsMost) return true
-  scanner.cutShort = true
-  return false
-}
-
-function isWanted({ keepAll, index, command }: RequestScanner): boolean {
-  return keepAll || (index > 0 && command !== undefined && index <= command.keeps)
-}
-
 function takeBody(scanner: RequestScanner, chunk: Buffer, from: number, to: number): void {
   const { index, value } = scanner
   if (index > 0 && !isKept(scanner)) return
@@ -232,24 +215,6 @@ function takePart(scanner: RequestScanner, part: Buffer): void {
   const word = takeGathered(scanner.part)
   if (scanner.index === 0) scanner.command = findCommand(scanner.table, word, 0, word.length)
   if (isKept(scanner)) keep(scanner, word)
-}
-
-function keep(scanner: RequestScanner, word: Buffer): void {
-  // An argument costs its object, too: a million empty ones use memory.
-  scanner.keptBytes += word.length + WORD_COSTS
-  if (scanner.keptBytes > scanner.keepsMost) scanner.cutShort = true
-  else scanner.words.push(word)
-}
-
-const WORD_COSTS = 64
-
-/** Drops what is kept of the message that is being read, and keeps nothing more of it. */
-export function stopKeeping(scanner: RequestScanner): void {
-  scanner.drops = true
-  scanner.cutShort = true
-  scanner.words = []
-  scanner.keptBytes = 0
-  if (scanner.phase === BODY) takeGathered(scanner.part)
 }
 
 function readInline(scanner: RequestScanner, chunk: Buffer, from: number): number {
