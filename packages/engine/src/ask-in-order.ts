@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand } from './framing/encode-command.ts'
 import { parseOnce } from './framing/parse-once.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
-import { createReplyReader } from './framing/reply-reader.ts'
+import { createReplyReader, type ReplyLimits } from './framing/reply-reader.ts'
 
 /** Commands to the engine at the other end of a socket, and their replies, which come in the same order. */
 export interface Asking extends Disposable {
@@ -49,10 +49,15 @@ export function askInOrder(
   socket: Socket,
   {
     answersWithinMs,
+    replyLimits,
     onMessage,
-  }: { readonly answersWithinMs: number; readonly onMessage: (() => void) | undefined },
+  }: {
+    readonly answersWithinMs: number
+    readonly replyLimits?: ReplyLimits | undefined
+    readonly onMessage: (() => void) | undefined
+  },
 ): Asking {
-  const reader = createReplyReader()
+  const reader = createReplyReader(replyLimits)
   const questions: Question[] = []
   const isHeard = hearMessages(onMessage)
   let usable = true

@@ -4,7 +4,7 @@ import { connectToOwn } from './connect-to-own.ts'
 import type { EngineAddress, EngineTls } from './engine-address.ts'
 import { encodeCommand } from './framing/encode-command.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
-import { createReplyReader } from './framing/reply-reader.ts'
+import { createReplyReader, type ReplyLimits } from './framing/reply-reader.ts'
 import { openSocket } from './open-socket.ts'
 import { printable } from './printable.ts'
 import { messageOf } from './process/message-of.ts'
@@ -62,6 +62,8 @@ export async function connectEngine(options: {
   readonly tls?: EngineTls
   readonly connectTimeoutMs?: number
   readonly commandTimeoutMs?: number
+  /** How much one reply may have; by default as reply-reader.ts says. */
+  readonly replyLimits?: ReplyLimits
   /** Called for each message of a shard channel that was subscribed to (SSUBSCRIBE). */
   readonly onMessage?: () => void
   /** Called when the connection has ended, whichever side has ended it. */
@@ -73,6 +75,7 @@ export async function connectEngine(options: {
     tls,
     connectTimeoutMs = 1_000,
     commandTimeoutMs = 2_000,
+    replyLimits,
     onMessage,
     onClose,
   } = options
@@ -84,7 +87,7 @@ export async function connectEngine(options: {
   const open = async () => {
     const socket = await openSocket(address, tls, late.signal)
     if (onClose) socket.once('close', onClose)
-    return stack.use(askInOrder(socket, { answersWithinMs: commandTimeoutMs, onMessage }))
+    return stack.use(askInOrder(socket, { answersWithinMs: commandTimeoutMs, replyLimits, onMessage }))
   }
   try {
     const asking = await within(logIn(open, address, login), connectTimeoutMs)

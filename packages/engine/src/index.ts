@@ -11,6 +11,7 @@ export * from './framing/hash-slot.ts'
 export { stopKeeping } from './framing/kept-words.ts'
 export * from './framing/parse-reply.ts'
 export { ARRAY, ERROR, PUSH } from './framing/reply-bytes.ts'
+export { createReplyReader, type ReplyLimits } from './framing/reply-reader.ts'
 export { createReplyScanner, type ReplyScanner } from './framing/reply-scanner.ts'
 export {
   createRequestScanner,

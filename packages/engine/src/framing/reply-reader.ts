@@ -21,8 +21,17 @@ export interface ReplyReader {
   read(chunk: Buffer, take: (reply: PlainReply) => void, parse?: (bytes: Buffer) => PlainReply): void
 }
 
-/** Reads the replies of one connection in bytes that are cut anywhere. Of the one that has begun it keeps 16 MB at most. */
-export function createReplyReader(): ReplyReader {
+/** How much one reply may have. */
+export interface ReplyLimits {
+  readonly bytes: number
+  /** Those inside of others count, too. */
+  readonly values: number
+}
+
+const usual: ReplyLimits = { bytes: MOST_BYTES, values: MOST_VALUES }
+
+/** Reads the replies of one connection in bytes that are cut anywhere. Of the one that has begun it keeps 16 MB at most, unless `limits` says otherwise. */
+export function createReplyReader(limits: ReplyLimits = usual): ReplyReader {
   const scanner = createReplyScanner()
   const begun = createGatheredBytes()
   let lineBytes = 0
@@ -33,12 +42,12 @@ export function createReplyReader(): ReplyReader {
     if (scanner.phase === LINE && lineBytes > LONGEST_LINE)
       throw new Error(`a line is longer than ${LONGEST_LINE} bytes`)
     // A reply that announces more is not waited for.
-    if (begun.length + part.length > MOST_BYTES || scanner.bytesLeft > MOST_BYTES)
-      throw new Error(`a reply is longer than ${MOST_BYTES} bytes`)
+    if (begun.length + part.length > limits.bytes || scanner.bytesLeft > limits.bytes)
+      throw new Error(`a reply is longer than ${limits.bytes} bytes`)
     if (scanner.outer.length > DEEPEST) throw new Error(`a reply is nested more than ${DEEPEST} deep`)
     // Lists of one in lists of one are announced nowhere: 16 MB of them cost a third of a second.
-    if (scanner.left > MOST_VALUES || scanner.looks > MOST_VALUES)
-      throw new Error(`a reply has more than ${MOST_VALUES} values`)
+    if (scanner.left > limits.values || scanner.looks > limits.values)
+      throw new Error(`a reply has more than ${limits.values} values`)
   }
   return {
     read(chunk, take, parse = parseOnce) {

@@ -16,7 +16,7 @@ export interface Commands {
   give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply>
 }
 
-/** Each keeps a connection, and up to 16 MB of a reply (`engine/src/framing/reply-reader.ts`). */
+/** Each keeps a connection, and a reply (`reconcile/look/ask-as-client.ts`). */
 const MOST_AT_ONCE = 16
 const MOST_OF_USER = 4
 /** A command, and how it came to its end. */
