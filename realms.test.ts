@@ -11,7 +11,7 @@ import { importsOf } from './tools/read-imports.ts'
  */
 const realms: Readonly<Record<string, readonly string[]>> = {
   identity: ['users', 'roles', 'passwords', 'sessions', 'cluster'],
-  databases: ['databases', 'actions', 'modules'],
+  databases: ['databases', 'actions', 'modules', 'events'],
 }
 /** What is below the features, and the reconciler, of which architecture.test.ts says what it may open. */
 const others = ['core', 'store', 'http', 'reconcile']

@@ -1,4 +1,4 @@
-/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale|start-up] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale|events|start-up] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
@@ -10,6 +10,7 @@ const benches: Readonly<Record<string, string>> = {
   neighbours: './neighbours/main.ts',
   scale: './scale/main.ts',
   'start-up': './start-up/main.ts',
+  events: './events/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)

@@ -21,6 +21,9 @@ import { commandsRoutes } from './endpoints/commands-routes.ts'
 import { createCommands } from './endpoints/commands-service.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
+import { createClusterEvents } from './events/cluster-events.ts'
+import { createEventFeed } from './events/event-feed.ts'
+import { eventsRoutes } from './events/events-routes.ts'
 import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
 import { createHttp } from './http/create-http.ts'
 import { type Mount, mountOn } from './http/mount.ts'
@@ -119,13 +122,15 @@ function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity)
 
 function mountDatabases(
   mount: Mount,
-  { store, agent, proxy, now }: Ground,
+  { store, agent, proxy, now, log }: Ground,
   { counter }: Identity,
   reconciling: Reconciling,
 ): void {
   const { databases, modules, nodes, trials, tls, nudge } = reconciling
   const { look, probeAsClient } = reconciling.observer
-  const actions = createActions({ store, now })
+  const feed = createEventFeed(store)
+  const actions = createActions({ store, now, feed })
+  eventsRoutes(mount, createClusterEvents({ store, feed, databases, nodes, now, log }), databases)
   databasesRoutes(mount, databases)
   credentialsRoutes(mount, databases, counter)
   shardsRoutes(mount, createShards({ store, databases, nodes }))

@@ -8,12 +8,12 @@ const FIRST_PAUSE_MS = 250
 const LAST_PAUSE_MS = 5_000
 
 /**
- * The events of a stream to its end, each once and in order, over as many connections as it takes.
+ * The events of a stream to its end, each once and in order, over as many connections as it takes. Events without `seq` are no place to go on from.
  *
  * `connect` opens one, after the event with this `seq`. Throws what the first connection throws; later, what declines for
  * good (ApiError below 500), what it met for two minutes in a row, and the reason of `signal`.
  */
-export async function* followStream<Event extends { readonly seq: number }>(
+export async function* followStream<Event extends { readonly seq?: number }>(
   connect: (lastSeq: number | undefined) => Promise<Chunks>,
   signal?: AbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
@@ -23,8 +23,9 @@ export async function* followStream<Event extends { readonly seq: number }>(
     try {
       for await (const { type, data } of readEvents(chunks)) {
         if (type === 'end') return
+        if (type === 'cut') continue // the connection ends, and the next one goes on
         const event = JSON.parse(data) as Event // the server serialized it by the operation's schema
-        last = event.seq
+        last = event.seq ?? last
         yield event
       }
     } catch (cause) {

@@ -90,7 +90,7 @@ function success({ ok, stream }: Operation): object {
   if (stream !== true) return { description: 'Success', content: json(ok) }
   return {
     description:
-      'Server-sent events. The `data` of each is one JSON object of this schema; `id` is its `seq`, `event` its `type`. The last one is `event: end`; a stream that closes without it is to be resumed with Last-Event-ID.',
+      'Server-sent events. The `data` of each is one JSON object of this schema; `id` is its `seq`, `event` its `type`. The last one is `event: end`; a stream that closes without it is to be resumed with Last-Event-ID. `event: cut` says why the server closes it early.',
     content: { 'text/event-stream': { schema: ok } },
   }
 }

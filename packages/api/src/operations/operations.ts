@@ -13,6 +13,7 @@ import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-se
 import { getCredentials } from './credentials.ts'
 import { createDatabase, deleteDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
+import { followEvents } from './events.ts'
 import { giveCommand } from './give-command.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './identity/authorize-user.ts'
 import { addPassword, removePassword, setPassword } from './identity/passwords.ts'
@@ -161,6 +162,7 @@ export const operations = {
   getBootstrap,
   createCluster,
   listLogs,
+  followEvents,
   getLicense,
   listCrdbs,
   listDatabaseStats,

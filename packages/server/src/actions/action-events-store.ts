@@ -1,6 +1,7 @@
+import type { SelectQueryBuilder } from 'kysely'
+import { eventNumbersStore } from '../audit/event-numbers-store.ts'
 import type { ActionChange, ActionEvent, ActionNotice } from '../core/state/action-event.ts'
 import { type LanePatch, mergePatches } from '../core/state/lane-record.ts'
-import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { jsonColumn, wordColumn } from '../store/stored-column.ts'
 import { StoredLanePatches } from '../store/stored-lane.ts'
@@ -12,18 +13,24 @@ export const MOST_KEPT = 2_000
 /** How long the events of an action are kept after its end. */
 export const KEPT_DAYS = 30
 
+/** An event, and which database it is about; null: the catalogue of modules. `event` is undefined where its row is damaged. */
+export interface HeardEvent {
+  readonly seq: number
+  readonly actionUid: string
+  readonly databaseUid: number | null
+  /** Characters on record. */
+  readonly size: number
+  readonly event: ActionEvent | undefined
+}
+
+/** What happened to actions, in order. */
 export interface ActionEventsStore {
   /** Adds the next event. Has to be called in the transaction of its change: both are written, or neither. */
   append(actionUid: string, notice: ActionNotice, at: string): Promise<void>
   /** Some events of an action after number `seq`, in order. */
   listAfter(actionUid: string, seq: number, limit: number): Promise<readonly ActionEvent[]>
-  /** The actions with events after number `seq`, in order, at most `limit`. */
-  heardAfter(
-    seq: number,
-    limit: number,
-  ): Promise<readonly { readonly seq: number; readonly actionUid: string }[]>
-  /** The number of the newest event; 0: there was none. */
-  lastNumber(): Promise<number>
+  /** Events of all actions after one place and up to another, in order. */
+  between(after: number, upTo: number, limit: number): Promise<readonly HeardEvent[]>
   /** Drops the events of actions that ended more than KEPT_DAYS before `now`. */
   dropOld(now: string): Promise<void>
 }
@@ -36,7 +43,7 @@ export function actionEventsStore(db: Db): ActionEventsStore {
     async append(actionUid, notice, at) {
       // The counter comes first: concurrent servers serialize on this row, so sequence numbers commit in
       // order.
-      const seq = await nextId(db, 'action_event')
+      const seq = await eventNumbersStore(db).next()
       await db
         .insertInto('action_events')
         .values({ seq, action_uid: actionUid, at, type: notice.type, data: JSON.stringify(dataOf(notice)) })
@@ -47,14 +54,18 @@ export function actionEventsStore(db: Db): ActionEventsStore {
     async listAfter(actionUid, seq, limit) {
       return (await of(actionUid).where('seq', '>', seq).orderBy('seq').limit(limit).execute()).map(fromRow)
     },
-    async heardAfter(seq, limit) {
-      const query = db.selectFrom('action_events').select(['seq', 'action_uid']).where('seq', '>', seq)
-      const rows = await query.orderBy('seq').limit(limit).execute()
-      return rows.map((row) => ({ seq: row.seq, actionUid: row.action_uid }))
-    },
-    async lastNumber() {
-      const query = db.selectFrom('counters').select('value').where('name', '=', 'action_event')
-      return (await query.executeTakeFirst())?.value ?? 0
+    async between(after, upTo, limit) {
+      const rows = await db
+        .selectFrom('action_events')
+        .leftJoin('actions', 'actions.uid', 'action_events.action_uid')
+        .selectAll('action_events')
+        .select('actions.database_uid')
+        .where('action_events.seq', '>', after)
+        .where('action_events.seq', '<=', upTo)
+        .orderBy('action_events.seq')
+        .limit(limit)
+        .execute()
+      return rows.map(heard)
     },
     async dropOld(now) {
       const oldest = await db
@@ -71,15 +82,47 @@ export function actionEventsStore(db: Db): ActionEventsStore {
         .where('status', 'in', ['done', 'failed'])
         .where('changed_at', '<', before)
         .where('changed_at', '>=', oldest.at) // those that ended earlier have none left
-      await db.deleteFrom('action_events').where('action_uid', 'in', ended).execute()
+      await remove(db, ended)
       const ofModules = db
         .selectFrom('module_actions')
         .select('uid')
         .where('created_at', '<', before)
         .where('created_at', '>=', oldest.at)
-      await db.deleteFrom('action_events').where('action_uid', 'in', ofModules).execute()
+      await remove(db, ofModules)
     },
   }
+}
+
+type Uids = { readonly uid: string }
+
+async function remove(db: Db, actions: SelectQueryBuilder<Tables, keyof Tables, Uids>): Promise<void> {
+  const gone = db.deleteFrom('action_events').where('action_uid', 'in', actions).returning('seq')
+  const last = (await gone.execute()).reduce((max, { seq }) => Math.max(max, seq), 0)
+  if (last > 0) await eventNumbersStore(db).noteGone(last)
+}
+
+function heard(row: Tables['action_events'] & { readonly database_uid: number | null }): HeardEvent {
+  const { seq, action_uid: actionUid, database_uid: databaseUid, data } = row
+  return { seq, actionUid, databaseUid, size: data.length, event: readable(row) }
+}
+
+/** A damaged row concerns only readers of its own action. They are told. */
+function readable(row: Tables['action_events']): ActionEvent | undefined {
+  try {
+    return fromRow(row)
+  } catch {
+    return undefined
+  }
+}
+
+/** Events of one action as one change, and one patch of its lanes: what they add up to. */
+export function mergeEvents(events: readonly ActionEvent[]): {
+  readonly change: ActionChange
+  readonly lanes: readonly LanePatch[]
+} {
+  const changes = events.flatMap((event) => (event.type === 'action' ? [event.change] : []))
+  const lanes = events.flatMap((event) => (event.type === 'lanes' ? event.lanes : []))
+  return { change: Object.assign({}, ...changes), lanes: joinPatches(lanes) }
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

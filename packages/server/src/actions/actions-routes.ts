@@ -8,6 +8,7 @@ import {
   Refusal,
 } from '@fairlead/api'
 import { type Caller, may } from '../core/identity/access.ts'
+import type { ActionEvent } from '../core/state/action-event.ts'
 import type { Mount } from '../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
 import type { Actions, ActionView } from './actions-service.ts'
@@ -50,11 +51,19 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
     return {
       admits: (asker) => maySee(view, asker),
       async *events(lastSeq, signal) {
-        for await (const event of actions.follow(params.uid, lastSeq ?? 0, signal)) yield eventToWire(event)
+        for await (const event of actions.follow(params.uid, lastSeq ?? 0, signal)) yield wireOf(event)
       },
     }
   })
 }
+
+/** Events that go to many followers are put into words once. */
+function wireOf(event: ActionEvent): ReturnType<typeof eventToWire> {
+  const wire = words.get(event) ?? eventToWire(event)
+  words.set(event, wire)
+  return wire
+}
+const words = new WeakMap<ActionEvent, ReturnType<typeof eventToWire>>()
 
 function maySee(view: ActionView, { user }: Pick<Caller, 'user'>): boolean {
   const database = view.of === 'module' ? NO_DATABASE : view.action.databaseUid

@@ -1,14 +1,15 @@
 import { Refusal } from '@fairlead/api'
 import { may, type Principal } from '../core/identity/access.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
-import { type ActionEvent, hasEnded } from '../core/state/action-event.ts'
+import type { ActionEvent } from '../core/state/action-event.ts'
 import { databasesStore } from '../databases/databases-store.ts'
+import { createEventFeed, type EventFeed } from '../events/event-feed.ts'
 import { moduleActionsStore } from '../modules/module-actions-store.ts'
 import type { Store } from '../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
-import { createActionFeed } from './action-feed.ts'
 import { type ActionsQuery, actionsStore } from './actions-store.ts'
 import { createDatabaseViews, type DatabaseActionView } from './database-views.ts'
+import { followAction } from './follow-action.ts'
 
 /** An action as people see it: of a database, or of the catalogue of modules. */
 export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
@@ -28,15 +29,14 @@ export interface Actions {
   follow(uid: string, seq: number, signal: AbortSignal): AsyncIterable<ActionEvent>
 }
 
-/** Events in one query. */
-const PAGE = 100
-
 /** Reads from `store` at each call: it remembers nothing but the followers. */
 export function createActions({
   store,
   now = Date.now,
+  feed = createEventFeed(store),
 }: {
   readonly store: Store
+  readonly feed?: EventFeed
   /** Unix milliseconds. */
   readonly now?: () => number
 }): Actions {
@@ -44,7 +44,6 @@ export function createActions({
   const ofModules = moduleActionsStore(store.db)
   const events = actionEventsStore(store.db)
   const databases = databasesStore(store.db)
-  const feed = createActionFeed(store)
 
   const views = createDatabaseViews(store.db, now)
   const list = async (query: ActionsQuery): Promise<readonly ActionView[]> =>
@@ -80,23 +79,7 @@ export function createActions({
       return list({ ...query, databases: [databaseUid] })
     },
 
-    async *follow(uid, seq, signal) {
-      using watch = feed.watch(uid)
-      let last = seq
-      while (!signal.aborted) {
-        // Asked first: what ended it is then among the events that are read.
-        const action = await actions.get(uid)
-        const page = await events.listAfter(uid, last, PAGE)
-        for (const event of page) {
-          if (signal.aborted) return
-          yield event
-          last = event.seq
-        }
-        if (page.length === PAGE) continue
-        if (action === undefined || hasEnded(action)) return
-        await watch.news(signal)
-      }
-    },
+    follow: (uid, seq, signal) => followAction({ actions, events, feed }, uid, seq, signal),
   }
 }
 

@@ -49,6 +49,9 @@ beforeEach(async () => {
     userPassword: 'the-user-secret',
     createdAt: at,
   })
+  // The events of the action have the first numbers.
+  await store.db.deleteFrom('changes').execute()
+  await store.db.updateTable('counters').set({ value: 0 }).where('name', '=', 'action_event').execute()
   await actionsStore(store.db).insert(
     { uid: 'a', databaseUid: 1, kind: 'upgrade', goal: steadyGoal(database) },
     at,

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Certificate } from '../core/state/action.ts'
 import type { Handover } from '../core/state/handover.ts'
 import type { Standby } from '../core/state/topology.ts'
+import { changesStore } from '../events/changes-store.ts'
 import { inTransaction } from '../store/in-transaction.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
@@ -75,7 +76,11 @@ export function handoversStore(db: Db): HandoversStore {
         await update(within, id)
           .set({ released: 1, closed: 1, certificate: certificate && JSON.stringify(certificate) })
           .execute()
-        if (certificate !== null) await reportCertificate(within, id, certificate, now)
+        if (certificate === null) return
+        await reportCertificate(within, id, certificate, now)
+        const place = within.selectFrom('handovers').select('database_uid').where('id', '=', id)
+        const { database_uid: databaseUid } = await place.executeTakeFirstOrThrow()
+        await changesStore(within).note('databases', databaseUid)
       })
     },
   }

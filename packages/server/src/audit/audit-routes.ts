@@ -1,7 +1,7 @@
-import { type LogEntry, listLogs, Refusal } from '@fairlead/api'
-import { type AuditRecord, auditTypes } from '../core/identity/audit-record.ts'
+import { listLogs, Refusal } from '@fairlead/api'
 import type { Mount } from '../http/mount.ts'
 import type { Audit } from './audit-service.ts'
+import { toWire } from './audit-wire.ts'
 
 /** Serves GET /v1/logs. A time that cannot be read is refused with `invalid_request`. */
 export function auditRoutes(mount: Mount, audit: Audit): void {
@@ -27,21 +27,4 @@ function readTime(field: string, text: string | undefined): string | undefined {
 /** Records are shown with whole seconds: an end without a fraction is the whole of its second. */
 function endOfSecond(time: string | undefined, text: string | undefined): string | undefined {
   return time === undefined || text?.includes('.') ? time : time.replace('.000Z', '.999Z')
-}
-
-function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord): LogEntry {
-  return {
-    uid: seq,
-    time: at.replace(/\.\d+Z$/, 'Z'),
-    recorded_at: at,
-    type,
-    severity: auditTypes[type],
-    originator: by.name,
-    ...(by.uid !== null && { user_uid: by.uid }),
-    ...(by.address !== null && { address: by.address }),
-    // An older store may have a value that a refused request named, like Infinity: the rest of the page is still answered.
-    ...(Number.isSafeInteger(databaseUid) && { bdb_uid: String(databaseUid) }),
-    details: details ?? {},
-    hash,
-  }
 }

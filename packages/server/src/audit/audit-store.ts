@@ -11,6 +11,7 @@ import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { storableText } from '../store/storable.ts'
 import type { Tables } from '../store/tables.ts'
+import { eventNumbersStore } from './event-numbers-store.ts'
 
 /** Which records a list has; `limit` and `offset` count records. */
 export interface AuditQuery {
@@ -24,12 +25,20 @@ export interface AuditQuery {
   readonly databases?: readonly number[]
 }
 
+/** A record, and its place among all events of the cluster. */
+export interface PlacedRecord {
+  readonly place: number
+  readonly record: AuditRecord
+}
+
 export interface AuditStore {
   /** Adds the next record. Call it in the transaction of what it is about: both are there, or neither. */
   append(event: AuditEvent, now: string): Promise<void>
   list(query: AuditQuery): Promise<readonly AuditRecord[]>
   /** Some records after number `seq`, in order. */
   listAfter(seq: number, limit: number): Promise<readonly AuditRecord[]>
+  /** Some records by their places among all events: after one place, and up to another, in order. */
+  between(after: number, upTo: number, limit: number): Promise<readonly PlacedRecord[]>
   /** The number that the last record must have. */
   lastNumber(): Promise<number>
   get(seq: number): Promise<AuditRecord | undefined>
@@ -46,20 +55,7 @@ export interface AuditStore {
  */
 export function auditStore(db: Db): AuditStore {
   return {
-    async append(event, now) {
-      // The counter comes first: on a store with several servers, they wait for each other at this row.
-      const seq = await nextId(db, 'audit')
-      const last = await db
-        .selectFrom('audit')
-        .select('hash')
-        .where('seq', '=', seq - 1)
-        .executeTakeFirst()
-      const record = { ...event, by: storableActor(event.by), seq, at: now, previous: last?.hash ?? NO_HASH }
-      await db
-        .insertInto('audit')
-        .values(toRow({ ...record, hash: hashOf(record) }))
-        .execute()
-    },
+    append: (event, now) => append(db, event, now),
     async list({ from, to, order, limit, offset, databases }) {
       let query = db.selectFrom('audit').selectAll().orderBy('seq', order).limit(limit).offset(offset)
       if (from !== undefined) query = query.where('at', '>=', from)
@@ -70,6 +66,11 @@ export function auditStore(db: Db): AuditStore {
     async listAfter(seq, limit) {
       const query = db.selectFrom('audit').selectAll().where('seq', '>', seq).orderBy('seq').limit(limit)
       return (await query.execute()).map(fromRow)
+    },
+    async between(after, upTo, limit) {
+      const query = db.selectFrom('audit').selectAll().where('event_seq', '>', after)
+      const rows = await query.where('event_seq', '<=', upTo).orderBy('event_seq').limit(limit).execute()
+      return rows.map((row) => ({ place: row.event_seq ?? 0, record: fromRow(row) }))
     },
     async lastNumber() {
       const row = await db
@@ -97,10 +98,33 @@ export function auditStore(db: Db): AuditStore {
       const { last: lastOld } = await old.where('at', '<', before).executeTakeFirstOrThrow()
       return { first: first ?? 0, last: last ?? 0, lastOld }
     },
-    async removeUpTo(seq) {
-      await db.deleteFrom('audit').where('seq', '<=', seq).execute()
-    },
+    removeUpTo: (seq) => removeUpTo(db, seq),
   }
+}
+
+async function append(db: Db, event: AuditEvent, now: string): Promise<void> {
+  // The counter comes first: on a store with several servers, they wait for each other at this row.
+  const seq = await nextId(db, 'audit')
+  const last = await db
+    .selectFrom('audit')
+    .select('hash')
+    .where('seq', '=', seq - 1)
+    .executeTakeFirst()
+  const record = { ...event, by: storableActor(event.by), seq, at: now, previous: last?.hash ?? NO_HASH }
+  await db
+    .insertInto('audit')
+    .values({
+      ...toRow({ ...record, hash: hashOf(record) }),
+      event_seq: await eventNumbersStore(db).next(),
+    })
+    .execute()
+}
+
+async function removeUpTo(db: Db, seq: number): Promise<void> {
+  const places = db.selectFrom('audit').select((eb) => eb.fn.max('event_seq').as('last'))
+  const { last } = await places.where('seq', '<=', seq).executeTakeFirstOrThrow()
+  await db.deleteFrom('audit').where('seq', '<=', seq).execute()
+  if (last !== null) await eventNumbersStore(db).noteGone(last)
 }
 
 /** The hash is of what is read again. Details are JSON, which writes such characters as escapes. */
@@ -122,7 +146,7 @@ function toRow({
   details = {},
   previous,
   hash,
-}: AuditRecord): Tables['audit'] {
+}: AuditRecord): Omit<Tables['audit'], 'event_seq'> {
   return {
     seq,
     at,

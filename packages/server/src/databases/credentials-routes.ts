@@ -2,8 +2,8 @@ import { getCredentials } from '@fairlead/api'
 import type { AuditCounter } from '../audit/audit-counter.ts'
 import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
-import { showWithoutSecrets } from './databases-routes.ts'
 import type { Databases } from './databases-service.ts'
+import { showWithoutSecrets } from './show-database.ts'
 
 /** Serves the password of a database. `counter` has each reading on record before it is answered. */
 export function credentialsRoutes(

@@ -12,6 +12,8 @@ import {
 } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
 import type { PortRange } from '../core/state/port-range.ts'
+import { changesStore } from '../events/changes-store.ts'
+import { inTransaction } from '../store/in-transaction.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { jsonColumn, wordColumn } from '../store/stored-column.ts'
@@ -50,6 +52,7 @@ export interface DatabasesStore {
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
+  /** While clients are held: that addresses are others is noted when the handover is closed. */
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
   /** The history on record of a primary reaches further; not while its role moves, nor one that is another by now. */
@@ -59,7 +62,11 @@ export interface DatabasesStore {
 
 /** Rows of `databases` and `groups`, through `db`, which may be a transaction. */
 export function databasesStore(db: Db): DatabasesStore {
-  const update = (uid: number) => db.updateTable('databases').where('uid', '=', uid)
+  const set = (uid: number, columns: Partial<Row>) =>
+    inTransaction(db, async (within) => {
+      await within.updateTable('databases').set(columns).where('uid', '=', uid).execute()
+      await changesStore(within).note('databases', uid)
+    })
   const updateGroup = (uid: number, group: number) =>
     db.updateTable('groups').where('database_uid', '=', uid).where('number', '=', group)
   return {
@@ -74,33 +81,19 @@ export function databasesStore(db: Db): DatabasesStore {
       return (await withGroups(db, rows))[0]
     },
     insert: (database) => insertDatabase(db, database),
-    async setStatus(uid, status, now) {
-      await update(uid).set({ status, changed_at: now }).execute()
-    },
-    async setObstacle(uid, obstacle) {
-      await update(uid)
-        .set({ obstacle: obstacle ?? '' })
-        .execute()
-    },
-    async setRuns(uid, { build, restartNonce, modules }, now) {
-      await update(uid)
-        .set({
-          flavour: build.flavour,
-          version: build.version,
-          restart_nonce: restartNonce,
-          modules: JSON.stringify(modules),
-          changed_at: now,
-        })
-        .execute()
-    },
-    async setLimits(uid, { memoryBytes, evictionPolicy }, now) {
-      await update(uid)
-        .set({ memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now })
-        .execute()
-    },
-    async setEndpointPort(uid, port) {
-      await update(uid).set({ endpoint_port: port }).execute()
-    },
+    setStatus: (uid, status, now) => set(uid, { status, changed_at: now }),
+    setObstacle: (uid, obstacle) => set(uid, { obstacle: obstacle ?? '' }),
+    setRuns: (uid, { build, restartNonce, modules }, now) =>
+      set(uid, {
+        flavour: build.flavour,
+        version: build.version,
+        restart_nonce: restartNonce,
+        modules: JSON.stringify(modules),
+        changed_at: now,
+      }),
+    setLimits: (uid, { memoryBytes, evictionPolicy }, now) =>
+      set(uid, { memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now }),
+    setEndpointPort: (uid, port) => set(uid, { endpoint_port: port }),
     async setPrimary(uid, group, shard) {
       await updateGroup(uid, group).set({ primary_shard: shard }).execute()
     },
@@ -177,6 +170,7 @@ async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> 
     .values({ ...row, seq: await nextId(db, 'database_change') })
     .execute()
   await db.insertInto('groups').values(groups).execute()
+  await changesStore(db).note('databases', row.uid)
   return fromRow(row, groups)
 }
 
@@ -184,6 +178,7 @@ async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> 
 async function removeDatabase(db: Db, uid: number): Promise<void> {
   await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
   await db.deleteFrom('databases').where('uid', '=', uid).execute()
+  await changesStore(db).noteRemoved(uid)
   await db
     .deleteFrom('tls_certificates')
     .where('name', 'in', [`shards-ca:${uid}`, `shards:${uid}`])

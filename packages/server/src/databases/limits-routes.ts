@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Body, type Database, Refusal, updateDatabase } from '@fairlead/api'
 import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
-import { show } from './databases-routes.ts'
 import type { Databases } from './databases-service.ts'
 import type { LimitChanges } from './limits-service.ts'
+import { show } from './show-database.ts'
 
 /** Serves PUT /v1/bdbs/:uid; with `dry_run` it answers what would be. */
 export function limitsRoutes(mount: Mount, limits: LimitChanges, databases: Pick<Databases, 'get'>): void {

@@ -3,6 +3,7 @@ import type { LimitBefore } from '../core/carry-over/sync-room.ts'
 import type { ShardPlace, ShardRecord } from '../core/state/database.ts'
 import type { Runs } from '../core/state/goal.ts'
 import type { PortRange } from '../core/state/port-range.ts'
+import { changesStore } from '../events/changes-store.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { jsonColumn } from '../store/stored-column.ts'
@@ -30,6 +31,7 @@ export function shardsStore(db: Db) {
         .insertInto('shards')
         .values(toRow(id, shard, now))
         .execute()
+      await changesStore(db).note('databases', shard.databaseUid)
       return { ...shard, id, leaving: false }
     },
     async setRuns(id: number, runs: Runs): Promise<void> {
@@ -77,10 +79,14 @@ export function shardsStore(db: Db) {
         .where('id', '=', id)
         .execute()
     },
-    async remove(id: number): Promise<void> {
-      await db.deleteFrom('shards').where('id', '=', id).execute()
-    },
+    remove: (id: number) => removeShard(db, id),
   }
+}
+
+async function removeShard(db: Db, id: number): Promise<void> {
+  const gone = db.deleteFrom('shards').where('id', '=', id).returning('database_uid')
+  const databaseUid = (await gone.executeTakeFirst())?.database_uid
+  if (databaseUid !== undefined) await changesStore(db).note('databases', databaseUid)
 }
 
 function readShards(db: Db) {

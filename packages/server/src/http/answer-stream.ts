@@ -1,4 +1,4 @@
-import { Refusal } from '@fairlead/api'
+import { type CutReason, cutReasons, Refusal, StreamCut } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Caller } from '../core/identity/access.ts'
@@ -9,9 +9,9 @@ import { type Connection, holdConnection } from './hold-connection.ts'
 import type { Places } from './places.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** An event of a stream. `seq` rises: a client that connects again names the last one it got. */
+/** An event of a stream. `seq` rises: a client that connects again names the last one it got. Without it, the event is no place to go on from. */
 export interface StreamEvent {
-  readonly seq: number
+  readonly seq?: number
   readonly type: string
 }
 
@@ -21,6 +21,8 @@ export interface EventStream<Event extends StreamEvent = StreamEvent> {
   events(lastSeq: number | undefined, signal: AbortSignal): AsyncIterable<Event>
   /** Called before each event and at each heartbeat. */
   admits(caller: Caller): boolean
+  /** Whether this event is for the caller, as it is at this moment; without it, each is. */
+  shows?(event: Event, caller: Caller): boolean
 }
 
 /** The streams of server-sent events that are open. */
@@ -56,6 +58,7 @@ export function createStreams(deps: {
   const limits = { ...usual, ...deps.streamLimits }
   const stop = new AbortController()
   const open = new Set<Promise<void>>()
+  const printed = new WeakMap<StreamEvent, string>()
 
   const run = async (request: FastifyRequest, reply: FastifyReply, stream: EventStream): Promise<void> => {
     const connection = holdConnection(reply.raw, { stop: stop.signal, stalledMs: limits.stalledMs })
@@ -63,15 +66,17 @@ export function createStreams(deps: {
       log.error({ err: cause }, 'a stream failed')
       connection.leave()
     }
-    const isAdmitted = () => isStillAdmitted(request, stream, identify)
-    const beat = setInterval(() => void keepUp(connection, isAdmitted).catch(fail), limits.heartbeatMs)
+    const admit = () => findAdmitted(request, stream, identify)
+    const beat = setInterval(() => void keepUp(connection, admit).catch(fail), limits.heartbeatMs)
     try {
       const events = stream.events(readLastSeq(request), connection.signal)
-      const isWhole = await pour(events, connection, isAdmitted, printerOf(reply))
-      connection.end(isWhole ? 'event: end\ndata: {}\n\n' : '')
+      connection.end(await pour(events, connection, { admit, stream, print: printerOf(reply, printed) }))
     } catch (cause) {
-      fail(cause)
-      connection.end('')
+      if (cause instanceof StreamCut) connection.end(cut(cause.reason))
+      else {
+        fail(cause)
+        connection.end('')
+      }
     } finally {
       clearInterval(beat)
     }
@@ -97,38 +102,58 @@ export function createStreams(deps: {
   }
 }
 
-/** Sends the events one after the other. True: all were sent. False: the connection or the token ended first. */
+type Admit = () => Promise<Caller | null | undefined>
+
+/** Sends the events one after the other. Answers the last words: that all were sent, or why not; none where the connection has ended. */
 async function pour(
   events: AsyncIterable<StreamEvent>,
   connection: Connection,
-  isAdmitted: () => Promise<boolean>,
-  print: (event: StreamEvent) => string,
-): Promise<boolean> {
+  {
+    admit,
+    stream,
+    print,
+  }: {
+    readonly admit: Admit
+    readonly stream: EventStream
+    readonly print: (event: StreamEvent) => string
+  },
+): Promise<string> {
   for await (const event of events) {
-    if (!(await isAdmitted())) return false
-    await connection.write(`id: ${event.seq}\nevent: ${event.type}\ndata: ${print(event)}\n\n`)
-    if (connection.signal.aborted) return false
+    const caller = await admit()
+    if (caller === undefined) return cut('not_admitted')
+    if (caller !== null && stream.shows?.(event, caller) === false) continue
+    await connection.write(print(event))
+    if (connection.signal.aborted) return lastWords(connection)
   }
-  return !connection.signal.aborted
+  return connection.signal.aborted ? lastWords(connection) : 'event: end\ndata: {}\n\n'
 }
 
-async function keepUp(connection: Connection, isAdmitted: () => Promise<boolean>): Promise<void> {
-  if (await isAdmitted()) connection.beat()
-  else connection.leave()
+function lastWords(connection: Connection): string {
+  return connection.left() === undefined ? '' : cut(connection.left() ?? 'slow_reader')
 }
 
-async function isStillAdmitted(
+function cut(reason: CutReason): string {
+  return `event: cut\ndata: ${JSON.stringify({ type: 'cut', reason, message: cutReasons[reason] })}\n\n`
+}
+
+async function keepUp(connection: Connection, admit: Admit): Promise<void> {
+  if ((await admit()) === undefined) connection.leave('not_admitted')
+  else connection.beat()
+}
+
+/** The caller as it is now; null where the operation is open to all; undefined: it is admitted no longer. */
+async function findAdmitted(
   request: FastifyRequest,
   stream: EventStream,
   identify: Identify,
-): Promise<boolean> {
+): Promise<Caller | null | undefined> {
   const { operation } = request.routeOptions.config
-  if (operation === undefined || operation.permission === null) return true
+  if (operation === undefined || operation.permission === null) return null
   try {
     const caller = await identify(credentialsOf(request), requesterOf(request), { admitsExpired: false })
-    return isPermitted(request, operation, caller) && stream.admits(caller)
+    return isPermitted(request, operation, caller) && stream.admits(caller) ? caller : undefined
   } catch (cause) {
-    if (cause instanceof Refusal) return false
+    if (cause instanceof Refusal) return undefined
     throw cause
   }
 }
@@ -143,9 +168,17 @@ function readLastSeq(request: FastifyRequest): number | undefined {
   throw new Refusal('invalid_request', 'Last-Event-ID: must be the id of an event of this stream')
 }
 
-/** What the contract does not declare does not leave. */
-function printerOf(reply: FastifyReply): (event: StreamEvent) => string {
+/** What the contract does not declare does not leave. Events that go to many clients are the same object, and printed once. */
+function printerOf(
+  reply: FastifyReply,
+  printed: WeakMap<StreamEvent, string>,
+): (event: StreamEvent) => string {
   const print = reply.getSerializationFunction('200')
   if (print === undefined) throw new Error('a stream without a schema of its events')
-  return (event) => print({ ...event })
+  return (event) => {
+    const id = event.seq === undefined ? '' : `id: ${event.seq}\n`
+    const text = printed.get(event) ?? `${id}event: ${event.type}\ndata: ${print({ ...event })}\n\n`
+    printed.set(event, text)
+    return text
+  }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import type { CutReason } from '@fairlead/api'
 import { isGone, streamOf } from './is-gone.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -15,7 +16,9 @@ export interface Connection {
   /** The last bytes of the response. */
   end(lastWords: string): void
   /** Aborts `signal`. */
-  leave(): void
+  leave(why?: CutReason): void
+  /** Why it was left by this side; undefined: it was not, or for no reason that the client has to know. */
+  left(): CutReason | undefined
 }
 
 /** When the server stops, bytes that are being sent have this long. */
@@ -28,14 +31,18 @@ export function holdConnection(
 ): Connection {
   const gone = new AbortController()
   const signal = AbortSignal.any([gone.signal, stop])
-  const leave = () => gone.abort()
+  let left: CutReason | undefined
+  const leave = (why?: CutReason) => {
+    if (!signal.aborted) left = why
+    gone.abort()
+  }
   const closed = new Promise<void>((resolve) => {
     if (isGone(raw))
       resolve() // the client has gone before the response began
     else raw.once('close', resolve)
   })
-  void closed.then(leave)
-  raw.on('error', leave) // a broken pipe only means that the client has gone
+  void closed.then(() => leave())
+  raw.on('error', () => leave()) // a broken pipe only means that the client has gone
 
   const destroyAfter = (ms: number) => {
     const timer = setTimeout(() => raw.destroy(), ms)
@@ -59,10 +66,11 @@ export function holdConnection(
     signal,
     closed,
     leave,
+    left: () => left,
     async write(text) {
       if (raw.write(text)) return
       const patience = AbortSignal.any([signal, AbortSignal.timeout(stalledMs)])
-      await once(raw, 'drain', { signal: patience }).catch(leave)
+      await once(raw, 'drain', { signal: patience }).catch(() => leave('slow_reader'))
     },
     beat() {
       if (!raw.writableNeedDrain) raw.write(':\n\n')

@@ -69,7 +69,11 @@ export interface Tables {
     details: string
     previous: string
     hash: string
+    /** Its place among all events; null: it is older than these places, and no event. */
+    event_seq: number | null
   }
+  /** The last change of each database, and of what is known of each node. `seq`: its place among all events. `data`: of a node, its facts. */
+  readonly changes: { topic: string; object_uid: number; seq: number; data: string | null }
   /** Records that were taken out of `audit` into files. */
   readonly audit_segments: {
     first_seq: number

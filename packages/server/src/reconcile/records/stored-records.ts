@@ -8,6 +8,7 @@ import type { Database } from '../../core/state/database.ts'
 import { type WayBack, wayBackClosed } from '../../core/state/way-back.ts'
 import { databasesStore } from '../../databases/databases-store.ts'
 import { shardsStore } from '../../databases/shards-store.ts'
+import { changesStore } from '../../events/changes-store.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type {
   ActionRecords,
@@ -66,7 +67,10 @@ function databaseRecords(db: Db, write: Write): DatabasesOnRecord {
   return {
     ...{ listReserved, get, portsWithin, countPortsWithin },
     setPrimary: (uid, group, shard) =>
-      write((within) => databasesStore(within).setPrimary(uid, group, shard)),
+      write(async (within) => {
+        await databasesStore(within).setPrimary(uid, group, shard)
+        await changesStore(within).note('databases', uid)
+      }),
     setHistories: (uid, histories) =>
       write(async (within) => {
         const databases = databasesStore(within)

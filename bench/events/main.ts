@@ -1,0 +1,75 @@
+/**
+ * How long after its commit is an event with its followers? A server of its own process writes changes of one action; others follow the action, and everything.
+ * `npm run bench -- events [--followers 200] [--of-all 20] [--seconds 20] [--per-second 50] [--json]`.
+ */
+import { parseArgs } from 'node:util'
+import { createClient, fetchStreamTransport, fetchTransport, operations } from '@fairlead/api'
+import { startEventServer } from './start-event-server.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    followers: { type: 'string', default: '200' },
+    'of-all': { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '20' },
+    'per-second': { type: 'string', default: '50' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const [followers, ofAll] = [Number(flags.followers), Number(flags['of-all'])]
+const changes = Number(flags.seconds) * Number(flags['per-second'])
+
+await using server = await startEventServer()
+const api = createClient(
+  operations,
+  fetchTransport(server.url),
+  () => 'admin',
+  fetchStreamTransport(server.url),
+)
+const stop = new AbortController()
+const delays: number[] = []
+
+/** Follows until the last change has come; resolves to the number of changes. */
+async function count(
+  events: AsyncIterable<{ readonly type: string; readonly waiting_for?: string }>,
+): Promise<number> {
+  let seen = 0
+  for await (const event of events) {
+    const at = event.type === 'action' ? Number(event.waiting_for ?? '') : 0
+    if (!(at > 0)) continue
+    delays.push(performance.timeOrigin + performance.now() - at)
+    seen += 1
+    if (seen === changes) return seen
+  }
+  return seen
+}
+
+const own = Array.from({ length: followers }, () =>
+  count(api.followAction({ params: { uid: 'a' }, query: {} }, { signal: stop.signal })),
+)
+const all = Array.from({ length: ofAll }, () =>
+  count(api.followEvents({ query: {} }, { signal: stop.signal })),
+)
+const { cpuMs, memoryMb } = await server.write(changes, 1_000 / Number(flags['per-second']))
+const counts = await Promise.all([...own, ...all])
+stop.abort(new Error('enough'))
+
+delays.sort((a, b) => a - b)
+const share = (part: number) => Number((delays[Math.ceil(delays.length * part) - 1] ?? 0).toFixed(1))
+const result = {
+  ...{
+    followers,
+    ofAll,
+    changes,
+    delivered: delays.length,
+    missing: changes * counts.length - delays.length,
+  },
+  ...{ p50Ms: share(0.5), p99Ms: share(0.99), longestMs: share(1) },
+  ...{ serverCpuMs: Math.round(cpuMs), serverMemoryMb: Math.round(memoryMb) },
+}
+process.stdout.write(
+  flags.json
+    ? `${JSON.stringify(result)}\n`
+    : `${followers} followers of one action and ${ofAll} of everything, ${changes} changes: ${result.delivered} delivered, ${result.missing} missing; ` +
+        `p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, longest ${result.longestMs} ms; ` +
+        `the server used ${result.serverCpuMs} ms of a processor, and ${result.serverMemoryMb} MB\n`,
+)
