@@ -35,7 +35,7 @@ const onPostgres = [
   'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',
   'packages/server/src/sessions/{judged-tries,login-lanes}.test.ts',
   'packages/server/src/http/{secrets,hostile}.test.ts',
-  'packages/server/src/store/storable.test.ts',
+  'packages/server/src/store/{storable,old-rows}.test.ts',
   ...onlyOnPostgres,
 ]
 

@@ -27,7 +27,7 @@ import * as oneOrderOfEvents from './migrations/0025-one-order-of-events.ts'
 import type { Db } from './store.ts'
 
 /** Numbered, forward only. The name is the order. */
-const migrations: Readonly<Record<string, Migration>> = {
+export const migrations: Readonly<Record<string, Migration>> = {
   '0001-init': init,
   '0002-users-and-roles': usersAndRoles,
   '0003-action-events': actionEvents,
