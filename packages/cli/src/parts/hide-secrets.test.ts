@@ -35,6 +35,41 @@ test('a field that holds a secret is hidden at any depth, in errors and their ca
   expect(shown).toContain('inner')
 })
 
+test('a secret in an unexpected place is hidden: in a name, in JSON within a text, as a key of the web, as bytes that went through JSON', () => {
+  const key = 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A'
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', d: key }
+  const bytes = JSON.parse(JSON.stringify(Buffer.from(secret))) as unknown
+  const shown = JSON.stringify(
+    hideSecrets({
+      [`Bearer ${secret}`]: 1,
+      of: new Map([[`Basic ${secret}`, 2]]),
+      jwk,
+      text: `cannot read ${JSON.stringify({ adminPassword: secret, jwk, access_token: secret, n: 1 })}`,
+      bytes,
+      symmetric: { kty: 'oct', k: key },
+    }),
+  )
+  for (const each of [secret, key, [...Buffer.from(secret)].join(',')]) expect(shown).not.toContain(each)
+  expect(shown).toContain('cannot read')
+  expect(shown).toContain('Ed25519')
+})
+
+test('what engines and PostgreSQL repeat of a request is hidden, and their words stay', () => {
+  const said = [
+    `ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' '${secret}' `,
+    `ERR Error in ACL SETUSER modifier '>${secret}': Syntax error`,
+    `ERR Error in ACL SETUSER modifier '#${secret}': The provided hash must be 64 characters`,
+    `Failing row contains (1, mia, ${secret}, 2026-11-20).`,
+  ].map((text) => hideSecrets(new Error(text)) as { readonly message: string })
+  for (const { message } of said) expect(message).not.toContain(secret)
+  expect(said.map(({ message }) => message)).toEqual([
+    `ERR unknown command 'HELLO', with args beginning with: ${HIDDEN}`,
+    `ERR Error in ACL SETUSER modifier '${HIDDEN}': Syntax error`,
+    `ERR Error in ACL SETUSER modifier '${HIDDEN}': The provided hash must be 64 characters`,
+    `Failing row contains (${HIDDEN})`,
+  ])
+})
+
 test('what is no secret stays as it is', () => {
   const line = { why: 'shard 3 waits', uid: 7, at: new Date(0), passwords: 2, hasPassword: true, none: null }
   expect(hideSecrets(line)).toEqual(line)

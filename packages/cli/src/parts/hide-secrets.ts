@@ -9,6 +9,13 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, HIDDEN],
   [/\$(?:argon2\w*|scrypt|pbkdf2[\w-]*)\$[^\s"']+/g, HIDDEN],
   [/\b(Bearer|JWT|Basic) [\w+/=.~-]{8,}/gi, `$1 ${HIDDEN}`],
+  // JSON within a text: of a field with such a name, and the private part of a JWK.
+  [/("\w*(?:passw|secret|token|credential)\w*"\s*:\s*)"(?:[^"\\]|\\.)*"/gi, `$1"${HIDDEN}"`],
+  [/("(?:d|k)"\s*:\s*)"[\w-]{20,}"/g, `$1"${HIDDEN}"`],
+  // What an engine, or PostgreSQL, repeats of a request.
+  [/(with args beginning with: )'[^\n]*/g, `$1${HIDDEN}`],
+  [/(modifier ')[<>#!][^']*/g, `$1${HIDDEN}`],
+  [/(Failing row contains )\([\s\S]*/g, `$1(${HIDDEN})`],
   [/\b([a-z][a-z\d+.-]*:\/\/[^\s/:@"']*):[^\s/@"']+@/gi, `$1:${HIDDEN}@`],
 ]
 /** Deeper there is nothing that a person reads. */
@@ -21,7 +28,7 @@ const MOST_DEPTH = 8
 export function hideSecrets(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return hideInText(value)
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || isKey(value)) return HIDDEN
+  if (isBytes(value) || isKey(value)) return HIDDEN
   if (depth >= MOST_DEPTH) return '[deep]'
   if (Array.isArray(value)) return value.map((each) => hideSecrets(each, depth + 1))
   if (value instanceof Error) return hideInError(value, depth)
@@ -32,7 +39,7 @@ export function hideSecrets(value: unknown, depth = 0): unknown {
 function hideInFields(fields: Iterable<readonly [string, unknown]>, depth: number): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
   for (const [name, value] of fields)
-    shown[name] = isHeld(name, value) ? HIDDEN : hideSecrets(value, depth + 1)
+    shown[hideInText(name)] = isHeld(name, value) ? HIDDEN : hideSecrets(value, depth + 1)
   return shown
 }
 
@@ -52,8 +59,15 @@ function hideInError(error: Error, depth: number): object {
   }
 }
 
-/** A KeyObject or a CryptoKey. */
+/** Also those that went through JSON, as in a message between processes. */
+function isBytes(value: object): boolean {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return true
+  return 'type' in value && value.type === 'Buffer' && 'data' in value && Array.isArray(value.data)
+}
+
+/** A KeyObject, a CryptoKey, or a JWK with its private part. */
 function isKey(value: object): boolean {
+  if ('kty' in value && ('d' in value || 'k' in value)) return true
   return ['KeyObject', 'SecretKeyObject', 'PrivateKeyObject', 'CryptoKey'].includes(value.constructor?.name)
 }
 
