@@ -113,7 +113,7 @@ export const getAccess = operation({
   path: '/v1/access',
   summary: 'Say which node leads the cluster: the only one',
   since: '0.1.0',
-  permission: 'signed_in',
+  permission: 'view_cluster_info',
   ok: Type.Object({ master_node_addr: Type.String() }),
   errors: [],
 })

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { Refusal } from '@fairlead/api'
 import Fastify, { errorCodes, type FastifyBodyParser, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -123,16 +124,18 @@ function describeBadJson(error: Error, body: string): Error {
  */
 function readJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  const parse: FastifyBodyParser<string> = (request, body, done) => {
-    if (body === '') done(null, undefined)
-    else
-      void parseJson(request, body, (error, value) =>
-        done(error === null ? null : describeBadJson(error, body), value),
-      )
+  const parse: FastifyBodyParser<Buffer> = (request, body, done) => {
+    if (body.length === 0) return done(null, undefined)
+    // Whatever its `charset` says. As text, other bytes would become U+FFFD, and a name another name.
+    if (!isUtf8(body)) return done(new InvalidInput(['the body cannot be understood: it is not UTF-8']))
+    const text = body.toString()
+    void parseJson(request, text, (error, value) =>
+      done(error === null ? null : describeBadJson(error, text), value),
+    )
   }
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, parse)
-  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const { 'content-type': type, origin } = request.headers
     if (type === undefined && origin === undefined) void parse(request, body, done)
     else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
