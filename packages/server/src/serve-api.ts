@@ -26,6 +26,7 @@ import { createEventFeed } from './events/event-feed.ts'
 import { eventsRoutes } from './events/events-routes.ts'
 import { mostByFiles, readFileLimit } from './http/bound-connections.ts'
 import { createHttp } from './http/create-http.ts'
+import { prepareFarewell } from './http/farewell.ts'
 import { type Mount, mountOn } from './http/mount.ts'
 import { countAnswers } from './metrics/count-answers.ts'
 import { metricsRoute, type Readers } from './metrics/metrics-routes.ts'
@@ -78,8 +79,10 @@ export function serveApi(
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
   nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
   let isStopping = false
+  const farewell = prepareFarewell(http.server)
   http.addHook('preClose', async () => {
     isStopping = true
+    await farewell()
   })
   healthRoutes(mount, { cluster: identity.cluster, nodes: reconciling.nodes, isStopping: () => isStopping })
   statisticsRoutes(mount, reconciling.statistics, reconciling.databases)

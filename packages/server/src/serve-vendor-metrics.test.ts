@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../../../proof/claim-ports.ts'
 import { until } from '../../../proof/until.ts'
@@ -49,4 +50,28 @@ test('if another process has the port, everything else is served, and the port i
     const answer = await scrape(ports.to, ca, tokenOf(server)).catch(() => null)
     return answer?.status === 200
   })
+})
+
+test('scrapes under way are answered when the server stops', async () => {
+  await using ports = await claimPorts()
+  await using server = await startControlPlane({ metricsPort: ports.to })
+  const ca = await authorityOf(server)
+  const headers = { authorization: tokenOf(server) }
+  const begun = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const sent = request({ host: '127.0.0.1', port: ports.to, path: '/v2', ca, headers, agent: false })
+      const answered = once(sent, 'response').then(async ([answer]) => {
+        await text(answer)
+        return answer.statusCode as number
+      })
+      answered.catch(() => undefined)
+      const [socket] = (await once(sent.end(), 'socket')) as [Socket]
+      await once(socket, 'secureConnect')
+      return { answered }
+    }),
+  )
+  // The server reads what has come in.
+  for (let round = 0; round < 20; round += 1) await nextRound()
+  await server.restart()
+  expect(await Promise.all(begun.map(({ answered }) => answered))).toEqual([200, 200, 200, 200])
 })

@@ -15,6 +15,9 @@ const LOOK_EVERY_MS = 5_000
 /** Prometheus needs one, and a person another. */
 const MOST_CONNECTIONS = 32
 const ANSWER_WITHIN_MS = 30_000
+/** When the server stops. */
+const END_WITHIN_MS = 5_000
+const CLOSE_IDLE_EVERY_MS = 50
 
 /** The port of the vendor's metrics. */
 export interface VendorPort extends AsyncDisposable {
@@ -66,8 +69,7 @@ export async function serveVendorMetrics(
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      server.closeAllConnections()
-      if (server.listening) await new Promise((resolve) => server.close(resolve))
+      if (server.listening) await endAnswers(server)
       await http.close()
     },
   }
@@ -82,6 +84,16 @@ function openServer(http: FastifyInstance): Server {
   server.on('tlsClientError', (_, socket) => socket.destroy())
   server.on('clientError', (_, socket) => socket.destroy())
   return server
+}
+
+/** Scrapes under way are answered; what takes longer is cut. */
+async function endAnswers(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+  const late = setTimeout(() => server.closeAllConnections(), END_WITHIN_MS)
+  await closed
+  clearInterval(idle)
+  clearTimeout(late)
 }
 
 async function certificateOf(tls: Pick<Tls, 'api'>): Promise<ApiCertificate> {
