@@ -45,7 +45,11 @@ for (const [program, replays] of Object.entries(programs))
       expect([status, body]).toMatchObject([one.status ?? 200, one.reads ?? {}])
       if (one.readsHeaders !== undefined) expect(headers).toMatchObject(one.readsHeaders)
       if (status >= 400 && one.sends[0] !== 'HEAD')
-        expect(body).toEqual({ error_code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) })
+        expect(body).toEqual({
+          error_code: expect.stringMatching(/^[a-z_]+$/),
+          message: expect.any(String),
+          ...([400, 406, 409].includes(status) && { obstacles: expect.any(Array) }),
+        })
       expect(headers['x-request-id']).toMatch(/^[\w.:-]{1,64}$/)
       failed = before
     })

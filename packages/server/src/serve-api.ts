@@ -46,6 +46,8 @@ import { statisticsRoutes } from './statistics/statistics-routes.ts'
 import { tellOfCommits } from './store/tell-of-commits.ts'
 import { tlsRoutes } from './tls/tls-routes.ts'
 import { traceRequests } from './traces/trace-requests.ts'
+import { targetsRoutes } from './upgrades/targets-routes.ts'
+import { createUpgradeHints } from './upgrades/upgrade-hints.ts'
 import { upgradesRoutes } from './upgrades/upgrades-routes.ts'
 import { createUpgrades } from './upgrades/upgrades-service.ts'
 import { usersRoutes } from './users/users-routes.ts'
@@ -134,13 +136,15 @@ function mountDatabases(
   const feed = createEventFeed(store)
   const actions = createActions({ store, now, feed })
   eventsRoutes(mount, createClusterEvents({ store, feed, databases, nodes, now, log }), databases)
-  databasesRoutes(mount, databases)
+  databasesRoutes(mount, databases, createUpgradeHints({ nodes, modules, now }))
   credentialsRoutes(mount, databases, counter)
   shardsRoutes(mount, createShards({ store, databases, nodes }))
   endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
   commandsRoutes(mount, createCommands({ databases, tls, counter, askAsClient }))
   limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
-  upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
+  const upgrades = createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns })
+  upgradesRoutes(mount, upgrades)
+  targetsRoutes(mount, upgrades)
   actionsRoutes(mount, actions)
   ordersRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
 }

@@ -1,4 +1,5 @@
 import { requestHeader } from '../contract/browser-session.ts'
+import type { ErrorObstacle } from '../contract/error-obstacle.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 import type { Operation, Output, Pieces, Sent } from '../contract/operation.ts'
 import { ApiError } from './api-error.ts'
@@ -140,10 +141,16 @@ function fillPath(path: string, { params = {}, query = {} }: Parts): string {
   return search === '' ? filled : `${filled}?${search}`
 }
 
+interface ErrorAnswer {
+  readonly error_code: ErrorCode
+  readonly message: string
+  readonly obstacles?: readonly ErrorObstacle[]
+}
+
 function readError(op: Operation, status: number, text: string): ApiError {
   try {
-    const { error_code, message } = JSON.parse(text) as { error_code: ErrorCode; message: string }
-    return new ApiError(status, error_code, message)
+    const { error_code, message, obstacles } = JSON.parse(text) as ErrorAnswer
+    return new ApiError(status, error_code, message, obstacles)
   } catch {
     // Not our error object: something between us and the server answered.
     return new ApiError(

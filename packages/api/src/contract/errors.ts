@@ -162,6 +162,13 @@ export const errors = {
 /** `error_code` of an answer: a key of the table of errors. */
 export type ErrorCode = keyof typeof errors
 
+/** One thing that is in the way of a request. `field`: the field of the request that it is about; undefined: none, or not one alone. */
+export interface RequestObstacle {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly field?: string | undefined
+}
+
 /** A request we understood and decline. Anything else that is thrown is trouble of the world or a bug of ours. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
@@ -172,17 +179,24 @@ export class Refusal extends Error {
   readonly problem: string
   /** What to do about it; undefined: the problem says all. */
   readonly wayOut: string | undefined
+  /** Each obstacle by itself; undefined: there is one, and the refusal itself says what it is. */
+  readonly obstacles: readonly RequestObstacle[] | undefined
 
   constructor(
     code: ErrorCode,
     problem: string = errors[code].meaning,
-    options: ErrorOptions & { readonly retryAfterSeconds?: number; readonly wayOut?: string } = {},
+    options: ErrorOptions & {
+      readonly retryAfterSeconds?: number
+      readonly wayOut?: string
+      readonly obstacles?: readonly RequestObstacle[]
+    } = {},
   ) {
     super(options.wayOut === undefined ? problem : `${problem}; ${options.wayOut}`, options)
     this.code = code
     this.problem = problem
     this.wayOut = options.wayOut
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.obstacles = options.obstacles
   }
 
   get status(): number {

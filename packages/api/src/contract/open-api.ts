@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { sessionCookies } from './browser-session.ts'
+import { ErrorObstacle } from './error-obstacle.ts'
 import { type ErrorCode, errors } from './errors.ts'
 import type { NeutralField } from './neutral-fields.ts'
 import type { Operation } from './operation.ts'
@@ -148,5 +149,11 @@ const errorSchema = {
   properties: {
     error_code: { type: 'string', enum: Object.keys(errors) },
     message: { type: 'string', description: 'What is wrong, where, and how to correct it' },
+    obstacles: {
+      type: 'array',
+      description:
+        'Of refusals with status 400, 406 or 409: everything that is in the way, each by itself; at least one. `message` has all of them in one sentence',
+      items: ErrorObstacle,
+    },
   },
 }

@@ -1,6 +1,19 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
+/** What is known against a build. */
+export const KnownHoles = Type.Array(
+  Type.Object({
+    id: Type.String(),
+    what: Type.String(),
+    reach: Type.Enum(['code', 'crash', 'other'], {
+      description:
+        'What a client, or an attacker who reaches the port, can do: run code in the engine, end it, or something less',
+    }),
+  }),
+  { description: 'Ours: by the table of this version of Fairlead, newest first' },
+)
+
 const EngineBuild = Type.Object({
   engine: Type.String({ description: 'Flavour: valkey, redis, redict' }),
   engine_version: Type.String({ description: 'Full version' }),
@@ -13,17 +26,7 @@ const EngineBuild = Type.Object({
     description:
       'Ours: through one of its known holes clients can run code in the engine. New databases do not run it unless unsound_engines_allowed of /v1/cluster says so',
   }),
-  known_holes: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      what: Type.String(),
-      reach: Type.Enum(['code', 'crash', 'other'], {
-        description:
-          'What a client, or an attacker who reaches the port, can do: run code in the engine, end it, or something less',
-      }),
-    }),
-    { description: 'Ours: by the table of this version of Fairlead, newest first' },
-  ),
+  known_holes: KnownHoles,
 })
 
 /**

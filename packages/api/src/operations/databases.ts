@@ -129,6 +129,12 @@ export const Database = Type.Object({
     }),
     { description: 'The older word for the action that runs; always one entry' },
   ),
+  upgradable_to: Type.Optional(
+    Type.Union([Type.Object({ engine: Type.String(), engine_version: Type.String() }), Type.Null()], {
+      description:
+        'Of GET: the newest build of its flavour that it can be upgraded to, as it is; null: it runs that. What is in the way only now does not count: upgrade_targets has it. Absent while the builds of the nodes are not known',
+    }),
+  ),
   created_time: Type.String(),
   last_changed_time: Type.String(),
   ...schemasOf(fixedDatabaseFields),

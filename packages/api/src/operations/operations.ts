@@ -79,6 +79,7 @@ import {
 } from './statistics.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
+import { listUpgradeTargets } from './upgrade-targets.ts'
 
 /** All operations of the server's API, by the name they have in the client and in the OpenAPI document. */
 export const operations = {
@@ -119,6 +120,7 @@ export const operations = {
   getEndpointStats,
   listEndpointClients,
   giveCommand,
+  listUpgradeTargets,
   upgradeDatabase,
   upgradeModules,
   upgradeModulesOlder,

@@ -10,6 +10,7 @@ import { databaseOrdersStore } from '../databases/database-orders-store.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { shardsStore } from '../databases/shards-store.ts'
+import { toRefusal } from '../databases/to-refusal.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { actionsStore } from './actions-store.ts'
 
@@ -39,7 +40,7 @@ export function createOrders(deps: {
         const action = order === 'finalize' ? await withHandover(recorded, at, db) : recorded
         if (hasEnded(action)) throw new Refusal('action_ended', `action ${action.uid} has ended`)
         const change = resolveOrder(action, order, by.name)
-        if ('refused' in change) throw new Refusal(change.refused, change.message)
+        if ('refused' in change) throw toRefusal(change)
         const { handedOverAt } = action
         await actionsStore(db).update(action.uid, { handedOverAt, ...change }, at)
         await databaseOrdersStore(db).note(action.databaseUid)

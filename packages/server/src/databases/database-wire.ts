@@ -3,6 +3,7 @@ import {
   type Body,
   type createDatabase,
   type Database as DatabaseAnswer,
+  type ErrorCode,
   fixedDatabaseFields,
   Refusal,
   type Shard,
@@ -157,40 +158,56 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
 
 function refuseUnavailable(body: Body<typeof createDatabase>): void {
   const notYet = [
-    ...(body.type === 'memcached' ? ['type memcached'] : []),
-    ...(body.tls_mode === 'replica_ssl' ? ['tls_mode replica_ssl'] : []),
-  ]
-  if (notYet.length > 0) {
-    throw new Refusal(
-      'field_not_available',
-      notYet.map((field) => `${field} is not available yet; leave it out`).join('; '),
-    )
-  }
+    ...(body.type === 'memcached' ? ([['type', 'type memcached']] as const) : []),
+    ...(body.tls_mode === 'replica_ssl' ? ([['tls_mode', 'tls_mode replica_ssl']] as const) : []),
+  ].map(([field, what]) => [field, `${what} is not available yet; leave it out`] as const)
+  if (notYet.length > 0) throw refusalOf('field_not_available', notYet)
+  const unused = unusedIn(body)
+  if (unused.length > 0) throw refusalOf('conflicting_fields', unused)
+}
+
+/** The fields that would have no effect, each with the reason. */
+function unusedIn(body: Body<typeof createDatabase>): readonly (readonly [field: string, why: string])[] {
   const sharded = body.sharding ?? (body.shards_count ?? 1) > 1
-  const unused = [
-    ...(body.oss_cluster === true && (body.port ?? 0) !== 0
-      ? ['port is that of an endpoint, and with oss_cluster clients connect to the shards']
-      : []),
-    ...(body.oss_cluster === true && (body.tls_mode === 'enabled' || body.ssl === true)
-      ? [
-          'tls_mode enabled is for an endpoint; with oss_cluster clients connect to the shards, which do not speak TLS',
-        ]
-      : []),
-    ...(body.ssl === true && body.tls_mode === 'disabled'
-      ? ['ssl true is tls_mode enabled: send one of them']
-      : []),
-    ...(body.sharding === false && (body.shards_count ?? 1) > 1
-      ? ['shards_count above 1 needs sharding']
-      : []),
-    ...(body.oss_cluster === true && !sharded ? ['oss_cluster needs sharding'] : []),
-    ...(body.aof_policy === 'appendfsync-always' && body.data_persistence !== 'aof'
-      ? ['aof_policy needs data_persistence aof']
-      : []),
-    ...(body.snapshot_policy !== undefined && body.data_persistence !== 'snapshot'
-      ? ['snapshot_policy needs data_persistence snapshot']
-      : []),
+  const rules: readonly (readonly [isUnused: boolean, field: string, why: string])[] = [
+    [
+      body.oss_cluster === true && (body.port ?? 0) !== 0,
+      'port',
+      'port is that of an endpoint, and with oss_cluster clients connect to the shards',
+    ],
+    [
+      body.oss_cluster === true && (body.tls_mode === 'enabled' || body.ssl === true),
+      'tls_mode',
+      'tls_mode enabled is for an endpoint; with oss_cluster clients connect to the shards, which do not speak TLS',
+    ],
+    [
+      body.ssl === true && body.tls_mode === 'disabled',
+      'ssl',
+      'ssl true is tls_mode enabled: send one of them',
+    ],
+    [
+      body.sharding === false && (body.shards_count ?? 1) > 1,
+      'shards_count',
+      'shards_count above 1 needs sharding',
+    ],
+    [body.oss_cluster === true && !sharded, 'oss_cluster', 'oss_cluster needs sharding'],
+    [
+      body.aof_policy === 'appendfsync-always' && body.data_persistence !== 'aof',
+      'aof_policy',
+      'aof_policy needs data_persistence aof',
+    ],
+    [
+      body.snapshot_policy !== undefined && body.data_persistence !== 'snapshot',
+      'snapshot_policy',
+      'snapshot_policy needs data_persistence snapshot',
+    ],
   ]
-  if (unused.length > 0) throw new Refusal('conflicting_fields', unused.join('; '))
+  return rules.filter(([isUnused]) => isUnused).map(([, field, why]) => [field, why])
+}
+
+function refusalOf(code: ErrorCode, faults: readonly (readonly [field: string, message: string])[]): Refusal {
+  const obstacles = faults.map(([field, message]) => ({ code, message, field }))
+  return new Refusal(code, obstacles.map(({ message }) => message).join('; '), { obstacles })
 }
 
 /** Two spellings of one field: either, or both with the same value. */
@@ -201,10 +218,8 @@ export function oneOf<T>(
   aliased: T | undefined,
 ): T | undefined {
   if (value !== undefined && aliased !== undefined && value !== aliased) {
-    throw new Refusal(
-      'conflicting_fields',
-      `${name} and ${alias} are the same field with different values: send one of them`,
-    )
+    const message = `${name} and ${alias} are the same field with different values: send one of them`
+    throw refusalOf('conflicting_fields', [[name, message]])
   }
   return value ?? aliased
 }

@@ -1,19 +1,35 @@
-import { createDatabase, deleteDatabase, getDatabase, listDatabases } from '@fairlead/api'
+import {
+  type Build,
+  createDatabase,
+  type Database as DatabaseAnswer,
+  deleteDatabase,
+  getDatabase,
+  listDatabases,
+} from '@fairlead/api'
 import { actorOf, databasesFor } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { standing } from '../http/standing-answers.ts'
 import { fromWire } from './database-wire.ts'
-import type { Databases } from './databases-service.ts'
+import type { Databases, DatabaseView } from './databases-service.ts'
 import { show, showWithoutSecrets } from './show-database.ts'
 
 /** Serves the operations that create, read and delete databases. A list leaves out databases that the caller may not see, and all secrets. */
-export function databasesRoutes(mount: Mount, databases: Databases): void {
+export function databasesRoutes(
+  mount: Mount,
+  databases: Databases,
+  hints: () => Promise<UpgradeHint | undefined>,
+): void {
   mount(listDatabases, async ({ query }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')
-    return (await databases.list({ ...query, only })).map(showWithoutSecrets)
+    const hint = await hints()
+    const views = await databases.list({ ...query, only })
+    return views.map((view) => withHint(showWithoutSecrets(view), hint?.(view.database)))
   })
 
-  mount(getDatabase, async ({ params }, caller) => standing(show(await databases.get(params.uid), caller)))
+  mount(getDatabase, async ({ params }, caller) => {
+    const [hint, view] = [await hints(), await databases.get(params.uid)]
+    return standing(withHint(show(view, caller), hint?.(view.database)))
+  })
 
   mount(createDatabase, async ({ body }, caller) =>
     show(await databases.create(fromWire(body), actorOf(caller)), caller),
@@ -24,3 +40,21 @@ export function databasesRoutes(mount: Mount, databases: Databases): void {
     action_uid: (await databases.remove(params.uid, actorOf(caller))).actionUid,
   }))
 }
+
+/** The newest build that a database can go to; null: it runs that. */
+type UpgradeHint = (database: DatabaseView['database']) => Build | null
+
+/** With the build that it can go to; undefined: that is not known. As long as both are the same the answer is the same object. */
+function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
+  if (to === undefined) return answer
+  const known = hinted.get(answer)
+  const before = known?.upgradable_to
+  if (known !== undefined && before?.engine === to?.flavour && before?.engine_version === to?.version)
+    return known
+  const upgradable_to = to && { engine: to.flavour, engine_version: to.version }
+  const one = { ...answer, upgradable_to }
+  hinted.set(answer, one)
+  return one
+}
+
+const hinted = new WeakMap<DatabaseAnswer, DatabaseAnswer>()

@@ -24,6 +24,7 @@ import { listViews, type ViewsQuery } from './list-views.ts'
 import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
 import { countTakenPorts, takenPorts } from './taken-ports.ts'
+import { toRefusal } from './to-refusal.ts'
 import { unlessBusy } from './unless-busy.ts'
 
 /** A database as people see it: with its shards, and the action that runs on it. */
@@ -116,7 +117,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
     async create(request, by) {
       refuse(refuseTinyMemory(request))
       const resolved = resolveDatabase(request, await nodes.builds(), await modules.list())
-      if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
+      if ('refused' in resolved) throw toRefusal(resolved)
       const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(resolved.build) : undefined
       if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
       const wanted = newDatabase(request, resolved, deps.shardTls, now())
@@ -223,7 +224,7 @@ async function warnOfCrowd(
 }
 
 function refuse(refused: Refused | undefined): void {
-  if (refused !== undefined) throw new Refusal(refused.refused, refused.message)
+  if (refused !== undefined) throw toRefusal(refused)
 }
 
 /** One for each shard, a second where shards speak TLS to each other, and one for the endpoint if none was asked for by name. */

@@ -25,9 +25,10 @@ function refuseOthers(settled: Body<typeof updateDatabase>, has: Database): void
   const values: Readonly<Record<string, unknown>> = has
   const others = Object.entries(settled).filter(([name, value]) => !isDeepStrictEqual(value, values[name]))
   if (others.length === 0) return
-  const names = others.map(([name]) => name).join(', ')
-  throw new Refusal(
-    'field_not_available',
-    `${names}: cannot be changed; memory_size and eviction_policy can, and POST /v1/bdbs/${has.uid}/upgrade changes the engine`,
-  )
+  const can = `memory_size and eviction_policy can, and POST /v1/bdbs/${has.uid}/upgrade changes the engine`
+  const refusing = (field: string) => `${field}: cannot be changed; ${can}`
+  const code = 'field_not_available'
+  throw new Refusal(code, refusing(others.map(([name]) => name).join(', ')), {
+    obstacles: others.map(([field]) => ({ code, field, message: refusing(field) })),
+  })
 }

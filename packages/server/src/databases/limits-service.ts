@@ -10,6 +10,7 @@ import type { Store } from '../store/open-store.ts'
 import { databaseOrdersStore } from './database-orders-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 import { databasesStore } from './databases-store.ts'
+import { toRefusal } from './to-refusal.ts'
 
 /** Other limits of databases that run: nothing restarts. */
 export interface LimitChanges {
@@ -38,7 +39,7 @@ export function createLimitChanges(deps: {
       ...{ database, action },
       ...{ seen: await look(database), catalogue: await modules.list() },
     })
-    if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
+    if ('refused' in resolved) throw toRefusal(resolved)
     return resolved
   }
   return {

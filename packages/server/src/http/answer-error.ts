@@ -1,23 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ErrorCode, errors, Refusal } from '@fairlead/api'
+import { type ErrorCode, type ErrorObstacle, errors, Refusal, type RequestObstacle } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { agentAway, takenOver } from '../nodes/agent-away.ts'
 import { AgentUnreachable, StaleEpoch } from '../nodes/agent-link.ts'
 import { InvalidInput } from './compile-validator.ts'
+import { obstacleToWire } from './obstacle-to-wire.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** The one place where an error becomes an answer: always {error_code, message}, never a stack. */
+/** The one place where an error becomes an answer: always {error_code, message}, with obstacles where a rule refuses; never a stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
-  const { code, message } = explain(error, request, log)
+  const { code, message, obstacles } = explain(error, request, log)
   if (errors[code].status === 503 || code === 'too_many_requests')
     void reply.header('retry-after', String(retryAfter(error)))
   void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
   // Of the framework, for a body that is too large. HTTP/2 has no such header.
   if (request.raw.httpVersionMajor === 2) void reply.removeHeader('connection')
   if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
-  void reply.status(errors[code].status).send({ error_code: code, message })
+  void reply.status(errors[code].status).send({ error_code: code, message, ...(obstacles && { obstacles }) })
 }
 
 function retryAfter(error: unknown): number {
@@ -85,7 +86,12 @@ interface Answer {
   readonly problem: string
   /** What the user can do about it; undefined: the problem already says it. */
   readonly wayOut?: string | undefined
+  /** Where there are several. */
+  readonly obstacles?: readonly RequestObstacle[] | undefined
 }
+
+/** What the request itself, or the state of the cluster, has in its way: docs/decisions/0007. */
+const OF_RULES: readonly number[] = [400, 406, 409]
 
 const mayBeDone = 'what was asked for may have been done: look, before it is asked for again'
 
@@ -93,19 +99,24 @@ function explain(
   error: unknown,
   request: FastifyRequest,
   log: Logger,
-): { readonly code: ErrorCode; readonly message: string } {
+): { readonly code: ErrorCode; readonly message: string; readonly obstacles?: readonly ErrorObstacle[] } {
   const { code, isCommitSent } = error as { code?: string; isCommitSent?: boolean }
   const after = code === 'FAILED_AFTER_COMMIT' ? (error as Error).cause : undefined
   const answer = explainOne(after ?? error, request, log)
   const isUnknown = (after !== undefined || isCommitSent === true) && answer.code === 'unavailable'
   if (isUnknown) return { code: 'outcome_unknown', message: `${answer.problem}; ${mayBeDone}` }
   const { problem, wayOut } = answer
-  return { code: answer.code, message: wayOut === undefined ? problem : `${problem}; ${wayOut}` }
+  const told = { code: answer.code, message: wayOut === undefined ? problem : `${problem}; ${wayOut}` }
+  if (!OF_RULES.includes(errors[told.code].status)) return told
+  return { ...told, obstacles: (answer.obstacles ?? [told]).map(obstacleToWire) }
 }
 
 function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answer {
-  if (error instanceof Refusal) return { code: error.code, problem: error.problem, wayOut: error.wayOut }
-  if (error instanceof InvalidInput) return { code: 'invalid_request', problem: error.message }
+  if (error instanceof Refusal) return error
+  if (error instanceof InvalidInput) {
+    const obstacles = error.faults.map((fault) => ({ code: 'invalid_request' as const, ...fault }))
+    return { code: 'invalid_request', problem: error.message, obstacles }
+  }
 
   if (error instanceof StaleEpoch) {
     log.warn({ why: error.message, ...nameOf(request) }, 'an epoch is stale')

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv'
-import { describeFaults, firstOf } from './describe-faults.ts'
+import { describeFaults, type Fault, firstOf } from './describe-faults.ts'
 import { describeUnfit } from './describe-unfit.ts'
 import { dropNulls } from './input/drop-nulls.ts'
 import { fieldsWithoutDigits } from './input/whole-numbers.ts'
@@ -31,8 +31,11 @@ export function compileValidator({ schema, httpPart }: { schema: object; httpPar
       const others = (validate.errors ?? []).filter(
         ({ instancePath }) => !noDigits.includes(instancePath.slice(1)),
       )
-      const sentences = noDigits.map((name) => `${name}: must be an integer, written in digits`)
-      return { error: new InvalidInput([...sentences, ...describeFaults(others, httpPart)]) }
+      const strange = noDigits.map((name) => ({
+        field: name,
+        message: `${name}: must be an integer, written in digits`,
+      }))
+      return { error: new InvalidInput([...strange, ...describeFaults(others, httpPart)]) }
     }
     const unfit = describeUnfit(value)
     return unfit.length === 0 ? { value } : { error: new InvalidInput(unfit) }
@@ -51,8 +54,13 @@ function asksForFields(schema: {
 /** The input does not have the shape the contract asks for. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput'
+  /** The first of them. */
+  readonly faults: readonly Fault[]
 
-  constructor(faults: readonly string[]) {
-    super(firstOf(faults).join('; '))
+  constructor(faults: readonly Fault[]) {
+    const first = firstOf(faults)
+    const more = faults.length > first.length ? ['and more'] : []
+    super([...first.map(({ message }) => message), ...more].join('; '))
+    this.faults = first
   }
 }

@@ -114,7 +114,8 @@ function describeBadJson(error: Error, body: string): Error {
     const words = cause instanceof Error ? cause.message : ''
     const [place] = / at position \d+ \(line \d+ column \d+\)/.exec(words) ?? []
     const where = place ?? (words.includes('end of JSON') ? ': it ends too early' : '')
-    return new InvalidInput([`the body cannot be understood: it is not valid JSON${where}`])
+    const message = `the body cannot be understood: it is not valid JSON${where}`
+    return new InvalidInput([{ field: undefined, message }])
   }
 }
 

@@ -1,5 +1,11 @@
 import type { ErrorObject } from 'ajv'
 
+/** What is wrong with an input. `field`: its name, with dots; undefined: the input as a whole. */
+export interface Fault {
+  readonly field: string | undefined
+  readonly message: string
+}
+
 /**
  * What is wrong with an input, one sentence for each fault: the field, what it must be, and what that is for, in the words of the contract
  * (`description` of its schema). Each is said once. The validator has to be `verbose`.
@@ -7,21 +13,18 @@ import type { ErrorObject } from 'ajv'
 export function describeFaults(
   faults: readonly ErrorObject[],
   httpPart: string | undefined,
-): readonly string[] {
+): readonly Fault[] {
   const first = faults.slice(0, MOST_FAULTS)
   const choices = first.filter(isChoice)
-  const sentences = first
+  const described = first
     .filter((fault) => !choices.some((choice) => fault !== choice && isPartOf(fault, choice)))
-    .map((fault) => describe(fault, httpPart))
-  return [...new Set(sentences)]
+    .map((fault) => ({ field: fieldOf(fault), message: describe(fault, httpPart) }))
+  return [...new Map(described.map((fault) => [fault.message, fault])).values()]
 }
 
-/**
- * Of these sentences the first, and that there are more: a body of 256 KB can have 100,000 faults, and all of them would be no answer
- * for a person.
- */
-export function firstOf(sentences: readonly string[]): readonly string[] {
-  return sentences.length <= MOST_SENTENCES ? sentences : [...sentences.slice(0, MOST_SENTENCES), 'and more']
+/** Of these faults the first: a body of 256 KB can have 100,000, and all of them would be no answer for a person. */
+export function firstOf(faults: readonly Fault[]): readonly Fault[] {
+  return faults.slice(0, MOST_SENTENCES)
 }
 
 /** Each is compared with the others: with all of a body of 256 KB the server would do nothing else for many seconds, and no login is needed. */
@@ -75,6 +78,14 @@ function describe(fault: ErrorObject, httpPart: string | undefined): string {
     default:
       return `${where}: ${message ?? 'is wrong'}${inBrackets(purposeOf(fault))}`
   }
+}
+
+/** The field that a fault is about, and of one that is missing or not known, its own name. */
+function fieldOf({ instancePath, keyword, params }: ErrorObject): string | undefined {
+  const field = instancePath.slice(1).replaceAll('/', '.')
+  if (keyword === 'additionalProperties') return within(field, params['additionalProperty'])
+  if (keyword === 'required') return within(field, params['missingProperty'])
+  return field === '' ? undefined : field
 }
 
 function nameChoice({ type, items, const: word, minimum, maximum }: Choice): string {

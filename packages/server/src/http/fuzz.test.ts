@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
-import { type Operation, operations } from '@fairlead/api'
+import { ErrorObstacle, type Operation, operations } from '@fairlead/api'
 import fc from 'fast-check'
+import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 
@@ -24,7 +25,10 @@ function expectSound(path: string, status: number, text: string): void {
   if (status === 503 && needsAgent.includes(path)) return
   expect(status, text).toBeLessThan(500)
   if (status !== 200) {
-    expect(JSON.parse(text), text).toEqual({ error_code: expect.any(String), message: expect.any(String) })
+    const { obstacles, ...rest } = JSON.parse(text) as { readonly obstacles?: readonly unknown[] }
+    expect(rest, text).toEqual({ error_code: expect.any(String), message: expect.any(String) })
+    expect((obstacles?.length ?? 0) > 0, text).toBe([400, 406, 409].includes(status))
+    expect(obstacles?.every((one) => Value.Check(ErrorObstacle, one)) ?? true, text).toBe(true)
   }
   for (const leak of [
     '$argon2',

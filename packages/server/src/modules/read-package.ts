@@ -5,6 +5,7 @@ import { messageOf } from '@fairlead/engine'
 import type { ModuleManifest } from '../core/modules/module.ts'
 import { readManifest } from '../core/modules/module-package.ts'
 import { entryPoints, faultOfSharedObject, HEADER_BYTES } from '../core/modules/shared-object.ts'
+import { toRefusal } from '../databases/to-refusal.ts'
 import { openPackage, type PackageLimits } from './open-package.ts'
 
 /** What came out of a package. */
@@ -29,7 +30,7 @@ export function readPackage(
     if (!opened.has('module.json'))
       throw refuse('has no module.json at its root; fairlead modules pack makes one')
     const found = readManifest(await readJson(opened.read('module.json')), architecture)
-    if ('refused' in found) throw new Refusal(found.refused, found.message)
+    if ('refused' in found) throw toRefusal(found)
     const { manifest, sha256: said } = found
     const { moduleFile } = manifest
     if (!opened.has(moduleFile))

@@ -4,10 +4,13 @@ import { describePlan, lackOfMemoryFor, type UpgradePlan } from '../core/dry-run
 import type { Actor } from '../core/identity/access.ts'
 import { crowdedUpgrade } from '../core/requests/crowded-cluster.ts'
 import { resolveUpgrade, type UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
+import { type UpgradeTarget, upgradeTargets } from '../core/requests/upgrade-targets.ts'
 import type { Database } from '../core/state/database.ts'
 import { type Goal, type Runs, runsOf } from '../core/state/goal.ts'
+import type { Refused } from '../core/state/refused.ts'
 import type { ObservedDatabase } from '../core/state/topology.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import { toRefusal } from '../databases/to-refusal.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import type { JudgedBuild, Nodes } from '../nodes/nodes-service.ts'
 
@@ -36,6 +39,13 @@ export interface Upgrades {
     uid: number,
     request: UpgradeRequest,
   ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan }>
+  /** Every build that there is as a target: what `start` would refuse, and why. */
+  targets(uid: number): Promise<{ readonly database: Database; readonly targets: readonly JudgedTarget[] }>
+}
+
+/** A target, with what is known against its build. */
+export interface JudgedTarget extends UpgradeTarget {
+  readonly holes: JudgedBuild['holes']
 }
 
 /** How an upgrade of modules was begun. */
@@ -63,7 +73,8 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
   return {
     async start(uid, request, by) {
       const view = await databases.get(uid)
-      refuseBusy(view)
+      const busy = busyWith(view)
+      if (busy !== undefined) throw toRefusal(busy)
       const { resolved, crowd } = await resolve(deps, view, request)
       const asked = request.written ?? null
       if (!resolved.change)
@@ -114,38 +125,50 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
         plan: withRisks(describePlan(seen, resolved, trial), [...risks, ...(resolved.change ? crowd : [])]),
       }
     },
+
+    targets: async (uid) => targetsOf(deps, await databases.get(uid)),
   }
 }
 
+async function targetsOf(deps: Scene, view: DatabaseView) {
+  const { subject, catalogue } = await examine(deps, view)
+  const targets = upgradeTargets(subject, catalogue, busyWith(view)).map((target) => ({
+    ...target,
+    holes: judged(target.build, catalogue.builds)?.holes ?? [],
+  }))
+  return { database: view.database, targets }
+}
+
+type Scene = Pick<UpgradesDeps, 'databases' | 'nodes' | 'modules' | 'look'>
+
 /** The goal that a request leads to from what is seen now. Throws Refusal when it leads to none. */
-async function resolve(
-  { databases, nodes, modules, look }: Pick<UpgradesDeps, 'databases' | 'nodes' | 'modules' | 'look'>,
-  { database }: DatabaseView,
-  request: UpgradeRequest,
-) {
-  const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
-  const seen = await look(database)
-  const builds = await nodes.builds()
-  const portsNeeded = database.groups.length * (database.shardTls ? 2 : 1)
-  const resolved = resolveUpgrade(
-    request,
-    {
-      ...database,
-      groups: database.groups.length,
-      primaries,
-      lackOfMemory: lackOfMemoryFor(seen),
-      lackOfPorts: await databases.lackOfPorts(portsNeeded),
-    },
-    { builds, modules: await modules.list() },
-  )
-  if ('refused' in resolved) throw new Refusal(resolved.refused, resolved.message)
+async function resolve(deps: Scene, view: DatabaseView, request: UpgradeRequest) {
+  const { seen, subject, catalogue } = await examine(deps, view)
+  const resolved = resolveUpgrade(request, subject, catalogue)
+  if ('refused' in resolved) throw toRefusal(resolved)
   const crowd = resolved.goal.cluster
-    ? crowdedUpgrade(resolved.goal, (await nodes.describe())?.cores)
+    ? crowdedUpgrade(resolved.goal, (await deps.nodes.describe())?.cores)
     : undefined
   return {
-    ...{ seen, resolved, risks: holesOf(resolved.goal.build, builds) },
+    ...{ seen, resolved, risks: holesOf(resolved.goal.build, catalogue.builds) },
     crowd: crowd === undefined ? [] : [crowd],
   }
+}
+
+/** The facts that decide about an upgrade of a database, as they are now. */
+async function examine({ databases, nodes, modules, look }: Scene, { database }: DatabaseView) {
+  const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
+  const seen = await look(database)
+  const catalogue = { builds: await nodes.builds(), modules: await modules.list() }
+  const portsNeeded = database.groups.length * (database.shardTls ? 2 : 1)
+  const subject = {
+    ...database,
+    groups: database.groups.length,
+    primaries,
+    lackOfMemory: lackOfMemoryFor(seen),
+    lackOfPorts: await databases.lackOfPorts(portsNeeded),
+  }
+  return { seen, subject, catalogue }
 }
 
 function nothingToDo({ build, modules }: Goal): string {
@@ -153,13 +176,12 @@ function nothingToDo({ build, modules }: Goal): string {
   return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it anyway`
 }
 
-function refuseBusy({ database, action }: DatabaseView): void {
+/** Why no upgrade can begin now; undefined: one can. */
+function busyWith({ database, action }: DatabaseView): Refused | undefined {
   const isWhole = database.groups.every(({ primaryShard }) => primaryShard !== null)
-  if (action === undefined && isWhole) return
-  throw new Refusal(
-    'db_busy',
-    `another change of database ${database.uid} is in progress${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`,
-  )
+  if (action === undefined && isWhole) return undefined
+  const message = `another change of database ${database.uid} is in progress${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`
+  return { refused: 'db_busy', message }
 }
 
 /** Where data is discarded there is no way back, so the target is proven before. Everywhere else the surge shard is. */
@@ -173,9 +195,15 @@ async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Pr
 }
 
 /** What is known against the build that the database would run. */
-function holesOf({ flavour, version }: Build, builds: readonly JudgedBuild[]): readonly string[] {
-  const found = builds.find((build) => build.flavour === flavour && build.version === version)
-  return (found?.holes ?? []).map(({ id, what }) => `${flavour} ${version} has a known hole, ${id}: ${what}`)
+function holesOf(build: Build, builds: readonly JudgedBuild[]): readonly string[] {
+  const { flavour, version } = build
+  return (judged(build, builds)?.holes ?? []).map(
+    ({ id, what }) => `${flavour} ${version} has a known hole, ${id}: ${what}`,
+  )
+}
+
+function judged({ flavour, version }: Build, builds: readonly JudgedBuild[]): JudgedBuild | undefined {
+  return builds.find((build) => build.flavour === flavour && build.version === version)
 }
 
 function withRisks(plan: UpgradePlan, risks: readonly string[]): UpgradePlan {

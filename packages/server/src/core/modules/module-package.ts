@@ -204,7 +204,15 @@ function missing(field: string, faults: string[]): readonly string[] {
 }
 
 function invalid(faults: readonly string[]): Refused {
-  return { refused: 'invalid_module', message: `module.json: ${faults.join('; ')}` }
+  return {
+    refused: 'invalid_module',
+    message: `module.json: ${faults.join('; ')}`,
+    obstacles: faults.map((fault) => ({
+      refused: 'invalid_module',
+      message: `module.json: ${fault}`,
+      field: 'module',
+    })),
+  }
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -25,7 +25,7 @@ export function refuseTinyMemory(wanted: {
   const least = each * wanted.groups
   if (wanted.memoryBytes === 0 || wanted.memoryBytes >= least) return undefined
   const message = `memory_size: ${wanted.memoryBytes} bytes are less than empty engines take; send ${least} bytes or more (1 GB is 1000000000), or 0 for no limit`
-  return { refused: 'memory_size_too_small', message }
+  return { refused: 'memory_size_too_small', field: 'memory_size', message }
 }
 
 /**
@@ -45,7 +45,7 @@ export function refuseLackOfMemory(
   const most = Math.floor(room / copies / MB) * MB
   const fix = most === 0 ? '' : `send ${most} bytes or less, `
   const message = `memory_size: ${describeNeed(needed, copies)}; shards may have ${mb(totalBytes)} MB of the node's memory (FAIRLEAD_NODE_MEMORY_MB), other databases have reserved ${mb(reserved)} MB, and ${mb(freeBytes)} MB are free now: ${fix}lower memory_size of other databases, or delete some`
-  return { refused: 'insufficient_resources', message }
+  return { refused: 'insufficient_resources', field: 'memory_size', message }
 }
 
 function describeNeed(needed: number, copies: number): string {

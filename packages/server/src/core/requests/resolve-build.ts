@@ -35,6 +35,7 @@ export function resolveBuild(
   const asked = version === undefined ? `${ofFlavour} in any version` : `${ofFlavour} ${version}`
   return {
     refused: 'invalid_version',
+    field: 'engine_version',
     message: `engine_version: there is no build of ${asked} here. There is: ${listBuilds(catalogue)}`,
   }
 }
@@ -71,6 +72,7 @@ export function resolveHoles(
   const others = sound.length === 0 ? 'every build here has such holes' : `sound here: ${listBuilds(sound)}`
   return {
     refused: 'insecure_version',
+    field: 'engine_version',
     message: `engine_version: through known holes of ${flavour} ${version} (${holes.join(', ')}) clients can run code in the engine; ${others}. fairlead engines fetch ${flavour} brings the newest; unsound_engines_allowed of PUT /v1/cluster allows it`,
   }
 }

@@ -1,7 +1,7 @@
 import type { Build } from '@fairlead/api'
 import type { Module } from '../modules/module.ts'
 import type { Runs } from '../state/goal.ts'
-import type { Refused } from '../state/refused.ts'
+import { type Refused, refusedForAll } from '../state/refused.ts'
 import type { ModuleTraits } from './module-rules.ts'
 import { type OfferedBuild, resolveBuild, resolveHoles } from './resolve-build.ts'
 import { type NewModuleEntry, resolveNewModules } from './resolve-modules.ts'
@@ -30,9 +30,9 @@ export function resolveDatabase(
   if (insecure !== undefined) return insecure
   const resolved = modulesOn(target.build)
   if ('modules' in resolved) return { build: target.build, modules: resolved.modules }
-  const [first] = resolved.obstacles
-  const message = resolved.obstacles.map((obstacle) => obstacle.message).join('; ')
-  return { refused: first?.refused ?? 'invalid_request', message }
+  const refused = refusedForAll(resolved.obstacles)
+  if (refused === undefined) throw new Error('a refusal without an obstacle')
+  return refused
 }
 
 /** The builds without holes, of any flavour, if there are any. */

@@ -3,7 +3,7 @@ import { isAtLeast, mayEvictAnything } from '../plan/limit-orders.ts'
 import type { Action } from '../state/action.ts'
 import type { Database } from '../state/database.ts'
 import { limitsOf } from '../state/engine-memory.ts'
-import type { Refused } from '../state/refused.ts'
+import { type Refused, refusedForAll } from '../state/refused.ts'
 import { dataBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
 import { obstacleOfCapabilities } from './module-rules.ts'
@@ -49,9 +49,7 @@ export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): N
     ...(hasOtherPolicy ? strangeToModules(subject, evictionPolicy) : []),
     ...(raises ? lackOfMemory(subject, wanted) : lackOfRoom(subject, wanted)),
   ]
-  const [first] = obstacles
-  if (first === undefined) return wanted
-  return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
+  return refusedForAll(obstacles) ?? wanted
 }
 
 function busy({ database, action }: LimitsSubject, onlyRaises: boolean): Refused | undefined {
@@ -66,7 +64,10 @@ function strangeToModules(
   evictionPolicy: string,
 ): readonly Refused[] {
   const used = catalogue.filter(({ uid }) => database.modules.some((module) => module.uid === uid))
-  return used.flatMap((module) => obstacleOfCapabilities(module, { ...database, evictionPolicy }) ?? [])
+  return used.flatMap((module) => {
+    const lacking = obstacleOfCapabilities(module, { ...database, evictionPolicy })
+    return lacking === undefined ? [] : [{ ...lacking, field: 'eviction_policy' }]
+  })
 }
 
 /** The node must have the additional memory: each shard may fill it. */
@@ -77,7 +78,7 @@ function lackOfMemory({ database, seen }: LimitsSubject, wanted: NewLimits): rea
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
   if (needed <= free) return []
   const message = `memory_size: ${shards} shard(s) would need ${mb(needed)} MB more, and the node has ${mb(free)} MB free`
-  return [{ refused: 'insufficient_resources', message }]
+  return [{ refused: 'insufficient_resources', field: 'memory_size', message }]
 }
 
 /**
@@ -100,7 +101,7 @@ function lackOfRoom({ database, seen }: LimitsSubject, wanted: NewLimits): reado
   const enough = Math.ceil((largest * database.groups.length) / MB) * MB
   const where = database.groups.length === 1 ? '' : ' in its fullest group'
   const message = `memory_size: the database uses ${mb(largest)} MB${where}, and would have ${mb(shareBytes)} MB there; send ${enough} or more, or delete keys first (only under a policy allkeys-… would they be evicted)`
-  return [{ refused: 'memory_size_too_small', message }]
+  return [{ refused: 'memory_size_too_small', field: 'memory_size', message }]
 }
 
 const MB = 1_000_000

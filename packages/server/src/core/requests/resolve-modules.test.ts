@@ -175,8 +175,16 @@ describe('an upgrade of modules is refused', () => {
     const tooNew = module('a4', '3.0.0', { minEngineVersion: '9.0', minEnginePackVersion: '99.0' })
     const asked = { currentModule: 'a1', newModule: 'a4' }
     const obstacles = [
-      { refused: 'engine_incompatible_version', message: expect.stringContaining('9.0') },
-      { refused: 'engine_pack_incompatible_version', message: expect.stringContaining('99.0') },
+      {
+        refused: 'engine_incompatible_version',
+        field: 'modules[0]',
+        message: expect.stringContaining('9.0'),
+      },
+      {
+        refused: 'engine_pack_incompatible_version',
+        field: 'modules[0]',
+        message: expect.stringContaining('99.0'),
+      },
     ]
     expect(resolve([asked], { catalogue: [...catalogue, tooNew] })).toEqual({ obstacles })
   })

@@ -61,7 +61,7 @@ export function resolveModules(
   return collect(
     current.map((used) => {
       const entry = named.find((one) => one.used === used)?.entry
-      if (entry !== undefined) return raise(used, entry, scene)
+      if (entry !== undefined) return inField(entry.place, raise(used, entry, scene))
       return latest ? raise(used, newest(used), scene) : keep(used, scene)
     }),
   )
@@ -69,17 +69,27 @@ export function resolveModules(
 
 /** The modules of a database that is to be created. */
 export function resolveNewModules(entries: readonly NewModuleEntry[], scene: ModuleScene): ResolvedModules {
-  const resolved = collect(entries.map((entry) => resolveNew(entry, scene)))
+  const resolved = collect(entries.map((entry) => inField(entry.place, resolveNew(entry, scene))))
   if ('obstacles' in resolved) return resolved
   const double = resolved.modules.find(
     ({ name }, n) => n !== resolved.modules.findIndex((one) => one.name === name),
   )
   if (double === undefined) return resolved
-  return { obstacles: [conflict(`module_list names ${double.name} twice: a database has a module once`)] }
+  return {
+    obstacles: [
+      conflict(`module_list names ${double.name} twice: a database has a module once`, 'module_list'),
+    ],
+  }
 }
 
 /** A wanted module, or the obstacles. */
 type Resolved = { readonly module: UsedModule } | { readonly obstacles: readonly Refused[] }
+
+/** Obstacles that name no field are about the entry as a whole. */
+function inField(field: string, resolved: Resolved): Resolved {
+  if ('module' in resolved) return resolved
+  return { obstacles: resolved.obstacles.map((obstacle) => ({ field, ...obstacle })) }
+}
 
 function collect(resolved: readonly Resolved[]): ResolvedModules {
   const obstacles = resolved.flatMap((one) => ('obstacles' in one ? one.obstacles : []))
@@ -96,16 +106,20 @@ function findUsed(
 ): UsedModule | Refused {
   const { place, currentModule, moduleName, currentVersion } = entry
   if (currentModule === undefined && moduleName === undefined)
-    return invalid(`${place} names no module: send current_module, or module_name`)
+    return invalid(`${place} names no module: send current_module, or module_name`, place)
   const used = current.find(
     ({ uid, name }) => uid === currentModule || (currentModule === undefined && name === moduleName),
   )
   if (used === undefined) return explainUnused(entry, current, catalogue)
   if (moduleName !== undefined && moduleName !== used.name)
-    return conflict(`${place}: current_module is ${used.name}, and module_name is ${moduleName}`)
+    return conflict(
+      `${place}: current_module is ${used.name}, and module_name is ${moduleName}`,
+      `${place}.current_module`,
+    )
   if (currentVersion !== undefined && currentVersion !== used.semanticVersion)
     return invalid(
       `${place}.current_semantic_version is ${currentVersion}, and the database has ${used.name} ${used.semanticVersion}`,
+      `${place}.current_semantic_version`,
     )
   return used
 }
@@ -117,17 +131,18 @@ function explainUnused(
 ): Refused {
   const known = catalogue.find(({ uid, name }) => uid === currentModule || name === moduleName)
   const asked = currentModule ?? moduleName ?? ''
-  if (known === undefined) return missing(`${place}: there is no module ${asked} in the cluster`)
+  if (known === undefined) return missing(`${place}: there is no module ${asked} in the cluster`, place)
   const has = current.map(({ name, semanticVersion, uid }) => `${name} ${semanticVersion} (${uid})`)
   return invalid(
     `${place}: the database does not have ${known.name}${currentModule === undefined ? '' : ` ${known.semanticVersion}`}; it has ${has.join(', ') || 'no modules'}`,
+    place,
   )
 }
 
 function doublesOf(named: readonly { readonly used: UsedModule | Refused }[]): readonly Refused[] {
   const uses = named.flatMap(({ used }) => ('refused' in used ? [] : [used]))
   const doubles = uses.filter((used, n) => uses.indexOf(used) !== n)
-  return doubles.map(({ name }) => conflict(`modules names ${name} twice: send one entry for it`))
+  return doubles.map(({ name }) => conflict(`modules names ${name} twice: send one entry for it`, 'modules'))
 }
 
 /** The request of `latest_with_modules` for a module that no entry names. */
@@ -149,9 +164,13 @@ function raise(used: UsedModule, { place, newModule, newArgs }: ModuleEntry, sce
 
 function find(place: string, uid: string, used: UsedModule, { catalogue }: ModuleScene): Module | Refused {
   const module = catalogue.find((one) => one.uid === uid)
-  if (module === undefined) return missing(`${place}.new_module: there is no module ${uid} in the cluster`)
+  if (module === undefined)
+    return missing(`${place}.new_module: there is no module ${uid} in the cluster`, `${place}.new_module`)
   if (module.name === used.name) return module
-  return invalid(`${place}.new_module is ${module.name}, which is no version of ${used.name}`)
+  return invalid(
+    `${place}.new_module is ${module.name}, which is no version of ${used.name}`,
+    `${place}.new_module`,
+  )
 }
 
 /** The module stays: its capabilities were checked when it was added. Only the engine may change. */
@@ -176,7 +195,7 @@ function findNew(
   scene: ModuleScene,
 ): Module | Refused {
   if (uid === undefined && name === undefined)
-    return invalid(`${place} names no module: send module_name, or module_id`)
+    return invalid(`${place} names no module: send module_name, or module_id`, place)
   if (uid === undefined && semanticVersion === undefined) return newestAllowed(name ?? '', scene)
   const module = scene.catalogue.find(
     (one) =>
@@ -186,7 +205,7 @@ function findNew(
   )
   if (module !== undefined) return module
   const asked = [name, semanticVersion, uid].filter((word) => word !== undefined).join(' ')
-  return missing(`${place}: there is no module ${asked} in the cluster`)
+  return missing(`${place}: there is no module ${asked} in the cluster`, place)
 }
 
 /** The newest version that may run there; if none may, the newest, so that its obstacle is named. */
@@ -215,16 +234,16 @@ function downgrade(used: UsedModule, to: Module): Refused {
   }
 }
 
-function invalid(message: string): Refused {
-  return { refused: 'invalid_request', message }
+function invalid(message: string, field: string): Refused {
+  return { refused: 'invalid_request', message, field }
 }
 
-function conflict(message: string): Refused {
-  return { refused: 'conflicting_fields', message }
+function conflict(message: string, field: string): Refused {
+  return { refused: 'conflicting_fields', message, field }
 }
 
-function missing(message: string): Refused {
-  return { refused: 'missing_module', message }
+function missing(message: string, field?: string): Refused {
+  return { refused: 'missing_module', message, ...(field !== undefined && { field }) }
 }
 
 const ORDER: readonly Refused['refused'][] = [

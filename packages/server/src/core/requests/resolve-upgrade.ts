@@ -2,7 +2,7 @@ import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import type { Module } from '../modules/module.ts'
 import { type Goal, type Policy, type Runs, revisionOf, runsOf, type UsedModule } from '../state/goal.ts'
-import type { Refused } from '../state/refused.ts'
+import { type Refused, refusedForAll } from '../state/refused.ts'
 import { readsFilesOf, replicationPath } from '../state/replication-paths.ts'
 import { losesStandby } from '../state/way-back.ts'
 import { obstacleInOneCluster } from './cluster-pairs.ts'
@@ -72,9 +72,8 @@ export function resolveUpgrade(
       ? [target]
       : [...obstaclesTo(target.build, subject, discard), ...holesIn(target.build, subject, catalogue)]),
   ]
-  const [first] = obstacles
-  if (first !== undefined)
-    return { refused: first.refused, message: obstacles.map(({ message }) => message).join('; ') }
+  const refused = refusedForAll(obstacles)
+  if (refused !== undefined) return refused
   if ('refused' in target || 'obstacles' in resolved) throw new Error('a refusal without an obstacle')
 
   const from = runsOf(subject)
@@ -176,25 +175,25 @@ function keepTarget(build: Build, engineVersion: string | undefined): { readonly
     return { build }
   return {
     refused: 'conflicting_fields',
+    field: 'engine_version',
     message: `keep_engine_version asks for ${build.flavour} ${build.version} and engine_version for ${engineVersion}: send one of them`,
   }
 }
 
 function contradictions(request: UpgradeRequest): Refused[] {
-  const pairs: readonly (readonly [boolean, string])[] = [
-    [request.preserveRoles && request.swapRoles, 'preserve_roles and swap_roles'],
-    [request.preserveRoles && request.forceDiscard, 'preserve_roles and force_discard'],
-    [request.latestWithModules && request.keepEngineVersion, 'latest_with_modules and keep_engine_version'],
-    [
-      request.latestWithModules && request.engineVersion !== undefined,
-      'latest_with_modules and engine_version',
-    ],
+  const { preserveRoles, latestWithModules } = request
+  const pairs: readonly (readonly [boolean, string, string])[] = [
+    [preserveRoles && request.swapRoles, 'preserve_roles', 'swap_roles'],
+    [preserveRoles && request.forceDiscard, 'preserve_roles', 'force_discard'],
+    [latestWithModules && request.keepEngineVersion, 'latest_with_modules', 'keep_engine_version'],
+    [latestWithModules && request.engineVersion !== undefined, 'latest_with_modules', 'engine_version'],
   ]
   return pairs
     .filter(([both]) => both)
-    .map(([, fields]) => ({
+    .map(([, field, other]) => ({
       refused: 'conflicting_fields',
-      message: `${fields} contradict each other: send one of them`,
+      field,
+      message: `${field} and ${other} contradict each other: send one of them`,
     }))
 }
 
@@ -204,18 +203,21 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
   if (target.flavour === build.flavour && compareVersions(target.version, build.version) < 0) {
     obstacles.push({
       refused: 'engine_downgrade_unsupported',
+      field: 'engine_version',
       message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
     })
   }
   // Also an upgrade that begins empty goes group by group, so both builds are in the cluster.
   const mix = subject.cluster ? obstacleInOneCluster(build, target) : undefined
-  if (mix !== undefined) obstacles.push({ refused: 'upgrade_path_unsupported', message: mix })
+  if (mix !== undefined)
+    obstacles.push({ refused: 'upgrade_path_unsupported', field: 'engine_version', message: mix })
   if (discard) return obstacles
   // The rules of modules refuse older modules; this refuses older engines.
   const path = replicationPath(build, target).obstacle
   if (path !== undefined) {
     obstacles.push({
       refused: 'upgrade_path_unsupported',
+      field: 'engine_version',
       message: `${path}; force_discard would start with an empty database`,
     })
   }

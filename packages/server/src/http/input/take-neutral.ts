@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type NeutralField, Refusal } from '@fairlead/api'
+import { type NeutralField, Refusal, type RequestObstacle } from '@fairlead/api'
 
 /**
  * Takes fields out of a body that ask for what is done anyway. Throws Refusal field_not_available, with one sentence for each field that asks for
@@ -7,10 +7,12 @@ import { type NeutralField, Refusal } from '@fairlead/api'
  */
 export function takeNeutral(fields: readonly NeutralField[], body: unknown): void {
   const refused = fields.flatMap((field) => refusalOf(field, body))
-  if (refused.length > 0) throw new Refusal('field_not_available', refused.join('; '))
+  if (refused.length === 0) return
+  const message = refused.map((one) => one.message).join('; ')
+  throw new Refusal('field_not_available', message, { obstacles: refused })
 }
 
-function refusalOf({ name, taken, offered, own }: NeutralField, body: unknown): readonly string[] {
+function refusalOf({ name, taken, offered, own }: NeutralField, body: unknown): readonly RequestObstacle[] {
   const steps = name.split('.')
   const last = steps.pop() ?? ''
   const place = steps.reduce(part, body)
@@ -22,7 +24,8 @@ function refusalOf({ name, taken, offered, own }: NeutralField, body: unknown): 
   }
   if (own === true) return []
   const values = taken.map((one) => JSON.stringify(one)).join(' or ')
-  return [`${name}: can only be ${values}, or left out; ${offered}`]
+  const message = `${name}: can only be ${values}, or left out; ${offered}`
+  return [{ code: 'field_not_available', message, field: name }]
 }
 
 /** Not `value[name]`: every object has a `constructor`. */
