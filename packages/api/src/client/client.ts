@@ -85,6 +85,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
           accept: 'application/json',
           [requestHeader.name]: requestHeader.value,
           ...contentType(op),
+          ...(op.planned === true && input.basis !== undefined && { 'if-match': `"${input.basis}"` }),
           ...authorization(),
         },
         ...bodyOf(op, input),
@@ -119,6 +120,7 @@ interface Parts {
   readonly query?: Readonly<Record<string, unknown>>
   readonly body?: unknown
   readonly file?: Pieces
+  readonly basis?: string
 }
 
 function contentType({ body, upload }: Operation): Readonly<Record<string, string>> {

@@ -133,6 +133,11 @@ export const errors = {
     meaning: 'The node has a shard of this number that belongs to another database (agent only)',
   },
   db_busy: { status: 409, meaning: 'Another change is running on this database' },
+  plan_outdated: {
+    status: 409,
+    meaning:
+      'What the plan depends on has changed since: ask for a new plan (dry_run), and send its basis in If-Match',
+  },
   email_already_exists: { status: 409, meaning: 'Another user signs in with this e-mail' },
   name_already_exists: { status: 409, meaning: 'There is already one with this name' },
   stale_epoch: {

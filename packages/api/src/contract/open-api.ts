@@ -41,6 +41,7 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
         : []),
       ...accessErrors(operation),
       ...operation.errors,
+      ...(operation.planned ? (['plan_outdated'] as const) : []),
       // The store may be away, before a change is written or after it.
       ...(operation.method === 'GET' ? [] : (['unavailable', 'outcome_unknown'] as const)),
       ...(operation.fenced ? (['stale_epoch'] as const) : []),
@@ -64,6 +65,7 @@ function describe(operationId: string, operation: Operation): object {
     ...parametersOf(operation.params, 'path'),
     ...parametersOf(operation.query, 'query'),
     ...(operation.stream === true ? [lastEventId] : []),
+    ...(operation.planned === true ? [ifMatch] : []),
   ]
   return {
     operationId,
@@ -87,7 +89,8 @@ function contentOf(upload: NonNullable<Operation['upload']>): object {
   return { 'multipart/form-data': { schema: { type: 'object', required: [field], properties } } }
 }
 
-function success({ ok, stream }: Operation): object {
+function success({ ok, stream, planned }: Operation): object {
+  if (planned === true) return { description: 'Success', headers: { ETag: basisTag }, content: json(ok) }
   if (stream !== true) return { description: 'Success', content: json(ok) }
   return {
     description:
@@ -96,11 +99,24 @@ function success({ ok, stream }: Operation): object {
   }
 }
 
+const basisTag = { description: 'Of a dry run: the `basis` of the plan', schema: { type: 'string' } }
+
 const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
   schema: { type: 'integer', minimum: 0, description: 'Only what came after this event' },
+}
+
+const ifMatch = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  schema: {
+    type: 'string',
+    description:
+      'The `basis` of a plan, in quotes: refused with `plan_outdated` when it has changed. Absent, or *: no condition',
+  },
 }
 
 function parametersOf(schema: object | undefined, where: 'path' | 'query'): object[] {

@@ -45,6 +45,11 @@ export interface Operation {
   readonly byEntry?: true
   /** It answers when what it began has ended; with the header `Prefer: respond-async`, at once. */
   readonly waits?: true
+  /**
+   * Its plan has a digest, `basis`, which is also the `ETag` of the answer. A request with `If-Match` is refused with `plan_outdated` when the plan
+   * would have another one by now.
+   */
+  readonly planned?: true
   /** An order to an agent or a proxy that changes something: with an epoch, it is refused when that is not the highest any more. */
   readonly fenced?: true
   /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
@@ -90,7 +95,12 @@ export type Input<Op extends Operation> = Part<Op, 'params'> &
   Part<Op, 'query'> &
   Part<Op, 'body'> &
   File<Op> &
-  Waits<Op>
+  Waits<Op> &
+  Expects<Op>
+/** `basis`: those that the client expects; undefined: it expects nothing. */
+type Expects<Op extends Operation> = Op['planned'] extends true
+  ? { readonly basis: readonly string[] | undefined }
+  : unknown
 type Waits<Op extends Operation> = Op['waits'] extends true
   ? { readonly waitPreference: WaitPreference }
   : unknown
@@ -106,7 +116,13 @@ type File<Op extends Operation> = Op['upload'] extends FormFile | 'octets'
   ? { readonly file: Pieces }
   : unknown
 /** What a client sends. A query of optional fields only may be left out as a whole. */
-export type Sent<Op extends Operation> = Part<Op, 'params'> & SentQuery<Op> & Part<Op, 'body'> & File<Op>
+export type Sent<Op extends Operation> = Part<Op, 'params'> &
+  SentQuery<Op> &
+  Part<Op, 'body'> &
+  File<Op> &
+  SentBasis<Op>
+/** The basis of a plan, to be refused when it is outdated. */
+type SentBasis<Op extends Operation> = Op['planned'] extends true ? { readonly basis?: string } : unknown
 type SentQuery<Op extends Operation> = Op['query'] extends TSchema
   ? Record<never, never> extends Static<Op['query']>
     ? { readonly query?: Static<Op['query']> }

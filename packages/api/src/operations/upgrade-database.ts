@@ -101,6 +101,10 @@ export const UpgradePlan = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
   modules: Type.Array(Type.Object({ module_name: Type.String(), semantic_version: Type.String() })),
+  basis: Type.String({
+    description:
+      'A digest over what the plan depends on: the request, the settings, shards and modules of the database, the builds on the nodes, and whether there is room. Sent in If-Match with the same request, an upgrade is begun only while it still is this one',
+  }),
   change: Type.Boolean({ description: 'Whether there is anything to do' }),
   lanes: Type.Array(
     Type.Object({
@@ -166,6 +170,7 @@ export const upgradeDatabase = operation({
     { additionalProperties: false },
   ),
   body: DatabaseUpgradeRequest,
+  planned: true,
   ok: Type.Object({ ...Database.properties, plan: Type.Optional(UpgradePlan) }),
   errors: [
     'db_not_exist',

@@ -21,6 +21,7 @@ import { rememberUnchanged } from '../store/remember-unchanged.ts'
 import { databaseOrdersStore } from './database-orders-store.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from './databases-store.ts'
 import { listViews, type ViewsQuery } from './list-views.ts'
+import { type ReadStanding, readStanding } from './read-standing.ts'
 import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
 import { type ShardsStore, shardsStore } from './shards-store.ts'
 import { countTakenPorts, takenPorts } from './taken-ports.ts'
@@ -75,7 +76,12 @@ export interface Databases {
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
   /** Why so many more shards would find no port on the node, in words; null when they would. */
   lackOfPorts(needed: number): Promise<string | undefined>
-  /** Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs. */
+  /** What is on record of a database, and whether so many further ports are free. Throws Refusal db_not_exist. */
+  standing(uid: number, portsNeeded: number): Promise<ReadStanding>
+  /**
+   * Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs, and plan_outdated where what the change
+   * expects is not on record any more.
+   */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
   /** The database with an action that is completed and says why there was nothing to do. Throws Refusal db_busy while another one runs. */
   noteNothing(uid: number, nothing: Nothing, by: Actor): Promise<DatabaseView>
@@ -145,6 +151,8 @@ export function createDatabases(deps: DatabasesDeps): Databases {
 
     lackOfPorts: async (needed) =>
       lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
+
+    standing: (uid, portsNeeded) => readStanding(store.db, uid, portsNeeded, deps.portRange),
 
     async begin(uid, change, by) {
       await unlessBusy(uid, store, (db) => recordChange(db, uid, change, by, now()))

@@ -10,6 +10,7 @@ import { modulesStore } from '../modules/modules-store.ts'
 import type { Db } from '../store/open-store.ts'
 import { databaseOrdersStore } from './database-orders-store.ts'
 import { databasesStore, type NewDatabase } from './databases-store.ts'
+import { type Expected, refuseOutdated } from './read-standing.ts'
 
 /** What an action is to do. */
 export interface Change {
@@ -19,6 +20,8 @@ export interface Change {
   readonly warnings?: readonly string[]
   /** What the user sent, without secrets. */
   readonly request?: Action['request']
+  /** What has to be on record when it is accepted; undefined: anything. */
+  readonly expected?: Expected | undefined
 }
 
 /** An upgrade without a change, and why there is none. */
@@ -26,6 +29,8 @@ export interface Nothing {
   readonly goal: Goal
   readonly reason: string
   readonly request: Action['request']
+  /** As that of a change. */
+  readonly expected?: Expected | undefined
 }
 
 /** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
@@ -48,10 +53,11 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
 export async function recordChange(
   db: Db,
   uid: number,
-  { kind, goal, warnings = [], request = null }: Change,
+  { kind, goal, warnings = [], request = null, expected }: Change,
   by: Actor,
   at: string,
 ): Promise<void> {
+  await refuseOutdated(db, expected)
   if (kind === 'upgrade') await refuseGone(db, goal.modules)
   const action = randomUUID()
   await actionsStore(db).insert(
@@ -73,10 +79,11 @@ export async function recordChange(
 export async function recordNothing(
   db: Db,
   uid: number,
-  { goal, reason, request }: Nothing,
+  { goal, reason, request, expected }: Nothing,
   by: Actor,
   at: string,
 ): Promise<string> {
+  await refuseOutdated(db, expected)
   const action = randomUUID()
   const asked = { uid: action, databaseUid: uid, kind: 'upgrade', goal } as const
   await actionsStore(db).insert({ ...asked, request, requestedBy: by.name }, at)

@@ -11,6 +11,7 @@ import type { ConnectionBounds } from './bound-connections.ts'
 import { refuseForeignPage, setCookie } from './browser-session.ts'
 import { takeNeutral } from './input/take-neutral.ts'
 import type { Places } from './places.ts'
+import { expectedBases, tagWithBasis } from './plan-basis-headers.ts'
 import { readFormFile } from './read-form-file.ts'
 import { logAction } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
@@ -87,6 +88,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
           ...{ params: request.params, query: request.query, body: request.body },
           ...(op.upload && { file: fileOf(request, op.upload) }),
           ...(waitPreference && { waitPreference }),
+          ...(op.planned && { basis: expectedBases(request) }),
         } as Input<typeof op>
         // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
         const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
@@ -116,6 +118,7 @@ async function send(
     return body
   }
   if (op.stream === true) return await streams.answer(request, reply, answer as EventStream)
+  if (op.planned === true) tagWithBasis(answer, reply)
   if (op.byEntry === true)
     return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
   const chosen = op.selects === true ? selectFields(op, request.query, answer, reply) : answer

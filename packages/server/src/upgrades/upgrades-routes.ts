@@ -10,12 +10,12 @@ import type { UpgradedModules, Upgrades } from './upgrades-service.ts'
 
 /** Serves upgrades of databases and of their modules; with `dry_run` it answers with the plan. */
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
-  mount(upgradeDatabase, async ({ params, query, body }, caller) => {
+  mount(upgradeDatabase, async ({ params, query, body, basis: bases }, caller) => {
     const request = toRequest(body)
     if (query.dry_run === undefined || query.dry_run === 'false')
-      return showWithoutSecrets(await upgrades.start(params.uid, request, actorOf(caller)))
-    const { view, plan } = await upgrades.foresee(params.uid, request)
-    return { ...showWithoutSecrets(view), plan: planToWire(plan) }
+      return showWithoutSecrets(await upgrades.start(params.uid, request, actorOf(caller), bases))
+    const { view, plan, basis } = await upgrades.foresee(params.uid, request, bases)
+    return { ...showWithoutSecrets(view), plan: planToWire(plan, basis) }
   })
 
   for (const operation of [upgradeModules, upgradeModulesOlder]) {
@@ -42,7 +42,7 @@ function showModules(
   return { uid, name, ...first, modules, ...(actionUid !== undefined && { action_uid: actionUid }) }
 }
 
-function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabase>['plan']> {
+function planToWire(plan: UpgradePlan, basis: string): NonNullable<Output<typeof upgradeDatabase>['plan']> {
   return {
     engine: plan.build.flavour,
     engine_version: plan.build.version,
@@ -50,6 +50,7 @@ function planToWire(plan: UpgradePlan): NonNullable<Output<typeof upgradeDatabas
       module_name: name,
       semantic_version: semanticVersion,
     })),
+    basis,
     change: plan.change,
     lanes: plan.lanes.map(({ group, steps }) => ({
       group,

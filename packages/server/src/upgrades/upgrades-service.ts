@@ -1,18 +1,16 @@
-import { type Build, Refusal, type TrialResult } from '@fairlead/api'
+import { Refusal, type TrialResult } from '@fairlead/api'
 import type { Actions } from '../actions/actions-service.ts'
-import { describePlan, lackOfMemoryFor, type UpgradePlan } from '../core/dry-run/describe-plan.ts'
+import { describePlan, type UpgradePlan } from '../core/dry-run/describe-plan.ts'
 import type { Actor } from '../core/identity/access.ts'
-import { crowdedUpgrade } from '../core/requests/crowded-cluster.ts'
-import { resolveUpgrade, type UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
+import type { UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
 import { type UpgradeTarget, upgradeTargets } from '../core/requests/upgrade-targets.ts'
 import type { Database } from '../core/state/database.ts'
 import { type Goal, type Runs, runsOf } from '../core/state/goal.ts'
 import type { Refused } from '../core/state/refused.ts'
-import type { ObservedDatabase } from '../core/state/topology.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import { toRefusal } from '../databases/to-refusal.ts'
-import type { Modules } from '../modules/modules-service.ts'
-import type { JudgedBuild, Nodes } from '../nodes/nodes-service.ts'
+import type { JudgedBuild } from '../nodes/nodes-service.ts'
+import { examine, judged, resolveNow, type Scene } from './examine-upgrade.ts'
 
 /** Starts what a shard of the database would run, and removes it again. */
 type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
@@ -21,9 +19,10 @@ type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 export interface Upgrades {
   /**
    * Resolves the request into a goal and begins the upgrade. Answers with the database and the action that leads it
-   * there. When nothing would change, the action is the one that runs, or else one that is completed and says why. Throws Refusal, with every obstacle in its message.
+   * there. When nothing would change, the action is the one that runs, or else one that is completed and says why. Throws Refusal, with every obstacle in its message;
+   * plan_outdated where `bases` are expected and its plan has another one by now.
    */
-  start(uid: number, request: UpgradeRequest, by: Actor): Promise<DatabaseView>
+  start(uid: number, request: UpgradeRequest, by: Actor, bases?: readonly string[]): Promise<DatabaseView>
   /** The same for a request that names modules; `names` are theirs, in its order. */
   startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
   /**
@@ -38,7 +37,8 @@ export interface Upgrades {
   foresee(
     uid: number,
     request: UpgradeRequest,
-  ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan }>
+    bases?: readonly string[],
+  ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan; readonly basis: string }>
   /** Every build that there is as a target: what `start` would refuse, and why. */
   targets(uid: number): Promise<{ readonly database: Database; readonly targets: readonly JudgedTarget[] }>
 }
@@ -56,13 +56,9 @@ export interface UpgradedModules {
   readonly actionUid: string | undefined
 }
 
-interface UpgradesDeps {
+interface UpgradesDeps extends Scene {
   readonly databases: Databases
-  readonly nodes: Nodes
-  readonly modules: Pick<Modules, 'list'>
   readonly actions: Pick<Actions, 'get' | 'follow'>
-  /** What is seen of a database right now. */
-  readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly tryRuns: TryRuns
 }
 
@@ -71,23 +67,16 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
   const { databases, actions, tryRuns } = deps
 
   return {
-    async start(uid, request, by) {
+    async start(uid, request, by, bases) {
       const view = await databases.get(uid)
       const busy = busyWith(view)
       if (busy !== undefined) throw toRefusal(busy)
-      const { resolved, crowd } = await resolve(deps, view, request)
-      const asked = request.written ?? null
-      if (!resolved.change)
-        return view.action === undefined
-          ? databases.noteNothing(
-              uid,
-              { goal: resolved.goal, reason: nothingToDo(resolved.goal), request: asked },
-              by,
-            )
-          : view
-      if (resolved.goal.discard) await proveTarget(view.database, resolved.goal, tryRuns)
-      const change = { kind: 'upgrade', goal: resolved.goal, warnings: crowd, request: asked } as const
-      return databases.begin(uid, change, by)
+      const { resolved, crowd, expected } = await resolveNow(deps, view.database, request, bases)
+      const { goal } = resolved
+      const asked = { goal, expected, request: request.written ?? null }
+      if (!resolved.change) return databases.noteNothing(uid, { ...asked, reason: nothingToDo(goal) }, by)
+      if (goal.discard) await proveTarget(view.database, goal, tryRuns)
+      return databases.begin(uid, { kind: 'upgrade', warnings: crowd, ...asked }, by)
     },
 
     async startModules(uid, request, by) {
@@ -116,13 +105,15 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       throw new Refusal('unavailable', `Fairlead is stopping; the upgrade goes on as action ${action.uid}`)
     },
 
-    async foresee(uid, request) {
+    async foresee(uid, request, bases) {
       const view = await databases.get(uid)
-      const { seen, resolved, risks, crowd } = await resolve(deps, view, request)
-      const trial = resolved.change ? await tryRuns(view.database, resolved.goal) : null
+      const now = await resolveNow(deps, view.database, request, bases)
+      const { seen, resolved, database, basis } = now
+      const trial = resolved.change ? await tryRuns(database, resolved.goal) : null
       return {
-        view: { ...view, database: { ...view.database, ...runsOf(resolved.goal) } },
-        plan: withRisks(describePlan(seen, resolved, trial), [...risks, ...(resolved.change ? crowd : [])]),
+        view: { ...view, database: { ...database, ...runsOf(resolved.goal) } },
+        plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.crowd]),
+        basis,
       }
     },
 
@@ -130,50 +121,19 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
   }
 }
 
+function nothingToDo({ build, modules }: Goal): string {
+  const names = modules.map(({ name, semanticVersion }) => ` with ${name} ${semanticVersion}`)
+  return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it anyway`
+}
+
+/** Every build as a target of this database. */
 async function targetsOf(deps: Scene, view: DatabaseView) {
-  const { subject, catalogue } = await examine(deps, view)
+  const { standing, subject, catalogue } = await examine(deps, view.database)
   const targets = upgradeTargets(subject, catalogue, busyWith(view)).map((target) => ({
     ...target,
     holes: judged(target.build, catalogue.builds)?.holes ?? [],
   }))
-  return { database: view.database, targets }
-}
-
-type Scene = Pick<UpgradesDeps, 'databases' | 'nodes' | 'modules' | 'look'>
-
-/** The goal that a request leads to from what is seen now. Throws Refusal when it leads to none. */
-async function resolve(deps: Scene, view: DatabaseView, request: UpgradeRequest) {
-  const { seen, subject, catalogue } = await examine(deps, view)
-  const resolved = resolveUpgrade(request, subject, catalogue)
-  if ('refused' in resolved) throw toRefusal(resolved)
-  const crowd = resolved.goal.cluster
-    ? crowdedUpgrade(resolved.goal, (await deps.nodes.describe())?.cores)
-    : undefined
-  return {
-    ...{ seen, resolved, risks: holesOf(resolved.goal.build, catalogue.builds) },
-    crowd: crowd === undefined ? [] : [crowd],
-  }
-}
-
-/** The facts that decide about an upgrade of a database, as they are now. */
-async function examine({ databases, nodes, modules, look }: Scene, { database }: DatabaseView) {
-  const primaries = database.groups.flatMap(({ primaryShard }) => primaryShard ?? [])
-  const seen = await look(database)
-  const catalogue = { builds: await nodes.builds(), modules: await modules.list() }
-  const portsNeeded = database.groups.length * (database.shardTls ? 2 : 1)
-  const subject = {
-    ...database,
-    groups: database.groups.length,
-    primaries,
-    lackOfMemory: lackOfMemoryFor(seen),
-    lackOfPorts: await databases.lackOfPorts(portsNeeded),
-  }
-  return { seen, subject, catalogue }
-}
-
-function nothingToDo({ build, modules }: Goal): string {
-  const names = modules.map(({ name, semanticVersion }) => ` with ${name} ${semanticVersion}`)
-  return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it anyway`
+  return { database: standing.database, targets }
 }
 
 /** Why no upgrade can begin now; undefined: one can. */
@@ -192,18 +152,6 @@ async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Pr
     'target_does_not_start',
     `${goal.build.flavour} ${goal.build.version} does not start as this database needs it, so nothing was discarded: ${trial.why}`,
   )
-}
-
-/** What is known against the build that the database would run. */
-function holesOf(build: Build, builds: readonly JudgedBuild[]): readonly string[] {
-  const { flavour, version } = build
-  return (judged(build, builds)?.holes ?? []).map(
-    ({ id, what }) => `${flavour} ${version} has a known hole, ${id}: ${what}`,
-  )
-}
-
-function judged({ flavour, version }: Build, builds: readonly JudgedBuild[]): JudgedBuild | undefined {
-  return builds.find((build) => build.flavour === flavour && build.version === version)
 }
 
 function withRisks(plan: UpgradePlan, risks: readonly string[]): UpgradePlan {

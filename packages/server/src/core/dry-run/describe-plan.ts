@@ -194,8 +194,14 @@ function sum(numbers: readonly number[]): number {
 
 /** Why surge shards for all groups would find no memory on the node; undefined when they would. */
 export function lackOfMemoryFor(seen: ObservedDatabase): string | undefined {
+  if (spareBytes(seen) >= 0) return undefined
   const needed = sum(seen.groups.map(surgeBytes))
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
-  if (free >= needed) return undefined
   return `surge shards need ${megabytes(needed)} MB of memory and the node has ${megabytes(free)} MB free`
+}
+
+/** The memory of the node that surge shards for all groups would leave free; below 0: what they would lack. */
+export function spareBytes(seen: ObservedDatabase): number {
+  const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
+  return free - sum(seen.groups.map(surgeBytes))
 }

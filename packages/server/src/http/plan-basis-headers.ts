@@ -1,0 +1,15 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** The bases that `If-Match` names; undefined: there is no condition. Quotes may be missing; a weak tag matches none. */
+export function expectedBases({ headers }: Pick<FastifyRequest, 'headers'>): readonly string[] | undefined {
+  const tags = [headers['if-match'] ?? []].flat().flatMap((line) => line.split(','))
+  const words = tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
+  if (words.length === 0 || words.includes('*')) return undefined
+  return words.filter((tag) => !/^W\//i.test(tag)).map((tag) => tag.replaceAll('"', ''))
+}
+
+/** The basis of the plan that an answer has, as its `ETag`. */
+export function tagWithBasis(answer: unknown, reply: FastifyReply): void {
+  const { plan } = answer as { readonly plan?: { readonly basis?: unknown } }
+  if (typeof plan?.basis === 'string') void reply.header('etag', `"${plan.basis}"`)
+}
