@@ -19,6 +19,8 @@ import { shardsRoutes } from './databases/shards-routes.ts'
 import { createShards } from './databases/shards-service.ts'
 import { commandsRoutes } from './endpoints/commands-routes.ts'
 import { createCommands } from './endpoints/commands-service.ts'
+import { deletionsRoutes } from './endpoints/deletions-routes.ts'
+import { createDeletions } from './endpoints/deletions-service.ts'
 import { endpointsRoutes } from './endpoints/endpoints-routes.ts'
 import { createEndpoints } from './endpoints/endpoints-service.ts'
 import { createClusterEvents } from './events/cluster-events.ts'
@@ -139,7 +141,9 @@ function mountDatabases(
   databasesRoutes(mount, databases, createUpgradeHints({ nodes, modules, now }))
   credentialsRoutes(mount, databases, counter)
   shardsRoutes(mount, createShards({ store, databases, nodes }))
-  endpointsRoutes(mount, createEndpoints({ databases, proxy, agent, tls, probeAsClient }))
+  const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient })
+  endpointsRoutes(mount, endpoints)
+  deletionsRoutes(mount, databases, createDeletions({ databases, endpoints, look }))
   commandsRoutes(mount, createCommands({ databases, tls, counter, askAsClient }))
   limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
   const upgrades = createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns })

@@ -16,6 +16,7 @@ export const EvictionPolicy = Type.Enum([
   'volatile-random',
   'volatile-ttl',
 ])
+/** How a database keeps its data on disk: not at all, each write in an append-only file, or in snapshots. */
 export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'])
 export const AofPolicy = Type.Enum(['appendfsync-every-sec', 'appendfsync-always'])
 export const SnapshotPolicy = Type.Array(
@@ -284,18 +285,4 @@ export const getDatabase = operation({
   selects: true,
   ok: Database,
   errors: ['db_not_exist'],
-})
-
-/**
- * DELETE /v1/bdbs/:uid: removes shards and data permanently; refuses with `db_busy` while an action holds the database.
- */
-export const deleteDatabase = operation({
-  method: 'DELETE',
-  path: '/v1/bdbs/:uid',
-  summary: 'Delete a database with all its data',
-  since: '0.1.0',
-  permission: 'delete_bdb',
-  params: Type.Object({ uid: DatabaseUid }),
-  ok: Type.Object({ uid: DatabaseUid, action_uid: Type.String() }),
-  errors: ['db_not_exist', 'db_busy'],
 })

@@ -11,7 +11,7 @@ import { deleteCertificate, getCertificates, updateCertificate } from './certifi
 import { getHealth, getNode, getOpenApi, getReadiness, listEngineVersions, listNodes } from './cluster.ts'
 import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-settings.ts'
 import { getCredentials } from './credentials.ts'
-import { createDatabase, deleteDatabase, getDatabase, listDatabases } from './databases.ts'
+import { createDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
 import { followEvents } from './events.ts'
 import { giveCommand } from './give-command.ts'
@@ -60,6 +60,8 @@ import {
   retryAction,
   rollbackAction,
 } from './orders.ts'
+import { deleteDatabase } from './plans/delete-database.ts'
+import { listUpgradeTargets } from './plans/upgrade-targets.ts'
 import { getShard, listDatabaseShards, listShards } from './shards.ts'
 import {
   getClusterStats,
@@ -79,7 +81,6 @@ import {
 } from './statistics.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
-import { listUpgradeTargets } from './upgrade-targets.ts'
 
 /** All operations of the server's API, by the name they have in the client and in the OpenAPI document. */
 export const operations = {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 import { Database, DatabaseModule, DatabaseUid, EngineVersion, ModuleArgs } from './databases.ts'
+import { PlannedDuration, PlannedWayBack, RedundancyMin } from './plans/planned.ts'
 
 const moduleEntryFields = {
   current_module: Type.Optional(
@@ -119,9 +120,23 @@ export const UpgradePlan = Type.Object({
           why: Type.String(),
         }),
       ),
+      redundancy_min: RedundancyMin,
+      way_back: PlannedWayBack,
     }),
     { description: 'The steps of each group in their order, if all goes as expected' },
   ),
+  duration: PlannedDuration,
+  redundancy_min: Type.Integer({ description: 'Of the group with the least' }),
+  way_back: Type.Object({
+    ...PlannedWayBack.properties,
+    afterwards: Type.Object(
+      { possible: Type.Boolean(), why: Type.String() },
+      {
+        description:
+          'Whether another upgrade could lead back to the present build when the way back has ended',
+      },
+    ),
+  }),
   handovers: Type.Integer(),
   write_stop_ms: Type.Object(
     { typical: Type.Number(), longest: Type.Number() },

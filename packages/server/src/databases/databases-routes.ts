@@ -2,7 +2,6 @@ import {
   type Build,
   createDatabase,
   type Database as DatabaseAnswer,
-  deleteDatabase,
   getDatabase,
   listDatabases,
 } from '@fairlead/api'
@@ -34,11 +33,6 @@ export function databasesRoutes(
   mount(createDatabase, async ({ body }, caller) =>
     show(await databases.create(fromWire(body), actorOf(caller)), caller),
   )
-
-  mount(deleteDatabase, async ({ params }, caller) => ({
-    uid: params.uid,
-    action_uid: (await databases.remove(params.uid, actorOf(caller))).actionUid,
-  }))
 }
 
 /** The newest build that a database can go to; null: it runs that. */

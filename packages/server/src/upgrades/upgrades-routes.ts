@@ -52,8 +52,11 @@ function planToWire(plan: UpgradePlan, basis: string): NonNullable<Output<typeof
     })),
     basis,
     change: plan.change,
-    lanes: plan.lanes.map(({ group, steps }) => ({
+    ...prospectsToWire(plan),
+    lanes: plan.lanes.map(({ group, steps, redundancyMin, wayBack }) => ({
       group,
+      redundancy_min: redundancyMin,
+      way_back: wayBackToWire(wayBack),
       steps: steps.map(({ kind, shard, from, why }) => ({
         op_name: kind,
         shard: from === null ? shard : `${from} to ${shard}`,
@@ -74,6 +77,23 @@ function planToWire(plan: UpgradePlan, basis: string): NonNullable<Output<typeof
     risks: [...plan.risks],
     unproven: [...plan.unproven],
   }
+}
+
+/** How long it takes, and what is left meanwhile and afterwards. */
+function prospectsToWire(plan: UpgradePlan) {
+  return {
+    duration: {
+      ms: plan.change ? plan.duration.ms : null,
+      parts: plan.duration.parts.map(({ basedOn, ...part }) => ({ ...part, based_on: basedOn })),
+      not_counted: [...plan.duration.notCounted],
+    },
+    redundancy_min: plan.redundancyMin,
+    way_back: { ...wayBackToWire(plan.wayBack), afterwards: plan.afterwards },
+  }
+}
+
+function wayBackToWire(wayBack: UpgradePlan['wayBack']) {
+  return { ...wayBack, loss: wayBack.until === 'never' ? null : ('none' as const) }
 }
 
 /** Wire words stop here. A field with its neutral value (false, 0, an empty list) counts as absent. */

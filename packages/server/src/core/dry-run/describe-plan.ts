@@ -7,8 +7,10 @@ import { mostGrowth } from '../state/successor-memory.ts'
 import { dataBytes, surgeBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase, type ObservedGroup, type Step } from '../state/topology.ts'
 import { isBefore62 } from '../state/way-back.ts'
-import { type Foreseen, foresee } from './foresee.ts'
+import { copiesIn, type Foreseen, foresee } from './foresee.ts'
 import { type NamedStep, nameSteps } from './name-steps.ts'
+import { type PlannedWayBack, planWayBack, wayAfterwards } from './plan-way-back.ts'
+import { type PlannedDuration, predictDuration } from './predict-duration.ts'
 
 /** What an upgrade would do and need, for people who have not requested it yet. Bytes and milliseconds. */
 export interface UpgradePlan {
@@ -16,7 +18,14 @@ export interface UpgradePlan {
   readonly modules: readonly UsedModule[]
   /** False: there is nothing to do. */
   readonly change: boolean
-  readonly lanes: readonly { readonly group: number; readonly steps: readonly NamedStep[] }[]
+  readonly lanes: readonly PlannedLane[]
+  readonly duration: PlannedDuration
+  /** Of the group with the least. */
+  readonly redundancyMin: number
+  /** Of the group with the shortest. */
+  readonly wayBack: PlannedWayBack
+  /** Whether another upgrade could lead back when that has ended. */
+  readonly afterwards: { readonly possible: boolean; readonly why: string }
   readonly handovers: number
   /** What clients see: the median and the longest that was measured for this kind of handover. */
   readonly writeStopMs: { readonly typical: number; readonly longest: number }
@@ -33,6 +42,15 @@ export interface UpgradePlan {
   readonly unproven: readonly string[]
 }
 
+/** What would happen in one group. */
+export interface PlannedLane {
+  readonly group: number
+  readonly steps: readonly NamedStep[]
+  /** The smallest number of processes that hold the data, at any time of it; 0: only the disk does. */
+  readonly redundancyMin: number
+  readonly wayBack: PlannedWayBack
+}
+
 /** Describes the upgrade to a goal, from what is observed now. */
 export function describePlan(
   seen: ObservedDatabase,
@@ -44,16 +62,20 @@ export function describePlan(
   const data = seen.groups.map(dataBytes)
   const surges = steps.filter(({ step }) => step.kind === 'add-shard' && step.follow !== null).length
   const [node] = seen.groups.map((group) => group.node)
+  const lanes = seen.groups.map((group) => laneOf(group, goal, { steps, named }))
+  const writeStopMs = count(steps, 'hand-over') === 0 ? NO_STOP : goal.cluster ? IN_CLUSTER : ALONE
+  const dataOf = (number: number) => data[seen.groups.findIndex(({ group }) => group === number)] ?? 0
   return {
     build: goal.build,
     modules: goal.modules,
     change,
-    lanes: seen.groups.map(({ group }) => ({
-      group,
-      steps: named.filter((step) => step.group === group),
-    })),
+    lanes,
+    duration: predictDuration(steps, goal, { trial, dataOf, handoverMs: writeStopMs.typical }),
+    redundancyMin: Math.min(...lanes.map(({ redundancyMin }) => redundancyMin)),
+    wayBack: lanes.map(({ wayBack }) => wayBack).toSorted(byShortest)[0] ?? planWayBack(goal, []),
+    afterwards: wayAfterwards(goal),
     handovers: count(steps, 'hand-over'),
-    writeStopMs: count(steps, 'hand-over') === 0 ? NO_STOP : goal.cluster ? IN_CLUSTER : ALONE,
+    writeStopMs,
     outageMs: outageOf(steps, goal, Math.max(0, ...data)),
     memoryNeededBytes: surges === 0 ? 0 : sum(seen.groups.map(surgeBytes)),
     memoryFreeBytes: node?.memoryFreeBytes ?? 0,
@@ -66,6 +88,26 @@ export function describePlan(
       : [],
     unproven: change ? unprovenOf(seen, goal, steps) : [],
   }
+}
+
+function laneOf(
+  seen: ObservedGroup,
+  goal: Goal,
+  all: { readonly steps: readonly Foreseen[]; readonly named: readonly NamedStep[] },
+): PlannedLane {
+  const ofGroup = ({ group }: { readonly group: number }) => group === seen.group
+  const steps = all.steps.filter(ofGroup)
+  return {
+    group: seen.group,
+    steps: all.named.filter(ofGroup),
+    redundancyMin: Math.min(copiesIn(seen), ...steps.map(({ copies }) => copies)),
+    wayBack: planWayBack(goal, steps),
+  }
+}
+
+/** Of one policy, only `never` is shorter than what the others have. */
+function byShortest(a: PlannedWayBack, b: PlannedWayBack): number {
+  return Number(b.until === 'never') - Number(a.until === 'never')
 }
 
 /** Estimates: measured by bench/upgrade on a machine with little else to do. A busy machine takes longer. */

@@ -3,6 +3,7 @@ import { type Allowed, unrestricted } from '../state/orders.ts'
 import {
   type Goal,
   isAt,
+  isLive,
   type ObservedDatabase,
   type ObservedGroup,
   type ObservedShard,
@@ -14,6 +15,13 @@ import { applyToDatabase, convergeDatabase } from './simulate.ts'
 export interface Foreseen {
   readonly group: number
   readonly step: Step
+  /** Processes of the group that hold its data right after this step, before anything else goes on. */
+  readonly copies: number
+}
+
+/** Processes of a group that hold its data: those that answer, but for one that has not joined yet. */
+export function copiesIn({ shards }: ObservedGroup): number {
+  return shards.filter((shard) => isLive(shard) && shard.engine.role !== 'blank').length
 }
 
 /**
@@ -52,12 +60,12 @@ function foreseeLane(
     const due = planDatabase(world, goal, allowed).flatMap(({ group, verdict }) =>
       verdict.kind === 'do' ? [{ group, step: verdict.step }] : [],
     )
-    const next = convergeDatabase(
-      due.reduce((at, { group, step }) => applyToDatabase(at, group, step, highest), world),
-    )
+    const applied = due.reduce((at, { group, step }) => applyToDatabase(at, group, step, highest), world)
+    const next = convergeDatabase(applied)
+    const copies = applied.groups.reduce((least, group) => Math.min(least, copiesIn(group)), Number.MAX_VALUE)
     if (due.length === 0 && next === world) return steps
     highest += due.filter(({ step }) => step.kind === 'add-shard').length
-    steps.push(...due)
+    steps.push(...due.map((one) => ({ ...one, copies })))
     world = next
   }
   return steps

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { ErrorObstacle } from '../contract/error-obstacle.ts'
-import { operation } from '../contract/operation.ts'
-import { KnownHoles } from './cluster.ts'
-import { DatabaseUid } from './databases.ts'
+import { ErrorObstacle } from '../../contract/error-obstacle.ts'
+import { operation } from '../../contract/operation.ts'
+import { KnownHoles } from '../cluster.ts'
+import { DatabaseUid } from '../databases.ts'
 
 /** Whether a request to upgrade would be taken just now, and if not, everything that is in its way. */
 const judgement = {

@@ -1,0 +1,36 @@
+import { deleteDatabase, type Output } from '@fairlead/api'
+import { actorOf } from '../core/identity/access.ts'
+import type { Databases } from '../databases/databases-service.ts'
+import type { Mount } from '../http/mount.ts'
+import { obstacleToWire } from '../http/obstacle-to-wire.ts'
+import type { DeletionPlan, Deletions } from './deletions-service.ts'
+
+/** Serves the deletion of databases; with `dry_run` it answers with what would end. */
+export function deletionsRoutes(
+  mount: Mount,
+  databases: Pick<Databases, 'remove'>,
+  deletions: Deletions,
+): void {
+  mount(deleteDatabase, async ({ params: { uid }, query }, caller) => {
+    if (query.dry_run !== undefined && query.dry_run !== 'false')
+      return { uid, plan: planToWire(await deletions.foresee(uid)) }
+    return { uid, action_uid: (await databases.remove(uid, actorOf(caller))).actionUid }
+  })
+}
+
+function planToWire(plan: DeletionPlan): NonNullable<Output<typeof deleteDatabase>['plan']> {
+  return {
+    possible: plan.obstacles.length === 0,
+    obstacles: plan.obstacles.map(obstacleToWire),
+    clients: plan.clients,
+    keys: plan.keys,
+    shards: plan.shards,
+    replicas: [...plan.replicas],
+    standbys: [...plan.standbys],
+    action_uid: plan.actionUid,
+    data_persistence: plan.database.persistence,
+    last_saved_time: plan.savedAt === null ? null : new Date(plan.savedAt).toISOString(),
+    memory_used: plan.memoryUsedBytes,
+    memory_reserved: plan.memoryReservedBytes,
+  }
+}
