@@ -114,9 +114,12 @@ function describeBadJson(error: Error, body: string): Error {
     const words = cause instanceof Error ? cause.message : ''
     const [place] = / at position \d+ \(line \d+ column \d+\)/.exec(words) ?? []
     const where = place ?? (words.includes('end of JSON') ? ': it ends too early' : '')
-    const message = `the body cannot be understood: it is not valid JSON${where}`
-    return new InvalidInput([{ field: undefined, message }])
+    return notUnderstood(`it is not valid JSON${where}`)
   }
+}
+
+function notUnderstood(why: string): InvalidInput {
+  return new InvalidInput([{ field: undefined, message: `the body cannot be understood: ${why}` }])
 }
 
 /**
@@ -128,7 +131,7 @@ function readJson(app: FastifyInstance): void {
   const parse: FastifyBodyParser<Buffer> = (request, body, done) => {
     if (body.length === 0) return done(null, undefined)
     // Whatever its `charset` says. As text, other bytes would become U+FFFD, and a name another name.
-    if (!isUtf8(body)) return done(new InvalidInput(['the body cannot be understood: it is not UTF-8']))
+    if (!isUtf8(body)) return done(notUnderstood('it is not UTF-8'))
     const text = body.toString()
     void parseJson(request, text, (error, value) =>
       done(error === null ? null : describeBadJson(error, text), value),
