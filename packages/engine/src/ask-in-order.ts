@@ -39,6 +39,12 @@ const MOST_KEPT_BYTES = 64 * 1024
 /** A channel that only Fairlead uses has one message at a time. */
 const MOST_MESSAGES = 1_000
 
+interface AskingOptions {
+  readonly answersWithinMs: number
+  readonly replyLimits?: ReplyLimits | undefined
+  readonly onMessage: (() => void) | undefined
+}
+
 /**
  * Takes a connected socket, and owns it. The engine is not trusted: an unrequested message, one that cannot
  * be parsed, and one that is larger than any answer Fairlead asks for end this connection, and nothing else.
@@ -47,15 +53,7 @@ const MOST_MESSAGES = 1_000
  */
 export function askInOrder(
   socket: Socket,
-  {
-    answersWithinMs,
-    replyLimits,
-    onMessage,
-  }: {
-    readonly answersWithinMs: number
-    readonly replyLimits?: ReplyLimits | undefined
-    readonly onMessage: (() => void) | undefined
-  },
+  { answersWithinMs, replyLimits, onMessage }: AskingOptions,
 ): Asking {
   const reader = createReplyReader(replyLimits)
   const questions: Question[] = []
