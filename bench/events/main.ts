@@ -2,6 +2,7 @@
  * How long after its commit is an event with its followers? A server of its own process writes changes of one action; others follow the action, and everything.
  * `npm run bench -- events [--followers 200] [--of-all 20] [--seconds 20] [--per-second 50] [--json]`.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createClient, fetchStreamTransport, fetchTransport, operations } from '@fairlead/api'
 import { startEventServer } from './start-event-server.ts'
@@ -28,17 +29,21 @@ const api = createClient(
 const stop = new AbortController()
 const delays: number[] = []
 
-/** Follows until the last change has come; resolves to the number of changes. */
+/** Followers of everything that are told of what comes. */
+let live = 0
+
+/** Follows until the action has ended; resolves to the number of changes. */
 async function count(
-  events: AsyncIterable<{ readonly type: string; readonly waiting_for?: string }>,
+  events: AsyncIterable<{ readonly type: string; readonly waiting_for?: string; readonly status?: string }>,
 ): Promise<number> {
   let seen = 0
   for await (const event of events) {
+    if (event.type === 'live') live += 1
+    if (event.status === 'completed') return seen
     const at = event.type === 'action' ? Number(event.waiting_for ?? '') : 0
     if (!(at > 0)) continue
     delays.push(performance.timeOrigin + performance.now() - at)
     seen += 1
-    if (seen === changes) return seen
   }
   return seen
 }
@@ -49,6 +54,7 @@ const own = Array.from({ length: followers }, () =>
 const all = Array.from({ length: ofAll }, () =>
   count(api.followEvents({ query: {} }, { signal: stop.signal })),
 )
+while (live < ofAll) await pause(100)
 const { cpuMs, memoryMb } = await server.write(changes, 1_000 / Number(flags['per-second']))
 const counts = await Promise.all([...own, ...all])
 stop.abort(new Error('enough'))

@@ -56,5 +56,6 @@ for (let n = 0; n < changes; n += 1) {
   const moment = String(performance.timeOrigin + performance.now())
   await actionsStore(store.db).update('a', { waitingFor: moment }, at())
 }
+await actionsStore(store.db).update('a', { status: 'done', progress: 100 }, at())
 const { user, system } = process.cpuUsage(before)
 process.send?.({ cpuMs: (user + system) / 1_000, memoryMb: process.memoryUsage().rss / 1_000_000 })
