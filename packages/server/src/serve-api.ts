@@ -12,6 +12,7 @@ import { clusterRoutes } from './cluster/cluster-routes.ts'
 import { healthRoutes } from './cluster/health-routes.ts'
 import { actorOf } from './core/identity/access.ts'
 import { credentialsRoutes } from './databases/credentials-routes.ts'
+import { databasesListRoutes } from './databases/databases-list-routes.ts'
 import { databasesRoutes } from './databases/databases-routes.ts'
 import { limitsRoutes } from './databases/limits-routes.ts'
 import { createLimitChanges } from './databases/limits-service.ts'
@@ -118,19 +119,18 @@ function watchRequests(http: FastifyInstance, { config: { traces }, counters, sp
 }
 
 function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {
-  const { identities, keys, tokens, counter, logins, passwords, userPasswords, roles, audit } = identity
+  const { identities, keys, tokens, counter, logins, passwords, userPasswords, roles } = identity
   const sessions = createSessions({ store, logins, tokens, identities, counter, now })
   sessionsRoutes(mount, sessions, identity.browserSessions, keys)
   passwordsRoutes(mount, passwords)
   usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, logins, now }), roles)
   rolesRoutes(mount, roles)
-  auditRoutes(mount, audit)
 }
 
 function mountDatabases(
   mount: Mount,
   { store, agent, proxy, now, log }: Ground,
-  { counter }: Identity,
+  { counter, audit }: Identity,
   reconciling: Reconciling,
 ): void {
   const { databases, modules, nodes, trials, tls, nudge } = reconciling
@@ -138,7 +138,9 @@ function mountDatabases(
   const feed = createEventFeed(store)
   const actions = createActions({ store, now, feed })
   eventsRoutes(mount, createClusterEvents({ store, feed, databases, nodes, now, log }), databases)
-  databasesRoutes(mount, databases, createUpgradeHints({ nodes, modules, now }))
+  const hints = createUpgradeHints({ nodes, modules, now })
+  databasesRoutes(mount, databases, hints)
+  databasesListRoutes(mount, databases, hints)
   credentialsRoutes(mount, databases, counter)
   shardsRoutes(mount, createShards({ store, databases, nodes }))
   const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient })
@@ -150,5 +152,6 @@ function mountDatabases(
   upgradesRoutes(mount, upgrades)
   targetsRoutes(mount, upgrades)
   actionsRoutes(mount, actions)
+  auditRoutes(mount, audit, actions.databaseOf)
   ordersRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
 }

@@ -24,6 +24,8 @@ export type Transport = (request: {
 export interface Answered {
   readonly status: number
   readonly text: string
+  /** The header X-Next-Cursor; absent: nothing follows, or the transport does not read it. */
+  readonly nextCursor?: string | undefined
   /** Of an agent or a proxy: spans of theirs, where the request was of a trace. */
   readonly spans?: string
 }
@@ -33,11 +35,21 @@ export interface Answered {
  * ApiError for refusals.
  */
 export type Client<Operations extends Readonly<Record<string, Operation>>> = {
-  readonly [Name in keyof Operations]: (
+  readonly [Name in keyof Operations]: ((
     input: Sent<Operations[Name]>,
     options?: { readonly signal?: AbortSignal },
-  ) => Answer<Operations[Name]>
+  ) => Answer<Operations[Name]>) &
+    Pages<Operations[Name]>
 }
+/** `pages`: the answer, and those that follow it, each when the one before has been dealt with. The query has a limit. */
+type Pages<Op extends Operation> = Op extends { readonly paged: true }
+  ? {
+      readonly pages: (
+        input: Sent<Op>,
+        options?: { readonly signal?: AbortSignal },
+      ) => AsyncIterable<Output<Op>>
+    }
+  : unknown
 /** A stream is resumed by itself where it broke off; see followStream for what it throws. */
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
   ? AsyncIterable<Output<Op>>
@@ -75,10 +87,10 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
       throw readError(op, status, await textOf(chunks))
     }, options?.signal)
   }
-  const call =
+  const ask =
     (op: Operation) =>
-    async (input: Parts, options?: { readonly signal?: AbortSignal }): Promise<unknown> => {
-      const { status, text } = await transport({
+    async (input: Parts, options?: { readonly signal?: AbortSignal }): Promise<Asked> => {
+      const { status, text, nextCursor } = await transport({
         method: op.method,
         path: fillPath(op.path, input),
         headers: {
@@ -91,9 +103,14 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
         ...bodyOf(op, input),
         ...(options?.signal && { signal: options.signal }),
       })
-      if (status === 200) return JSON.parse(text)
+      if (status === 200) return { answer: JSON.parse(text), nextCursor }
       throw readError(op, status, text)
     }
+  const call = (op: Operation) => {
+    const asked = ask(op)
+    const one = async (...sent: Parameters<typeof asked>) => (await asked(...sent)).answer
+    return op.paged === true ? Object.assign(one, { pages: pagesOf(asked) }) : one
+  }
   // Each function is made from the operation of the same name, so the mapped type holds.
   return Object.fromEntries(
     Object.entries(operations).map(([name, op]) => [name, op.stream === true ? follow(op) : call(op)]),
@@ -111,7 +128,26 @@ export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
       ...(typeof body === 'object' && { body: ReadableStream.from(body), duplex: 'half' }),
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
-    return { status: response.status, text: await response.text() }
+    const nextCursor = response.headers.get('x-next-cursor') ?? undefined
+    return { status: response.status, text: await response.text(), nextCursor }
+  }
+}
+
+interface Asked {
+  readonly answer: unknown
+  readonly nextCursor: string | undefined
+}
+
+function pagesOf(ask: (input: Parts, options?: { readonly signal?: AbortSignal }) => Promise<Asked>) {
+  return async function* (input: Parts, options?: { readonly signal?: AbortSignal }) {
+    for (let query = input.query; ; ) {
+      const { answer, nextCursor } = await ask({ ...input, ...(query && { query }) }, options)
+      yield answer
+      if (nextCursor === undefined) return
+      // The cursor knows where it goes on.
+      const { offset: _, ...others } = query ?? {}
+      query = { ...others, cursor: nextCursor }
+    }
   }
 }
 

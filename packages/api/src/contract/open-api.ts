@@ -66,6 +66,7 @@ function describe(operationId: string, operation: Operation): object {
     ...parametersOf(operation.query, 'query'),
     ...(operation.stream === true ? [lastEventId] : []),
     ...(operation.planned === true ? [ifMatch] : []),
+    ...(operation.tagged === true ? [ifNoneMatch] : []),
   ]
   return {
     operationId,
@@ -89,8 +90,12 @@ function contentOf(upload: NonNullable<Operation['upload']>): object {
   return { 'multipart/form-data': { schema: { type: 'object', required: [field], properties } } }
 }
 
-function success({ ok, stream, planned }: Operation): object {
+function success({ ok, stream, planned, paged, tagged }: Operation): object {
   if (planned === true) return { description: 'Success', headers: { ETag: basisTag }, content: json(ok) }
+  if (paged === true || tagged === true) {
+    const headers = { ...(tagged && { ETag: weakTag }), ...(paged && { 'X-Next-Cursor': nextCursor }) }
+    return { description: 'Success', headers, content: json(ok) }
+  }
   if (stream !== true) return { description: 'Success', content: json(ok) }
   return {
     description:
@@ -99,6 +104,11 @@ function success({ ok, stream, planned }: Operation): object {
   }
 }
 
+const nextCursor = {
+  description: 'The cursor of the next page; absent where nothing follows, and without a limit',
+  schema: { type: 'string' },
+}
+const weakTag = { description: 'Changes with the answer', schema: { type: 'string' } }
 const basisTag = { description: 'Of a dry run: the `basis` of the plan', schema: { type: 'string' } }
 
 const lastEventId = {
@@ -106,6 +116,16 @@ const lastEventId = {
   in: 'header',
   required: false,
   schema: { type: 'integer', minimum: 0, description: 'Only what came after this event' },
+}
+
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  schema: {
+    type: 'string',
+    description: 'The ETag of an earlier answer: 304 while nothing of it has changed',
+  },
 }
 
 const ifMatch = {

@@ -28,6 +28,12 @@ export interface Operation {
   readonly setsCookie?: true
   /** How long the client may keep the answer. Without it: not at all. */
   readonly cacheSeconds?: number
+  /** Its answer may hold a secret besides what others have written: it is never compressed (BREACH). */
+  readonly secret?: true
+  /** Its query has `cursor`; where more follows, the header `X-Next-Cursor` of its answer says where the next page begins. */
+  readonly paged?: true
+  /** Its answer has a weak `ETag`; with `If-None-Match` an answer that is still the same is 304, without a body. */
+  readonly tagged?: true
   /** `fields` of its query says which top-level fields the answer has: see fieldsQuery. */
   readonly selects?: true
   readonly params?: TSchema

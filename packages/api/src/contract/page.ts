@@ -17,4 +17,15 @@ export const PageQuery = Type.Object(
   },
   { additionalProperties: false },
 )
+/** Of a list with pages that stay whole while entries come and go: the header `X-Next-Cursor` of an answer leads to the next page. */
+export const cursorQuery = {
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1_024,
+      description:
+        'Go on after a page: what its header X-Next-Cursor had, with the same sort. Absent: from the beginning',
+    }),
+  ),
+}
+
 export type PageQuery = Static<typeof PageQuery>

@@ -19,6 +19,7 @@ export const getCredentials = operation({
   summary: 'Show what clients of a database sign in with. The audit says which user has read it',
   since: '0.1.0',
   permission: 'update_bdb',
+  secret: true,
   params: Type.Object({ uid: DatabaseUid }),
   ok: Credentials,
   errors: ['db_not_exist'],

@@ -3,7 +3,6 @@ import { fieldsQuery } from '../contract/fields-query.ts'
 import { fixedDatabaseFields, schemasOf } from '../contract/fixed-fields.ts'
 import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
-import { PageQuery } from '../contract/page.ts'
 
 /** What an engine evicts when it has reached `maxmemory`: the values of its `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
@@ -42,7 +41,8 @@ export const DatabaseUid = Type.Integer({
   description: 'Identifier of the database',
 })
 
-const DatabaseStatus = Type.Enum([
+/** How it is with a database. */
+export const DatabaseStatus = Type.Enum([
   'pending',
   'active',
   'active-change-pending',
@@ -260,19 +260,6 @@ export const createDatabase = operation({
   ],
 })
 
-/** GET /v1/bdbs: the databases that the caller's roles let it see, in the order of their uids; pages count those only. Without secrets. */
-export const listDatabases = operation({
-  method: 'GET',
-  path: '/v1/bdbs',
-  summary: 'List the databases, by uid',
-  since: '0.1.0',
-  permission: 'view_all_bdbs_info',
-  query: Type.Object({ ...PageQuery.properties, ...fieldsQuery }, { additionalProperties: false }),
-  selects: true,
-  ok: Type.Array(Database),
-  errors: [],
-})
-
 /** GET /v1/bdbs/:uid: refuses with `db_not_exist`. */
 export const getDatabase = operation({
   method: 'GET',
@@ -283,6 +270,7 @@ export const getDatabase = operation({
   params: Type.Object({ uid: DatabaseUid }),
   query: Type.Object(fieldsQuery, { additionalProperties: false }),
   selects: true,
+  secret: true,
   ok: Database,
   errors: ['db_not_exist'],
 })

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
+import { cursorQuery } from '../contract/page.ts'
+import { DatabaseUid } from './databases.ts'
 
 const Time = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
@@ -36,9 +38,26 @@ export const listLogs = operation({
       order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'asc' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })),
+      ...cursorQuery,
+      bdb_uid: Type.Optional(DatabaseUid),
+      action_uid: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f-]{36}$',
+          description:
+            'Only records about this action: its orders and its end. None while there is no such action',
+        }),
+      ),
+      type: Type.Optional(
+        Type.String({ pattern: '^[a-z_]{1,64}$', description: 'Only records of this type, as bdb_created' }),
+      ),
+      severity: Type.Optional(Type.Enum(['INFO', 'WARNING'])),
+      originator: Type.Optional(
+        Type.String({ maxLength: 256, description: 'Name of the user who did it; empty: Fairlead itself' }),
+      ),
     },
     { additionalProperties: false },
   ),
+  paged: true,
   ok: Type.Array(LogEntry),
   errors: [],
 })

@@ -18,6 +18,8 @@ export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly 
 export interface Actions {
   /** Throws Refusal action_not_exist. */
   get(uid: string): Promise<ActionView>
+  /** The database that an action is about; undefined where there is no such action of a database. */
+  databaseOf(uid: string): Promise<number | undefined>
   /** Those that this user may see, the newest first. */
   list(query: Omit<ActionsQuery, 'databases'>, user: Principal): Promise<readonly ActionView[]>
   /** Of one database. Throws Refusal db_not_exist. */
@@ -57,6 +59,8 @@ export function createActions({
       if (ofModule !== undefined) return { of: 'module', action: ofModule }
       throw new Refusal('action_not_exist', `action ${uid} does not exist`)
     },
+
+    databaseOf: async (uid) => (await actions.get(uid))?.databaseUid,
 
     async list(query, user) {
       if (!maySee(user, NO_DATABASE)) return list({ ...query, databases: databasesOf(user) })

@@ -23,7 +23,7 @@ export async function orderFacts(
   )
   const failed = upgrades.filter(({ status }) => status === 'failed')
   const only = [...new Set([...moving, ...failed].map(({ databaseUid }) => databaseUid))]
-  const page = { after: 0, offset: 0, limit: only.length, only }
+  const page = { offset: 0, limit: only.length, only }
   const found = only.length === 0 ? [] : await databasesStore(db).page(page)
   const databases = new Map(found.map((database) => [database.uid, database]))
   const shards = await shardsStore(db).listOfEach(moving.map(({ databaseUid }) => databaseUid))

@@ -5,10 +5,13 @@ import type { AuditFiles } from './audit-files.ts'
 import { type AuditQuery, auditStore } from './audit-store.ts'
 import { type Verification, verifyAudit } from './verify-audit.ts'
 
+/** Which records a caller asks for. */
+export type RecordsQuery = Omit<AuditQuery, 'databases'>
+
 /** Reads and proves the audit; nothing is appended here. */
 export interface Audit {
   /** The records that this caller may see: a user whose role is limited to some databases sees the records about those. */
-  list(query: Omit<AuditQuery, 'databases'>, caller: Caller): Promise<readonly AuditRecord[]>
+  list(query: RecordsQuery, caller: Caller): Promise<readonly AuditRecord[]>
   verify(head?: string): Promise<Verification>
 }
 

@@ -23,6 +23,14 @@ export interface AuditQuery {
   readonly offset: number
   /** Only records about these databases; without it, all. */
   readonly databases?: readonly number[]
+  /** Only those after this one, in the order of the list. */
+  readonly after?: number
+  readonly databaseUid?: number
+  /** Only those whose details name this action. */
+  readonly action?: string
+  readonly types?: readonly string[]
+  /** Name of the user that did it. */
+  readonly originator?: string
 }
 
 /** A record, and its place among all events of the cluster. */
@@ -56,13 +64,7 @@ export interface AuditStore {
 export function auditStore(db: Db): AuditStore {
   return {
     append: (event, now) => append(db, event, now),
-    async list({ from, to, order, limit, offset, databases }) {
-      let query = db.selectFrom('audit').selectAll().orderBy('seq', order).limit(limit).offset(offset)
-      if (from !== undefined) query = query.where('at', '>=', from)
-      if (to !== undefined) query = query.where('at', '<=', to)
-      if (databases !== undefined) query = query.where('database_uid', 'in', [...databases])
-      return (await query.execute()).map(fromRow)
-    },
+    list: (query) => listRecords(db, query),
     async listAfter(seq, limit) {
       const query = db.selectFrom('audit').selectAll().where('seq', '>', seq).orderBy('seq').limit(limit)
       return (await query.execute()).map(fromRow)
@@ -125,6 +127,22 @@ async function removeUpTo(db: Db, seq: number): Promise<void> {
   const { last } = await places.where('seq', '<=', seq).executeTakeFirstOrThrow()
   await db.deleteFrom('audit').where('seq', '<=', seq).execute()
   if (last !== null) await eventNumbersStore(db).noteGone(last)
+}
+
+async function listRecords(db: Db, chosen: AuditQuery): Promise<readonly AuditRecord[]> {
+  const { from, to, order, limit, offset, databases, after, databaseUid, action, types, originator } = chosen
+  if (types?.length === 0 || databases?.length === 0) return []
+  let query = db.selectFrom('audit').selectAll().orderBy('seq', order).limit(limit).offset(offset)
+  if (from !== undefined) query = query.where('at', '>=', from)
+  if (to !== undefined) query = query.where('at', '<=', to)
+  if (databases !== undefined) query = query.where('database_uid', 'in', [...databases])
+  if (databaseUid !== undefined) query = query.where('database_uid', '=', databaseUid)
+  if (after !== undefined) query = query.where('seq', order === 'asc' ? '>' : '<', after)
+  if (types !== undefined) query = query.where('type', 'in', [...types])
+  if (originator !== undefined) query = query.where('originator', '=', originator)
+  // Its database is given, too: only the records about that are read.
+  if (action !== undefined) query = query.where('details', 'like', `%"action":"${action}"%`)
+  return (await query.execute()).map(fromRow)
 }
 
 /** The hash is of what is read again. Details are JSON, which writes such characters as escapes. */

@@ -97,6 +97,18 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
+/** The status of the wire in the words of the store: `recovery` is an active database with an obstacle. */
+export function storedStatusOf(status: DatabaseAnswer['status']): {
+  readonly status: DatabaseStatus
+  readonly hasObstacle?: boolean
+} {
+  if (status === 'recovery') return { status: 'active', hasObstacle: true }
+  if (status === 'active') return { status, hasObstacle: false }
+  const stored = (Object.keys(statusWords) as DatabaseStatus[]).find((word) => statusWords[word] === status) // the keys of a table
+  if (stored === undefined) throw new Error(`no database is ever ${status}`)
+  return { status: stored }
+}
+
 /** The one address of a database, once a primary serves in each group. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)

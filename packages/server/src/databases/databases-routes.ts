@@ -1,30 +1,17 @@
-import {
-  type Build,
-  createDatabase,
-  type Database as DatabaseAnswer,
-  getDatabase,
-  listDatabases,
-} from '@fairlead/api'
-import { actorOf, databasesFor } from '../core/identity/access.ts'
+import { type Build, createDatabase, type Database as DatabaseAnswer, getDatabase } from '@fairlead/api'
+import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import { standing } from '../http/standing-answers.ts'
 import { fromWire } from './database-wire.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
-import { show, showWithoutSecrets } from './show-database.ts'
+import { show } from './show-database.ts'
 
-/** Serves the operations that create, read and delete databases. A list leaves out databases that the caller may not see, and all secrets. */
+/** Serves the operations that create and show one database. */
 export function databasesRoutes(
   mount: Mount,
   databases: Databases,
   hints: () => Promise<UpgradeHint | undefined>,
 ): void {
-  mount(listDatabases, async ({ query }, caller) => {
-    const only = databasesFor(caller.user, 'view_all_bdbs_info')
-    const hint = await hints()
-    const views = await databases.list({ ...query, only })
-    return views.map((view) => withHint(showWithoutSecrets(view), hint?.(view.database)))
-  })
-
   mount(getDatabase, async ({ params }, caller) => {
     const [hint, view] = [await hints(), await databases.get(params.uid)]
     return standing(withHint(show(view, caller), hint?.(view.database)))
@@ -36,10 +23,10 @@ export function databasesRoutes(
 }
 
 /** The newest build that a database can go to; null: it runs that. */
-type UpgradeHint = (database: DatabaseView['database']) => Build | null
+export type UpgradeHint = (database: DatabaseView['database']) => Build | null
 
 /** With the build that it can go to; undefined: that is not known. As long as both are the same the answer is the same object. */
-function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
+export function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
   if (to === undefined) return answer
   const known = hinted.get(answer)
   const before = known?.upgradable_to

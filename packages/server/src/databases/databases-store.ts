@@ -1,4 +1,3 @@
-import type { PageQuery } from '@fairlead/api'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import {
@@ -19,6 +18,7 @@ import type { Db } from '../store/open-store.ts'
 import { jsonColumn, wordColumn } from '../store/stored-column.ts'
 import { StoredModules } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
+import { chooseDatabases, type DatabasesPage } from './chosen-databases-store.ts'
 import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
 
 /** A database as it is written down first; the store gives it a uid and its groups their slots. */
@@ -27,14 +27,9 @@ export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups
   readonly groups: number
 }
 
-interface DatabasesPage extends Required<PageQuery> {
-  readonly after: number
-  readonly only: readonly number[] | null
-}
-
 /** Databases and their groups. What it writes is on record when the promise resolves. */
 export interface DatabasesStore {
-  /** By uid: at most `limit` of those after uid `after`, but for the first `offset`; `only` these uids, unless null. */
+  /** By uid, unless its order is another one. */
   page(query: DatabasesPage): Promise<readonly Database[]>
   /** Of all databases; one that cannot be read is among them. */
   listReserved(): Promise<readonly Reserved[]>
@@ -109,11 +104,9 @@ function readParts(
   db: Db,
 ): Pick<DatabasesStore, 'page' | 'promisedBytes' | 'portsWithin' | 'countPortsWithin'> {
   return {
-    async page({ after, limit, offset, only }) {
-      if (only?.length === 0) return []
-      let query = db.selectFrom('databases').selectAll().where('uid', '>', after).orderBy('uid')
-      if (only !== null) query = query.where('uid', 'in', [...only])
-      return withGroups(db, await query.limit(limit).offset(offset).execute())
+    async page(page) {
+      if (page.only?.length === 0) return []
+      return withGroups(db, await chooseDatabases(db, page).execute())
     },
     async promisedBytes() {
       const { bytes } = await db

@@ -1,14 +1,15 @@
 import type { ActionsStore } from '../actions/actions-store.ts'
+import { byUid, placeOf } from '../core/requests/databases-order.ts'
 import type { Action } from '../core/state/action.ts'
 import type { Database, ShardRecord } from '../core/state/database.ts'
+import type { DatabasesPage } from './chosen-databases-store.ts'
 import type { DatabasesStore } from './databases-store.ts'
 import type { ShardsStore } from './shards-store.ts'
 
-/** Which databases a list has, by uid; `only` these, unless null. Without a limit, all. */
-export interface ViewsQuery {
+/** Which databases a list has, in which order; `only` these, unless null. Without a limit, all. */
+export interface ViewsQuery extends Pick<DatabasesPage, 'only' | 'after' | 'filter' | 'order'> {
   readonly limit?: number
   readonly offset?: number
-  readonly only: readonly number[] | null
 }
 
 /** A DatabaseView of the service. */
@@ -29,16 +30,16 @@ const PIECE = 500
 
 /** Costs three queries for each piece of it, however many databases there are. One that is deleted meanwhile may be missing, no other. */
 export async function listViews(
-  { limit = Number.POSITIVE_INFINITY, offset = 0, only }: ViewsQuery,
+  { limit = Number.POSITIVE_INFINITY, offset = 0, after, order = byUid, ...chosen }: ViewsQuery,
   stores: Stores,
 ): Promise<readonly View[]> {
   const views: View[] = []
   for (;;) {
     const wanted = Math.min(PIECE, limit - views.length)
     if (wanted === 0) return views
-    const last = views.at(-1)?.database.uid
-    const place = last === undefined ? { after: 0, offset } : { after: last, offset: 0 }
-    const piece = await stores.databases.page({ ...place, limit: wanted, only })
+    const last = views.at(-1)?.database
+    const place = last === undefined ? { after, offset } : { after: placeOf(last, order), offset: 0 }
+    const piece = await stores.databases.page({ ...chosen, ...place, order, limit: wanted })
     views.push(...(await viewsOf(piece, stores)))
     if (piece.length < wanted) return views
   }

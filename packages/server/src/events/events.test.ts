@@ -67,7 +67,7 @@ function sourcesOf(of: Store) {
       return { database, shards: [], action: undefined }
     },
     async list({ only, offset = 0, limit = 0 }: ViewsQuery) {
-      const page = await databasesStore(of.db).page({ after: 0, offset, limit, only })
+      const page = await databasesStore(of.db).page({ offset, limit, only })
       return page.map((database) => ({ database, shards: [], action: undefined }))
     },
   }

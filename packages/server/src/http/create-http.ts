@@ -11,6 +11,7 @@ import { authenticate, type OnRefused } from './authenticate.ts'
 import { boundConnections, MOST_USEFUL } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
 import { compileValidator, InvalidInput } from './compile-validator.ts'
+import { compressAnswers } from './output/compress-answers.ts'
 import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
 import { nameRequests, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -75,6 +76,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   app.decorate('places', places)
   app.decorate('streams', streams)
   app.addHook('preClose', streams.close)
+  compressAnswers(app)
   const checkHost = deps.hostNames === undefined ? () => undefined : createHostCheck(deps.hostNames)
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(securityHeaders)

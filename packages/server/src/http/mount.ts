@@ -9,7 +9,9 @@ import { readBasicHeader } from '../sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import type { ConnectionBounds } from './bound-connections.ts'
 import { refuseForeignPage, setCookie } from './browser-session.ts'
+import type { Page } from './cursors.ts'
 import { takeNeutral } from './input/take-neutral.ts'
+import { answerTagged } from './output/answer-tagged.ts'
 import type { Places } from './places.ts'
 import { expectedBases, tagWithBasis } from './plan-basis-headers.ts'
 import { readFormFile } from './read-form-file.ts'
@@ -44,7 +46,9 @@ type Answer<Op extends Operation> = Op extends { readonly setsCookie: true }
     ? EventStream<Output<Op>>
     : Op extends { readonly byEntry: true }
       ? Iterable<EntryOf<Output<Op>>>
-      : Output<Op>
+      : Op extends { readonly paged: true }
+        ? Page<Output<Op>>
+        : Output<Op>
 /** An answer with the cookie of a session; null ends it. */
 interface WithCookie<Body> {
   readonly answer: Body
@@ -121,8 +125,16 @@ async function send(
   if (op.planned === true) tagWithBasis(answer, reply)
   if (op.byEntry === true)
     return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
-  const chosen = op.selects === true ? selectFields(op, request.query, answer, reply) : answer
-  return textOf(chosen, reply) ?? chosen
+  const whole = op.paged === true ? entriesOf(answer as Page<unknown>, reply) : answer
+  const chosen = op.selects === true ? selectFields(op, request.query, whole, reply) : whole
+  const text = textOf(chosen, reply)
+  if (op.tagged === true) return answerTagged(text ?? String(reply.serialize(chosen)), request, reply)
+  return text ?? chosen
+}
+
+function entriesOf({ entries, next }: Page<unknown>, reply: FastifyReply): unknown {
+  if (next !== undefined) void reply.header('x-next-cursor', next)
+  return entries
 }
 
 type Turns = ReturnType<typeof createTurns>

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { fieldsQuery } from '../../contract/fields-query.ts'
+import { operation } from '../../contract/operation.ts'
+import { cursorQuery, PageQuery } from '../../contract/page.ts'
+import { Database, DatabaseStatus, EngineVersion } from '../databases.ts'
+
+/** By what a list of databases can be sorted. */
+export const databaseSorts = ['uid', 'name', 'memory_size', 'created_time', 'last_changed_time'] as const
+
+/**
+ * GET /v1/bdbs: the databases that the caller's roles let it see, without secrets; by uid unless `sort` says otherwise. Pages count those that are
+ * chosen only.
+ */
+export const listDatabases = operation({
+  method: 'GET',
+  path: '/v1/bdbs',
+  summary: 'List the databases, by uid or as sort says',
+  since: '0.1.0',
+  permission: 'view_all_bdbs_info',
+  query: Type.Object(
+    {
+      ...PageQuery.properties,
+      ...cursorQuery,
+      ...fieldsQuery,
+      q: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 63,
+          description: 'Only those whose name contains this, whatever its case; or whose uid is this number',
+        }),
+      ),
+      status: Type.Optional(DatabaseStatus),
+      engine_version: Type.Optional(
+        Type.String({ ...EngineVersion, description: 'Only those that run "8.1", "8.1.1" or "valkey-8.1"' }),
+      ),
+      sort: Type.Optional(
+        Type.Enum([...databaseSorts, ...databaseSorts.map((name) => `-${name}` as const)], {
+          description: 'With - before it: the largest, or the newest, first. Of equal ones: by uid',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  selects: true,
+  paged: true,
+  tagged: true,
+  ok: Type.Array(Database),
+  errors: [],
+})

@@ -1,0 +1,53 @@
+import { InvalidInput } from './compile-validator.ts'
+
+/** A list in pages: what follows this one begins at `next`; undefined: nothing does. */
+export interface Page<Entries> {
+  readonly entries: Entries
+  readonly next: string | undefined
+}
+
+/** The last entry of a page: its value of what the list is sorted by, and its uid. */
+export interface Place {
+  readonly value: string | number
+  readonly uid: number
+}
+
+/** A place in a list with this order, as a client gets it. */
+export function writeCursor(order: string, { value, uid }: Place): string {
+  return Buffer.from(JSON.stringify([order, value, uid])).toString('base64url')
+}
+
+/** The place that a cursor means. Throws InvalidInput where it is of another order, or was
+ * not made here. `kind`: what the list is sorted by. */
+export function readCursor(
+  order: string,
+  kind: 'text' | 'number',
+  cursor: string | undefined,
+): Place | undefined {
+  if (cursor === undefined) return undefined
+  const [of, value, uid] = parse(cursor)
+  const isValue = kind === 'text' ? isText(value) : Number.isSafeInteger(value)
+  if (of === order && isValue && isUid(uid)) return { value: value as string | number, uid } // just checked
+  const what =
+    typeof of === 'string' && of !== order
+      ? 'is of a list with another sort: send the sort that it came with'
+      : 'must be what the header X-Next-Cursor of an answer had'
+  throw new InvalidInput([{ field: 'cursor', message: `cursor: ${what}` }])
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+}
+
+function isUid(uid: unknown): uid is number {
+  return typeof uid === 'number' && Number.isInteger(uid) && uid >= 0 && uid <= 2_147_483_647
+}
+
+function parse(cursor: string): readonly unknown[] {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(read) ? read : []
+  } catch {
+    return [] // refused by the caller
+  }
+}

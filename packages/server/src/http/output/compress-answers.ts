@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
+import type { Operation } from '@fairlead/api'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { chooseEncoding, type Encoding } from './choose-encoding.ts'
+
+/** Below this, what compression saves is less than a packet. */
+const LEAST_BYTES = 1_024
+/** More at once would take the threads from hashing and from files: then an answer goes out as it is. */
+const MOST_AT_ONCE = 2
+/** Of both the fast settings: JSON becomes a tenth with them, too. */
+const level = { gzip: { level: 4 }, br: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } }
+const whole = { gzip: promisify(gzip), br: promisify(brotliCompress) }
+
+/**
+ * Compresses JSON answers to GET for clients that accept it, on threads of their own: the event loop copies bytes, and nothing else. Left out: answers that may
+ * hold a secret (BREACH), streams of events, and what is short.
+ */
+export function compressAnswers(app: FastifyInstance): void {
+  let running = 0
+  const compress = async (text: string, encoding: Encoding): Promise<Buffer> => {
+    running += 1
+    try {
+      return encoding === 'br' ? await whole.br(text, level.br) : await whole.gzip(text, level.gzip)
+    } finally {
+      running -= 1
+    }
+  }
+  app.addHook('onSend', async (request, reply, payload: unknown) => {
+    if (!mayBeCompressed(request.routeOptions.config.operation, reply)) return payload
+    void reply.header('vary', 'accept-encoding')
+    const encoding = chooseEncoding(request.headers['accept-encoding'])
+    if (encoding === undefined || request.method === 'HEAD') return payload
+    if (payload instanceof Readable) return compressStream(encode(reply, encoding), payload, encoding)
+    if (typeof payload !== 'string' || running >= MOST_AT_ONCE) return payload
+    if (Buffer.byteLength(payload) < LEAST_BYTES) return payload
+    const bytes = await compress(payload, encoding)
+    encode(reply, encoding)
+    return bytes
+  })
+}
+
+function mayBeCompressed(operation: Operation | undefined, reply: FastifyReply): boolean {
+  if (operation?.method !== 'GET' || operation.stream === true || operation.secret === true) return false
+  const type = reply.getHeader('content-type')
+  return reply.statusCode === 200 && typeof type === 'string' && type.startsWith('application/json')
+}
+
+function encode(reply: FastifyReply, encoding: Encoding): FastifyReply {
+  return reply.header('content-encoding', encoding).removeHeader('content-length')
+}
+
+/** As fast as the client reads. If the client leaves, both ends are closed. */
+function compressStream(reply: FastifyReply, entries: Readable, encoding: Encoding): Readable {
+  const out = encoding === 'br' ? createBrotliCompress(level.br) : createGzip(level.gzip)
+  entries.on('error', (cause) => out.destroy(cause))
+  out.on('close', () => entries.destroy())
+  reply.raw.once('close', () => out.destroy())
+  return entries.pipe(out)
+}
