@@ -104,7 +104,9 @@ const all = Object.entries(operations).filter(
 const noAgent = /"unavailable","message":"the agent/
 
 const isSound = ({ status, text }: Heard) =>
-  (status >= 400 && status < 500 && /^\{"error_code":"[a-z_]+","message":".{1,6000}"\}$/s.test(text)) ||
+  (status >= 400 &&
+    status < 500 &&
+    /^\{"error_code":"[a-z_]+","message":".{1,6000}"(,"obstacles":\[.+\])?\}$/s.test(text)) ||
   (status === 503 && (noAgent.test(text) || text.includes('"bdb_unavailable')))
 
 describe.each(Object.entries(bodies))('%s', (_, [headers, body]) => {
