@@ -27,17 +27,25 @@ export function compressAnswers(app: FastifyInstance): void {
       running -= 1
     }
   }
-  app.addHook('onSend', async (request, reply, payload: unknown) => {
-    if (!mayBeCompressed(request.routeOptions.config.operation, reply)) return payload
+  const shrink = (payload: unknown, encoding: Encoding, reply: FastifyReply): Promise<Buffer> | undefined => {
+    if (typeof payload !== 'string' || running >= MOST_AT_ONCE) return undefined
+    if (Buffer.byteLength(payload) < LEAST_BYTES) return undefined
+    return compress(payload, encoding).then((bytes) => {
+      encode(reply, encoding)
+      return bytes
+    })
+  }
+  // With a callback: a promise for each answer costs those that are not compressed, too.
+  app.addHook('onSend', (request, reply, payload: unknown, done) => {
+    if (!mayBeCompressed(request.routeOptions.config.operation, reply)) return done(null, payload)
     void reply.header('vary', 'accept-encoding')
     const encoding = chooseEncoding(request.headers['accept-encoding'])
-    if (encoding === undefined || request.method === 'HEAD') return payload
-    if (payload instanceof Readable) return compressStream(encode(reply, encoding), payload, encoding)
-    if (typeof payload !== 'string' || running >= MOST_AT_ONCE) return payload
-    if (Buffer.byteLength(payload) < LEAST_BYTES) return payload
-    const bytes = await compress(payload, encoding)
-    encode(reply, encoding)
-    return bytes
+    if (encoding === undefined || request.method === 'HEAD') return done(null, payload)
+    if (payload instanceof Readable)
+      return done(null, compressStream(encode(reply, encoding), payload, encoding))
+    const shrinking = shrink(payload, encoding, reply)
+    if (shrinking === undefined) done(null, payload)
+    else shrinking.then((bytes) => done(null, bytes), done)
   })
 }
 
