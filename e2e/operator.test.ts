@@ -91,8 +91,9 @@ test('clients that check certificates notice neither an upgrade nor another cert
   expect(await sh(found)).toMatch(/Verification: OK/)
   const again = (script: string) => sh(`cd ${fairlead.home}\n. ./found.sh\n${script}`)
 
-  const database = (await api.listDatabases({})).find(({ name }) => name === 'private')
-  const { uid = 0, port = 0, authentication_engine_pass: password = '' } = database ?? {}
+  const { uid = 0 } = (await api.listDatabases({})).find(({ name }) => name === 'private') ?? {}
+  const database = await api.getDatabase({ params: { uid } }) // a list has no passwords
+  const { port = 0, authentication_engine_pass: password = '' } = database
   expect(database).toMatchObject({ tls_mode: 'enabled', endpoints: [{ dns_name: '127.0.0.1' }] })
   const login = { port, password, tls: { ca: readFileSync(join(fairlead.home, 'ca.pem'), 'utf8') } }
   const [ioredis, nodeRedis] = [libraries['ioredis'], libraries['node-redis']]
