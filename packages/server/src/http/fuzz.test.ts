@@ -15,7 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-const all: readonly Operation[] = Object.values(operations)
+/** A stream that is there has no end. */
+const all = Object.values(operations).filter(
+  ({ stream, path }: Operation) => stream !== true || path.includes(':'),
+) as readonly Operation[]
 /** There is no agent here: operations that need one answer so. */
 const needsAgent = ['/readyz', '/v1/engine_versions', '/v1/bdbs']
 const runs = { numRuns: 300 }
