@@ -42,7 +42,12 @@ function exchange({ bytes, breaksOff }: Pick<HostileInput, 'bytes' | 'breaksOff'
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(new URL(fairlead.url).port), host: '127.0.0.1' })
     const chunks: Buffer[] = []
-    socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      // A stream has no end: its head says that it was admitted.
+      if (/^content-type: text\/event-stream/im.test(Buffer.concat(chunks.slice(0, 4)).toString('latin1')))
+        socket.destroy()
+    })
     socket.on('error', (cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ECONNRESET' && cause.code !== 'EPIPE') reject(cause)
     })
