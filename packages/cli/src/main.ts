@@ -19,8 +19,7 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
 }
 
 /**
- * What Node has compiled is kept for the next command: a fifth of the start. Not for root: Node believes what it finds there, and HOME may be the folder of
- * another user.
+ * What Node has compiled is kept for the next command. Not for root: Node runs what it finds there, and HOME may be the folder of another user.
  */
 async function keepCompiled(): Promise<void> {
   const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env
