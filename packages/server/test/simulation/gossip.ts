@@ -34,13 +34,21 @@ function giveUpGreetings(world: World, engine: Engine): void {
 /** A node that lost its slots to another one steps down and follows it, and so do its followers. */
 export function hearOfOwner(world: World, team: Team): void {
   const owner = team.members.find(({ id }) => id === team.owner)
-  // Once the owner is gone from the records and forgotten, a node with slots keeps them.
+  if (owner === undefined) claimUnowned(team)
   if (owner?.engine != null && owner.engine.role !== 'primary') return
   for (const { id, engine } of liveOf(team)) {
     if (engine === null || world.pick(3) === 0) continue
-    if (owner === undefined || id === owner.id) engine.unheard = false
-    else if (engine.known.has(owner.id) && engine.role !== 'blank') obey(team, engine, owner.id)
+    if (id === team.owner) engine.unheard = false
+    else if (owner !== undefined && engine.known.has(owner.id) && engine.role !== 'blank')
+      obey(team, engine, owner.id)
   }
+}
+
+/** Slots of a node that is gone from the records and forgotten are free: the others accept the claim of a node that still has them. */
+function claimUnowned(team: Team): void {
+  const claims = liveOf(team).filter(({ engine }) => engine?.role === 'primary')
+  const highest = Math.max(...claims.map(({ epoch }) => epoch))
+  team.owner = claims.find(({ epoch }) => epoch === highest)?.id ?? team.owner
 }
 
 function obey(team: Team, engine: Engine, owner: number): void {
