@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { signInLimited } from '../../test/sign-in-limited.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import { databasesStore, type NewDatabase } from '../databases/databases-store.ts'
 import { actionsStore } from './actions-store.ts'
@@ -80,10 +81,7 @@ beforeAll(async () => {
     await handovers.close(id, { from: 1, to: 2, ...proof, at: minute(2) }, minute(2))
   })
   admin = await fairlead.signIn('admin', adminPassword)
-  const send = (path: string, body: object) => fairlead.send('POST', path, { auth: admin, body })
-  await send('/v1/roles', { name: 'team', management: 'db_viewer', resources: [{ type: 'db', uids: ['1'] }] })
-  await send('/v1/users', { name: 'lim', password: 'a-password-of-lim', role_uids: [8] })
-  limited = await fairlead.signIn('lim', 'a-password-of-lim')
+  limited = await signInLimited(fairlead, admin, { management: 'db_viewer', uids: ['1'] })
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { databaseOf } from '../../test/records.ts'
+import { signInLimited } from '../../test/sign-in-limited.ts'
 import { actionsStore } from '../actions/actions-store.ts'
 import { type AuditEvent, fairlead } from '../core/identity/audit-record.ts'
 import { steadyGoal } from '../core/state/database.ts'
@@ -32,11 +33,7 @@ beforeAll(async () => {
     for (const event of written) await auditStore(db).append(event, at)
   })
   auth = await running.signIn('admin', adminPassword)
-  const role = { name: 'some', management: 'db_member', resources: [{ type: 'db', uids: ['2'] }] }
-  await running.send('POST', '/v1/roles', { auth, body: role })
-  const user = { name: 'lim', password: 'a-password-of-lim', role_uids: [8] }
-  await running.send('POST', '/v1/users', { auth, body: user })
-  limited = await running.signIn('lim', 'a-password-of-lim')
+  limited = await signInLimited(running, auth, { management: 'db_member', uids: ['2'] })
 })
 afterAll(() => running[Symbol.asyncDispose]())
 

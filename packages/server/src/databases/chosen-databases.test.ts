@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { isOnPostgres, openTestStore } from '../../test/open-test-store.ts'
 import { databaseOf } from '../../test/records.ts'
+import { signInLimited } from '../../test/sign-in-limited.ts'
 import { watchReads } from '../../test/watch-reads.ts'
 import type { DatabasesOrder } from '../core/requests/databases-order.ts'
 import { writeCursor } from '../http/cursors.ts'
@@ -41,11 +42,7 @@ beforeAll(async () => {
     }
   })
   auth = await running.signIn('admin', adminPassword)
-  const role = { name: 'some', management: 'db_viewer', resources: [{ type: 'db', uids: ['1', '3', '5'] }] }
-  await running.send('POST', '/v1/roles', { auth, body: role })
-  const user = { name: 'lim', password: 'a-password-of-lim', role_uids: [8] }
-  await running.send('POST', '/v1/users', { auth, body: user })
-  limited = await running.signIn('lim', 'a-password-of-lim')
+  limited = await signInLimited(running, auth, { management: 'db_viewer', uids: ['1', '3', '5'] })
 })
 afterAll(() => running[Symbol.asyncDispose]())
 
