@@ -118,7 +118,12 @@ function actionsOf(action: Action, alive: Alive): ActionsOnRecord {
         const end = { status: action.ended, progress: 100, waiting: null, handingOver: false } as const
         note(action, changed(recordedAction(action), end, at))
       }),
-    closeWayBack: ({ goal }) => alive(() => JSON.stringify(goal) === JSON.stringify(action.goal)),
+    closeWayBack: ({ goal }, wayBack, at) =>
+      alive(() => {
+        if (JSON.stringify(goal) !== JSON.stringify(action.goal)) return false
+        note(action, changed(recordedAction(action), { wayBack }, at))
+        return true
+      }),
   }
 }
 
