@@ -20,7 +20,7 @@ import {
   setRequestsAside,
   takeRequests,
 } from '../forwarding/forward-requests.ts'
-import { beginTurn, createAllowance, endTurn } from '../forwarding/turns.ts'
+import { beginTurn, createAllowance, endTurn, whenItsTurn } from '../forwarding/turns.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { drainOf } from '../handover/hold.ts'
 import { type Calm, noCalm, notBegun, withCut } from '../handover/long-requests.ts'
@@ -249,16 +249,22 @@ function listenTo(connection: Connection, client: Socket): void {
     forwardStash(connection)
     endPiece()
   })
-  client.on('end', () => {
-    connection.clientEnded = true
-    // A subscriber that has gone sends nothing and gets nothing: only this notices it.
-    const isListening = isSubscribed(connection.state) && connection.stash.length === 0
-    if (isListening && isDrained(connection)) dropConnection(connection)
-    else endIfDone(connection)
-    client.setTimeout(LINGER_MS, () => dropConnection(connection, LINGERED))
-  })
-  client.on('error', (cause) => dropConnection(connection, troubleOf(cause)))
-  client.on('close', () => dropConnection(connection))
+  /** Thousands may leave at one moment. */
+  const leaves = (act: () => void) => {
+    if (connection.mode !== 'closed') whenItsTurn(allowance, 'ends the connection of', crumb, act)
+  }
+  client.on('end', () =>
+    leaves(() => {
+      connection.clientEnded = true
+      // A subscriber that has gone sends nothing and gets nothing: only this notices it.
+      const isListening = isSubscribed(connection.state) && connection.stash.length === 0
+      if (isListening && isDrained(connection)) dropConnection(connection)
+      else endIfDone(connection)
+      client.setTimeout(LINGER_MS, () => dropConnection(connection, LINGERED))
+    }),
+  )
+  client.on('error', (cause) => leaves(() => dropConnection(connection, troubleOf(cause))))
+  client.on('close', () => leaves(() => dropConnection(connection)))
 }
 
 /** The client behind a socket that has just come to the database `name`. */

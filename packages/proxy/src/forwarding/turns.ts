@@ -84,6 +84,14 @@ function noticeEnd(): void {
   setImmediate(endRound)
 }
 
+/** Does a piece of `work` now, or in one of the next rounds if it is not the turn of the endpoint. For events that thousands of clients may cause at one moment. */
+export function whenItsTurn(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
+  if (beginTurn(allowance, work, whom, FEW_BYTES)) {
+    act()
+    endTurn(allowance)
+  } else inTurn(allowance, work, whom, act)
+}
+
 /** Does a piece of `work` in one of the next rounds, after other work that waits for the same endpoint; `whom`: the client that it is for. */
 export function inTurn(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
   add(allowance, { act: asPiece(work, whom, act), endsRound: false })

@@ -19,6 +19,7 @@ const works = [
   'makes an engine remember what is known of',
   'carries out the order',
   'answers as a Sentinel',
+  'ends the connection of',
 ] as const
 /**
  * The work that an event loop announces before it begins: one of a fixed list, so that it fits a number in shared

@@ -14,7 +14,7 @@ import {
 } from '../endpoint/endpoint.ts'
 import { createUpstream, TAKEN_AWAY } from '../endpoint/upstream.ts'
 import { forwardStash } from '../forwarding/forward-requests.ts'
-import { beginTurn, createAllowance, endTurn } from '../forwarding/turns.ts'
+import { beginTurn, createAllowance, endTurn, whenItsTurn } from '../forwarding/turns.ts'
 import { drainOf } from '../handover/hold.ts'
 import { allCalm, type Calm, noCalm, notBegun, withCut } from '../handover/long-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
@@ -195,7 +195,6 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
       admission.strangers.remove(visitor)
       if (routers.delete(router)) share.leave(weight)
     }
-    socket.on('close', gone)
     if (owner?.logins.asked !== false)
       admission.strangers.add(visitor, {
         ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
@@ -206,7 +205,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
           gone()
         },
       })
-    listenTo(router)
+    listenTo(router, gone)
     backendFor(router, DEFAULT_GROUP)
     endPiece()
   }
@@ -220,7 +219,8 @@ function* presentIn(routers: ReadonlySet<Router>) {
   }
 }
 
-function listenTo(router: Router): void {
+/** `gone` is called when the client is. */
+function listenTo(router: Router, gone: () => void): void {
   const { client } = router
   const { crumb } = router.visitor
   const { allowance } = router.shards
@@ -241,10 +241,15 @@ function listenTo(router: Router): void {
     }
     endPiece()
   })
-  client.on('end', () => {
-    router.clientEnded = true
-    endIfAnswered(router)
-    client.setTimeout(LINGER_MS, () => dropRouter(router, LINGERED))
-  })
-  client.on('error', (cause) => dropRouter(router, troubleOf(cause)))
+  /** Thousands may leave at one moment. */
+  const leaves = (act: () => void) => whenItsTurn(allowance, 'ends the connection of', crumb, act)
+  client.on('end', () =>
+    leaves(() => {
+      router.clientEnded = true
+      endIfAnswered(router)
+      client.setTimeout(LINGER_MS, () => dropRouter(router, LINGERED))
+    }),
+  )
+  client.on('error', (cause) => leaves(() => dropRouter(router, troubleOf(cause))))
+  client.on('close', () => leaves(gone))
 }
