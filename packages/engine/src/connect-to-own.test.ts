@@ -1,7 +1,17 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { connectToOwn, NotOurs } from './connect-to-own.ts'
+
+const listed = vi.hoisted((): string[] => [])
+vi.mock('node:fs/promises', async (original) => {
+  const files = await original<typeof import('node:fs/promises')>()
+  const readdir = (folder: string) => {
+    listed.push(folder)
+    return files.readdir(folder)
+  }
+  return { ...files, readdir }
+})
 
 async function listen(port = 0): Promise<{ server: Server; port: number }> {
   const server = createServer((socket) => socket.destroy()).listen(port, '127.0.0.1')
@@ -49,4 +59,15 @@ test('a connection is not proven when its listener is another one than before, a
   await expect(connectToOwn(address, inBetween, drop)).rejects.toThrow(NotOurs)
   expect(opened[0]?.destroyed).toBe(true)
   await close(second.server)
+})
+
+test('however many connections to a new process begin at one moment, the processes of the machine are searched for it once', async () => {
+  const { server, port } = await listen()
+  listed.length = 0
+  const connecting = Array.from({ length: 50 }, () =>
+    connectToOwn({ host: '127.0.0.1', port }, () => dial(port), drop),
+  )
+  for (const socket of await Promise.all(connecting)) drop(socket)
+  expect(listed).toEqual(['/proc'])
+  await close(server)
 })

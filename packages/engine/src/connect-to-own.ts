@@ -79,7 +79,9 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   const [first] = listeners
   if (first === undefined)
     throw Object.assign(new Error(`connect ECONNREFUSED ${where}`), { code: 'ECONNREFUSED' })
-  if (first.inode === before?.inode) return before
+  // Of many connections that begin at one moment, the first one finds the listener for all.
+  const latest = known.get(where)
+  if (first.inode === latest?.inode) return latest
   const listener: OwnListener = { inode: first.inode, uid: first.uid, handle: null }
   known.set(where, listener)
   if (isProxyOfRoot() || isServerOfRoot()) return listener // the kernel is asked each time
