@@ -246,3 +246,36 @@ test.runIf(process.getuid?.() === 0)(
     await until('both answer', async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica')
   },
 )
+
+test.runIf(process.getuid?.() === 0)(
+  'with almost no disk left no role of a sharded database moves, because its engines would end themselves; with room again the upgrade goes on',
+  { timeout: 180_000 },
+  async () => {
+    using disk = smallDisk(300)
+    await using fairlead = await startFairlead({ parent: disk.folder })
+    const uid = await create(fairlead, redis70, { replication: false, shards_count: 2 })
+    await using load = await loadOn(fairlead, uid)
+    await load.untilAcked(1_000)
+    const action = await upgrade(fairlead, uid, valkey81, { supervised: true })
+    await untilAction(fairlead, action, 'it is ready', ({ needs_person }) => needs_person)
+    {
+      using _ = disk.fill(8 * 1024 * 1024)
+      await fairlead.api.resumeAction({ params: { uid: action } })
+      const waiting = await untilAction(
+        fairlead,
+        action,
+        'it says why, or goes on',
+        ({ hold_reason, status }) => hold_reason === 'node_room' || status === 'completed',
+      )
+      expect(waiting).toMatchObject({
+        ...{ needs_person: true, certificates: [] },
+        waiting_for: expect.stringMatching(/^the node has \d MB of disk free, and 18 MB are needed/),
+      })
+      await load.untilAcked(load.acked() + 1_000)
+    }
+    const end = await fairlead.untilEnded(action, 120_000)
+    expect(end.status, end.error).toBe('completed')
+    const { errors } = await load.stop()
+    expect({ errors, ...(await load.readBack()) }).toMatchObject({ errors: {}, lost: 0, duplicated: 0 })
+  },
+)

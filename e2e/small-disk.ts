@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeOf } from '@fairlead/engine'
 
 export interface SmallDisk extends Disposable {
   readonly folder: string
-  /** Fills the disk, until it is disposed of. */
-  fill(): Disposable
+  /** Fills the disk but for `leaveBytes` (0), until it is disposed of. */
+  fill(leaveBytes?: number): Disposable
 }
 
 /** A separate file system in memory; only root can make one. */
@@ -16,7 +16,7 @@ export function smallDisk(megabytes: number): SmallDisk {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', folder])
   return {
     folder,
-    fill() {
+    fill(leaveBytes = 0) {
       const ballast = join(folder, 'ballast')
       for (const size of [1024 * 1024, 4096]) {
         try {
@@ -25,6 +25,7 @@ export function smallDisk(megabytes: number): SmallDisk {
           if (codeOf(error) !== 'ENOSPC') throw error
         }
       }
+      truncateSync(ballast, statSync(ballast).size - leaveBytes)
       return { [Symbol.dispose]: () => rmSync(ballast, { force: true }) }
     },
     [Symbol.dispose]() {

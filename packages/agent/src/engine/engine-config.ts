@@ -48,6 +48,7 @@ export function engineConfig(
     // Before any data is read: it may be of their types.
     ...spec.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
     ...(spec.cluster ? clusterLines : replicaLines(spec)),
+    ...(spec.cluster && canOutliveDisk(spec.build) ? [['cluster-config-save-behavior', 'best-effort']] : []),
     ...tlsLines(spec, paths),
     ...(spec.rdbVersionCheck === 'relaxed' && canRelax(spec.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]
@@ -80,6 +81,14 @@ const clusterLines = [
   // A group that is down does not stop the others.
   ['cluster-require-full-coverage', 'no'],
 ] as const
+
+/**
+ * In cluster mode an engine that cannot write its nodes.conf (the disk is full) ends itself, and its data in memory with it: all shards of a database
+ * at the same moment, when a role moves. Only valkey since 9.1 can be told to go on. It tries each time as before.
+ */
+function canOutliveDisk({ flavour, version }: Build): boolean {
+  return flavour === 'valkey' && compareVersions(version, '9.1') >= 0
+}
 
 /**
  * Bus and replication accept only processes with a certificate of the database's authority. The port for clients stays plain, and the bus keeps

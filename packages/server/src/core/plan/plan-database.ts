@@ -13,6 +13,7 @@ import {
   type Step,
   type Verdict,
 } from '../state/topology.ts'
+import { guardClusterFiles } from './guard-cluster-files.ts'
 import { guardTakeovers } from './guard-takeovers.ts'
 import { mostAtOnce } from './most-at-once.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
@@ -41,7 +42,8 @@ export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowe
   const shared = share(gather(planned, seen, goal), seen, goal)
   if (!goal.cluster) return shared
   const joining = goal.from === null ? rationJoins(shared, seen) : shared
-  return guardTakeovers(rationDepartures(rationGreetings(joining, seen), seen), seen)
+  const rationed = rationDepartures(rationGreetings(joining, seen), seen)
+  return guardClusterFiles(guardTakeovers(rationed, seen), seen)
 }
 
 function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allowed: Allowed): Verdict {
