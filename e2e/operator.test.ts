@@ -168,7 +168,7 @@ test('the audit is verified on the command line, while the server runs and while
   await fairlead.server.end('SIGKILL')
   expect((await run('audit', 'verify', '--head', head)).code).toBe(0)
   expect(await run('keys', 'list')).toMatchObject({
-    code: 1,
+    code: 7,
     stderr: expect.stringContaining('no server answers'),
   })
   await fairlead.server.start()
@@ -191,8 +191,8 @@ test('a password is reset on the command line', async () => {
   const [, password = ''] = /password: (\S+)/.exec(stdout) ?? []
   expect(await authorize(password)).toBe(200)
   expect(await run('users', 'reset-password', 'nobody')).toEqual({
-    code: 1,
+    code: 6,
     stdout: '',
-    stderr: 'fairlead: there is no user nobody\n',
+    stderr: 'fairlead: there is no user nobody  [user_not_exist]\n',
   })
 })

@@ -9,9 +9,11 @@ import {
   toOpenApi,
 } from '@fairlead/api'
 import { printActions } from './print-actions.ts'
+import { printCli } from './print-cli.ts'
 import { printCommands } from './print-commands.ts'
 import { printCompatibility } from './print-compatibility.ts'
 import { printMetrics } from './print-metrics.ts'
+import { printOperationTable } from './print-operation-table.ts'
 
 const root = new URL('..', import.meta.url)
 
@@ -23,9 +25,11 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/errors.md': printErrors(),
     'docs/actions.md': printActions(),
     'docs/hold-reasons.md': printHoldReasons(),
+    'docs/cli.md': printCli(),
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),
     'docs/metrics.md': printMetrics(),
+    'packages/api/src/operation-table.ts': printOperationTable(),
     ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
   }
 }

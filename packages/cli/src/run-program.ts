@@ -1,38 +1,57 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { withoutOrders } from './parts/without-orders.ts'
+import { exitCodes, printExitCodes } from './output/exit-codes.ts'
+import { withoutOrders } from './output/without-orders.ts'
 import { addEnginesCommands } from './tree/add-engines-commands.ts'
+import { addLoginCommands } from './tree/add-login-commands.ts'
 import { addModulesCommands } from './tree/add-modules-commands.ts'
 import { addOperatorCommands } from './tree/add-operator-commands.ts'
 import { addPartCommands } from './tree/add-part-commands.ts'
 import type { Settings } from './tree/settings.ts'
 
 /**
- * Runs one command line and returns the exit code: 0, 1 when the command failed, 2 when it or the configuration is
- * wrong. A failure is one line on stderr, never a stack trace.
+ * Runs one command line and returns the exit code, see the table of exit codes. A failure is told on stderr, without a stack trace.
  *
  * The program of a command is loaded when the command is run: help and completion load nothing of server, agent and proxy, which take a second.
  */
 export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
+    if (args[0] === 'help' && args[1] === 'exit-codes') {
+      process.stdout.write(printExitCodes())
+      return exitCodes.done.code
+    }
     await createProgram({ config: () => readConfig(env), env }).parseAsync([...args], { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (cause) {
-    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2 // it has said what is wrong
-    // It may be the server's word.
-    const words = cause instanceof Error ? cause.message : String(cause)
-    process.stderr.write(withoutOrders(`fairlead: ${words}\n`))
-    const { ConfigError } = await import('@fairlead/server')
-    return cause instanceof ConfigError ? 2 : 1
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : exitCodes.usage.code // it has said what is wrong
+    return await sayWhy(cause)
   }
 }
 
+/** Variables of the client, which server and agent do not know. */
+const ofClient: readonly string[] = [
+  ...['FAIRLEAD_SERVER', 'FAIRLEAD_PROFILE', 'FAIRLEAD_TOKEN', 'FAIRLEAD_CA_FILE', 'FAIRLEAD_OUTPUT'],
+  ...['FAIRLEAD_CONFIG', 'FAIRLEAD_ASCII', 'FAIRLEAD_PROGRESS', 'FAIRLEAD_DEBUG'],
+]
+
 async function readConfig(env: NodeJS.ProcessEnv) {
   const { loadConfig } = await import('@fairlead/server')
-  return loadConfig(env)
+  return loadConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !ofClient.includes(name))))
 }
 
-function createProgram(settings: Settings): Command {
+/** Of a command of this machine. Its words may be the server's. */
+async function sayWhy(cause: unknown): Promise<number> {
+  const { name = '' } = cause as Partial<Error>
+  if (name === 'ConfigError') {
+    process.stderr.write(withoutOrders(`fairlead: ${(cause as Error).message}\n`))
+    return exitCodes.usage.code
+  }
+  const { sayFault } = await import('./output/say-fault.ts')
+  return sayFault(cause, { asJson: false, isTerminal: process.stderr.isTTY === true })
+}
+
+/** The whole tree of commands. Nothing of what they do is loaded. */
+export function createProgram(settings: Settings): Command {
   const program = new Command('fairlead')
     .description('Control plane for Valkey- and Redis-compatible databases')
     .version(ownVersion())
@@ -40,6 +59,8 @@ function createProgram(settings: Settings): Command {
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(fairlead --help lists the commands)')
+    .addHelpText('after', '\nExit codes: fairlead help exit-codes')
+  addLoginCommands(program, settings)
   addPartCommands(program, settings)
   addEnginesCommands(program, settings)
   addModulesCommands(program, settings)

@@ -21,6 +21,14 @@ function run(...args: readonly string[]) {
   return { status, stdout, loaded: stderr.split('\n').filter((line) => line.startsWith('file:')) }
 }
 
+test('a command that speaks to a server loads neither the server nor the schemas of the API', () => {
+  const { stdout, loaded } = run('whoami', '--server', 'http://127.0.0.1:1', '--profile', 'none-of-mine')
+  expect(stdout).toBe('')
+  expect(loaded.some((url) => url.endsWith('/commands/sign-in.ts'))).toBe(true)
+  const allowed = /\/packages\/(api\/src\/(lean|without-schemas|operation-table|client\/|contract\/))/
+  expect(others(loaded).filter((url) => !allowed.test(url))).toEqual([])
+})
+
 const others = (loaded: readonly string[]) =>
   loaded.filter((url) => !url.includes('/packages/cli/src/') && !url.includes('/node_modules/commander/'))
 

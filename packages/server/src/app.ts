@@ -50,7 +50,8 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const http = serveApi(ground, identity, reconciling, readers)
   const ended = opened.use(new AsyncDisposableStack())
   opened.defer(() => http.close())
-  const local = serveOperator(world.log, identity, reconciling)
+  let url: string | undefined
+  const local = serveOperator(world.log, identity, reconciling, { now: world.now, urlOf: () => url })
   opened.defer(() => local.close())
   await listenOnSocket(local, operatorSocket(config.home))
 
@@ -59,7 +60,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
     opened.use(await serveVendorMetrics(ground, reconciling.metrics, reconciling.tls, readers))
   const { httpAddress: host, httpPort: port } = config
   const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
-  const url = await listenOnPort((place) => http.listen(place), { host, port, settings })
+  url = await listenOnPort((place) => http.listen(place), { host, port, settings })
   // Last: if the start failed after this, a generated password would never be shown.
   const { cluster, bootstrap } = identity
   const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)

@@ -1,11 +1,10 @@
-import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { readAddress, readHostNames, readHosts, readPlainAddress } from './config-hosts.ts'
 import { parseStoreKey } from './core/identity/store-key.ts'
 import { nameFault } from './core/identity/user-name.ts'
 import { readInteger, readRange } from './core/state/read-integer.ts'
 import { readPostgresAddress } from './core/state/read-postgres-address.ts'
-import { operatorSocket } from './sockets.ts'
+import { homeOf, operatorSocket } from './sockets.ts'
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -272,7 +271,7 @@ function variable<T>(spec: Variable<T>): Variable<T> {
 }
 
 function readHome(text: string | undefined, fault: (sentence: string) => never): string {
-  const home = text?.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(text ?? '.fairlead')
+  const home = homeOf(text)
   if (!isAbsolute(home)) return fault('must be a path')
   const socket = operatorSocket(home) // the longest of them
   if (Buffer.byteLength(socket) > 107)

@@ -9,6 +9,7 @@ import { apiHosts, isEveryAddress } from './config-hosts.ts'
 import { type HttpsListener, listenHttps } from './http/https/listen-https.ts'
 import { listenOnPort } from './http/listen-on-port.ts'
 import type { Ground } from './open-ground.ts'
+import type { ApiCertificate } from './tls/api-certificate.ts'
 import type { Tls } from './tls/tls-service.ts'
 
 /** The API over HTTPS, as users reach it. */
@@ -45,14 +46,17 @@ export async function serveHttps(
   http.addHook('preClose', async () => listener?.stop())
   await http.ready()
   const settings = { host: 'FAIRLEAD_HTTPS_ADDRESS', port: 'FAIRLEAD_HTTPS_PORT' }
-  const made = await listenOnPort((place) => listenHttps({ http, bounds, place, pair }), {
-    ...{ host, port, settings },
-  })
+  const made = await listenOnPort(
+    (place) => listenHttps({ http, bounds, place, pair: withAuthority(pair) }),
+    {
+      ...{ host, port, settings },
+    },
+  )
   listener = ended.use(made)
   const file = resolve(join(folder, 'ca.pem'))
   keepFile(file, pair.ca)
   tls.whenApiChanges((certificate) => {
-    made.show(certificate)
+    made.show(withAuthority(certificate))
     keepFile(file, certificate.ca)
   })
   const looking = setInterval(() => {
@@ -62,6 +66,11 @@ export async function serveHttps(
   }, LOOK_EVERY_MS)
   ended.defer(() => clearInterval(looking))
   return { url: `https://${nameOf(host)}:${made.port}`, trust: pair.isOurs ? file : null }
+}
+
+/** What is shown has the authority, too, if it is ours: a client that does not know it yet can show its fingerprint to a person, and trust it from then on. */
+function withAuthority({ cert, key, ca, isOurs }: ApiCertificate): Pick<ApiCertificate, 'cert' | 'key'> {
+  return { cert: isOurs ? `${cert}${ca}` : cert, key }
 }
 
 function nameOf(host: string): string {

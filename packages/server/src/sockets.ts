@@ -1,6 +1,12 @@
 import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
-import { join } from 'node:path'
-import { isServerOfRoot, isServerUser } from '@fairlead/engine'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { isServerOfRoot, isServerUser } from '@fairlead/engine/lean'
+
+/** The folder that FAIRLEAD_HOME means; undefined: it is not set. */
+export function homeOf(text: string | undefined): string {
+  return text?.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(text ?? '.fairlead')
+}
 
 /**
  * The folder in which the server of this home keeps its files. A server with a user of its own has a folder of its own, which is also

@@ -26,6 +26,8 @@ export interface Answered {
   readonly text: string
   /** The header X-Next-Cursor; absent: nothing follows, or the transport does not read it. */
   readonly nextCursor?: string | undefined
+  /** The header Retry-After of a refusal that passes; absent: none, or the transport does not read it. */
+  readonly retryAfterSeconds?: number
   /** Of an agent or a proxy: spans of theirs, where the request was of a trace. */
   readonly spans?: string
 }

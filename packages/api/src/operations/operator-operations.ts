@@ -67,6 +67,19 @@ export const operatorOperations = {
     ok: Type.Object({ password: Type.String() }),
     errors: ['user_not_exist', 'too_many_requests'],
   }),
+  authorizeOperator: operation({
+    method: 'POST',
+    path: '/v1/operator/authorize',
+    summary: 'A token of the operator, who may do everything, for the API of this server',
+    since: '0.1.0',
+    permission: null,
+    ok: Type.Object({
+      access_token: Type.String(),
+      ttl: Type.Integer({ description: 'Life of the token, in seconds' }),
+      url: Type.String({ description: 'Where the API is served on this machine' }),
+    }),
+    errors: ['unavailable'],
+  }),
   getCertificates: operation({ ...getCertificates, permission: null }),
   listModules: operation({
     method: 'GET',

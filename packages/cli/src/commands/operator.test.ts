@@ -27,7 +27,7 @@ test('control characters in an answer or a refusal of a server do not reach the 
     const shown = await fairlead(home, 'certificates', 'show')
     expect(shown).toEqual({ stdout: '-- ?]0;taken? ?6n --\n', stderr: '' })
     const refused = await fairlead(home, 'users', 'reset-password', 'ada')
-    expect(refused).toEqual({ stdout: '', stderr: 'fairlead: no ?]0;taken? ?6n\n' })
+    expect(refused).toEqual({ stdout: '', stderr: 'fairlead: no ?]0;taken? ?6n  [not_found]\n' })
   } finally {
     server.close()
     await rm(home, { recursive: true })

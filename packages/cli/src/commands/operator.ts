@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import {
   type Config,
@@ -6,9 +7,10 @@ import {
   type OperatorLink,
   verifyAuditOf,
 } from '@fairlead/server'
+import { showFingerprint } from '../link/look-at-certificate.ts'
+import { withoutOrders } from '../output/without-orders.ts'
 import { asServerCommand } from '../parts/server-command.ts'
 import { startPart } from '../parts/start-part.ts'
-import { withoutOrders } from '../parts/without-orders.ts'
 import { printTable } from './print-table.ts'
 import { say } from './say.ts'
 
@@ -29,12 +31,12 @@ export async function rotateKeys(
 /** The certificates of a cluster. */
 export type CertificateName = 'ca' | 'proxy' | 'api'
 
-/** Prints a certificate of the cluster, PEM. Throws for `api` if the server has no HTTPS. */
-export async function showCertificate(home: string, name: CertificateName): Promise<void> {
+/** Prints a certificate of the cluster, PEM, or its SHA-256. Throws for `api` if the server has no HTTPS. */
+export async function showCertificate(home: string, name: CertificateName, isShort: boolean): Promise<void> {
   const now = await connectOperator(home).getCertificates({})
   const pem = { ca: now.ca_cert, proxy: now.proxy_cert, api: now.api_cert }[name]
   if (pem === null) throw new Error('this server has no HTTPS: FAIRLEAD_HTTPS_PORT is 0')
-  say(pem)
+  say(isShort ? `${showFingerprint(new X509Certificate(pem).fingerprint256)}\n` : pem)
 }
 
 /** Gives a user (name or e-mail) a new password, and prints it. */

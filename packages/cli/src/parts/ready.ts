@@ -1,5 +1,5 @@
 import type { Config } from '@fairlead/server'
-import { withoutOrders } from './without-orders.ts'
+import { withoutOrders } from '../output/without-orders.ts'
 
 /** The message of a server that is ready. */
 export interface Ready {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { type Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { withoutOrders } from '../output/without-orders.ts'
 import type { PartCommand } from './server-command.ts'
-import { withoutOrders } from './without-orders.ts'
 
 /** The message of a part that is ready has less than 1 KB. */
 const LONGEST_NEWS = 16 * 1024

@@ -64,7 +64,10 @@ function addCertificates(program: Command, settings: Settings): void {
       'print one, PEM: ca, which clients are to trust; proxy, which clients of databases are shown; or api, which clients of the API are shown over HTTPS',
     )
     .addArgument(new Argument('[name]', 'which').choices(['ca', 'proxy', 'api']).default('ca'))
-    .action(async (name: CertificateName) => (await load()).showCertificate(await homeOf(settings), name))
+    .option('--fingerprint', 'print its SHA-256 only, as `fairlead login` shows it')
+    .action(async (name: CertificateName, options: { readonly fingerprint?: boolean }) =>
+      (await load()).showCertificate(await homeOf(settings), name, options.fingerprint === true),
+    )
 }
 
 function addUsers(program: Command, settings: Settings): void {

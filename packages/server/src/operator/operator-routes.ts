@@ -1,19 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { operatorOperations } from '@fairlead/api'
+import { operatorOperations, Refusal } from '@fairlead/api'
 import type { Audit } from '../audit/audit-service.ts'
+import { operatorPrincipal } from '../core/identity/access.ts'
 import { operator } from '../core/identity/audit-record.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Passwords } from '../passwords/passwords-service.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'
+import type { Tokens } from '../sessions/tokens.ts'
+
+/** `urlOf`: where the API is served; undefined while it is not yet. `now` is Unix milliseconds. */
+interface OperatorParts {
+  readonly audit: Audit
+  readonly passwords: Passwords
+  readonly keys: SigningKeys
+  readonly tokens: Tokens
+  readonly now: () => number
+  readonly urlOf: () => string | undefined
+}
+
+/** A command takes a new one when it needs it for longer. */
+const OPERATOR_TTL_SECONDS = 300
 
 /** What the operator of the machine may do, through the socket in FAIRLEAD_HOME. */
 export function operatorRoutes(
   mount: Mount,
-  {
-    audit,
-    passwords,
-    keys,
-  }: { readonly audit: Audit; readonly passwords: Passwords; readonly keys: SigningKeys },
+  { audit, passwords, keys, tokens, now, urlOf }: OperatorParts,
 ): void {
   mount(operatorOperations.verifyAudit, async ({ body }) => {
     const { fault, signedAt, ...seen } = await audit.verify(body.head)
@@ -35,6 +46,17 @@ export function operatorRoutes(
     const password = randomBytes(18).toString('base64url')
     await passwords.reset(body.username, password, operator)
     return { password }
+  })
+
+  mount(operatorOperations.authorizeOperator, async () => {
+    const url = urlOf()
+    if (url === undefined) throw new Refusal('unavailable', 'the server is starting; try again in a moment')
+    const subject = { uid: operatorPrincipal.uid, tokenEpoch: 0 }
+    return {
+      access_token: await tokens.issue(subject, OPERATOR_TTL_SECONDS, now()),
+      ttl: OPERATOR_TTL_SECONDS,
+      url,
+    }
   })
 }
 

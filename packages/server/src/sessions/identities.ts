@@ -1,5 +1,6 @@
-import { isLimitable, type Principal } from '../core/identity/access.ts'
-import type { Role, User } from '../core/identity/user.ts'
+import { isLimitable, operatorPrincipal, type Principal } from '../core/identity/access.ts'
+import { noFailures } from '../core/identity/lockout.ts'
+import { type Role, type User, usualAlerts } from '../core/identity/user.ts'
 import { passwordsStore } from '../passwords/passwords-store.ts'
 import { rolesStore } from '../roles/roles-store.ts'
 import type { Store } from '../store/open-store.ts'
@@ -40,10 +41,22 @@ export function createIdentities(store: Store, now: () => number): Identities {
     now,
   })
   return {
-    get: (uid) => memory.get(uid, () => readIdentity(uid, store)),
+    get: (uid) =>
+      memory.get(uid, async () => (uid === operator.uid ? operatorIdentity : readIdentity(uid, store))),
     recall: memory.recall,
     forget: memory.forget,
   }
+}
+
+const { uid, name } = operatorPrincipal
+const operator: User = {
+  ...{ uid, name, email: null, roleUids: [], disabled: false, tokenEpoch: 0 },
+  ...{ failures: noFailures, lastLoginMs: null, alerts: usualAlerts },
+}
+/** The operator of the machine has no password; its tokens are few and short. */
+const operatorIdentity: Identity = {
+  ...{ user: operator, principal: operatorPrincipal },
+  ...{ newestPasswordMs: 0, revokedTokens: new Set(), locks: new Map() },
 }
 
 async function readIdentity(uid: number, { db }: Store): Promise<Identity | undefined> {

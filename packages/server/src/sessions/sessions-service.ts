@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { AuditCounter } from '../audit/audit-counter.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
-import { actorOf, type Caller, type Requester } from '../core/identity/access.ts'
+import { actorOf, type Caller, operatorPrincipal, type Requester } from '../core/identity/access.ts'
 import { isExpired } from '../core/identity/password-rules.ts'
 import type { Store } from '../store/open-store.ts'
 import type { Identities } from './identities.ts'
@@ -45,6 +45,7 @@ export function createSessions(deps: {
           'invalid_request',
           'a session is renewed by itself while it is used; it gives no token',
         )
+      if (uid === operatorPrincipal.uid) refuseOfOperator()
       const identity = await identities.get(uid)
       if (identity === undefined) throw new Refusal('unauthorized')
       const { passwordDays } = await settingsStore(store.db).get()
@@ -60,6 +61,7 @@ export function createSessions(deps: {
           'Authorization: there is no token to end; the request came with a password',
         )
       }
+      if (user.uid === operatorPrincipal.uid) refuseOfOperator()
       await counter.transaction(async (db, note) => {
         const revoked = revokedTokensStore(db)
         await revoked.removeEnded(new Date(now() - KEPT_MS).toISOString())
@@ -73,6 +75,14 @@ export function createSessions(deps: {
       identities.forget(user.uid)
     },
   }
+}
+
+/** A token of the operator lives for minutes, and the socket gives as many as are wanted. */
+function refuseOfOperator(): never {
+  throw new Refusal(
+    'invalid_request',
+    'the token of the operator ends by itself; fairlead takes another one from the socket in FAIRLEAD_HOME',
+  )
 }
 
 /** So long after a token has ended it is known as logged out: a clock that is ahead for hours, and is set back, must not bring it back. */

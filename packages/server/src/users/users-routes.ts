@@ -16,7 +16,7 @@ import {
   type User as UserAnswer,
   updateUser,
 } from '@fairlead/api'
-import type { Caller } from '../core/identity/access.ts'
+import { type Caller, operatorPrincipal } from '../core/identity/access.ts'
 import { permissionsHeld } from '../core/identity/permissions-held.ts'
 import { type Alerts, usualAlerts } from '../core/identity/user.ts'
 import type { Mount } from '../http/mount.ts'
@@ -27,7 +27,11 @@ import type { UserRequest, Users, UserView } from './users-service.ts'
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   mount(listUsers, async ({ query }) => (await users.list(query)).map(toWire))
 
-  mount(getSelf, async (_, caller) => selfToWire(await users.get(caller.user.uid), caller))
+  mount(getSelf, async (_, caller) => {
+    if (caller.user.uid === operatorPrincipal.uid)
+      throw new Refusal('user_not_exist', 'this is the token of the operator, who is no user of the cluster')
+    return selfToWire(await users.get(caller.user.uid), caller)
+  })
 
   mount(getUser, async ({ params }) => toWire(await users.get(params.uid)))
 

@@ -188,7 +188,7 @@ export const getSelf = operation({
   since: '0.1.0',
   permission: 'signed_in',
   ok: Self,
-  errors: [],
+  errors: ['user_not_exist'],
 })
 
 const PermissionsByRole = Type.Record(

@@ -52,9 +52,16 @@ export interface Actor {
   readonly address: string | null
 }
 
-/** The caller as the audit names it. */
+/** The operator of the machine, with the token that the socket in FAIRLEAD_HOME gives. No user of the cluster has this uid. */
+export const operatorPrincipal: Principal = {
+  uid: 0,
+  name: 'operator',
+  grants: [{ management: 'admin', databases: null }],
+}
+
+/** The caller as the audit names it. The operator is no user of the cluster. */
 export function actorOf({ user, address }: Caller): Actor {
-  return { uid: user.uid, name: user.name, address }
+  return { uid: user.uid === operatorPrincipal.uid ? null : user.uid, name: user.name, address }
 }
 
 /** The origin of the caller's request, without the user. */

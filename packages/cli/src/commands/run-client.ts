@@ -1,0 +1,50 @@
+import { type CommonOptions, type Context, openContext } from '../link/open-context.ts'
+import { CommandFault } from '../output/command-fault.ts'
+import { exitCodes } from '../output/exit-codes.ts'
+import { type Form, forms } from '../output/print-answer.ts'
+import { sayFault } from '../output/say-fault.ts'
+import { openTerminal } from '../output/terminal.ts'
+import { findTarget } from '../profiles/find-target.ts'
+import { openProfileFiles } from '../profiles/profile-files.ts'
+
+/** Does what a command is asked, and says why it could not: in the form of its output, with the exit code that belongs to it. */
+export async function runClient(
+  env: NodeJS.ProcessEnv,
+  options: CommonOptions,
+  work: (context: Context) => Promise<void>,
+): Promise<void> {
+  const gone = endQuietly()
+  let form: Form = options.output ?? (options.json === true ? 'json' : 'table')
+  try {
+    form = formOf(env, options)
+    await work(openContext(openTerminal(env, options, gone), options, form))
+  } catch (cause) {
+    if (gone.aborted) return
+    const asJson = form === 'json' || form === 'jsonl'
+    process.exitCode = sayFault(cause, { asJson, isTerminal: process.stderr.isTTY === true })
+    if ((env['FAIRLEAD_DEBUG'] ?? '') !== '' && cause instanceof Error)
+      process.stderr.write(`${cause.stack}\n`)
+  }
+}
+
+/** When nothing reads stdout any more (`| head -1`), the command ends, and all is well. */
+function endQuietly(): AbortSignal {
+  const gone = new AbortController()
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EPIPE') process.exitCode = exitCodes.failed.code
+    gone.abort()
+  })
+  process.stderr.on('error', () => undefined)
+  return gone.signal
+}
+
+function formOf(env: NodeJS.ProcessEnv, options: CommonOptions): Form {
+  const said = options.output ?? (options.json === true ? 'json' : undefined)
+  if (said !== undefined) return said
+  const { settings } = findTarget(openProfileFiles(env), env, options)
+  const named = env['FAIRLEAD_OUTPUT'] || settings.output
+  const form = forms.find((one) => one === named)
+  if (named !== undefined && form === undefined)
+    throw new CommandFault('usage', `${named} is no form of output; there are ${forms.join(', ')}`)
+  return form ?? 'table'
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { ApiError } from '@fairlead/api/lean'
+import { readToken } from '../link/hold-token.ts'
+import type { CommonOptions, Context } from '../link/open-context.ts'
+import { authorityOf, clientOf, type Link } from '../link/open-link.ts'
+import { askLine, askSecret, firstLine } from '../output/ask.ts'
+import { CommandFault } from '../output/command-fault.ts'
+import { type Column, printOne } from '../output/print-answer.ts'
+import { showTime } from '../output/show-time.ts'
+import type { Login } from '../profiles/profile-files.ts'
+import { trustServer } from './trust-server.ts'
+
+/** The options of `login`. */
+export interface LoginOptions extends CommonOptions {
+  readonly username?: string
+  readonly passwordStdin?: boolean
+  readonly passwordFile?: string
+  readonly fingerprint?: string
+  /** Seconds. */
+  readonly ttl: number
+}
+
+/** Signs in, and keeps a token in the profile; never the password. A server with an unknown authority is trusted when a person says so. */
+export async function logIn(context: Context, options: LoginOptions): Promise<void> {
+  const { terminal, files, withinMs } = context
+  const { server, profile, settings } = context.target()
+  if (server === undefined) throw new CommandFault('usage', 'say which server: --server https://…')
+  const url = server.value
+  const ca = await trustServer(context, url, options.fingerprint)
+  const username = options.username ?? settings.username ?? (await askFor(context, 'Username', '--username'))
+  const password = await passwordOf(context, options)
+  const open = clientOf({ url, ca }, { withinMs, holdToken: async () => undefined })
+  const { access_token } = await open.authorizeUser({ body: { username, password, ttl: options.ttl } })
+  const login: Login = { server: url, username, ...readToken(access_token) }
+  const api = clientOf({ url, ca }, { withinMs, holdToken: async () => access_token })
+  const self = await api.getSelf({})
+  files.changeConfig((config) => ({
+    ...config,
+    current: config.current ?? profile.value,
+    profiles: {
+      ...config.profiles,
+      [profile.value]: {
+        ...config.profiles?.[profile.value],
+        server: url,
+        username,
+        ...(ca !== undefined && { ca }),
+      },
+    },
+  }))
+  files.keepLogin(profile.value, login)
+  const until = showTime(login.endsMs, terminal)
+  terminal.out(
+    `Signed in as ${self.name} (${self.role}) on ${new URL(url).host} until ${until}. Profile "${profile.value}".\n`,
+  )
+  const { current } = files.readConfig()
+  if (current !== profile.value)
+    terminal.say(`Commands use profile ${current} unless told: --profile ${profile.value}\n`)
+}
+
+async function askFor({ terminal }: Context, what: string, option: string): Promise<string> {
+  if (!terminal.interactive) throw new CommandFault('usage', `no person can be asked here: give ${option}`)
+  return (await askLine(terminal, `${what}: `)).trim()
+}
+
+async function passwordOf({ terminal }: Context, options: LoginOptions): Promise<string> {
+  const { passwordFile, passwordStdin } = options
+  if (passwordFile !== undefined) return firstLine(readFileSync(passwordFile, 'utf8'))
+  if (passwordStdin === true) {
+    const { text } = await import('node:stream/consumers')
+    return firstLine(await text(process.stdin))
+  }
+  if (!terminal.interactive)
+    throw new CommandFault(
+      'usage',
+      'no person can be asked here: give --password-stdin or --password-file FILE',
+    )
+  return await askSecret(terminal, 'Password: ')
+}
+
+/** Ends the token of the profile on the server, and forgets it here. */
+export async function logOut(context: Context): Promise<void> {
+  const { files, terminal, withinMs } = context
+  const target = context.target()
+  const { profile, server } = target
+  const login = files.readLogin(profile.value)
+  if (login === undefined) return terminal.out(`Profile "${profile.value}" was not signed in.\n`)
+  // What is kept for another server than the one that is named now is only forgotten.
+  if (server?.value === login.server && Date.now() < login.endsMs) {
+    const place = { url: login.server, ca: authorityOf(target) }
+    await clientOf(place, { withinMs, holdToken: async () => login.token })
+      .logOut({})
+      .catch((cause: unknown) => {
+        if (!(cause instanceof ApiError && cause.status === 401)) throw cause
+      })
+  }
+  files.keepLogin(profile.value, undefined)
+  terminal.out(`Signed out. Profile "${profile.value}" stays.\n`)
+}
+
+/** Says which user is signed in, where, and until when; with `--verbose` also where each of these was found. */
+export async function showSelf(context: Context): Promise<void> {
+  const { terminal, isVerbose, answer } = context
+  const link = await context.link()
+  const self =
+    link.home === undefined
+      ? await link.api.getSelf({})
+      : { name: 'operator', role: 'admin', token_expires: null, signed_in_by: 'local socket' }
+  type Self = typeof self
+  const columns: readonly Column<Self>[] = [
+    { name: 'user', value: ({ name }) => name },
+    { name: 'role', value: ({ role }) => role },
+    { name: 'server', value: () => link.url },
+    {
+      name: 'until',
+      value: (row) => row.token_expires,
+      shown: (row) => showUntil(row.token_expires, context),
+    },
+    { name: 'profile', value: () => (link.home === undefined ? context.target().profile.value : null) },
+  ]
+  const found = isVerbose ? whereFound(context, link) : []
+  printOne(terminal, { row: self, nameOf: ({ name }) => name, columns: [...columns, ...found] }, answer)
+}
+
+/** Where each value came from. */
+function whereFound({ files, target }: Context, { home, url }: Link): readonly Column<object>[] {
+  const { profile, server, token, caFile, settings, login } = target()
+  const ca = caFile?.from ?? (settings.ca === undefined ? 'the system' : 'profile')
+  return [
+    { name: 'server_from', value: () => server?.from ?? `local socket in ${home}` },
+    { name: 'profile_from', value: () => profile.from },
+    { name: 'token_from', value: () => token?.from ?? (login === undefined ? 'local socket' : 'profile') },
+    { name: 'authority_from', value: () => (url.startsWith('https:') ? ca : 'no TLS') },
+    { name: 'files', value: () => files.folder },
+  ]
+}
+
+function showUntil(time: string | null, { terminal }: Context): string {
+  return time === null ? '' : showTime(Date.parse(time), terminal)
+}

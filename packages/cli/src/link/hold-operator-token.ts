@@ -1,0 +1,57 @@
+import type { Transport } from '@fairlead/api/lean'
+import { findOperatorSocket, homeOf } from '@fairlead/server/lean'
+import { CommandFault } from '../output/command-fault.ts'
+import type { HoldToken } from './hold-token.ts'
+import { httpTransport } from './http-transport.ts'
+
+/** The server of this machine, as its operator reaches it. */
+export interface LocalServer {
+  readonly url: string
+  readonly home: string
+  readonly holdToken: HoldToken
+}
+
+/** Signs in through the socket in FAIRLEAD_HOME: access to it is the permission. Throws CommandFault where no server answers. */
+export async function findLocalServer(env: NodeJS.ProcessEnv, withinMs: number): Promise<LocalServer> {
+  const home = homeOf(env['FAIRLEAD_HOME'] || undefined)
+  const socket = httpTransport({ socketPath: findOperatorSocket(home) }, withinMs)
+  let now = await authorize(socket, home)
+  return {
+    home,
+    url: now.url,
+    holdToken: async () => {
+      if (Date.now() >= now.renewMs) now = await authorize(socket, home)
+      return now.token
+    },
+  }
+}
+
+async function authorize(socket: Transport, home: string) {
+  const request = { method: 'POST', path: '/v1/operator/authorize', headers: { accept: 'application/json' } }
+  const { status, text } = await socket(request).catch((cause: unknown) => {
+    throw unreached(home, cause)
+  })
+  if (status !== 200) throw unreached(home, new Error(`its socket answers ${status}`))
+  const {
+    access_token: token,
+    ttl,
+    url,
+  } = JSON.parse(text) as {
+    readonly access_token: string
+    readonly ttl: number
+    readonly url: string
+  }
+  return { token, url: reachable(url), renewMs: Date.now() + (ttl * 1_000) / 2 }
+}
+
+/** A server that listens at every address is reached at this machine's own. */
+function reachable(url: string): string {
+  return new URL(url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')).origin
+}
+
+function unreached(home: string, cause: unknown): CommandFault {
+  return new CommandFault('unreached', `no server answers on ${home}`, {
+    ...{ code: 'unreached', cause },
+    next: 'start one here: fairlead up. Another machine: fairlead login --server https://…',
+  })
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http'
+import type { Answered, StreamTransport, Transport } from '@fairlead/api/lean'
+import { beginRequest, headOf, type Place } from './http-exchange.ts'
+
+/** A list of ten thousand databases is a third of this. */
+const MOST_BYTES = 64 << 20
+/** The server sends something every 15 seconds even if nothing happens. */
+const IDLE_MS = 45_000
+
+/** Sends requests to one place, each with `withinMs` to be answered. Throws what broke the connection as it is. */
+export function httpTransport(place: Place, withinMs: number): Transport {
+  return async ({ method, path, headers, body, signal }) => {
+    const deadline = AbortSignal.timeout(withinMs)
+    const sent = await beginRequest(place, {
+      ...{ method, path, headers },
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    })
+    const answered = headOf(sent)
+    if (typeof body === 'object') {
+      const { pipeline } = await import('node:stream/promises')
+      // A server may answer, and close, before it has read the whole file: the answer counts.
+      await Promise.race([pipeline(body, sent).catch(() => undefined), answered])
+    } else sent.end(body)
+    return await readAnswer(await answered)
+  }
+}
+
+/** Follows streams at one place. */
+export function httpStreamTransport(place: Place): StreamTransport {
+  return async ({ path, headers, signal }) => {
+    const sent = await beginRequest(place, { method: 'GET', path, headers, ...(signal && { signal }) })
+    sent.setTimeout(IDLE_MS, () => sent.destroy(new Error(`nothing was heard for ${IDLE_MS} ms`)))
+    sent.end()
+    const response = await headOf(sent)
+    response.setEncoding('utf8')
+    return { status: response.statusCode ?? 0, chunks: response as AsyncIterable<string> } // by its encoding
+  }
+}
+
+async function readAnswer(response: IncomingMessage): Promise<Answered> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length
+    if (bytes > MOST_BYTES) throw new Error(`its answer is longer than ${MOST_BYTES} bytes`)
+    pieces.push(piece)
+  }
+  const { 'x-next-cursor': next, 'retry-after': retryAfter } = response.headers
+  return {
+    status: response.statusCode ?? 0,
+    text: Buffer.concat(pieces).toString(),
+    nextCursor: typeof next === 'string' ? next : undefined,
+    ...(retryAfter !== undefined && { retryAfterSeconds: Number(retryAfter) || 1 }),
+  }
+}

@@ -1,0 +1,47 @@
+import type { AnswerOptions, Form } from '../output/print-answer.ts'
+import type { Terminal, TerminalFlags } from '../output/terminal.ts'
+import { findTarget, type Target, type TargetFlags } from '../profiles/find-target.ts'
+import { openProfileFiles, type ProfileFiles } from '../profiles/profile-files.ts'
+import { type Link, openLink } from './open-link.ts'
+
+/** What every command that speaks to a server can be told. */
+export interface CommonOptions extends TargetFlags, TerminalFlags {
+  readonly output?: Form
+  readonly json?: boolean
+  readonly columns?: string
+  readonly headers?: boolean
+  readonly showSecrets?: boolean
+  readonly verbose?: boolean
+  /** Seconds. */
+  readonly timeout?: number
+}
+
+/** What a command works with. Nothing is opened before it is asked for. */
+export interface Context {
+  readonly terminal: Terminal
+  readonly files: ProfileFiles
+  readonly target: () => Target
+  readonly answer: AnswerOptions
+  readonly isVerbose: boolean
+  readonly withinMs: number
+  /** Throws CommandFault. */
+  link(): Promise<Link>
+}
+
+/** How long an answer may take unless told: a trial start of an engine, on a busy machine, takes most of it. */
+const WITHIN_SECONDS = 60
+
+/** Puts together what a command works with; `form` was read before, because errors have it, too. */
+export function openContext(terminal: Terminal, options: CommonOptions, form: Form): Context {
+  const { env } = terminal
+  const files = openProfileFiles(env)
+  const withinMs = (options.timeout ?? WITHIN_SECONDS) * 1_000
+  const target = () => findTarget(files, env, options)
+  let opened: Promise<Link> | undefined
+  return {
+    ...{ terminal, files, target, withinMs },
+    answer: { form, columns: options.columns, headers: options.headers, showSecrets: options.showSecrets },
+    isVerbose: options.verbose === true,
+    link: () => (opened ??= openLink(target(), { files, env, withinMs })),
+  }
+}

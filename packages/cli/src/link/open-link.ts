@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import {
+  type Client,
+  createClient,
+  leanOperations,
+  type StreamTransport,
+  type Transport,
+} from '@fairlead/api/lean'
+import { CommandFault } from '../output/command-fault.ts'
+import type { Target } from '../profiles/find-target.ts'
+import type { ProfileFiles } from '../profiles/profile-files.ts'
+import { type HoldToken, holdProfileToken } from './hold-token.ts'
+import type { Place } from './http-exchange.ts'
+import { httpStreamTransport, httpTransport } from './http-transport.ts'
+import { tellUnreached } from './tell-unreached.ts'
+import { tryAgain } from './try-again.ts'
+
+/** A server that was found, and every operation of its API as a function. */
+export interface Link {
+  readonly api: Client<typeof leanOperations>
+  readonly url: string
+  /** For questions: which server it is. */
+  readonly place: string
+  /** The user by name, as far as that is known. */
+  readonly as: string | undefined
+  /** It asks for its name before each change. */
+  readonly isProtected: boolean
+  /** The folder of the server of this machine; undefined: it is reached by its address. */
+  readonly home: string | undefined
+}
+
+/** Opens what `target` says. Throws CommandFault where no server answers on this machine, and for a file that cannot be read. */
+export async function openLink(
+  target: Target,
+  {
+    files,
+    env,
+    withinMs,
+  }: { readonly files: ProfileFiles; readonly env: NodeJS.ProcessEnv; readonly withinMs: number },
+): Promise<Link> {
+  const { server, settings, profile } = target
+  if (server === undefined) {
+    const { findLocalServer } = await import('./hold-operator-token.ts')
+    const { url, home, holdToken } = await findLocalServer(env, withinMs)
+    const api = clientOf({ url }, { withinMs, holdToken })
+    return { ...{ api, url, home }, place: `this machine (${home})`, as: 'operator', isProtected: false }
+  }
+  const place = { url: server.value, ca: authorityOf(target) }
+  return {
+    api: clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
+    ...{ url: server.value, home: undefined, as: target.login?.username },
+    place: server.from === 'profile' ? `profile ${profile.value} (${server.value})` : server.value,
+    isProtected: settings.protected === true,
+  }
+}
+
+/** The certificates that verify the server; undefined: those of the system. */
+export function authorityOf({ caFile, settings }: Pick<Target, 'caFile' | 'settings'>): string | undefined {
+  if (caFile === undefined) return settings.ca
+  try {
+    return readFileSync(caFile.value, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFault('usage', `the certificates cannot be read: ${why}`)
+  }
+}
+
+/** All operations at this place. What breaks a connection is thrown as CommandFault. */
+export function clientOf(
+  place: Extract<Place, { readonly url: string }>,
+  { withinMs, holdToken }: { readonly withinMs: number; readonly holdToken: HoldToken },
+): Link['api'] {
+  const withToken = async (headers: Readonly<Record<string, string>>) => {
+    const token = await holdToken()
+    return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
+  }
+  const plain = tryAgain(httpTransport(place, withinMs))
+  const transport: Transport = async (request) => {
+    const headers = await withToken(request.headers)
+    return plain({ ...request, headers }).catch((cause: unknown) => {
+      throw tellUnreached(cause, place.url)
+    })
+  }
+  const streams = httpStreamTransport(place)
+  const stream: StreamTransport = async (request) => {
+    const headers = await withToken(request.headers)
+    return streams({ ...request, headers }).catch((cause: unknown) => {
+      throw tellUnreached(cause, place.url)
+    })
+  }
+  return createClient(leanOperations, transport, undefined, stream)
+}
+
+function holdTokenOf(
+  { token, login, profile }: Target,
+  place: Extract<Place, { readonly url: string }>,
+  { files, withinMs }: { readonly files: ProfileFiles; readonly withinMs: number },
+): HoldToken {
+  if (token !== undefined) return async () => token.value
+  if (login !== undefined)
+    return holdProfileToken(
+      { profile: profile.value, files, transport: httpTransport(place, withinMs) },
+      login,
+    )
+  return async () => {
+    throw new CommandFault('signed_out', `not signed in to ${place.url}`, {
+      code: 'unauthorized',
+      next: `fairlead login --profile ${profile.value} --server ${place.url}`,
+    })
+  }
+}

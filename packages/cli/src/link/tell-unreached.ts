@@ -1,0 +1,19 @@
+import { ApiError } from '@fairlead/api/lean'
+import { CommandFault } from '../output/command-fault.ts'
+
+/** What broke a connection, as people read it. Errors that are told already are passed on. */
+export function tellUnreached(cause: unknown, url: string): Error {
+  if (cause instanceof CommandFault || cause instanceof ApiError) return cause
+  const {
+    code = '',
+    message = String(cause),
+    name = '',
+  } = cause as Partial<Error> & { readonly code?: string }
+  if (/^(CERT_|DEPTH_|SELF_|UNABLE_TO|ERR_TLS_CERT|HOSTNAME)/.test(code))
+    return new CommandFault('usage', `the certificate of ${url} is not to be trusted: ${message}`, {
+      ...{ code, cause },
+      next: `look at it, and trust it from then on: fairlead login --server ${url}`,
+    })
+  const why = name === 'TimeoutError' ? 'there was no answer in time (--timeout)' : message
+  return new CommandFault('unreached', `${url} does not answer: ${why}`, { code: code || 'unreached', cause })
+}

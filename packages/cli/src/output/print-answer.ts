@@ -1,0 +1,172 @@
+import { CommandFault } from './command-fault.ts'
+import { type Cell, drawTable } from './draw-table.ts'
+import type { Style, Terminal } from './terminal.ts'
+import { toYaml } from './to-yaml.ts'
+import { withoutOrders } from './without-orders.ts'
+
+/** The forms of an answer. */
+export const forms = ['table', 'wide', 'json', 'yaml', 'jsonl', 'name'] as const
+/** One of them. */
+export type Form = (typeof forms)[number]
+
+/** One column of a table. */
+export interface Column<Row> {
+  /** As `--columns` names it. */
+  readonly name: string
+  /** In full, for programs. */
+  readonly value: (row: Row) => string | number | boolean | null
+  /** Shorter, for people at a terminal. */
+  readonly shown?: (row: Row, terminal: Terminal) => string
+  readonly style?: (row: Row) => Style | undefined
+  /** Only in the form `wide`, and where it is asked for. */
+  readonly isWide?: true
+}
+
+/** What is answered, and how people see it. */
+export interface Answer<Row> {
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly nameOf: (row: Row) => string
+  /** Said when there are no rows. */
+  readonly empty?: string
+}
+
+/** What the command line says about the form. */
+export interface AnswerOptions {
+  readonly form: Form
+  readonly columns?: string | undefined
+  /** Commander: `--no-headers` makes it false. */
+  readonly headers?: boolean | undefined
+  readonly showSecrets?: boolean | undefined
+}
+
+/**
+ * Prints a list. On a terminal it is a table with short values; elsewhere each row is one line of full values between tabs, without a head.
+ * `json`, `yaml` and `jsonl` are the objects of the API, without what is secret.
+ */
+export function printList<Row extends object>(
+  terminal: Terminal,
+  answer: Answer<Row>,
+  options: AnswerOptions,
+): void {
+  const { form } = options
+  const isTable = form === 'table' || form === 'wide'
+  if (isTable && terminal.outIsTerminal && answer.rows.length === 0)
+    terminal.say(`${answer.empty ?? 'There is none.'}\n`)
+  else terminal.outPainted(listOf(terminal, answer, options))
+}
+
+function listOf<Row extends object>(
+  terminal: Terminal,
+  { rows, columns: known, nameOf }: Answer<Row>,
+  options: AnswerOptions,
+): string {
+  const { form } = options
+  if (form === 'name') return withoutOrders(rows.map((row) => `${nameOf(row)}\n`).join(''))
+  if (form !== 'table' && form !== 'wide') return withoutOrders(printValue(rows, form, options))
+  const columns = chosen(known, options)
+  if (!terminal.outIsTerminal || (options.columns !== undefined && options.headers === false))
+    return withoutOrders(rows.map((row) => `${tabbed(columns, row)}\n`).join(''))
+  const head = columns.map(({ name }): Cell => ({ text: titleOf(name).toUpperCase() }))
+  const body = rows.map((row) => columns.map((column) => cellOf(terminal, column, row)))
+  return drawTable(options.headers === false ? body : [head, ...body], terminal.columns())
+}
+
+/** Prints one object: on a terminal, and between tabs elsewhere, one line for each of its columns. */
+export function printOne<Row extends object>(
+  terminal: Terminal,
+  answer: Omit<Answer<Row>, 'rows'> & { readonly row: Row },
+  options: AnswerOptions,
+): void {
+  terminal.outPainted(oneOf(terminal, answer, options))
+}
+
+function oneOf<Row extends object>(
+  terminal: Terminal,
+  { row, columns: known, nameOf }: Omit<Answer<Row>, 'rows'> & { readonly row: Row },
+  options: AnswerOptions,
+): string {
+  const { form } = options
+  if (form === 'name') return withoutOrders(`${nameOf(row)}\n`)
+  if (form !== 'table' && form !== 'wide') return withoutOrders(printValue(row, form, options))
+  const columns = chosen(known, options)
+  if (options.columns !== undefined) return withoutOrders(`${tabbed(columns, row)}\n`)
+  if (!terminal.outIsTerminal)
+    return withoutOrders(columns.map((column) => `${column.name}\t${tabbed([column], row)}\n`).join(''))
+  const lines = columns.map((column) => [titleOf(column.name), cellOf(terminal, column, row)] as const)
+  const widest = Math.max(...lines.map(([title]) => title.length))
+  return lines
+    .filter(([, { text }]) => text !== '')
+    .map(
+      ([title, { text, paint }]) => `${title.padEnd(widest)}  ${paint === undefined ? text : paint(text)}\n`,
+    )
+    .join('')
+}
+
+function cellOf<Row>(terminal: Terminal, { value, shown, style }: Column<Row>, row: Row): Cell {
+  const how = style?.(row)
+  const text = withoutOrders(shown === undefined ? oneLine(value(row)) : shown(row, terminal))
+  return { text, paint: how && ((plain) => terminal.paint(how, plain)) }
+}
+
+function tabbed<Row>(columns: readonly Column<Row>[], row: Row): string {
+  return columns.map(({ value }) => oneLine(value(row))).join('\t')
+}
+
+function titleOf(name: string): string {
+  return name.replaceAll('_', ' ')
+}
+
+/** A value of the API as text, without its secrets. */
+export function printValue(
+  value: unknown,
+  form: Form,
+  { showSecrets }: Pick<AnswerOptions, 'showSecrets'>,
+): string {
+  const safe = showSecrets === true ? value : withoutSecrets(value)
+  if (form === 'yaml') return toYaml(safe)
+  if (form !== 'jsonl') return `${JSON.stringify(safe, null, 2)}\n`
+  return (Array.isArray(safe) ? safe : [safe]).map((entry) => `${JSON.stringify(entry)}\n`).join('')
+}
+
+/** Logs of others keep what is printed: these are shown only when they are asked for. */
+const secrets: readonly string[] = ['authentication_engine_pass', 'authentication_redis_pass', 'module_args']
+
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !secrets.includes(key))
+      .map(([key, entry]) => [key, withoutSecrets(entry)]),
+  )
+}
+
+function chosen<Row extends object>(
+  columns: readonly Column<Row>[],
+  { form, columns: asked }: AnswerOptions,
+): readonly Column<Row>[] {
+  if (asked === undefined) return columns.filter(({ isWide }) => isWide !== true || form === 'wide')
+  return asked.split(',').map((each) => {
+    const name = each.trim()
+    const known = columns.find((column) => column.name === name)
+    if (known !== undefined) return known
+    if (!/^[a-z]\w*$/.test(name) || secrets.includes(name))
+      throw new CommandFault(
+        'usage',
+        `--columns: there is no column ${name}; there are ${columns.map((column) => column.name).join(', ')}, and the fields of -o json`,
+      )
+    return { name, value: (row) => fieldOf(row, name) }
+  })
+}
+
+/** A field of the object of the API. */
+function fieldOf(row: object, name: string): string | number | boolean | null {
+  const value: unknown = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : null
+  if (typeof value === 'object' && value !== null) return JSON.stringify(withoutSecrets(value))
+  return (value ?? null) as string | number | boolean | null
+}
+
+function oneLine(value: string | number | boolean | null): string {
+  return value === null ? '' : String(value).replaceAll(/[\t\n\r]+/g, ' ')
+}

@@ -1,0 +1,40 @@
+import { CommandFault } from './command-fault.ts'
+
+const seconds = { ms: 0.001, s: 1, m: 60, min: 60, h: 3_600, d: 86_400 } as const
+const bytes = {
+  ...{ '': 1, b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 },
+  ...{
+    k: 2 ** 10,
+    m: 2 ** 20,
+    g: 2 ** 30,
+    t: 2 ** 40,
+    kib: 2 ** 10,
+    mib: 2 ** 20,
+    gib: 2 ** 30,
+    tib: 2 ** 40,
+  },
+} as const
+
+/** "15m", "8h", "500ms" in seconds; a bare number is seconds. Throws CommandFault, which names the option. */
+export function readSeconds(option: string, text: string): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
+  const factor = unit === '' ? 1 : seconds[unit.toLowerCase() as keyof typeof seconds]
+  if (number === '' || factor === undefined)
+    throw new CommandFault('usage', `${option}: ${text} is no time; write it like 30s, 15m or 8h`)
+  return Number(number) * factor
+}
+
+/** "1GiB", "500MB", "100000000" in bytes. Throws CommandFault, which names the option. */
+export function readBytes(option: string, text: string): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
+  const factor = bytes[unit.toLowerCase() as keyof typeof bytes]
+  if (number === '' || factor === undefined)
+    throw new CommandFault('usage', `${option}: ${text} is no size; write it like 1GiB or 500MB`)
+  return Math.round(Number(number) * factor)
+}
+
+/** A whole number. Throws CommandFault, which names the option. */
+export function readWhole(option: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new CommandFault('usage', `${option}: ${text} is no whole number`)
+  return Number(text)
+}

@@ -1,0 +1,86 @@
+import { ApiError, type ErrorCode } from '@fairlead/api/lean'
+import { CommandFault } from './command-fault.ts'
+import { type Exit, exitCodes } from './exit-codes.ts'
+import { withoutOrders } from './without-orders.ts'
+
+/** An error as it is told: what happened, what stands in the way, the next command. */
+export interface Told {
+  readonly exit: Exit
+  readonly message: string
+  readonly obstacles: readonly string[]
+  readonly next: string | undefined
+  readonly code: string | undefined
+}
+
+/** Whatever ended a command. Anything but refusals and faults of its own is `failed`. */
+export function toldOf(cause: unknown): Told {
+  if (cause instanceof CommandFault) return cause
+  if (cause instanceof ApiError) {
+    const { message, code } = cause
+    const several = cause.obstacles.length > 1
+    const obstacles = several ? cause.obstacles.map((obstacle) => obstacle.message) : []
+    return {
+      exit: exitOf(cause),
+      message: several ? 'It is refused, and nothing was touched.' : message,
+      ...{ obstacles, code, next: nextAfter(code) },
+    }
+  }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  // Of the link to the operator's socket, which this file must not load.
+  const isUnreached = cause instanceof Error && cause.name === 'ServerUnreachable'
+  return {
+    exit: isUnreached ? 'unreached' : 'failed',
+    message,
+    obstacles: [],
+    next: undefined,
+    code: undefined,
+  }
+}
+
+/** Writes it to stderr: for people, or as one line of JSON. Answers the exit code. */
+export function sayFault(
+  cause: unknown,
+  { asJson, isTerminal }: { asJson: boolean; isTerminal: boolean },
+): number {
+  const told = toldOf(cause)
+  const { code: exit_code } = exitCodes[told.exit]
+  if (asJson) {
+    const { message, code, obstacles } = told
+    const error = {
+      error_code: code ?? told.exit,
+      ...{ message, ...(obstacles.length > 0 && { obstacles }), exit_code },
+    }
+    process.stderr.write(`${JSON.stringify(error)}\n`)
+    return exit_code
+  }
+  const lines = [
+    told.message,
+    ...told.obstacles.map((one) => `  ${one}`),
+    ...(told.next ? [`  ${told.next}`] : []),
+  ]
+  const text = `${lines.join('\n')}${told.code === undefined ? '' : `  [${told.code}]`}`
+  const sign = isTerminal ? '! ' : 'fairlead: '
+  process.stderr.write(withoutOrders(`${text.replaceAll(/^/gm, sign)}\n`))
+  return exit_code
+}
+
+/** By the status that the server answered with. */
+function exitOf({ status }: ApiError): Exit {
+  if (status === 401) return 'signed_out'
+  if (status === 403) return 'forbidden'
+  if (status === 404) return 'not_found'
+  return status === 429 || status >= 500 ? 'unreached' : 'refused'
+}
+
+const nexts: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'sign in: fairlead login',
+  forbidden: 'ask an admin, or use another profile: --profile NAME',
+  internal_error: 'quote the id, and look at the log of the server',
+  db_busy: 'look what runs: fairlead actions list --status active',
+  invalid_version: 'look what there is: fairlead engines list',
+  outcome_unknown: 'look before you ask for it again: fairlead databases list',
+}
+
+function nextAfter(code: ErrorCode): string | undefined {
+  return nexts[code]
+}

@@ -1,0 +1,96 @@
+import { withoutOrders } from './without-orders.ts'
+
+/** Where a command speaks: stdout is for data, stderr for talk. Whether it may draw, ask and colour is decided here and nowhere else. */
+export interface Terminal {
+  readonly env: NodeJS.ProcessEnv
+  /** All three streams are terminals, a person is there, and it may be asked. */
+  readonly interactive: boolean
+  readonly outIsTerminal: boolean
+  /** The live view may be drawn. */
+  readonly draws: boolean
+  readonly columns: () => number
+  readonly rows: () => number
+  readonly glyphs: Glyphs
+  /** Aborted when nothing reads stdout any more. */
+  readonly gone: AbortSignal
+  /** Data. Control characters in it do not reach the terminal. */
+  out(text: string): void
+  /** Talk. */
+  say(text: string): void
+  /** Text that was painted: what others have written in it must have gone through withoutOrders. */
+  outPainted(text: string): void
+  sayPainted(text: string): void
+  paint(style: Style, text: string, stream?: 'out' | 'err'): string
+}
+
+/** What a command line says about its output. */
+export interface TerminalFlags {
+  readonly quiet?: boolean | undefined
+  /** Commander: `--no-input` makes it false. */
+  readonly input?: boolean | undefined
+  readonly color?: string | undefined
+  readonly progress?: string | undefined
+}
+
+const styles = { good: 32, warn: 33, bad: 31, dim: 2, bold: 1 } as const
+/** How text stands out. It never says anything that the text does not. */
+export type Style = keyof typeof styles
+
+const nice = {
+  dot: '●',
+  work: '◐',
+  idle: '◌',
+  hand: '◷',
+  done: '✓',
+  stuck: '▲',
+  bad: '✗',
+  arrow: '→',
+  by: '×',
+}
+const plain = {
+  dot: '*',
+  work: '~',
+  idle: '.',
+  hand: '?',
+  done: '+',
+  stuck: '!',
+  bad: 'x',
+  arrow: '->',
+  by: 'x',
+}
+/** Signs, in a form that the terminal can show. */
+export type Glyphs = Readonly<typeof nice>
+
+/** The terminal of this process. */
+export function openTerminal(env: NodeJS.ProcessEnv, flags: TerminalFlags, gone: AbortSignal): Terminal {
+  const { stdin, stdout, stderr } = process
+  const isDumb = env['TERM'] === 'dumb'
+  const isColourless = flags.color === 'never' || (env['NO_COLOR'] ?? '') !== '' || isDumb
+  const areTerminals = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true
+  const progress = flags.progress ?? env['FAIRLEAD_PROGRESS'] ?? 'auto'
+  const painted = { out: stdout.isTTY === true && !isColourless, err: stderr.isTTY === true && !isColourless }
+  const sayPainted = (text: string) => {
+    if (flags.quiet !== true) stderr.write(text)
+  }
+  return {
+    env,
+    interactive: areTerminals && (env['CI'] ?? '') === '' && !isDumb && flags.input !== false,
+    outIsTerminal: stdout.isTTY === true,
+    draws: areTerminals && !isDumb && (env['CI'] ?? '') === '' && progress === 'auto',
+    columns: () => stdout.columns ?? 80,
+    rows: () => stdout.rows ?? 24,
+    glyphs: isAscii(env) ? plain : nice,
+    gone,
+    out: (text) => void stdout.write(withoutOrders(text)),
+    say: (text) => sayPainted(withoutOrders(text)),
+    outPainted: (text) => void stdout.write(text),
+    sayPainted,
+    paint: (style, text, stream = 'out') =>
+      painted[stream] && text !== '' ? `\u001b[${styles[style]}m${text}\u001b[0m` : text,
+  }
+}
+
+function isAscii(env: NodeJS.ProcessEnv): boolean {
+  if ((env['FAIRLEAD_ASCII'] ?? '') !== '') return true
+  return !/utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
+}

@@ -1,0 +1,105 @@
+import { CommandFault } from '../output/command-fault.ts'
+import type { Config, Login, Profile, ProfileFiles } from './profile-files.ts'
+
+/** What the command line says about the server. */
+export interface TargetFlags {
+  readonly profile?: string | undefined
+  readonly server?: string | undefined
+  readonly caFile?: string | undefined
+}
+
+/** Where a value came from. */
+export type From = 'flag' | 'environment' | 'profile' | 'default' | 'local socket'
+
+interface Found<T> {
+  readonly value: T
+  readonly from: From
+}
+
+/** Which server a command speaks to, as which user, and where that was found. */
+export interface Target {
+  readonly profile: Found<string>
+  readonly settings: Profile
+  /** Undefined: the server of this machine, through its socket. */
+  readonly server: Found<string> | undefined
+  readonly token: Found<string> | undefined
+  /** Of the profile, for this very server. */
+  readonly login: Login | undefined
+  /** A file with certificates. */
+  readonly caFile: Found<string> | undefined
+}
+
+/** The command line counts most, then the environment, then the profile. With none of them it is the server of this machine. */
+export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: TargetFlags): Target {
+  const config = files.readConfig()
+  const profile = profileOf(config, env, flags)
+  const known = config.profiles?.[profile.value]
+  const isNamed = profile.from === 'flag' || profile.from === 'environment'
+  if (known === undefined && isNamed && flags.server === undefined && !env['FAIRLEAD_SERVER'])
+    throw new CommandFault('usage', `there is no profile ${profile.value}${listed(config)}`, {
+      next: `make it: fairlead login --profile ${profile.value} --server URL`,
+    })
+  const server = first(flags.server, env['FAIRLEAD_SERVER'], known?.server)
+  const normal = server && { ...server, value: normalServer(server.value) }
+  const token = first(undefined, env['FAIRLEAD_TOKEN'], undefined)
+  const login = files.readLogin(profile.value)
+  const isFor = normal !== undefined && login?.server === normal.value
+  // What verifies one server says nothing about another.
+  const isOfProfile = known?.server !== undefined && normalServer(known.server) === normal?.value
+  return {
+    ...{ profile, token, server: normal, login: isFor ? login : undefined },
+    settings: isOfProfile ? known : withoutAuthority(known ?? {}),
+    caFile: first(flags.caFile, env['FAIRLEAD_CA_FILE'], undefined),
+  }
+}
+
+/** The URL without what follows the port. Throws CommandFault for anything else, and for plain HTTP to another machine. */
+export function normalServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isHttp = url?.protocol === 'http:'
+  if (url === undefined || (!isHttp && url.protocol !== 'https:') || url.host === '')
+    throw new CommandFault(
+      'usage',
+      `${text} is no address of a server; write it like https://fairlead.example.org:8443`,
+    )
+  if (url.username !== '' || url.password !== '')
+    throw new CommandFault(
+      'usage',
+      'the address of a server must not have a password in it; sign in: fairlead login',
+    )
+  if (isHttp && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname))
+    throw new CommandFault(
+      'usage',
+      `${text} is plain HTTP, on whose way others could read the password; use https://`,
+    )
+  return url.origin
+}
+
+function withoutAuthority({ ca: _, ...settings }: Profile): Profile {
+  return settings
+}
+
+function profileOf(config: Config, env: NodeJS.ProcessEnv, { profile }: TargetFlags): Found<string> {
+  const found = first(profile, env['FAIRLEAD_PROFILE'], config.current) ?? {
+    value: 'default',
+    from: 'default' as const,
+  }
+  if (!/^[\w.-]{1,64}$/.test(found.value))
+    throw new CommandFault('usage', `${found.value} is no name of a profile: letters, digits and _ . - are`)
+  return found
+}
+
+function listed({ profiles = {} }: Config): string {
+  const names = Object.keys(profiles)
+  return names.length === 0 ? '' : `; there are ${names.join(', ')}`
+}
+
+function first(
+  flag: string | undefined,
+  environment: string | undefined,
+  profile: string | undefined,
+): Found<string> | undefined {
+  if (flag !== undefined && flag !== '') return { value: flag, from: 'flag' }
+  if (environment) return { value: environment, from: 'environment' }
+  return profile === undefined ? undefined : { value: profile, from: 'profile' }
+}

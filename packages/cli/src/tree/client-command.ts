@@ -1,0 +1,50 @@
+import { type Command, Option } from 'commander'
+import type { CommonOptions, Context } from '../link/open-context.ts'
+import { forms } from '../output/print-answer.ts'
+import { readSeconds } from '../output/read-quantity.ts'
+import type { Settings } from './settings.ts'
+
+/** Adds a command that speaks to a server, with the options that all such commands have. */
+export function addClientCommand(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .optionsGroup('Output:')
+    .addOption(new Option('-o, --output <form>', 'the form of the answer').choices([...forms]))
+    .addOption(new Option('--json', 'the same as -o json'))
+    .addOption(new Option('--columns <names>', 'these columns, or fields of -o json, separated by commas'))
+    .addOption(new Option('--no-headers', 'no head above a table'))
+    .addOption(new Option('--show-secrets', 'leave passwords and arguments of modules in json and yaml'))
+    .addOption(new Option('-q, --quiet', 'say nothing but the answer and errors'))
+    .addOption(new Option('-v, --verbose', 'say more'))
+    .addOption(new Option('--color <when>', 'colours on a terminal').choices(['auto', 'never']))
+    .optionsGroup('Server:')
+    .addOption(new Option('--profile <name>', 'a profile that `fairlead login` has made'))
+    .addOption(new Option('--server <url>', 'the address of the server'))
+    .addOption(new Option('--ca-file <file>', 'certificates that the server is verified with, PEM'))
+    .addOption(
+      new Option('--timeout <time>', 'how long an answer may take, like 60s').argParser((text) =>
+        readSeconds('--timeout', text),
+      ),
+    )
+    .addOption(new Option('--no-input', 'ask nothing'))
+    .optionsGroup('Options:')
+    .addHelpText('after', '\nExit codes: fairlead help exit-codes')
+}
+
+/** What `action` of a command takes: the arguments, its options and itself. */
+type Acted = (...args: readonly unknown[]) => Promise<void>
+
+/** Does the work of a command with its arguments (in order) and options. What it needs is loaded when it is run. */
+export function acting<Options extends CommonOptions>(
+  { env }: Settings,
+  work: (context: Context, options: Options, args: readonly (string | undefined)[]) => Promise<void>,
+): Acted {
+  return async (...given) => {
+    // Commander: the arguments, then the options, then the command.
+    const options = given.at(-2) as Options
+    const args = given.slice(0, -2) as (string | undefined)[]
+    const { runClient } = await import('../commands/run-client.ts')
+    await runClient(env, options, (context) => work(context, options, args))
+  }
+}

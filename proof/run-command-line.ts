@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { until } from './until.ts'
+
+/** What a command line has done. */
+export interface Done {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** `fairlead …` as a process of its own, as users run it. */
+export interface CommandLine {
+  /** Off a terminal. `input` is its stdin, which ends there. */
+  run(args: readonly string[], input?: string): Promise<Done>
+  /** Off a terminal, while it runs. */
+  start(args: readonly string[]): ChildProcess
+  /** On a terminal of so many columns and rows. */
+  onTerminal(args: readonly string[], size?: { readonly columns: number; readonly rows: number }): Session
+}
+
+/** A command on a terminal. */
+export interface Session {
+  /** All that the terminal was sent, with its control characters. */
+  readonly shown: () => string
+  /** Types, when this can be read on the terminal. */
+  type(after: string, keys: string): Promise<void>
+  /** Its exit code. */
+  readonly ended: Promise<number | null>
+}
+
+const root = join(import.meta.dirname, '..')
+const compiled = join(root, '.fairlead', 'compiled')
+const program = [
+  process.execPath,
+  '--conditions=@fairlead/source',
+  join(root, 'packages/cli/src/main.ts'),
+] as const
+
+/** `env` is all of its environment beside what Node needs. */
+export function commandLine(env: Readonly<Record<string, string>>): CommandLine {
+  const all = {
+    ...{ PATH: process.env['PATH'], HOME: '/nonexistent', LANG: 'C.UTF-8', TERM: 'xterm-256color' },
+    ...{ NODE_COMPILE_CACHE: compiled, ...env },
+  }
+  const [node, ...flags] = program
+  const start = (args: readonly string[]) => spawn(node, [...flags, ...args], { env: all })
+  return {
+    start,
+    async run(args, input = '') {
+      const child = start(args)
+      const closed = once(child, 'close')
+      child.stdin.on('error', () => undefined) // it may not read it
+      child.stdin.end(input)
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+      await closed
+      return { code: child.exitCode, stdout, stderr }
+    },
+    onTerminal: (args, size = { columns: 80, rows: 24 }) => {
+      const command = [...program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+      const sized = `stty cols ${size.columns} rows ${size.rows}; exec ${command}`
+      return sessionOf(spawn('script', ['-qefc', sized, '/dev/null'], { env: all }))
+    },
+  }
+}
+
+function sessionOf(child: ReturnType<CommandLine['start']>): Session {
+  let shown = ''
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+    shown += piece
+  })
+  return {
+    shown: () => shown,
+    async type(after, keys) {
+      await until(`the terminal shows ${after}`, async () => shown.includes(after))
+      child.stdin?.write(keys)
+    },
+    ended: once(child, 'close').then(() => child.exitCode),
+  }
+}
