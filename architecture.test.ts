@@ -80,7 +80,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     sharded: [
       ...['remembered', 'traffic', 'connection', 'listen', 'heartbeat', 'forwarding', 'handover', 'endpoint'],
     ],
-    workers: ['remembered', 'listen', 'heartbeat', 'handover', 'endpoint', 'sharded'],
+    workers: ['remembered', 'traffic', 'listen', 'heartbeat', 'handover', 'endpoint', 'sharded'],
     sentinel: ['connection', 'listen', 'heartbeat', 'forwarding'],
     program: ['listen', 'heartbeat', 'handover', 'workers', 'sentinel'],
   },

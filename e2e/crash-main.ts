@@ -5,6 +5,7 @@
  * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
  * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
  * Or a fault is injected into it at the point that the file of FAULT_FILES names (server-fault.ts), and logs to FAULT_LOG.
+ * Or it does nothing for 200 ms at each point that SLOW_WHEN names.
  * With POWER_CUT it also kills all other processes of its home when it ends itself: engines, proxy and agent.
  */
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -29,6 +30,7 @@ const {
   STALL_LOG,
   FAULT_FILES,
   FAULT_LOG,
+  SLOW_WHEN,
   ...env
 } = process.env
 let killed = false
@@ -49,6 +51,7 @@ const server = await createControlPlane(config, {
   onEffect(phase, name) {
     stalls?.at(`${phase} ${name}`)
     faultPoints?.at(`${phase} ${name}`)
+    if (SLOW_WHEN === `${phase} ${name}`) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
     if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
       killed = true
       process.kill(pidOf(KILL_SHARD), 'SIGKILL')

@@ -66,6 +66,14 @@ export const errors = {
   user_not_exist: { status: 404, meaning: 'The user does not exist' },
   role_not_exist: { status: 404, meaning: 'The role does not exist' },
   action_not_exist: { status: 404, meaning: 'The action does not exist' },
+  trace_not_exist: {
+    status: 404,
+    meaning: 'There is no trace of the handover; the message says why, and it will not come',
+  },
+  trace_not_ready: {
+    status: 409,
+    meaning: 'The role has moved less than 3 seconds ago: the trace of the handover comes soon',
+  },
   endpoint_not_exist: { status: 404, meaning: 'The database has no endpoint of its own' },
   module_not_exist: { status: 404, meaning: 'The module does not exist' },
   module_in_use: { status: 406, meaning: 'A database uses the module' },

@@ -15,6 +15,7 @@ import { createDatabase, getDatabase } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
 import { followEvents } from './events.ts'
 import { giveCommand } from './give-command.ts'
+import { getHandoverTrace } from './handover-trace.ts'
 import { authorizeUser, getJwks, logOut, refreshToken } from './identity/authorize-user.ts'
 import { addPassword, removePassword, setPassword } from './identity/passwords.ts'
 import { createRole, deleteRole, getRole, listRoles, updateRole } from './identity/roles.ts'
@@ -131,6 +132,7 @@ export const operations = {
   listDatabaseActions,
   listActionsV2,
   getActionV2,
+  getHandoverTrace,
   followAction,
   retryAction,
   finalizeAction,

@@ -6,6 +6,7 @@ import { EndpointId, Slot } from './endpoint-id.ts'
 import { giveUpBlocked } from './give-up-blocked.ts'
 import { HoldResult } from './hold-result.ts'
 import { prepareEndpoint } from './prepare-endpoint.ts'
+import { readTape } from './read-tape.ts'
 import { TakenScripts } from './taken-scripts.ts'
 import { reportTraffic } from './traffic.ts'
 
@@ -281,5 +282,6 @@ export const proxyOperations = {
   takeScripts,
   switchEndpoint,
   releaseEndpoint,
+  readTape,
   listClients,
 }

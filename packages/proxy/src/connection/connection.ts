@@ -4,6 +4,7 @@ import type { Command } from '../remembered/command.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 import type { KnownScripts } from '../remembered/known-scripts.ts'
 import type { Count, Timed } from '../traffic/count-traffic.ts'
+import type { Tape } from '../traffic/tape.ts'
 import type { Ahead } from './ahead.ts'
 import type { Allowance } from './allowance.ts'
 import type { Caching } from './caching.ts'
@@ -146,6 +147,7 @@ export interface Owner {
   /** Whether its engine asks clients to sign in; null: not known yet. */
   readonly logins: { asked: boolean | null }
   readonly count: Count
+  readonly tape: Tape
   /** Learns the scripts that clients give their engines. */
   readonly scripts: KnownScripts
   readonly barrier: PublishBarrier

@@ -34,6 +34,7 @@ import type { Others } from '../listen/others.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { type Count, createCount } from '../traffic/count-traffic.ts'
+import type { TapePart } from '../traffic/recording.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
 /** One address for the clients of a database, and the connections that came there. */
@@ -71,6 +72,8 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   release(slot?: number, hasFailed?: boolean): void
   /** Whether all groups are held, or only the group that has this slot. */
   isHeld(slot?: number): boolean
+  /** What was counted around the last handover, or around that of the group of `slot`; null: there was none lately. */
+  readTape(slot?: number): TapePart | null
   report(): EndpointView
   clients(query: ClientQuery): ClientList
 }
@@ -158,6 +161,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     switchTo: (address, _, others, generation) => upstream.switchTo(address, others, generation),
     release: (_, hasFailed) => upstream.release(hasFailed),
     isHeld: () => upstream.isHeld,
+    readTape: upstream.tape.read,
     clients: (query) => listClients(presentIn(upstream.connections), query),
     report: () => ({
       host: wanted.host,

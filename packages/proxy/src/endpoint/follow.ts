@@ -53,7 +53,9 @@ function serve(state: UpstreamState, connection: Connection): void {
 export function serveAgain(state: UpstreamState, connection: Connection): void {
   const before = connection.link?.sent ?? 0
   resume(connection)
-  state.resumed += Math.max(0, (connection.link?.sent ?? before) - before)
+  const requests = Math.max(0, (connection.link?.sent ?? before) - before)
+  state.resumed += requests
+  state.tape.served(connection, requests)
 }
 
 /** Lets a held connection go on: at the new address, if it has not followed the last switch yet. */

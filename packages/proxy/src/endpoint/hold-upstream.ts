@@ -26,8 +26,12 @@ export async function holdUpstream(
   if (state.hold === null) {
     const isSilent = (each: Connection) => leavesSilent || longRequests.isSilent(each)
     state.hold = createHold(connections, () => void giveUpIfServed(state), isSilent)
+    state.tape.begin()
     state.givenUp.join()
-    for (const connection of connections) state.hold.take(connection)
+    for (const connection of connections) {
+      if (connection.stash.length > 0) state.tape.waits(connection)
+      state.hold.take(connection)
+    }
   }
   state.hold.renew(deadlineMs)
   const mine = state.hold
@@ -42,6 +46,7 @@ export function letGo(state: UpstreamState): void {
   if (state.hold === null) return
   endHold(state, state.hold)
   state.hold = null
+  state.tape.letGo()
   // Not connections that still have to move: their engine does not have the role any more.
   for (const connection of state.connections) if (!isLate(connection)) proceed(state, connection)
 }

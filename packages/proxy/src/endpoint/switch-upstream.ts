@@ -41,6 +41,7 @@ export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<
   const { clients, longestMs } = hold.waited()
   const waited = { clients, requests: state.resumed, longestWaitMs: longestMs }
   const heldMs = endHold(state, hold)
+  state.tape.moved(heldMs)
   state.following = letOthersFollow(state, arranged, goal.others)
   const closed = [...first, ...asking].filter(({ mode }) => mode === 'closed').length
   return { moved: first.length + asking.length - closed, later, closed, heldMs, ...waited }

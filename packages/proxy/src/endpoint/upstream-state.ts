@@ -9,6 +9,7 @@ import type { LongRequests } from '../handover/long-requests.ts'
 import type { Target } from '../handover/open-link.ts'
 import type { OverdueReplies } from '../handover/overdue-replies.ts'
 import type { Seen } from '../listen/seen.ts'
+import type { Tape } from '../traffic/tape.ts'
 
 /**
  * The state of an upstream, by which of its fields are not null:
@@ -37,6 +38,7 @@ export interface UpstreamState {
   readonly generations: CursorGenerations
   readonly cursors: CursorsNow
   readonly barrier: PublishBarrier
+  readonly tape: Tape
   hold: Hold | null
   isGoing: boolean
   switching: Promise<SwitchResult> | null

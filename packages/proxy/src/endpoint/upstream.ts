@@ -16,6 +16,7 @@ import { addressText } from '../listen/address-text.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { Others } from '../listen/others.ts'
 import { createSeen, type Seen } from '../listen/seen.ts'
+import { createTape, type Tape } from '../traffic/tape.ts'
 import { follow, openFirstLink, proceed } from './follow.ts'
 import { type HoldTimes, holdUpstream, letGo } from './hold-upstream.ts'
 import { type Goal, switchUpstream } from './switch-upstream.ts'
@@ -29,6 +30,7 @@ export interface Upstream extends Disposable {
   readonly connections: ReadonlySet<Connection>
   readonly isHeld: boolean
   readonly seen: Seen
+  readonly tape: Pick<Tape, 'read'>
   /** The addresses of connections that have not moved yet, for a while after the switch. */
   readonly behind: readonly Behind[]
   /** Takes a connection that is being opened; it has a link soon, or is closed with an error. */
@@ -72,7 +74,7 @@ export function createUpstream(
   generations: CursorGenerations = createGenerations(),
 ): Upstream {
   const state = createState(first, tls, events, generations)
-  const { connections, owner, seen, longRequests, overdueReplies, givenUp } = state
+  const { connections, owner, seen, tape, longRequests, overdueReplies, givenUp } = state
   return {
     get address() {
       return state.address
@@ -80,14 +82,14 @@ export function createUpstream(
     get isHeld() {
       return state.hold !== null
     },
-    ...{ owner, connections, seen },
+    ...{ owner, connections, seen, tape },
     get behind() {
       const isOver = performance.now() - state.switchedMs > BEHIND_MS
       return isOver ? [] : behindOf(connections, addressText(state.address))
     },
     add(connection) {
       connections.add(connection)
-      state.hold?.waits(connection)
+      noteWaiting(state, connection)
       void openFirstLink(state, connection)
     },
     prepare: (to) => prepareLinks(connections, { ...targetOf(state), ...to }, events.admission),
@@ -136,9 +138,10 @@ function createState(
   const connections = new Set<Connection>()
   const longRequests = createLongRequests(connections)
   const barrier: PublishBarrier = { isOn: false }
-  const owner = createOwner(() => state, events, { barrier, gate: longRequests.gate })
+  const tape = createTape()
+  const owner = createOwner(() => state, events, { barrier, tape, gate: longRequests.gate })
   const state: UpstreamState = {
-    ...{ address, tls, connections, owner, longRequests, generations, barrier },
+    ...{ address, tls, connections, owner, longRequests, generations, barrier, tape },
     ...{ followers: new Set(), seen: createSeen(), cursors: createCursorsNow(generations) },
     overdueReplies: createOverdueReplies(() => targetOf(state), connections, owner.onError),
     givenUp: createGivenUp(connections, (connection) => proceed(state, connection)),
@@ -148,14 +151,23 @@ function createState(
   return state
 }
 
+function noteWaiting({ hold, tape }: UpstreamState, connection: Connection): void {
+  hold?.waits(connection)
+  tape.waits(connection)
+}
+
 /** The events that connections report to their upstream. `stateOf`: the state exists once connections do. */
 function createOwner(
   stateOf: () => UpstreamState,
   { count, allowance, scripts, onCut, onLogin, onClosed }: UpstreamEvents,
-  own: Pick<Owner, 'barrier' | 'gate'>,
+  own: Pick<Owner, 'barrier' | 'tape' | 'gate'>,
 ): Owner {
   return {
-    ...{ era: 0, count, allowance, scripts, onCut, onLogin, ...own },
+    ...{ era: 0, count, allowance, scripts, onLogin, ...own },
+    onCut: (connection) => {
+      own.tape.noteCut()
+      onCut(connection)
+    },
     logins: { asked: null },
     onQuiet: (connection) => {
       const state = stateOf()
@@ -168,7 +180,7 @@ function createOwner(
     },
     onWaiting: (connection) => {
       const state = stateOf()
-      state.hold?.waits(connection)
+      noteWaiting(state, connection)
       void follow(state, connection)
     },
     onClosed: (connection) => {

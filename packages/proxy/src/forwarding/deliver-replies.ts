@@ -203,14 +203,22 @@ function takeReply(connection: Connection, link: Link): boolean {
   }
   if (head === undefined) {
     if (connection.login.is !== 'confirmed') learnLogin(connection, link, '')
-    link.answered += 1
+    countReply(connection, link)
     return false
   }
   if (head.isOwn) return takeOwn(connection, link, head)
   if (connection.login.is !== 'confirmed') learnLogin(connection, link, head.command.name)
-  link.answered += 1
+  countReply(connection, link)
   strikeOut(link)
   return takeNoted(connection, link, head)
+}
+
+/** A request of the client is answered. */
+function countReply({ owner }: Connection, link: Link): void {
+  const { tape } = owner
+  link.answered += 1
+  tape.replies += 1
+  if (link.replies.type === ERROR) tape.errors += 1
 }
 
 function isMessage(word: string): boolean {

@@ -1,4 +1,4 @@
-import { type Address, type EndpointSpec, Refusal } from '@fairlead/api'
+import { type Address, BUCKET_MS, type EndpointSpec, Refusal } from '@fairlead/api'
 import { type InTurn, isSameAddress } from '@fairlead/engine'
 import { whyUnreachable } from '../handover/why-unreachable.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
@@ -66,6 +66,13 @@ export function createProxyHandlers(parts: Parts): ProxyHandlers {
     releaseEndpoint: async ({ params: { id }, body: { slot } }) => {
       await find(id).release(slot)
       return endpoints.report(id)
+    },
+    readTape: async ({ params: { id }, query: { slot } }) => {
+      const tape = await find(id).readTape(slot)
+      if (tape === null) return { tape }
+      const { first, beganMs, heldMs, replies, held, errors } = tape
+      const counts = { replies: [...replies], held: [...held], errors: [...errors] }
+      return { tape: { leadMs: beganMs - first * BUCKET_MS, heldMs, ...counts } }
     },
     listClients: async ({ params: { id }, query }) => find(id).clients(query),
   }

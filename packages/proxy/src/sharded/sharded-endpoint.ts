@@ -57,7 +57,6 @@ export async function openShardedEndpoint(
     get wanted() {
       return { ...wanted, upstream: home(), shards: shardsNow() }
     },
-    know: addresses.know,
     prepare(address, slot) {
       addresses.alsoKnow(address)
       return upstreamOf(slot ?? 0).prepare(address)
@@ -84,8 +83,9 @@ export async function openShardedEndpoint(
     release(slot, hasFailed) {
       for (const upstream of concerned(slot)) upstream.release(hasFailed)
     },
+    readTape: (slot) => upstreamOf(slot ?? 0).tape.read(),
     isHeld: (slot) => concerned(slot).every(({ isHeld }) => isHeld),
-    ...{ forgetScripts: scripts.forget, renewTls: listener.renewTls },
+    ...{ know: addresses.know, forgetScripts: scripts.forget, renewTls: listener.renewTls },
     clients: (query) => listClients(presentIn(routers), query),
     report: () => ({
       ...{ host: wanted.host, port: wanted.port, upstream: home(), shards: shardsNow() },

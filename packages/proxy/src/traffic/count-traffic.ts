@@ -8,7 +8,7 @@ interface LinkCounts {
 
 /** Of a client's connection. */
 interface Counted {
-  readonly owner: { readonly count: Count }
+  readonly owner: { readonly count: Count; readonly tape: { note(nowMs: number): void } }
   readonly timed: Timed
   readonly link: LinkCounts | null
   readonly blocked: boolean
@@ -82,10 +82,12 @@ export function noteForwarded(
 
 /** Replies have come: `bytes` of them. */
 export function noteReplies({ owner, timed }: Counted, link: LinkCounts, bytes: number): void {
-  const { count } = owner
+  const { count, tape } = owner
+  const now = performance.now()
   count.bytesOut += bytes
+  tape.note(now)
   if (timed.at === 0 || timed.link !== link || link.answered < timed.at) return
-  const microseconds = (performance.now() - timed.sinceMs) * 1_000
+  const microseconds = (now - timed.sinceMs) * 1_000
   const bucket = latencyBucket(microseconds)
   count.latencies[bucket] = (count.latencies[bucket] ?? 0) + timed.requests
   count.latencyUs += microseconds * timed.requests

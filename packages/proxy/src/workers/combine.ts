@@ -1,6 +1,7 @@
 import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
 import type { EndpointView } from '../endpoint/endpoint.ts'
 import { firstNotDrained } from '../handover/first-not-drained.ts'
+import type { TapePart } from '../traffic/recording.ts'
 
 /** Combines the reports of the parts of an endpoint. There is at least one part. */
 
@@ -80,6 +81,24 @@ export function combineClients(limit: number, parts: readonly ClientList[]): Cli
   return {
     connections: sum(parts, ({ connections }) => connections),
     clients: clients.toSorted((a, b) => a.connectedAt - b.connectedAt).slice(0, limit),
+  }
+}
+
+/** Buckets that begin at the same moment are added. */
+export function combineTapes(parts: readonly (TapePart | null)[]): TapePart | null {
+  const tapes = parts.filter((part) => part !== null)
+  if (tapes.length === 0) return null
+  const first = Math.min(...tapes.map((tape) => tape.first))
+  const length = most(tapes, (tape) => tape.first + tape.replies.length) - first
+  const add = (of: (tape: TapePart) => readonly number[]) =>
+    Array.from({ length }, (_, n) => sum(tapes, (tape) => of(tape)[n + first - tape.first] ?? 0))
+  return {
+    first,
+    beganMs: Math.min(...tapes.map(({ beganMs }) => beganMs)),
+    heldMs: most(tapes, ({ heldMs }) => heldMs),
+    replies: add(({ replies }) => replies),
+    held: add(({ held }) => held),
+    errors: add(({ errors }) => errors),
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import { createCutLog, type Log } from '../listen/cut-log.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
 import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
+import type { TapePart } from '../traffic/recording.ts'
 
 /** Opens endpoints: in this thread, or in several others. */
 export interface EndpointHost extends AsyncDisposable {
@@ -30,6 +31,8 @@ export interface HostedEndpoint extends AsyncDisposable {
   release(slot?: number): void | Promise<void>
   /** New clients are shown this certificate. */
   renewTls(tls: NonNullable<EndpointSpec['tls']>): void | Promise<void>
+  /** What was counted around the last handover; null: there was none lately. */
+  readTape(slot?: number): TapePart | null | Promise<TapePart | null>
   report(): EndpointView | Promise<EndpointView>
   clients(query: ClientQuery): ClientList | Promise<ClientList>
 }

@@ -11,6 +11,7 @@ import type { EndpointView, HoldTimes } from '../endpoint/endpoint.ts'
 import type { Calm } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
+import type { TapePart } from '../traffic/recording.ts'
 
 /** The orders of the main thread to a worker, and their answers. */
 export interface Orders {
@@ -42,6 +43,10 @@ export interface Orders {
   }
   readonly 'renew tls': { readonly ask: NonNullable<EndpointSpec['tls']>; readonly answer: null }
   readonly report: { readonly ask: null; readonly answer: EndpointView }
+  readonly 'read tape': {
+    readonly ask: { readonly slot: number | undefined }
+    readonly answer: TapePart | null
+  }
   readonly 'is held': { readonly ask: { readonly slot: number | undefined }; readonly answer: boolean }
   readonly clients: { readonly ask: ClientQuery; readonly answer: ClientList }
 }

@@ -7,7 +7,14 @@ import type { Admission } from '../listen/admission.ts'
 import type { Log } from '../listen/cut-log.ts'
 import { MOST_SCRIPT_BYTES } from '../remembered/known-scripts.ts'
 import { mustBeAlone, mustBeFree } from './claim-port.ts'
-import { combineClients, combineHolds, combineScripts, combineSwitches, combineViews } from './combine.ts'
+import {
+  combineClients,
+  combineHolds,
+  combineScripts,
+  combineSwitches,
+  combineTapes,
+  combineViews,
+} from './combine.ts'
 import type { EndpointHost, HostedEndpoint } from './endpoint-host.ts'
 import type { OrderName, Orders } from './messages.ts'
 import { type ProxyWorker, startWorker } from './start-worker.ts'
@@ -174,6 +181,9 @@ function createFannedOut(
     },
     async renewTls(tls) {
       await toAll('renew tls', tls)
+    },
+    async readTape(slot) {
+      return combineTapes(await toAll('read tape', { slot }))
     },
     report: view,
     async clients(query) {

@@ -107,6 +107,8 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
       return null
     case 'is held':
       return find(id).isHeld(order.ask.slot)
+    case 'read tape':
+      return find(id).readTape(order.ask.slot)
     case 'report':
       return find(id).report()
     case 'clients':

@@ -104,10 +104,14 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
   })
   expect(some('')).toBe(40)
   expect(await old.admin('EXISTS n')).toBe(':0\r\n')
-  const { moved, later, closed } = await proxy.client.switchEndpoint({ params, body: { upstream } })
+  const switched = await proxy.client.switchEndpoint({ params, body: { upstream } })
+  const { moved, later, closed, heldMs } = switched
   expect({ all: moved + later, closed }).toEqual({ all: 40, closed: 0 })
   await until(() => clients.every((client) => client.text() !== ''))
   expect(await engine.admin('GET n')).toBe('$2\r\n40\r\n')
+  const { tape } = await proxy.client.readTape({ params, query: {} })
+  expect(tape?.heldMs).toBe(heldMs)
+  expect(Math.max(...(tape?.held ?? []))).toBe(40)
   const { commands, ...report } = (await reportOf(params)) ?? { commands: 0 }
   expect(report).toMatchObject({ state: 'serving', repoints: 1, failedHolds: 0, errors: 0, upstream })
   expect(commands).toBeGreaterThanOrEqual(120)

@@ -2,6 +2,7 @@ import {
   followAction,
   getAction,
   getActionV2,
+  getHandoverTrace,
   listActions,
   listActionsV2,
   listDatabaseActions,
@@ -43,6 +44,11 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
   )
 
   mount(getAction, async ({ params }, caller) => toWire(await show(params.uid, caller), caller.user))
+
+  mount(getHandoverTrace, async ({ params: { uid, n } }, caller) => {
+    await show(uid, caller)
+    return actions.trace(uid, n)
+  })
 
   mount(getActionV2, async ({ params }, caller) => toWireV2(await show(params.uid, caller)))
 

@@ -1,4 +1,4 @@
-import { Refusal } from '@fairlead/api'
+import { type HandoverTrace, Refusal } from '@fairlead/api'
 import { may, type Principal } from '../core/identity/access.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
 import type { ActionEvent } from '../core/state/action-event.ts'
@@ -10,6 +10,7 @@ import { actionEventsStore } from './action-events-store.ts'
 import { type ActionsQuery, actionsStore } from './actions-store.ts'
 import { createDatabaseViews, type DatabaseActionView } from './database-views.ts'
 import { followAction } from './follow-action.ts'
+import { readTrace } from './read-trace.ts'
 
 /** An action as people see it: of a database, or of the catalogue of modules. */
 export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
@@ -18,6 +19,8 @@ export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly 
 export interface Actions {
   /** Throws Refusal action_not_exist. */
   get(uid: string): Promise<ActionView>
+  /** What clients saw of its handover number `n`, from 1 on. Throws Refusal trace_not_exist or trace_not_ready. */
+  trace(uid: string, n: number): Promise<HandoverTrace>
   /** The database that an action is about; undefined where there is no such action of a database. */
   databaseOf(uid: string): Promise<number | undefined>
   /** Those that this user may see, the newest first. */
@@ -59,6 +62,8 @@ export function createActions({
       if (ofModule !== undefined) return { of: 'module', action: ofModule }
       throw new Refusal('action_not_exist', `action ${uid} does not exist`)
     },
+
+    trace: (uid, n) => readTrace({ uid, n }, store.db, now()),
 
     databaseOf: async (uid) => (await actions.get(uid))?.databaseUid,
 

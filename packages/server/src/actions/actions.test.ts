@@ -1,10 +1,13 @@
+import { Refusal } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
 import { signInLimited } from '../../test/sign-in-limited.ts'
 import { steadyGoal } from '../core/state/database.ts'
 import { databasesStore, type NewDatabase } from '../databases/databases-store.ts'
 import { actionsStore } from './actions-store.ts'
+import { handoverTapesStore } from './handover-tapes-store.ts'
 import { handoversStore } from './handovers-store.ts'
+import { readTrace } from './read-trace.ts'
 
 const database = (name: string): NewDatabase => ({
   name,
@@ -79,6 +82,16 @@ beforeAll(async () => {
       fullSyncs: 0,
     }
     await handovers.close(id, { from: 1, to: 2, ...proof, at: minute(2) }, minute(2))
+    // Of action 0: the first has a trace, the second has none, the third was interrupted.
+    const parts = { hold: 1, pause: 2, equal: 1, promote: 3, release: 2 }
+    const began = { holdAt: Date.parse(minute(2)), moveAfterMs: 1.5 }
+    for (const seen of [{ began, heldMs: 10 }, { began, heldMs: 11 }, { recovered: true }]) {
+      const of = await handovers.intend({ ...intent, actionUid: 'action-0' })
+      await handovers.close(of.id, { from: 1, to: 2, ...proof, parts, ...seen, at: minute(2) }, minute(2))
+      const counts = { replies: [7, 0, 8], held: [0, 2, 0], errors: [0, 0, 1] }
+      if (seen.heldMs === 10)
+        await handoverTapesStore(db).keep(of.id, { leadMs: 2_504, heldMs: 10, ...counts })
+    }
   })
   admin = await fairlead.signIn('admin', adminPassword)
   limited = await signInLimited(fairlead, admin, { management: 'db_viewer', uids: ['1'] })
@@ -171,6 +184,40 @@ test('a user whose role is limited to databases sees the actions of those', asyn
   ]) {
     expect(await get(path, limited)).toMatchObject({ status: 403, body: { error_code: 'forbidden' } })
   }
+})
+
+test('the trace of a handover has the marks of its certificate; where there is none, an error says why', async () => {
+  const trace = (uid: string, n: number | string, auth = admin) =>
+    get(`/v1/actions/${uid}/handovers/${n}/trace`, auth)
+  expect(await trace('action-0', 1, limited)).toMatchObject({
+    status: 200,
+    body: {
+      ...{ action_uid: 'action-0', handover: 1, group: null, from: '1', to: '2', bucket_ms: 10 },
+      t0: new Date(Date.parse(minute(2)) - 2_504).toISOString(),
+      ...{ replies: [7, 0, 8], held: [0, 2, 0], errors: [0, 0, 1] },
+      marks: {
+        ...{ hold: { from: 2_504, to: 2_505 }, pause: { from: 2_505.5, to: 2_507.5 } },
+        ...{ equal: { from: 2_507.5, to: 2_508.5 }, promote: { from: 2_508.5, to: 2_511.5 } },
+        release: { from: 2_511.5, to: 2_513.5 },
+      },
+    },
+  })
+  const refused = async (...of: Parameters<typeof trace>) => {
+    const { status, body } = await trace(...of)
+    return [status, body['error_code']]
+  }
+  await fairlead.withStore(async ({ db }) => {
+    const soon = Date.parse(minute(2)) + 2_000
+    const code = (cause: unknown) => (cause instanceof Refusal ? cause.code : cause)
+    expect(await readTrace({ uid: 'action-0', n: 2 }, db, soon).catch(code)).toBe('trace_not_ready')
+  })
+  expect(await refused('action-0', 2)).toEqual([404, 'trace_not_exist'])
+  expect(await refused('action-0', 3)).toEqual([404, 'trace_not_exist'])
+  expect(await refused('action-0', 4)).toEqual([404, 'trace_not_exist'])
+  expect(await refused('action-2', 1)).toEqual([404, 'trace_not_exist'])
+  expect(await refused('none', 1)).toEqual([404, 'action_not_exist'])
+  expect(await refused('action-0', 0)).toEqual([400, 'invalid_request'])
+  expect(await refused('action-3', 1, limited)).toEqual([403, 'forbidden'])
 })
 
 test('an action that ended is shown in full, without secrets', async () => {

@@ -12,6 +12,12 @@ import { StoredCertificate } from '../store/stored-values.ts'
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
+/** A handover that has moved the role. */
+export interface Certified {
+  readonly id: number
+  readonly certificate: Certificate
+}
+
 type Intent = Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>
 
 /** What is known of each handover: intended, released, closed with or without a certificate. */
@@ -21,6 +27,8 @@ export interface HandoversStore {
   last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
   /** Certificates of an action, in the order in which they were given. */
   certificates(actionUid: string): Promise<readonly Certificate[]>
+  /** The handovers of these certificates. */
+  certified(actionUid: string): Promise<readonly Certified[]>
   intend(intent: Intent): Promise<Handover>
   /** The same of many actions at once, by their uid; those without any are not in it. */
   certificatesOf(actionUids: readonly string[]): Promise<ReadonlyMap<string, readonly Certificate[]>>
@@ -54,6 +62,7 @@ export function handoversStore(db: Db): HandoversStore {
       return new Map(rows.map((row) => [row.group_number, fromRow(row)]))
     },
     certificates: async (actionUid) => (await certificatesOf(db, [actionUid])).get(actionUid) ?? [],
+    certified: async (actionUid) => (await certifiedOf(db, [actionUid])).get(actionUid) ?? [],
     certificatesOf: (actionUids) => certificatesOf(db, actionUids),
     async intend(intent) {
       const id = await nextId(db, 'handover')
@@ -101,6 +110,14 @@ async function certificatesOf(
   db: Db,
   actionUids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Certificate[]>> {
+  const certified = await certifiedOf(db, actionUids)
+  return new Map([...certified].map(([uid, of]) => [uid, of.map(({ certificate }) => certificate)]))
+}
+
+async function certifiedOf(
+  db: Db,
+  actionUids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Certified[]>> {
   if (actionUids.length === 0) return new Map()
   const rows = await db
     .selectFrom('handovers')
@@ -111,7 +128,10 @@ async function certificatesOf(
     .execute()
   const byAction = Map.groupBy(rows, (row) => row.action_uid ?? '')
   return new Map(
-    [...byAction].map(([uid, of]) => [uid, of.map((row) => certificateOf(row.certificate ?? '', row.id))]),
+    [...byAction].map(([uid, of]) => [
+      uid,
+      of.map(({ id, certificate }) => ({ id, certificate: certificateOf(certificate ?? '', id) })),
+    ]),
   )
 }
 

@@ -10,7 +10,7 @@ export const copiedTables = [
   ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'sessions', 'settings'] as const),
   ...(['audit', 'audit_segments'] as const),
   ...(['databases', 'groups', 'shards', 'actions', 'action_lanes', 'action_events', 'handovers'] as const),
-  'changes',
+  ...(['handover_tapes', 'changes'] as const),
   ...(['modules', 'module_actions', 'statistics'] as const),
 ] satisfies readonly (keyof Tables)[]
 type Table = (typeof copiedTables)[number]

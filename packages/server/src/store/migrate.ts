@@ -25,6 +25,7 @@ import * as traceOfAction from './migrations/0023-trace-of-action.ts'
 import * as sessions from './migrations/0024-sessions.ts'
 import * as oneOrderOfEvents from './migrations/0025-one-order-of-events.ts'
 import * as lists from './migrations/0026-lists.ts'
+import * as tapesOfHandovers from './migrations/0027-tapes-of-handovers.ts'
 import type { Db } from './store.ts'
 
 /** Numbered, forward only. The name is the order. */
@@ -55,6 +56,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0024-sessions': sessions,
   '0025-one-order-of-events': oneOrderOfEvents,
   '0026-lists': lists,
+  '0027-tapes-of-handovers': tapesOfHandovers,
 }
 
 /** Brings the schema of `db` up to date. Throws when a newer Fairlead wrote it, or a migration fails: then it is as it was before that one. */

@@ -85,6 +85,7 @@ export const StoredCertificate = Type.Object({
   waited: Type.Optional(
     Type.Object({ clients: Type.Number(), requests: Type.Number(), longestMs: Type.Number() }),
   ),
+  began: Type.Optional(Type.Object({ holdAt: Type.Number(), moveAfterMs: Type.Number() })),
   recovered: Type.Boolean(),
   fullSyncs: Type.Union([Type.Number(), Type.Null()]),
   at: Type.String(),

@@ -138,12 +138,10 @@ function handoversOf(world: World, alive: Alive): HandoversOnRecord {
   return {
     open: (_, group) => alive(() => world.teams[group]?.handovers.find(({ closed }) => !closed)),
     last: () =>
-      alive(
-        () =>
-          new Map(
-            world.teams.flatMap((team) => [lastHandover(team) ?? []].flat().map((one) => [one.group, one])),
-          ),
-      ),
+      alive(() => {
+        const each = world.teams.flatMap((team) => lastHandover(team) ?? [])
+        return new Map(each.map((one) => [one.group, one]))
+      }),
     intend: (intent) =>
       alive(() => {
         const handover = {
@@ -165,6 +163,7 @@ function handoversOf(world: World, alive: Alive): HandoversOnRecord {
       }),
     release: (id) => alive(() => change(id, { released: true })),
     close: (id, certificate) => alive(() => change(id, { certificate, released: true, closed: true })),
+    keepTape: unasked,
   }
 }
 

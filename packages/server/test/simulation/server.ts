@@ -86,6 +86,7 @@ const proxyWithoutEndpoints: TurnPorts['proxy'] = {
   }),
   ...{ putEndpoint: unasked, removeEndpoint: unasked, holdEndpoint: unasked, releaseEndpoint: unasked },
   ...{ switchEndpoint: unasked, prepareEndpoint: unasked, takeScripts: unasked, giveUpBlocked: unasked },
+  readTape: unasked,
 }
 
 function agentOf(world: World, refuse: () => void): TurnPorts['agent'] {

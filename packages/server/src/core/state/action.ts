@@ -121,6 +121,8 @@ export interface Certificate {
   readonly parts?: HandoverParts
   /** How clients of the endpoint waited; absent also without an endpoint. */
   readonly waited?: WaitedClients
+  /** When the hold began, by the server's clock (Unix milliseconds), and how long after that the move did. Absent also without an endpoint. */
+  readonly began?: { readonly holdAt: number; readonly moveAfterMs: number }
   /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound, or null. */
   readonly recovered: boolean
   /** Null until every follower resumed the stream. */

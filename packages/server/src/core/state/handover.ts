@@ -1,5 +1,5 @@
 import type { Certificate } from './action.ts'
-import type { Standby } from './topology.ts'
+import type { ObservedGroup, Standby } from './topology.ts'
 
 /** A handover on record: the intent before the first command, then the result. */
 export interface Handover {
@@ -30,4 +30,21 @@ export function longestWriteStopMs(
 ): number | null {
   const sinceMs = nowMs - Date.parse(intendedAt)
   return sinceMs < 0 ? null : sinceMs
+}
+
+/** How long after the hold of a handover its tape is complete, with a margin for the time until the record. A tape itself ends after 2.5 s. */
+export const TAPED_FOR_MS = 2_700
+/** How long the proxy is asked for a tape. */
+const ASKED_FOR_MS = 60_000
+
+/** Undefined: no endpoint has counted it, or it is too old. `now`: Unix milliseconds. */
+export function tapeDue(
+  { id, certificate }: Pick<Handover, 'id' | 'certificate'>,
+  now: number,
+): ObservedGroup['tapeDue'] {
+  if (certificate?.began === undefined || certificate.heldMs === null) return undefined
+  const { heldMs, began } = certificate
+  // If the clock was set back meanwhile, it counts as old.
+  const ageMs = Math.abs(now - began.holdAt - heldMs)
+  return ageMs > ASKED_FOR_MS ? undefined : { handover: id, heldMs, ageMs }
 }

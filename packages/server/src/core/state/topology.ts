@@ -27,6 +27,8 @@ export interface ObservedGroup {
   readonly handover: OpenHandover | null
   /** The shard that handed over last, and its state then; null before the first handover of an action. */
   readonly standby: Standby | null
+  /** The last handover if the proxy may have its tape: how long clients were held, by which it is known, and the time since then. */
+  readonly tapeDue?: { readonly handover: number; readonly heldMs: number; readonly ageMs: number }
   /** The limits that the database grants to each of its shards. */
   readonly limits: Limits
   readonly node: NodeRoom

@@ -63,9 +63,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   const successorAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
   await clients.giveUpBlocked()
+  const [began, holdAt] = [time.elapsed(), ports.now()]
   // Counted from before the hold: the hold ends later than this, and so does the pause.
-  const until = time.elapsed() + ORDER_WITHIN_MS
-  const began = time.elapsed()
+  const until = began + ORDER_WITHIN_MS
   const held = await clients.hold()
   const holdMs = held === null ? 0 : msSince(began, time)
   if (held !== null && 'why' in held) {
@@ -92,7 +92,8 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return moved.hopeless ? { kind: 'hopeless', code, why } : { kind: 'not yet', code, why, afterMs: CALM_MS }
   }
   await record.cut(held?.cut ?? 0)
-  await finishHandover(role, { ...moved, hold: holdMs, waited: held?.waited() ?? null }, ports)
+  const start = { holdAt, moveAfterMs: Math.round((moved.began - began) * 100) / 100 }
+  await finishHandover(role, { ...moved, hold: holdMs, began: start, waited: held?.waited() ?? null }, ports)
   return { kind: 'done' }
 }
 
@@ -101,10 +102,16 @@ const SCRIPTS_MS = 200
 /** The pause after an attempt that held clients without moving the role. */
 const CALM_MS = 3_000
 
+interface HandedOver extends Omit<Moved, 'began'> {
+  readonly hold: number
+  readonly waited: WaitedClients | null
+  readonly began: NonNullable<Certificate['began']>
+}
+
 /** Step 6. The record comes first: clients that connect to the shard itself ask for it there. */
 async function finishHandover(
   { primary, successor, others, build, successorRecord, group, from, to, inCluster }: RoleToMove,
-  moved: Moved & { readonly hold: number; readonly waited: WaitedClients | null },
+  moved: HandedOver,
   ports: HandoverPorts,
 ): Promise<void> {
   const { effect, record, now } = ports
@@ -127,6 +134,7 @@ async function finishHandover(
     parts:
       moved.heldMs === null ? { ...moved.parts, hold: 0, release: 0 } : { ...moved.parts, hold: moved.hold },
     ...(moved.heldMs !== null && moved.waited !== null && { waited: moved.waited }),
+    ...(moved.heldMs !== null && { began: moved.began }),
     recovered: false,
     fullSyncs: null,
     at: new Date(now()).toISOString(),

@@ -68,7 +68,7 @@ export async function moveRoleInCluster(
       untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),
     ])
     const { replid, keys } = equal
-    return { replid, offset: still.offset, keys, writeStopMs, heldMs, parts: parts.all() }
+    return { replid, offset: still.offset, keys, writeStopMs, heldMs, parts: parts.all(), began }
   } finally {
     await primary.call('CONFIG', 'SET', PING_SETTING, period)
   }

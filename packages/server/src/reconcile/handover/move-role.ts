@@ -58,6 +58,8 @@ export interface Moved {
   readonly heldMs: number | null
   /** How long each part took, in milliseconds. */
   readonly parts: Omit<HandoverParts, 'hold'>
+  /** When the first of them began, in Time.elapsed. */
+  readonly began: number
 }
 
 /** The role has not moved, and the primary still serves. `hopeless`: trying again would not help. */
@@ -118,7 +120,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   )
   const writeStopMs = msSince(began, time)
   const heldMs = await parts.lap('release', group.takeClients())
-  return { ...pointOf(frozen), keys: equal.keys, writeStopMs, heldMs, parts: parts.all() }
+  return { ...pointOf(frozen), keys: equal.keys, writeStopMs, heldMs, parts: parts.all(), began }
 }
 
 function notMet(frozen: Point, held: Point): NotMoved {

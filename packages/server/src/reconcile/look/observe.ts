@@ -12,7 +12,7 @@ import {
 import { nodesToSee } from '../../core/plan/nodes-to-see.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { limitsOf } from '../../core/state/engine-memory.ts'
-import type { Handover } from '../../core/state/handover.ts'
+import { type Handover, tapeDue } from '../../core/state/handover.ts'
 import { addressOnRecord, plainAddress } from '../../core/state/shard-addresses.ts'
 import type {
   ClusterView,
@@ -75,12 +75,17 @@ export async function observe(
 function describeHandover(
   last: Handover | undefined,
   now: number,
-): Pick<ObservedGroup, 'handover' | 'standby'> {
+): Pick<ObservedGroup, 'handover' | 'standby' | 'tapeDue'> {
   if (last === undefined) return { handover: null, standby: null }
   const { from, to, released, closed, intendedAt, standby } = last
   // If the clock was set back meanwhile, it counts as old: otherwise it would count as young for as long as the clock was set back.
   const ageMs = Math.abs(now - Date.parse(intendedAt))
-  return { handover: closed ? null : { from, to, released, ageMs }, standby }
+  const due = tapeDue(last, now)
+  return {
+    handover: closed ? null : { from, to, released, ageMs },
+    standby,
+    ...(due !== undefined && { tapeDue: due }),
+  }
 }
 
 /** A database and all its shards on record. */

@@ -10,6 +10,7 @@ import { allowedBy, unrestricted } from '../../core/state/orders.ts'
 import { findGroup, type Goal, type ObservedDatabase, type Step } from '../../core/state/topology.ts'
 import { keepWithinReach } from '../carry-over/keep-within-reach.ts'
 import { keepEndpoint } from '../clients/endpoints.ts'
+import { keepTapes } from '../clients/keep-tapes.ts'
 import { keepWritesGoing } from '../handover/keep-writes-going.ts'
 import { observe } from '../look/observe.ts'
 import { endReservations, keepHistory } from '../records/keep-records.ts'
@@ -104,6 +105,7 @@ export async function planTurn(
     ports.log.warn({ err: cause, database: uid }, 'the endpoint could not be brought to its wanted state')
   })
   const lanes = planLanes({ database, action, goal, seen }, memory, ports.now())
+  await keepTapes(database, seen, lanes, ports, memory)
   await noteObstacle({ database, action }, lanes, ports)
   if (action !== undefined) await noteAction(action, seen, lanes, memory, ports)
   return { began, database, action, goal, seen, lanes }

@@ -5,6 +5,7 @@ import type {
   DatabaseRecords,
   EndpointProxy,
   EngineConnections,
+  HandoverRecords,
   NodeAgent,
   ShardRecords,
 } from '../turn/ports.ts'
@@ -16,5 +17,6 @@ export type TurnPorts = StepPorts &
   ActionRecords<'get' | 'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
   NodeAgent<'putLimits' | 'putShardCertificate' | 'readBaseline'> &
-  EndpointProxy<'removeEndpoint'> &
+  EndpointProxy<'removeEndpoint' | 'readTape'> &
+  HandoverRecords<'keepTape'> &
   EngineConnections<'connect' | 'acknowledge'>

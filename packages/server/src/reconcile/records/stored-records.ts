@@ -1,5 +1,6 @@
 import { actionLanesStore } from '../../actions/action-lanes-store.ts'
 import { actionsStore } from '../../actions/actions-store.ts'
+import { handoverTapesStore } from '../../actions/handover-tapes-store.ts'
 import { handoversStore } from '../../actions/handovers-store.ts'
 import { auditStore } from '../../audit/audit-store.ts'
 import { fairlead } from '../../core/identity/audit-record.ts'
@@ -120,6 +121,7 @@ function handoverRecords(db: Db, write: Write): HandoversOnRecord {
       }),
     release: (id) => write((within) => handoversStore(within).release(id)),
     close: (id, certificate, at) => write((within) => handoversStore(within).close(id, certificate, at)),
+    keepTape: (id, tape) => write((within) => handoverTapesStore(within).keep(id, tape)),
   }
 }
 

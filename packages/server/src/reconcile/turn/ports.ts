@@ -1,3 +1,4 @@
+import type { HandoverTape } from '@fairlead/api'
 import type { Logger } from 'pino'
 import type { LimitBefore } from '../../core/carry-over/sync-room.ts'
 import type { AuditEvent } from '../../core/identity/audit-record.ts'
@@ -208,4 +209,6 @@ export interface HandoversOnRecord {
   certify(handover: Handover, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
   close(id: number, certificate: Certificate | null, at: string): Promise<void>
+  /** What the endpoint counted around it. */
+  keepTape(id: number, tape: HandoverTape): Promise<void>
 }

@@ -1,0 +1,127 @@
+import { BUCKET_MS, TAPE_LEAD_BUCKETS } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { keyOf, makeCluster } from '../../test/sharded-stage.ts'
+import { dial, makePair, newest, type RawClient, until } from '../../test/stage.ts'
+import type { TapePart } from './recording.ts'
+
+/** When requests were sent and answered, in milliseconds since the start of the machine. */
+interface Asked {
+  readonly sentMs: number
+  readonly gotMs: number
+}
+
+const nowMs = () => Number(process.hrtime.bigint()) / 1e6
+
+/** The client's own record of one request. */
+async function ask(client: RawClient, line: string, answer: string): Promise<Asked> {
+  const sentMs = nowMs()
+  await client.ask(line, answer)
+  return { sentMs, gotMs: nowMs() }
+}
+
+/** Up to the end of each bucket, a tape has all replies that clients had got by then, and none to a request that was sent later. */
+function expectAgreement(
+  { first, ...counts }: TapePart,
+  record: readonly Asked[],
+  of: 'replies' | 'errors' = 'replies',
+): void {
+  let counted = 0
+  for (const [n, more] of counts[of].entries()) {
+    counted += more
+    const end = (first + n + 1) * BUCKET_MS
+    const within = record.filter(({ sentMs }) => sentMs >= first * BUCKET_MS)
+    expect(counted).toBeGreaterThanOrEqual(within.filter(({ gotMs }) => gotMs < end).length)
+    expect(counted).toBeLessThanOrEqual(record.filter(({ sentMs }) => sentMs < end).length)
+  }
+}
+
+const most = (counts: readonly number[]) => Math.max(...counts)
+
+test('a tape has what clients saw before, in and after a handover: replies, requests that waited, errors', async () => {
+  await using pair = await makePair(newest, newest)
+  const { endpoint } = pair
+  await using one = await dial(pair.port)
+  await using other = await dial(pair.port)
+  const record: Asked[] = []
+  const before = endpoint.report().traffic.bytesIn
+  for (let n = 0; n < 30; n += 1) record.push(await ask(one, 'SET key value', '+OK\r\n'))
+  expect((await endpoint.hold({ deadlineMs: 60_000 })).drained).toBe(true)
+  expect(endpoint.readTape()).toBe(null)
+  const sentMs = nowMs()
+  one.send('INCR n\r\n'.repeat(3))
+  other.send('INCR m\r\n')
+  await until(() => endpoint.report().traffic.bytesIn - before === 30 * 15 + 4 * 8)
+  await pair.moveRole()
+  const { heldMs, requests } = await endpoint.switchTo({ host: '127.0.0.1', port: pair.primary().port })
+  await one.gets(':1\r\n:2\r\n:3\r\n')
+  await other.gets(':1\r\n')
+  const gotMs = nowMs()
+  record.push(...Array.from({ length: 4 }, () => ({ sentMs, gotMs })))
+  const refused = await ask(
+    other,
+    'LPUSH key value',
+    '-WRONGTYPE Operation against a key holding the wrong kind of value\r\n',
+  )
+
+  const tape = endpoint.readTape()
+  if (tape === null) throw new Error('there is no tape')
+  expectAgreement(tape, [...record, refused])
+  expectAgreement(tape, [refused], 'errors')
+  expect(tape.heldMs).toBe(heldMs)
+  expect([most(tape.held), requests]).toEqual([4, 4])
+  const at = (ms: number) => Math.floor(ms / BUCKET_MS) - tape.first
+  // They waited from their arrival until the hold ended, and not in other buckets.
+  const waiting = [...tape.held.keys()].filter((n) => tape.held[n] !== 0)
+  expect(waiting[0]).toBeGreaterThanOrEqual(at(sentMs))
+  expect(waiting.at(-1)).toBeLessThanOrEqual(at(gotMs))
+  expect(waiting).toHaveLength((waiting.at(-1) ?? 0) - (waiting[0] ?? 0) + 1)
+  // Two and a half seconds before, and after.
+  expect(at(tape.beganMs)).toBe(TAPE_LEAD_BUCKETS)
+  const heldFor = Math.floor(heldMs / BUCKET_MS)
+  expect(tape.replies.length - 2 * TAPE_LEAD_BUCKETS).toBeGreaterThanOrEqual(heldFor)
+})
+
+test('without clients a tape has only zeros, and a hold without a switch leaves none', async () => {
+  await using pair = await makePair(newest, newest)
+  const { endpoint } = pair
+  expect((await endpoint.hold({ deadlineMs: 60_000 })).drained).toBe(true)
+  endpoint.release()
+  expect(endpoint.readTape()).toBe(null)
+  await pair.handOver()
+  const tape = endpoint.readTape()
+  expect(tape?.replies.length).toBeGreaterThan(2 * TAPE_LEAD_BUCKETS)
+  expect(
+    [tape?.replies, tape?.held, tape?.errors].flatMap((counts) => counts?.filter((n) => n !== 0)),
+  ).toEqual([])
+})
+
+test('a client that is closed counts as an error', async () => {
+  await using pair = await makePair(newest, newest)
+  await using client = await dial(pair.port)
+  await client.ask('PING', '+PONG\r\n')
+  await pair.handOver()
+  const sentMs = nowMs()
+  client.send('*1\r\n$nonsense\r\n')
+  await until(() => client.ended())
+  const tape = pair.endpoint.readTape()
+  if (tape === null) throw new Error('there is no tape')
+  expectAgreement(tape, [{ sentMs, gotMs: nowMs() }], 'errors')
+})
+
+test('of a sharded database each group has its own tape', async () => {
+  await using cluster = await makeCluster({ withReplicas: true })
+  const { endpoint } = cluster
+  await using client = await dial(cluster.port)
+  const record: Asked[] = []
+  for (let n = 0; n < 10; n += 1)
+    for (const [group, key] of keyOf.entries()) {
+      const asked = await ask(client, `SET ${key} value`, '+OK\r\n')
+      if (group === 1) record.push(asked)
+    }
+  await cluster.handOver(1)
+  record.push(await ask(client, `SET ${keyOf[1]} value`, '+OK\r\n'))
+  const [first, second, third] = cluster.shards.map((shard) => endpoint.readTape(shard.first))
+  expect([first, third]).toEqual([null, null])
+  if (second == null) throw new Error('the group has no tape')
+  expectAgreement(second, record)
+})

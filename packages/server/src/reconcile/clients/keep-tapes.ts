@@ -1,0 +1,59 @@
+import { ApiError } from '@fairlead/api'
+import type { Database } from '../../core/state/database.ts'
+import { endpointName } from '../../core/state/endpoint-name.ts'
+import { TAPED_FOR_MS } from '../../core/state/handover.ts'
+import type { Lane } from '../../core/state/lane.ts'
+import type { ObservedDatabase, ObservedGroup } from '../../core/state/topology.ts'
+import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
+import type { EndpointProxy, HandoverRecords } from '../turn/ports.ts'
+import type { TurnMemory } from '../turn/turn-memory.ts'
+import { slotOf } from './endpoints.ts'
+
+type TapingPorts = EndpointProxy<'readTape'> & HandoverRecords<'keepTape'>
+
+/**
+ * Takes what the endpoint has counted around the last handover of each group, when it is complete, or when the role is about to move again. The proxy has
+ * it for two minutes; a proxy that was replaced meanwhile has nothing, and the handover stays without.
+ */
+export async function keepTapes(
+  database: Database,
+  { groups }: ObservedDatabase,
+  lanes: readonly Lane[],
+  ports: TapingPorts,
+  memory: Pick<TurnMemory, 'notes' | 'again'>,
+): Promise<void> {
+  for (const { group, tapeDue } of groups) {
+    if (tapeDue === undefined) continue
+    const [what, id] = [`tape of ${database.uid} group ${group}`, String(tapeDue.handover)]
+    if (memory.notes.get(what) === id) continue
+    if (tapeDue.ageMs < TAPED_FOR_MS && !movesAgain(group, lanes)) memory.again(what)
+    else if (await take(database, group, tapeDue, ports)) memory.notes.set(what, id)
+    else memory.again(what)
+  }
+}
+
+/** False: the proxy does not answer just now. */
+async function take(
+  database: Database,
+  group: number,
+  { handover, heldMs }: NonNullable<ObservedGroup['tapeDue']>,
+  { proxy, handovers }: TapingPorts,
+): Promise<boolean> {
+  try {
+    const params = { id: endpointName(database.uid) }
+    const { tape } = await proxy.readTape({ params, query: slotOf(database, group) })
+    // Another one is of a move that no handover of ours has made.
+    if (tape !== null && tape.heldMs === heldMs) await handovers.keepTape(handover, tape)
+    return true
+  } catch (cause) {
+    if (cause instanceof ProxyUnreachable) return false
+    if (cause instanceof ApiError) return true
+    throw cause
+  }
+}
+
+function movesAgain(group: number, lanes: readonly Lane[]): boolean {
+  return lanes.some(
+    (lane) => lane.group === group && lane.verdict.kind === 'do' && lane.verdict.step.kind === 'hand-over',
+  )
+}
