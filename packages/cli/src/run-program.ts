@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { exitCodes, printExitCodes } from './output/exit-codes.ts'
 import { withoutOrders } from './output/without-orders.ts'
+import { addActionsCommands } from './tree/add-actions-commands.ts'
+import { addDatabasesCommands } from './tree/add-databases-commands.ts'
 import { addEnginesCommands } from './tree/add-engines-commands.ts'
 import { addLoginCommands } from './tree/add-login-commands.ts'
 import { addModulesCommands } from './tree/add-modules-commands.ts'
@@ -61,6 +63,8 @@ export function createProgram(settings: Settings): Command {
     .showHelpAfterError('(fairlead --help lists the commands)')
     .addHelpText('after', '\nExit codes: fairlead help exit-codes')
   addLoginCommands(program, settings)
+  addDatabasesCommands(program, settings)
+  addActionsCommands(program, settings)
   addPartCommands(program, settings)
   addEnginesCommands(program, settings)
   addModulesCommands(program, settings)

@@ -1,0 +1,113 @@
+import type { Body, createDatabase as createOperation } from '@fairlead/api'
+import type { CommonOptions, Context } from '../link/open-context.ts'
+import { firstLine } from '../output/ask.ts'
+import { CommandFault } from '../output/command-fault.ts'
+import { printOne } from '../output/print-answer.ts'
+import { databaseColumns } from './describe-database.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+type Request = Body<typeof createOperation>
+
+/** The options of `databases create`. What has an option here is a field of the API; all others are set by `--set`. */
+export interface CreateOptions extends CommonOptions {
+  readonly memory: number
+  readonly engine?: string
+  readonly replication?: boolean
+  readonly shards?: number
+  readonly clusterProtocol?: boolean
+  readonly persistence?: string
+  readonly aofPolicy?: string
+  readonly snapshot: readonly string[]
+  readonly eviction?: string
+  readonly port?: number
+  readonly tls?: boolean
+  readonly module: readonly string[]
+  readonly passwordFile?: string
+  readonly passwordStdin?: boolean
+  readonly set: readonly string[]
+  /** Commander: `--no-wait` makes it false. */
+  readonly wait: boolean
+}
+
+/** Creates a database, and waits until it serves. */
+export async function createDatabase(context: Context, name: string, options: CreateOptions): Promise<void> {
+  const { terminal, answer } = context
+  const body = { ...(await requestOf(name, options)), ...setFields(options.set) }
+  const link = await context.link()
+  const created = await link.api.createDatabase({ body })
+  const { uid, action_uid: action } = created
+  if (options.wait && action !== undefined) await waitForEnd(context, action, `${name} was not created`)
+  const row = options.wait ? await link.api.getDatabase({ params: { uid } }) : created
+  printOne(terminal, { row, columns: databaseColumns, nameOf: (database) => database.name }, answer)
+  if (terminal.outIsTerminal && answer.form === 'table')
+    terminal.say(`How clients sign in: fairlead databases credentials ${name}\n`)
+}
+
+/** The server checks all words, and names those that there are. */
+async function requestOf(name: string, options: CreateOptions): Promise<Request> {
+  const { engine, shards, clusterProtocol, aofPolicy, snapshot, eviction, port } = options
+  const password = await passwordOf(options)
+  return {
+    ...{ name, memory_size: options.memory },
+    ...(engine !== undefined && { engine_version: engine }),
+    ...(options.replication === true && { replication: true }),
+    ...(shards !== undefined && { shards_count: shards, ...(shards > 1 && { sharding: true }) }),
+    ...(clusterProtocol === true && { sharding: true, oss_cluster: true }),
+    ...(options.persistence !== undefined && { data_persistence: options.persistence }),
+    ...(aofPolicy !== undefined && { aof_policy: aofPolicy }),
+    ...(snapshot.length > 0 && { snapshot_policy: snapshot.map(readSnapshot) }),
+    ...(eviction !== undefined && { eviction_policy: eviction }),
+    ...(port !== undefined && { port }),
+    ...(options.tls === true && { tls_mode: 'enabled' }),
+    ...(options.module.length > 0 && { module_list: options.module.map(readModule) }),
+    ...(password !== undefined && { authentication_engine_pass: password }),
+  } as Request
+}
+
+async function passwordOf({ passwordFile, passwordStdin }: CreateOptions): Promise<string | undefined> {
+  if (passwordFile !== undefined) {
+    const { readFile } = await import('node:fs/promises')
+    return firstLine(await readFile(passwordFile, 'utf8'))
+  }
+  if (passwordStdin !== true) return undefined
+  const { text } = await import('node:stream/consumers')
+  return firstLine(await text(process.stdin))
+}
+
+/** "60:1000": after 60 seconds, if there were 1000 writes. */
+function readSnapshot(text: string): { readonly secs: number; readonly writes: number } {
+  const [, secs, writes] = /^(\d+):(\d+)$/.exec(text) ?? []
+  if (secs === undefined)
+    throw new CommandFault('usage', `--snapshot: ${text} is not seconds and writes; write it like 60:1000`)
+  return { secs: Number(secs), writes: Number(writes) }
+}
+
+/** "search", "search@2.8.4", "search@2.8.4=MAXSEARCHRESULTS 100". */
+function readModule(text: string): object {
+  const [, name, version, args] = /^([^@=]+)(?:@([^=]+))?(?:=(.*))?$/s.exec(text) ?? []
+  if (name === undefined)
+    throw new CommandFault(
+      'usage',
+      `--module: ${text} is no module; write it like NAME, NAME@VERSION or NAME=ARGUMENTS`,
+    )
+  return {
+    module_name: name,
+    ...(version !== undefined && { semantic_version: version }),
+    ...(args !== undefined && { module_args: args }),
+  }
+}
+
+/** Fields of the request as "field=json"; a value that is no JSON is a text. */
+export function setFields(given: readonly string[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, field, value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
+      if (field === undefined) throw new CommandFault('usage', `--set: ${text} is not field=value`)
+      try {
+        return [field, JSON.parse(value)]
+      } catch {
+        return [field, value]
+      }
+    }),
+  )
+}

@@ -1,0 +1,179 @@
+import { ApiError } from '@fairlead/api/lean'
+import type { CommonOptions, Context } from '../link/open-context.ts'
+import { CommandFault } from '../output/command-fault.ts'
+import { printList, printOne } from '../output/print-answer.ts'
+import { databaseColumns, detailColumns } from './describe-database.ts'
+import { findDatabase } from './find-database.ts'
+
+/** The options of `databases list`, checked by the server. */
+export interface ListOptions extends CommonOptions {
+  readonly search?: string
+  readonly engineVersion?: string
+  readonly status?: string
+  readonly upgradable?: boolean
+  readonly sort?: string
+  readonly limit?: number
+}
+
+type ListQuery = NonNullable<Parameters<Api['listDatabases']>[0]['query']>
+type Api = Awaited<ReturnType<Context['link']>>['api']
+
+/** Of a longer list, so many at a time. */
+const PAGE = 500
+
+/** Prints the databases that the user may see. */
+export async function listDatabases(context: Context, options: ListOptions): Promise<void> {
+  const { api } = await context.link()
+  const { search, engineVersion, status, sort, limit = Number.POSITIVE_INFINITY } = options
+  const query = {
+    ...(search !== undefined && { q: search }),
+    ...(engineVersion !== undefined && { engine_version: engineVersion }),
+    ...(status !== undefined && { status }),
+    ...(sort !== undefined && { sort }),
+    limit: Math.min(PAGE, limit),
+  } as ListQuery // the server checks the words, and names those that there are
+  const rows = []
+  for await (const page of api.listDatabases.pages({ query })) {
+    rows.push(...page.filter(({ upgradable_to }) => options.upgradable !== true || upgradable_to != null))
+    if (rows.length >= limit) break
+  }
+  const isChosen = search ?? engineVersion ?? status ?? options.upgradable
+  printList(
+    context.terminal,
+    {
+      rows: rows.slice(0, limit),
+      columns: databaseColumns,
+      nameOf: ({ name }) => name,
+      empty:
+        isChosen === undefined
+          ? 'There is no database yet: fairlead databases create NAME'
+          : 'There is none of these.',
+    },
+    context.answer,
+  )
+}
+
+/** Prints one database. */
+export async function showDatabase(context: Context, word: string): Promise<void> {
+  const link = await context.link()
+  const { uid } = await findDatabase(link, word)
+  const row = await link.api.getDatabase({ params: { uid } })
+  printOne(context.terminal, { row, columns: detailColumns, nameOf: ({ name }) => name }, context.answer)
+}
+
+/** Asks as a client would whether a database can be used; if it cannot, the exit code is 1. */
+export async function showAvailability(context: Context, word: string): Promise<void> {
+  const link = await context.link()
+  const { uid, name } = await findDatabase(link, word)
+  try {
+    const row = await link.api.getAvailability({ params: { uid } })
+    const columns = [{ name: 'available', value: () => true }]
+    printOne(context.terminal, { row, columns, nameOf: () => name }, context.answer)
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || !unavailable.includes(cause.code)) throw cause
+    throw new CommandFault('failed', `clients cannot use ${name} now: ${cause.message}`, { code: cause.code })
+  }
+}
+
+const unavailable: readonly string[] = ['bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound']
+
+/** Prints what clients sign in with. Off a terminal it needs `--reveal`: what is printed there is kept by others. */
+export async function showCredentials(
+  context: Context,
+  word: string,
+  { reveal }: { readonly reveal?: boolean },
+): Promise<void> {
+  if (!context.terminal.outIsTerminal && reveal !== true)
+    throw new CommandFault('usage', 'this prints a password, and stdout is no terminal', {
+      next: 'say it: --reveal',
+    })
+  const link = await context.link()
+  const { uid, name } = await findDatabase(link, word)
+  const row = await link.api.getCredentials({ params: { uid } })
+  const [first] = row.endpoints
+  const scheme = row.tls_mode === 'enabled' ? 'rediss' : 'redis'
+  const place = first === undefined ? '' : `${first.dns_name}:${first.port}`
+  printOne(
+    context.terminal,
+    {
+      row,
+      nameOf: () => name,
+      columns: [
+        { name: 'endpoint', value: () => place },
+        { name: 'username', value: ({ username }) => username },
+        { name: 'password', value: ({ password }) => password },
+        { name: 'tls', value: ({ tls_mode }) => tls_mode },
+        {
+          name: 'url',
+          value: ({ password }) => `${scheme}://default:${encodeURIComponent(password)}@${place}`,
+        },
+      ],
+    },
+    context.answer,
+  )
+}
+
+/** Prints the clients that are connected to the endpoint of a database. */
+export async function listClients(
+  context: Context,
+  word: string,
+  { limit }: { readonly limit?: number },
+): Promise<void> {
+  const link = await context.link()
+  const { uid } = await findDatabase(link, word)
+  const query = limit === undefined ? {} : { limit }
+  const { clients, connections } = await link.api.listEndpointClients({ params: { uid }, query })
+  printList(
+    context.terminal,
+    {
+      rows: clients,
+      nameOf: ({ client }) => client,
+      empty: 'No client is connected.',
+      columns: [
+        { name: 'client', value: ({ client }) => client },
+        { name: 'connected_at', value: ({ connected_at }) => connected_at },
+        { name: 'name', value: ({ name }) => name },
+        { name: 'user', value: ({ user }) => user },
+        { name: 'held', value: ({ held }) => held },
+        { name: 'via', value: ({ via }) => via.map(({ shard }) => shard).join(' '), isWide: true },
+      ],
+    },
+    context.answer,
+  )
+  if (connections > clients.length) context.terminal.say(`${connections - clients.length} more: --limit\n`)
+}
+
+/** Prints the builds that a database could go to, and what is in the way of the others. */
+export async function listTargets(context: Context, word: string): Promise<void> {
+  const link = await context.link()
+  const { uid } = await findDatabase(link, word)
+  const rows = await link.api.listUpgradeTargets({ params: { uid } })
+  printList(
+    context.terminal,
+    {
+      rows,
+      nameOf: ({ engine, engine_version }) => `${engine}-${engine_version}`,
+      columns: [
+        { name: 'engine', value: ({ engine, engine_version }) => `${engine} ${engine_version}` },
+        {
+          name: 'possible',
+          value: ({ possible }) => possible,
+          shown: ({ possible, current }) => (current ? 'runs it' : possible ? 'yes' : 'no'),
+          style: ({ possible }) => (possible ? 'good' : 'warn'),
+        },
+        {
+          name: 'recommended',
+          value: ({ recommended }) => recommended,
+          shown: ({ recommended }) => (recommended ? 'yes' : ''),
+        },
+        { name: 'known_holes', value: ({ known_holes }) => known_holes.length },
+        {
+          name: 'in_the_way',
+          value: ({ current, obstacles }) =>
+            current ? '' : obstacles.map(({ message }) => message).join(' · '),
+        },
+      ],
+    },
+    context.answer,
+  )
+}

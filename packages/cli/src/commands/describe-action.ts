@@ -1,0 +1,73 @@
+import type { Action } from '@fairlead/api'
+import { actionOutcomes, actionPhases } from '@fairlead/api/lean'
+import type { Column } from '../output/print-answer.ts'
+import { showTime } from '../output/show-time.ts'
+import type { Style } from '../output/terminal.ts'
+
+const kinds: Readonly<Record<Action['name'], string>> = {
+  SMCreateBDB: 'create',
+  SMUpgradeBDB: 'upgrade',
+  SMDeleteBDB: 'delete',
+  SMUploadModule: 'upload module',
+  SMDeleteModule: 'delete module',
+}
+
+/** What a list of actions shows of each; `names` has those of databases by uid. */
+export function actionColumns(names: ReadonlyMap<number, string>): readonly Column<Action>[] {
+  return [
+    { name: 'uid', value: ({ action_uid }) => action_uid },
+    { name: 'kind', value: ({ name }) => kinds[name] },
+    { name: 'database', value: ({ bdb_uid, object_name }) => names.get(bdb_uid ?? 0) ?? object_name },
+    { name: 'phase', value: ({ phase, outcome }) => outcome ?? phase, shown: labelOf, style: styleOf },
+    {
+      name: 'progress',
+      value: ({ progress }) => progress,
+      shown: ({ progress }) => `${Math.floor(progress)} %`,
+    },
+    { name: 'goal', value: ({ goal }) => (goal === null ? '' : `${goal.engine} ${goal.engine_version}`) },
+    {
+      name: 'began',
+      value: ({ began_time, creation_time }) => began_time ?? creation_time,
+      shown: ({ began_time, creation_time }, terminal) =>
+        showTime(Date.parse(began_time ?? creation_time), terminal),
+    },
+    { name: 'by', value: ({ requested_by }) => requested_by, isWide: true },
+    { name: 'waits_for', value: ({ waiting_for }) => waiting_for, isWide: true },
+  ]
+}
+
+/** What is shown of one action besides. */
+export function actionDetails(name: string): readonly Column<Action>[] {
+  const known = actionColumns(new Map()).map(({ isWide: _, ...column }) => column)
+  return [
+    ...known.map((column) => (column.name === 'database' ? { ...column, value: () => name } : column)),
+    { name: 'from', value: ({ from }) => (from === null ? '' : `${from.engine} ${from.engine_version}`) },
+    { name: 'error', value: ({ error }) => error ?? '', style: () => 'bad' },
+    { name: 'way_back_until', value: ({ window_ends }) => window_ends },
+    { name: 'handovers', value: ({ certificates }) => certificates.map(certificateLine).join(' · ') },
+    { name: 'warnings', value: ({ warnings }) => warnings.join(' · '), style: () => 'warn' },
+    {
+      name: 'orders',
+      value: ({ orders }) =>
+        Object.entries(orders)
+          .filter(([, { ok }]) => ok)
+          .map(([order]) => order)
+          .join(' '),
+    },
+  ]
+}
+
+/** The phase in words; of an action that has ended, its outcome. */
+export function labelOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): string {
+  return outcome === null ? actionPhases[phase].label : actionOutcomes[outcome].label
+}
+
+/** "1 -> 11, writes stood still 2.85 ms". */
+export function certificateLine({ from, to, write_stop_ms }: Action['certificates'][number]): string {
+  return `${from} -> ${to}, writes stood still ${write_stop_ms === null ? 'for an unknown time' : `${Number(write_stop_ms.toFixed(2))} ms`}`
+}
+
+function styleOf({ phase, outcome }: Action): Style | undefined {
+  if (outcome !== null) return outcome === 'completed' ? 'good' : 'bad'
+  return phase === 'stuck' ? 'bad' : phase === 'ready' || phase === 'paused' ? 'warn' : undefined
+}

@@ -1,0 +1,70 @@
+import type { Database } from '@fairlead/api'
+import type { Column } from '../output/print-answer.ts'
+import { showBytes } from '../output/show-quantity.ts'
+import type { Style } from '../output/terminal.ts'
+
+/** What a list of databases shows of each. */
+export const databaseColumns: readonly Column<Database>[] = [
+  { name: 'uid', value: ({ uid }) => uid, isWide: true },
+  { name: 'name', value: ({ name }) => name },
+  {
+    name: 'status',
+    value: ({ status }) => status,
+    shown: ({ status }, { glyphs }) => `${glyphs.dot} ${status}`,
+    style: ({ status }) => styleOf(status),
+  },
+  { name: 'engine', value: ({ engine, engine_version }) => `${engine} ${engine_version}` },
+  {
+    name: 'goes_to',
+    value: ({ upgradable_to: to }) => (to ? `${to.engine} ${to.engine_version}` : ''),
+    shown: ({ upgradable_to: to }) => to?.engine_version ?? '',
+  },
+  {
+    name: 'groups',
+    value: (row) => groupsOf(row, 'x'),
+    shown: (row, { glyphs }) => groupsOf(row, glyphs.by),
+  },
+  {
+    name: 'endpoint',
+    value: ({ endpoints: [first] }) => (first === undefined ? '' : `${first.dns_name}:${first.port}`),
+    shown: ({ endpoints: [first] }) => (first === undefined ? '' : `:${first.port}`),
+  },
+  {
+    name: 'memory',
+    value: ({ memory_size }) => memory_size,
+    shown: ({ memory_size }) => (memory_size === 0 ? 'no limit' : showBytes(memory_size)),
+    isWide: true,
+  },
+  { name: 'persistence', value: ({ data_persistence }) => data_persistence, isWide: true },
+  { name: 'created', value: ({ created_time }) => created_time, isWide: true },
+]
+
+/** What is shown of one database besides. */
+export const detailColumns: readonly Column<Database>[] = [
+  ...databaseColumns.map(({ isWide: _, ...column }) => column),
+  { name: 'status_reason', value: ({ status_reason }) => status_reason, style: () => 'warn' },
+  { name: 'eviction', value: ({ eviction_policy }) => eviction_policy },
+  { name: 'tls', value: ({ tls_mode }) => tls_mode },
+  { name: 'cluster_protocol', value: ({ oss_cluster }) => oss_cluster },
+  {
+    name: 'modules',
+    value: ({ module_list }) =>
+      module_list.map(({ module_name, semantic_version }) => `${module_name} ${semantic_version}`).join(', '),
+  },
+  { name: 'shards', value: ({ shard_list }) => shard_list.join(' ') },
+  { name: 'action', value: ({ action_uid }) => action_uid ?? '' },
+]
+
+/** "redis 7.0.15". */
+export function buildOf({ engine, engine_version }: Pick<Database, 'engine' | 'engine_version'>): string {
+  return `${engine} ${engine_version}`
+}
+
+function groupsOf({ shards_count, replication }: Database, by: string): string {
+  return `${shards_count}${by}${replication ? 2 : 1}`
+}
+
+function styleOf(status: Database['status']): Style {
+  if (status === 'active') return 'good'
+  return status === 'recovery' || status === 'creation-failed' ? 'bad' : 'warn'
+}

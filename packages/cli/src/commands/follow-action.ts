@@ -1,0 +1,124 @@
+import type { Action, ActionEvent, ActionLane, LanePatch } from '@fairlead/api'
+import type { Link } from '../link/open-link.ts'
+
+/** How far an action is followed: until all groups are ready, until the goal serves everywhere, or to its end. */
+export const waits = ['ready', 'served', 'finalized'] as const
+/** One of them. */
+export type Wait = (typeof waits)[number]
+
+/** Why it was followed no further. */
+export type Stopped = 'reached' | 'time' | 'interrupted' | 'terminated'
+
+/** The outcome of following: the action as it was last, and why it was followed no further. */
+export interface Seen {
+  readonly action: Action
+  readonly stopped: Stopped
+}
+
+/** What hears of an action while it is followed: each event, and what the action then is. */
+export type OnEvent = (action: Action, event: ActionEvent) => void
+
+/**
+ * Follows an action from its first event on. A server that goes away is waited for; Ctrl-C and SIGTERM end the following, never the action.
+ */
+export async function followAction(
+  { api }: Pick<Link, 'api'>,
+  uid: string,
+  options: { readonly wait: Wait; readonly withinMs?: number | undefined; readonly gone?: AbortSignal },
+  onEvent: OnEvent = () => undefined,
+): Promise<Seen> {
+  using stop = listenForStop(options)
+  let now = await api.getAction({ params: { uid } })
+  let replayed = beforeAll(now)
+  try {
+    for await (const event of api.followAction({ params: { uid } }, { signal: stop.signal })) {
+      replayed = applyEvent(replayed, event)
+      onEvent(replayed, event)
+      if (!isReached(options.wait, replayed)) continue
+      // What is told again may have been undone since.
+      now = await api.getAction({ params: { uid } })
+      if (isReached(options.wait, now)) return { action: now, stopped: 'reached' }
+    }
+    now = await api.getAction({ params: { uid } })
+    return { action: now, stopped: 'reached' }
+  } catch (cause) {
+    const stopped = stop.why()
+    if (stopped === undefined) throw cause
+    return { action: replayed, stopped }
+  }
+}
+
+/** Whether an action has come as far as it is waited for. */
+export function isReached(wait: Wait, { phase, outcome }: Pick<Action, 'phase' | 'outcome'>): boolean {
+  if (outcome !== null) return true
+  if (wait === 'finalized') return false
+  return phase === 'window' || phase === 'finishing' || (wait === 'ready' && phase === 'ready')
+}
+
+/** The signals of this process, and the time, as one signal. */
+function listenForStop({
+  withinMs,
+  gone,
+}: {
+  readonly withinMs?: number | undefined
+  readonly gone?: AbortSignal
+}): Disposable & { readonly signal: AbortSignal; readonly why: () => Stopped | undefined } {
+  const stop = new AbortController()
+  let why: Stopped | undefined
+  const end = (reason: Stopped) => () => {
+    why ??= reason
+    stop.abort(new Error(reason))
+  }
+  const handlers = [['SIGINT', end('interrupted')] as const, ['SIGTERM', end('terminated')] as const]
+  for (const [signal, handler] of handlers) process.on(signal, handler)
+  const timer = withinMs === undefined ? undefined : setTimeout(end('time'), withinMs)
+  gone?.addEventListener('abort', end('interrupted'), { once: true })
+  return {
+    signal: stop.signal,
+    why: () => why,
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      for (const [signal, handler] of handlers) process.off(signal, handler)
+    },
+  }
+}
+
+/** The action before its first event. */
+function beforeAll(action: Action): Action {
+  return {
+    ...action,
+    ...{ phase: 'queued', outcome: null, status: 'pending', progress: 0, state: '', hold_reason: null },
+    ...{ waiting_for: '', waiting: null, window_ends: null, began_time: null, ended_time: null },
+    ...{ certificates: [], warnings: [], lanes: [], paused: false, needs_person: false },
+  }
+}
+
+function applyEvent(action: Action, event: ActionEvent): Action {
+  if (event.type === 'action') {
+    const { seq: _, type: __, time: ___, ...changed } = event
+    return { ...action, ...changed }
+  }
+  if (event.type === 'lanes') return { ...action, lanes: applyLanes(action.lanes ?? [], event.lanes) }
+  const { certificate } = event
+  // It comes again when its full syncs are counted.
+  const others = action.certificates.filter(({ at, to }) => at !== certificate.at || to !== certificate.to)
+  return { ...action, certificates: [...others, certificate] }
+}
+
+function applyLanes(lanes: readonly ActionLane[], patches: readonly LanePatch[]): ActionLane[] {
+  const changed = new Map(lanes.map((lane) => [lane.group, lane]))
+  for (const { steps, steps_count, ...patch } of patches) {
+    const before = changed.get(patch.group) ?? newLane(patch.group)
+    const list = [...before.steps]
+    for (const [place, step] of Object.entries(steps ?? {})) list[Number(place)] = step
+    changed.set(patch.group, { ...before, ...patch, steps: list.slice(0, steps_count ?? list.length) })
+  }
+  return [...changed.values()].toSorted((a, b) => a.group - b.group)
+}
+
+function newLane(group: number): ActionLane {
+  return {
+    ...{ group, state: 'waiting', handed_over: false, waiting: null },
+    ...{ steps: [], steps_left_out: 0, sync: null, lag_bytes: null },
+  }
+}

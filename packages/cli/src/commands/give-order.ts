@@ -1,0 +1,93 @@
+import type { Action, OrderName } from '@fairlead/api'
+import { orderWords } from '@fairlead/api/lean'
+import type { CommonOptions, Context } from '../link/open-context.ts'
+import { confirm, confirmByName, type Yes } from '../output/ask.ts'
+import { CommandFault } from '../output/command-fault.ts'
+import { printValue } from '../output/print-answer.ts'
+import { labelOf } from './describe-action.ts'
+import { describeHandover } from './describe-handover.ts'
+import { type Found, findAction } from './find-action.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+/** The options of an order. */
+export interface OrderOptions extends CommonOptions {
+  readonly yes?: Yes
+  /** Commander: `--no-wait` makes it false; undefined where the order has no wait. */
+  readonly wait?: boolean
+}
+
+/** Begin nothing for good, and lose nothing: they are not asked about. */
+const unasked: readonly OrderName[] = ['pause', 'resume']
+/** These lead to the end of the action, which is waited for. */
+const ending: readonly OrderName[] = ['cancel', 'rollback', 'finalize']
+
+/** Gives an order to an action, or to the running one of a database, after its consequence was said. */
+export async function giveOrder(
+  context: Context,
+  order: OrderName,
+  word: string,
+  { yes, wait }: OrderOptions,
+): Promise<void> {
+  const link = await context.link()
+  const found = await findAction(link, word)
+  const { action, name } = found
+  const preview = action.orders[order]
+  if (!preview.ok) throw refused(order, found)
+  const profile = context.target().profile.value
+  if (link.isProtected)
+    await confirmByName(context.terminal, `${preview.consequence}\nOn ${link.place}.`, profile, yes)
+  else if (!unasked.includes(order))
+    await confirm(
+      context.terminal,
+      `${orderWords[order].label} ${name}: ${preview.consequence}\nOn ${link.place}.`,
+      yes,
+    )
+  const given = await link.api[`${order}Action`]({ params: { uid: action.action_uid } }).catch(
+    (cause: unknown) => {
+      throw lookFirst(cause, name)
+    },
+  )
+  const isEnd = ending.includes(order) && wait !== false
+  const after = isEnd
+    ? await waitForEnd(context, given.action_uid, `${orderWords[order].label} of ${name}`)
+    : given
+  sayDone(context, order, name, { before: action, after })
+  if (isEnd && preview.outcome !== null && after.outcome !== preview.outcome)
+    throw new CommandFault('failed', `It ended otherwise than it was ordered: ${labelOf(after)}`)
+}
+
+function refused(order: OrderName, { action, name }: Found): CommandFault {
+  const { error_code, why } = action.orders[order]
+  return new CommandFault(error_code === 'forbidden' ? 'forbidden' : 'refused', why, {
+    ...(error_code !== null && { code: error_code }),
+    next: `look at it: fairlead actions show ${name}`,
+  })
+}
+
+/** The answer was lost: what changes something is not sent again blindly. */
+function lookFirst(cause: unknown, name: string): unknown {
+  if (!(cause instanceof CommandFault) || cause.exit !== 'unreached') return cause
+  return new CommandFault('unreached', `${cause.message}; the order may have been taken`, {
+    next: `look before you give it again: fairlead actions show ${name}`,
+    cause,
+  })
+}
+
+function sayDone(
+  { terminal, answer }: Context,
+  order: OrderName,
+  name: string,
+  { before, after }: { readonly before: Action; readonly after: Action },
+): void {
+  const { form } = answer
+  if (form !== 'table' && form !== 'wide') {
+    terminal.out(form === 'name' ? `${after.action_uid}\n` : printValue(after, form, answer))
+    return
+  }
+  const moved = after.certificates.slice(before.certificates.length)
+  for (const certificate of moved) terminal.out(`${describeHandover(certificate)}\n`)
+  const runs = after.outcome === 'completed' ? after.goal : after.outcome === null ? null : after.from
+  const served = runs === null ? '' : ` ${name} is served by ${runs.engine} ${runs.engine_version}.`
+  terminal.out(`${labelOf(after)}.${served}\n`)
+  if (order === 'retry' && after.outcome === null) terminal.say(`Watch it: fairlead actions show ${name}\n`)
+}

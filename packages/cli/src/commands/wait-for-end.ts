@@ -1,0 +1,19 @@
+import type { Action } from '@fairlead/api'
+import type { Context } from '../link/open-context.ts'
+import { CommandFault } from '../output/command-fault.ts'
+import { followAction } from './follow-action.ts'
+
+/** Waits until an action has ended, and answers it. Throws CommandFault when it failed (`failed` says what then is so), and at Ctrl-C, which does not end the action. */
+export async function waitForEnd(context: Context, uid: string, failed: string): Promise<Action> {
+  const link = await context.link()
+  const { action, stopped } = await followAction(link, uid, {
+    wait: 'finalized',
+    gone: context.terminal.gone,
+  })
+  const next = `look again: fairlead actions show ${uid}`
+  if (stopped === 'interrupted' || stopped === 'terminated')
+    throw new CommandFault(stopped, `It goes on without you (action ${uid}).`, { next })
+  if (action.outcome === 'failed')
+    throw new CommandFault('failed', `${failed}: ${action.error ?? action.waiting_for}`)
+  return action
+}

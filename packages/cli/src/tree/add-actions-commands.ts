@@ -1,0 +1,70 @@
+import { type Command, Option } from 'commander'
+import type { ListOptions } from '../commands/actions.ts'
+import type { OrderOptions } from '../commands/give-order.ts'
+import { readWhole } from '../output/read-quantity.ts'
+import { acting, addClientCommand } from './client-command.ts'
+import type { Settings } from './settings.ts'
+
+const load = () => import('../commands/actions.ts')
+const WORD = 'its uid, or the database that it runs on'
+
+/** The orders, each with what it does. Those that are asked about take `--yes`; those that end the action wait for that. */
+const orders = [
+  { name: 'pause', about: 'begin nothing new in an upgrade', isAsked: false, ends: false },
+  {
+    name: 'resume',
+    about: 'go on after a pause, or after the stop of a supervised upgrade',
+    isAsked: false,
+    ends: false,
+  },
+  { name: 'cancel', about: 'take an upgrade back', isAsked: true, ends: true },
+  {
+    name: 'rollback',
+    about: 'hand the roles back to the old primaries, without loss',
+    isAsked: true,
+    ends: true,
+  },
+  { name: 'finalize', about: 'give up the way back', isAsked: true, ends: true },
+  {
+    name: 'retry',
+    about: 'try the blocked step at once; of a failed upgrade: begin it again',
+    isAsked: true,
+    ends: false,
+  },
+] as const
+
+/** Adds `actions …`. */
+export function addActionsCommands(program: Command, settings: Settings): void {
+  const actions = program
+    .command('actions')
+    .alias('action')
+    .description('what was begun: creations, upgrades, deletions')
+  addClientCommand(actions, 'list', 'list the actions, the newest first')
+    .addOption(
+      new Option('--status <status>', 'those with this status').choices([
+        'pending',
+        'active',
+        'completed',
+        'failed',
+      ]),
+    )
+    .option('--database <database>', 'those of one database')
+    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
+    .action(
+      acting<ListOptions>(settings, async (context, options) => (await load()).listActions(context, options)),
+    )
+  addClientCommand(actions, 'show', 'show an action: how far it is, what it waits for, its certificates')
+    .argument('<action>', WORD)
+    .action(acting(settings, async (context, _, [word = '']) => (await load()).showAction(context, word)))
+  for (const { name, about, isAsked, ends } of orders) {
+    const command = addClientCommand(actions, name, about)
+      .argument('<action>', WORD)
+      .option('--yes [profile]', isAsked ? 'do not ask' : 'of a protected profile: its name, to be not asked')
+    if (ends) command.option('--no-wait', 'do not wait for its end')
+    command.action(
+      acting<OrderOptions>(settings, async (context, options, [word = '']) =>
+        (await import('../commands/give-order.ts')).giveOrder(context, name, word, options),
+      ),
+    )
+  }
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander'
+import type { CreateOptions } from '../commands/create-database.ts'
+import type { ListOptions } from '../commands/databases.ts'
+import type { DeleteOptions } from '../commands/delete-database.ts'
+import type { CommonOptions } from '../link/open-context.ts'
+import { readBytes, readWhole } from '../output/read-quantity.ts'
+import { acting, addClientCommand } from './client-command.ts'
+import type { Settings } from './settings.ts'
+
+const load = () => import('../commands/databases.ts')
+const WORD = 'its name, or its uid'
+
+/** Adds `databases …`. */
+export function addDatabasesCommands(program: Command, settings: Settings): void {
+  const databases = program
+    .command('databases')
+    .aliases(['db', 'database'])
+    .description('the databases of the cluster')
+  addList(databases, settings)
+  addReads(databases, settings)
+  addCreate(databases, settings)
+  addClientCommand(databases, 'delete', 'delete a database with all its data')
+    .argument('<database>', WORD)
+    .option('--dry-run', 'say what would end, and change nothing')
+    .option('--yes [name]', 'do not ask; off a terminal with the name again: --yes=orders')
+    .option('--no-wait', 'do not wait for its end')
+    .action(
+      acting<DeleteOptions>(settings, async (context, options, [word = '']) =>
+        (await import('../commands/delete-database.ts')).deleteDatabase(context, word, options),
+      ),
+    )
+}
+
+function addList(databases: Command, settings: Settings): void {
+  addClientCommand(databases, 'list', 'list the databases')
+    .option('--search <text>', 'those with this in their name')
+    .option('--engine-version <version>', 'those that run this, like 8.1 or valkey-8.1')
+    .option('--status <status>', 'those with this status')
+    .option('--upgradable', 'those for which there is a newer build of their flavour')
+    .option(
+      '--sort <field>',
+      'by uid, name, memory_size, created_time or last_changed_time; with - the largest first',
+    )
+    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
+    .action(
+      acting<ListOptions>(settings, async (context, options) =>
+        (await load()).listDatabases(context, options),
+      ),
+    )
+}
+
+function addReads(databases: Command, settings: Settings): void {
+  const read = (name: string, about: string) =>
+    addClientCommand(databases, name, about).argument('<database>', WORD)
+  read('show', 'show a database').action(
+    acting(settings, async (context, _, [word = '']) => (await load()).showDatabase(context, word)),
+  )
+  read(
+    'targets',
+    'list the builds that a database can be upgraded to, and what is in the way of the others',
+  ).action(acting(settings, async (context, _, [word = '']) => (await load()).listTargets(context, word)))
+  read('availability', 'ask as a client would whether a database can be used; exit code 1 if not').action(
+    acting(settings, async (context, _, [word = '']) => (await load()).showAvailability(context, word)),
+  )
+  read('credentials', 'show what clients sign in with; it is in the audit')
+    .option('--reveal', 'also where stdout is no terminal')
+    .action(
+      acting<CommonOptions & { readonly reveal?: boolean }>(settings, async (context, options, [word = '']) =>
+        (await load()).showCredentials(context, word, options),
+      ),
+    )
+  read('clients', 'list the clients of the endpoint')
+    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
+    .action(
+      acting<CommonOptions & { readonly limit?: number }>(settings, async (context, options, [word = '']) =>
+        (await load()).listClients(context, word, options),
+      ),
+    )
+}
+
+function addCreate(databases: Command, settings: Settings): void {
+  addClientCommand(databases, 'create', 'create a database, and wait until it serves')
+    .argument('<name>', 'letters, digits, - and _')
+    .requiredOption(
+      '--memory <size>',
+      'for the data of all primaries together, like 1GiB; 0: no limit',
+      (text) => readBytes('--memory', text),
+    )
+    .option('--engine <build>', 'like valkey-8.1 or 8.1.1; otherwise the newest')
+    .option('--replication', 'a replica for each primary')
+    .option('--shards <n>', 'primaries, each with a part of the keys', (text) => readWhole('--shards', text))
+    .option('--cluster-protocol', 'clients speak the cluster protocol to the shards')
+    .option('--persistence <kind>', 'disabled, aof or snapshot')
+    .option('--aof-policy <policy>', 'appendfsync-every-sec or appendfsync-always')
+    .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', addTo, [])
+    .option('--eviction <policy>', 'what is evicted when it is full, like noeviction or allkeys-lru')
+    .option('--port <n>', 'of its endpoint; otherwise chosen', (text) => readWhole('--port', text))
+    .option('--tls', 'clients speak TLS, and nothing else')
+    .option('--module <name[@version][=args]>', 'a module of the catalogue; may be repeated', addTo, [])
+    .option('--password-stdin', 'its password is the first line of stdin; otherwise it is made')
+    .option('--password-file <file>', 'its password is the first line of a file')
+    .option('--set <field=json>', 'any field of POST /v1/bdbs; may be repeated', addTo, [])
+    .option('--no-wait', 'do not wait until it serves')
+    .action(
+      acting<CreateOptions>(settings, async (context, options, [name = '']) =>
+        (await import('../commands/create-database.ts')).createDatabase(context, name, options),
+      ),
+    )
+}
+
+function addTo(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
