@@ -11,8 +11,9 @@ const mayDependOn: Readonly<Record<string, readonly string[]>> = {
   engine: [],
   agent: ['api', 'engine'],
   proxy: ['api', 'engine'],
-  server: ['api', 'engine'],
+  server: ['api', 'engine', 'web'],
   cli: ['api', 'agent', 'proxy', 'server'],
+  web: ['api'],
   ledger: [],
 }
 
@@ -51,6 +52,9 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     proxy: ['contract', 'agent'],
   },
   'packages/engine/src': { process: [], framing: [] },
+  'packages/web/src': {
+    ...{ words: [], live: ['words'], parts: ['words', 'live'], pages: ['words', 'live', 'parts'] },
+  },
   'packages/cli/src': {
     ...{ output: [], home: [], profiles: ['output'], link: ['output', 'profiles'], parts: ['output'] },
     ...{
@@ -122,7 +126,7 @@ const drawers = /^(utils?|helpers?|types|common)$/
 const root = import.meta.dirname
 /** Tests, and what only tests use: files named test-…, and folders named test. */
 const isTest = (file: string) => /\.test\.ts$|(^|\/)test(-[\w-]+\.ts$|\/)/.test(file)
-const files = globSync(['packages/*/src/**/*.ts', 'ledger/src/**/*.ts'], { cwd: root }).toSorted()
+const files = globSync(['packages/*/src/**/*.{ts,tsx}', 'ledger/src/**/*.ts'], { cwd: root }).toSorted()
 const product = files.filter((file) => !isTest(file))
 const server = product.filter((file) => file.startsWith('packages/server/src/'))
 const everything = [
@@ -187,13 +191,12 @@ describe('between packages', () => {
     expect(wrong).toEqual([])
   })
 
-  test('a package imports only libraries that its package.json names', () => {
+  test('a package imports only libraries that its package.json names; those of web are in what is built', () => {
     const wrong = strays(product, (file, { from }) => {
       if (isLocal(from) || from.startsWith('node:')) return false
-      const { dependencies = {} } = JSON.parse(read(`${homeOf(file)}/package.json`)) as {
-        dependencies?: Record<string, string>
-      }
-      return !(libraryOf(from) in dependencies) || builtinModules.includes(from)
+      const parts = JSON.parse(read(`${homeOf(file)}/package.json`)) as Record<string, object>
+      const named = { ...parts['dependencies'], ...(packageOf(file) === 'web' && parts['devDependencies']) }
+      return !(libraryOf(from) in named) || builtinModules.includes(from)
     })
     expect(wrong).toEqual([])
   })

@@ -7,6 +7,7 @@ const colours = process.stderr.isTTY ? [] : ['--colors=off']
 const checks = [
   { name: 'format and lint', bin: 'biome', args: ['ci', ...colours, '.'] },
   { name: 'types', bin: 'tsc', args: ['-p', '.'] },
+  { name: 'types of the console', bin: 'tsc', args: ['-p', 'packages/web'] },
   { name: 'promises', bin: 'oxlint', args: ['--type-aware'] },
 ]
 

@@ -8,6 +8,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installPackages } from './install-packages.mjs'
+import { prepareConsole } from './prepare-console.mjs'
 import { prepareEngines } from './prepare-engines.mjs'
 import { prepareModules } from './prepare-modules.mjs'
 import { preparePostgres } from './prepare-postgres.mjs'
@@ -27,15 +28,21 @@ const optional = ['redis 8.0', 'valkey 9']
 
 /** What each target needs, and what it runs. `file` gets the arguments that follow the target. */
 const targets = {
-  demo: { engines: handoverPair, file: 'demo/main.ts' },
-  start: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/cli/src/main.ts', first: ['up'] },
+  demo: { engines: handoverPair, console: true, file: 'demo/main.ts' },
+  start: {
+    engines: handoverPair,
+    anyBuildWillDo: true,
+    console: true,
+    file: 'packages/cli/src/main.ts',
+    first: ['up'],
+  },
   stop: { file: 'packages/cli/src/main.ts', first: ['down', '--all'] },
   test: { engines: everyBuild, optional, run: runTests },
   check: { run: runChecks },
   docs: { file: 'tools/print-docs.ts' },
   mutants: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/server/test/mutants/main.ts' },
   bench: { engines: everyBuild, file: 'bench/main.ts' },
-  fairlead: { file: 'packages/cli/src/main.ts' },
+  fairlead: { console: true, file: 'packages/cli/src/main.ts' },
 }
 
 async function main([name = '', ...args]) {
@@ -49,10 +56,12 @@ async function main([name = '', ...args]) {
   await installPackages({ root, folder: root, what: 'packages', proof: 'vitest', env: runtime.env })
   const place = { root, node: runtime.node, env: withEngines(runtime.env) }
   if (target.run === undefined) {
+    if (target.console) await prepareConsole(place)
     if (target.engines) await prepareEngines({ ...place, ...target })
     return runFile(place, target.file, [...(target.first ?? []), ...args])
   }
   const prepare = async () => {
+    await prepareConsole(place)
     await prepareEngines({ ...place, ...target })
     await prepareModules(place)
     await preparePostgres(place)

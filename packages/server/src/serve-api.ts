@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { getOpenApi, operations, toOpenApi } from '@fairlead/api'
+import { consoleFolder } from '@fairlead/web'
 import type { FastifyInstance } from 'fastify'
 import { actionsRoutes } from './actions/actions-routes.ts'
 import { createActions } from './actions/actions-service.ts'
@@ -10,6 +11,8 @@ import type { Reconciling } from './assemble-reconciling.ts'
 import { auditRoutes } from './audit/audit-routes.ts'
 import { clusterRoutes } from './cluster/cluster-routes.ts'
 import { healthRoutes } from './cluster/health-routes.ts'
+import { readConsole } from './console/console-files.ts'
+import { answerWithPage, consoleRoutes } from './console/console-routes.ts'
 import { actorOf } from './core/identity/access.ts'
 import { credentialsRoutes } from './databases/credentials-routes.ts'
 import { databasesListRoutes } from './databases/databases-list-routes.ts'
@@ -67,13 +70,16 @@ export function serveApi(
   const { config, log } = ground
   const { sourceOf } = identity
   const { identify, onRefused } = readers
+  const files = readConsole(consoleFolder)
   const http = createHttp({
     ...{ identify, onRefused, log },
     first: (app) => watchRequests(app, ground),
     sourceOf,
     hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
+    pageAt: (request, reply) => answerWithPage(request, reply, files),
   })
+  consoleRoutes(http, files)
   metricsRoute(http, '/metrics', () => reconciling.metrics.own(), readers)
   const mount = mountOn(http, tellOfCommits)
   mountIdentity(mount, ground, identity)

@@ -119,6 +119,12 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
   ) as unknown as Client<Operations>
 }
 
+/** The types of browsers do not have it yet. */
+function streamFrom(pieces: Pieces): ReadableStream {
+  const known = ReadableStream as unknown as { from(iterable: Pieces): ReadableStream }
+  return known.from(pieces)
+}
+
 /** Speaks HTTP to `baseUrl` with fetch. Each request has `timeoutMs` to be answered. */
 export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
   return async ({ method, path, headers, body, signal }) => {
@@ -127,7 +133,7 @@ export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
       method,
       headers,
       ...(typeof body === 'string' && { body }),
-      ...(typeof body === 'object' && { body: ReadableStream.from(body), duplex: 'half' }),
+      ...(typeof body === 'object' && { body: streamFrom(body), duplex: 'half' }),
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
     const nextCursor = response.headers.get('x-next-cursor') ?? undefined

@@ -1,6 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { Refusal } from '@fairlead/api'
-import Fastify, { errorCodes, type FastifyBodyParser, type FastifyInstance } from 'fastify'
+import Fastify, {
+  errorCodes,
+  type FastifyBodyParser,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../sessions/identify.ts'
 import type { SourceOf } from '../sessions/sources.ts'
@@ -38,6 +44,8 @@ export interface HttpParts {
   readonly mostConnections?: number
   /** Adds hooks that come before all others. */
   readonly first?: ((app: FastifyInstance) => void) | undefined
+  /** Answers a path that is not there with a page, and says whether it did. */
+  readonly pageAt?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined
 }
 
 /** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
@@ -64,7 +72,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
-  answerUnknown(app)
+  answerUnknown(app, deps.pageAt)
   if (bounds !== undefined) app.decorate('bounds', bounds)
   readJson(app)
   nameRequests(app)
@@ -92,11 +100,12 @@ export function createHttp(deps: HttpParts): FastifyInstance {
 }
 
 /** A path that is not there, and a path without this method. */
-function answerUnknown(app: FastifyInstance): void {
+function answerUnknown(app: FastifyInstance, pageAt: HttpParts['pageAt'] = () => false): void {
   const methodsAt = noteMethods(app)
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
+    if (methods.length === 0 && pageAt(request, reply)) return
     if (methods.length === 0)
       throw new Refusal(
         'not_found',

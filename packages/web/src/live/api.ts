@@ -1,0 +1,67 @@
+import {
+  type Answered,
+  createClient,
+  fetchStreamTransport,
+  operations,
+  type StreamTransport,
+  type Transport,
+} from '@fairlead/api'
+import { hearServerTime } from './clock.ts'
+import { hear, loseStream } from './live-state.ts'
+
+/** A dry run really starts the target, which may load modules. */
+const ANSWER_WITHIN_MS = 60_000
+
+/** Asks this server, with the cookie of the session. */
+const transport: Transport = async ({ method, path, headers, body, signal }): Promise<Answered> => {
+  const deadline = AbortSignal.timeout(ANSWER_WITHIN_MS)
+  const response = await fetch(path, {
+    method,
+    headers,
+    ...(typeof body === 'string' && { body }),
+    signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+  })
+  hearServerTime(response.headers.get('date'))
+  return {
+    status: response.status,
+    text: await response.text(),
+    nextCursor: response.headers.get('x-next-cursor') ?? undefined,
+  }
+}
+
+const streams = fetchStreamTransport(location.origin)
+
+/** The same, and says what it hears: of a quiet stream too, because the server sends a line every 15 seconds. */
+const watchedStreams: StreamTransport = async (request) => {
+  try {
+    const { status, chunks } = await streams(request)
+    return { status, chunks: status === 200 ? watched(chunks) : chunks }
+  } catch (cause) {
+    loseStream()
+    throw cause
+  }
+}
+
+async function* watched(chunks: AsyncIterable<string>): AsyncIterable<string> {
+  hear()
+  try {
+    for await (const chunk of chunks) {
+      hear()
+      yield chunk
+    }
+  } finally {
+    loseStream()
+  }
+}
+
+/** The API of this server. */
+export const api = createClient(operations, transport, undefined, watchedStreams)
+
+/** Changes a password that has expired: no session can be had with it. */
+export async function changePassword(username: string, old: string, next: string): Promise<void> {
+  const pair = String.fromCodePoint(...new TextEncoder().encode(`${username}:${old}`))
+  const authorization = `Basic ${btoa(pair)}`
+  const withPassword: Transport = (request) =>
+    transport({ ...request, headers: { ...request.headers, authorization } })
+  await createClient(operations, withPassword).setPassword({ body: { new_password: next } })
+}

@@ -1,0 +1,20 @@
+/** Under which names the console keeps what it knows. */
+export const keys = {
+  self: ['self'],
+  databases: ['databases'],
+  database: (uid: number) => ['database', uid],
+  targets: (uid: number) => ['targets', uid],
+  shards: (uid: number) => ['shards', uid],
+  availability: (uid: number) => ['availability', uid],
+  stats: (uid: number) => ['stats', uid],
+  clients: (uid: number) => ['clients', uid],
+  actions: ['actions'],
+  action: (uid: string) => ['action', uid],
+  nodes: ['nodes'],
+  builds: ['builds'],
+  modules: ['modules'],
+  logs: ['logs'],
+  cluster: ['cluster'],
+  users: ['users'],
+  roles: ['roles'],
+} as const

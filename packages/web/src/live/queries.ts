@@ -1,0 +1,175 @@
+import {
+  ApiError,
+  type Database,
+  type Output,
+  type operations,
+  type Sent,
+  type statisticsMetrics,
+} from '@fairlead/api'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { api } from './api.ts'
+import { keys } from './keys.ts'
+
+/** What a question to the list of databases may hold. */
+export type DatabasesQuery = NonNullable<Sent<typeof operations.listDatabases>['query']>
+/** How often what no event tells is asked for. Nothing is asked in a hidden tab. */
+const STATS_MS = 10_000
+const LIVE_STATS_MS = 4_000
+const AVAILABILITY_MS = 5_000
+
+/** The user of this session; an error 401: there is none. */
+export function useSelf() {
+  return useQuery({
+    queryKey: keys.self,
+    queryFn: () => api.getSelf({}),
+    retry: retryUnlessRefused,
+    staleTime: 60_000,
+  })
+}
+
+/** A page of the databases. The rows before stay while others are asked for. */
+export function useDatabases(query: DatabasesQuery) {
+  return useQuery({
+    queryKey: [...keys.databases, query],
+    queryFn: () => api.listDatabases({ query }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** One database. */
+export function useDatabase(uid: number | null) {
+  return useQuery({
+    queryKey: keys.database(uid ?? 0),
+    queryFn: () => api.getDatabase({ params: { uid: uid ?? 0 } }).then(withoutPassword),
+    enabled: uid !== null,
+  })
+}
+
+/** The console keeps no password: it asks for one when it is to be shown. */
+function withoutPassword({
+  authentication_engine_pass: _,
+  authentication_redis_pass: __,
+  ...others
+}: Database): Database {
+  return others
+}
+
+/** Its engine processes. */
+export function useShards(uid: number) {
+  return useQuery({
+    queryKey: keys.shards(uid),
+    queryFn: () => api.listDatabaseShards({ params: { uid } }),
+    refetchInterval: STATS_MS,
+  })
+}
+
+/** Whether clients are served now, asked as a client would; `checkedAt` is `dataUpdatedAt`. */
+export function useAvailability(uid: number | null) {
+  return useQuery({
+    queryKey: keys.availability(uid ?? 0),
+    queryFn: async (): Promise<{ readonly served: boolean; readonly why: string }> => {
+      try {
+        await api.getAvailability({ params: { uid: uid ?? 0 } })
+        return { served: true, why: '' }
+      } catch (cause) {
+        if (cause instanceof ApiError && cause.status === 503) return { served: false, why: cause.message }
+        throw cause
+      }
+    },
+    refetchInterval: AVAILABILITY_MS,
+    enabled: uid !== null,
+  })
+}
+
+/** One interval of a database. The contract makes its fields from this table, which the compiler cannot follow. */
+export type StatsPoint = { readonly [Name in keyof (typeof statisticsMetrics)['bdb']]?: number }
+
+/** The last 15 minutes of a database, in intervals of 10 seconds. */
+export function useSeries(uid: number, isAllowed: boolean) {
+  return useQuery({
+    queryKey: keys.stats(uid),
+    queryFn: async () => {
+      const { intervals } = await api.getDatabaseStats({ params: { uid }, query: { interval: '10sec' } })
+      return intervals as readonly StatsPoint[]
+    },
+    refetchInterval: LIVE_STATS_MS,
+    enabled: isAllowed,
+  })
+}
+
+/** The last interval of all databases, by uid. */
+export function useLastStats(isAllowed: boolean) {
+  return useQuery({
+    queryKey: [...keys.databases, 'stats'],
+    queryFn: async () => {
+      const metrics = 'total_req,used_memory,latency_p99,conns'
+      return (await api.listLastDatabaseStats({ query: { metrics } })) as Readonly<Record<string, StatsPoint>>
+    },
+    refetchInterval: STATS_MS,
+    enabled: isAllowed,
+  })
+}
+
+/** What a database can be upgraded to, and what is in the way of the rest. */
+export function useTargets(uid: number) {
+  return useQuery({ queryKey: keys.targets(uid), queryFn: () => api.listUpgradeTargets({ params: { uid } }) })
+}
+
+/** What actions a list asks for. */
+export type ActionsQuery = NonNullable<Sent<typeof operations.listActions>['query']>
+/** A page of the actions, the newest first. */
+export function useActions(query: ActionsQuery) {
+  return useQuery({
+    queryKey: [...keys.actions, query],
+    queryFn: () => api.listActions({ query }).then((answer) => answer['state-machines']),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The newest actions of one database. */
+export function useActionsOf(uid: number) {
+  return useQuery({
+    queryKey: [...keys.actions, 'of', uid],
+    queryFn: () => api.listDatabaseActions({ params: { uid }, query: { limit: 8 } }),
+  })
+}
+
+/** One action with its lanes, orders and certificates. */
+export function useAction(uid: string) {
+  return useQuery({ queryKey: keys.action(uid), queryFn: () => api.getAction({ params: { uid } }) })
+}
+
+/** The machines with an agent. */
+export function useNodes(isAllowed = true) {
+  return useQuery({
+    queryKey: keys.nodes,
+    queryFn: () => api.listNodes({}),
+    refetchInterval: STATS_MS,
+    enabled: isAllowed,
+  })
+}
+
+/** The engine builds that are here. */
+export function useBuilds(isAllowed = true) {
+  return useQuery({ queryKey: keys.builds, queryFn: () => api.listEngineVersions({}), enabled: isAllowed })
+}
+
+/** What the audit is asked for. */
+export type LogsQuery = NonNullable<Sent<typeof operations.listLogs>['query']>
+/** A page of the audit, the newest record first. */
+export function useLogs(query: LogsQuery, isAllowed = true) {
+  return useQuery({
+    queryKey: [...keys.logs, query],
+    queryFn: () => api.listLogs({ query: { order: 'desc', ...query } }),
+    placeholderData: keepPreviousData,
+    enabled: isAllowed,
+  })
+}
+
+/** A refusal stays one; what did not answer is asked again. */
+export function retryUnlessRefused(failures: number, cause: Error): boolean {
+  return !(cause instanceof ApiError && cause.status < 500) && failures < 3
+}
+
+/** What a dry run answers. */
+export type Plan = NonNullable<Output<typeof operations.upgradeDatabase>['plan']>

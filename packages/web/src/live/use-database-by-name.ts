@@ -1,0 +1,30 @@
+import type { Database } from '@fairlead/api'
+import { useQuery } from '@tanstack/react-query'
+import { api } from './api.ts'
+import { keys } from './keys.ts'
+import { useDatabase } from './queries.ts'
+
+/** The database that an address names by its number or by its name; null: there is none. */
+export function useDatabaseByName(name: string): {
+  readonly data: Database | null | undefined
+  readonly error: Error | null
+  readonly refetch: () => void
+} {
+  const isNumber = /^\d+$/.test(name)
+  const found = useQuery({
+    queryKey: [...keys.databases, 'named', name],
+    queryFn: async () => {
+      const rows = await api.listDatabases({ query: { q: name, limit: 1_000, fields: 'uid,name' } })
+      return rows.find((row) => row.name.toLowerCase() === name.toLowerCase())?.uid ?? null
+    },
+    enabled: !isNumber,
+  })
+  const uid = isNumber ? Number(name) : (found.data ?? null)
+  const database = useDatabase(uid)
+  const isNone = !isNumber && found.data === null
+  return {
+    data: isNone ? null : database.data,
+    error: isNone ? null : (found.error ?? database.error),
+    refetch: () => void (uid === null ? found.refetch() : database.refetch()),
+  }
+}

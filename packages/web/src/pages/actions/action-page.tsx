@@ -1,0 +1,83 @@
+import { type Action, ApiError, type OrderName } from '@fairlead/api'
+import { useLocation } from 'wouter'
+import { useAction, useDatabase } from '../../live/queries.ts'
+import { OrderButton } from '../../parts/order-button.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Answer, Empty } from '../../parts/problem.tsx'
+import { markOf, whatItDoes } from '../../words/describe-action.ts'
+import { orderNames } from '../../words/orders.ts'
+import { Certificates } from './certificates.tsx'
+import { Headline } from './headline.tsx'
+import { Lanes } from './lanes.tsx'
+import { SafetyCard } from './safety-card.tsx'
+import { WindowCards } from './window-cards.tsx'
+
+const signs: Readonly<Record<string, string>> = { busy: '◐', ok: '✓', wait: '◷', bad: '▲', quiet: '○' }
+
+/** An action while it runs, and what it proved afterwards. */
+export function ActionPage({ uid }: { readonly uid: string }) {
+  const action = useAction(uid)
+  const { error, data } = action
+  if (data === undefined && error instanceof ApiError && error.status === 404)
+    return (
+      <Page title="No such action">
+        <Empty title="There is no action with this number">{uid}</Empty>
+      </Page>
+    )
+  if (data === undefined)
+    return (
+      <Page title="Action">
+        <Answer of={action} height={400}>
+          {() => null}
+        </Answer>
+      </Page>
+    )
+  return <LiveAction action={data} />
+}
+
+function LiveAction({ action }: { readonly action: Action }) {
+  const { bdb_uid: uid } = action
+  const { data: database, isPending } = useDatabase(uid)
+  const otherwise = uid === null ? action.object_name : isPending ? '…' : `database ${uid}`
+  const name = database?.name ?? otherwise
+  const { certificates, lanes = [] } = action
+  return (
+    <Page
+      title={name}
+      sign={signs[markOf(action).tone] ?? ''}
+      above={{ to: '/actions', label: 'Actions' }}
+      beside={<span className="does">{whatItDoes(action)}</span>}
+      actions={<Orders action={action} />}
+    >
+      <Headline action={action} />
+      {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} />}
+      {action.phase === 'window' && <WindowCards action={action} />}
+      {lanes.length > 0 && <Lanes action={action} />}
+      {certificates.length > 0 && <Certificates action={action} databaseName={name} />}
+    </Page>
+  )
+}
+
+/** What the server says may be ordered, and what only a permission is missing for, as far as it changes anything here. */
+function Orders({ action }: { readonly action: Action }) {
+  const [, go] = useLocation()
+  const shown = orderNames
+    .filter((order) => action.orders[order].ok || action.orders[order].error_code === 'forbidden')
+    .filter((order) => isUseful(order, action))
+  const follow = ({ action_uid: uid }: Action) => {
+    if (uid !== action.action_uid) go(`/actions/${uid}`)
+  }
+  return shown.map((order) => (
+    <OrderButton key={order} action={action} order={order} isMain={order === 'resume'} onDone={follow} />
+  ))
+}
+
+/** The two ways out of a window have cards of their own. Before a handover, cancelling and rolling back are the same. */
+function isUseful(order: OrderName, { phase, lanes = [] }: Action): boolean {
+  const isMoved = lanes.some((lane) => lane.handed_over)
+  if (phase === 'ended' || phase === 'stuck') return order === 'retry' || phase === 'stuck'
+  if (order === 'retry') return false
+  if (phase === 'window') return order === 'pause' || order === 'resume'
+  if (order === 'rollback') return isMoved || phase === 'undoing'
+  return order !== 'cancel' || !isMoved
+}

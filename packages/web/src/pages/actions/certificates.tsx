@@ -1,0 +1,103 @@
+import type { Action, Certificate } from '@fairlead/api'
+import { useNow } from '../../live/clock.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Card } from '../../parts/page.tsx'
+import { areEqual, certificatesAsMarkdown, known, proofOf } from '../../words/certificate-text.ts'
+import { clockTime, count, milliseconds } from '../../words/format.ts'
+import { PhaseBar } from './phase-bar.tsx'
+import { WriteStopStrip } from './write-stop-strip.tsx'
+
+/** What the handovers proved. */
+export function Certificates(props: { readonly action: Action; readonly databaseName: string }) {
+  const { action, databaseName } = props
+  const { certificates } = action
+  const title = certificates.length === 1 ? 'Certificate' : `${certificates.length} certificates`
+  return (
+    <Card
+      title={title}
+      beside={
+        <span className="card-tools">
+          <CopyButton text={() => certificatesAsMarkdown(action, databaseName)} label="Copy as Markdown" />
+          <CopyButton text={() => JSON.stringify(certificates, null, 2)} label="Copy as JSON" />
+        </span>
+      }
+    >
+      {certificates.length > 1 && <WriteStopStrip certificates={certificates} />}
+      <ol className="certificates">
+        {certificates.map((certificate, n) => (
+          <CertificateView key={`${certificate.at} ${certificate.to}`} certificate={certificate} n={n + 1} />
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function CertificateView({ certificate, n }: { readonly certificate: Certificate; readonly n: number }) {
+  const { from, to, group, write_stop_ms: stop, at, recovered, phases } = certificate
+  return (
+    <li className="certificate" id={`handover-${n}`}>
+      <p className="certificate-number" data-recovered={recovered}>
+        <span className="big">
+          {recovered && '≤ '}
+          {known(stop, milliseconds)}
+        </span>
+        <span className="muted">writes stood still{recovered && ' (put together after a crash)'}</span>
+      </p>
+      <div className="certificate-body">
+        <p>
+          <strong>
+            {from} → {to}
+          </strong>
+          <span className="muted">
+            {group !== null && ` group ${group}`} <At time={at} />
+          </span>
+        </p>
+        {phases !== null && <PhaseBar phases={phases} />}
+        <Offsets certificate={certificate} />
+        <p className="muted">{proofOf(certificate)}</p>
+        <Waits certificate={certificate} />
+      </div>
+    </li>
+  )
+}
+
+function At({ time }: { readonly time: string }) {
+  return (
+    <time dateTime={time} title={time}>
+      {clockTime(time, useNow())}
+    </time>
+  )
+}
+
+function Offsets({ certificate }: { readonly certificate: Certificate }) {
+  const { offset_from: from, offset_to: to, replid } = certificate
+  const equal = areEqual(certificate)
+  return (
+    <p className="offsets mono" data-tone={equal === false ? 'bad' : 'ok'}>
+      {known(from, count, '?')} {equal === undefined ? '·' : equal ? '=' : '≠'} {known(to, count, '?')}{' '}
+      <span className="muted" title={replid}>
+        replid {replid.slice(0, 8)}…
+      </span>
+    </p>
+  )
+}
+
+function Waits({ certificate }: { readonly certificate: Certificate }) {
+  const { held_ms, clients_held, requests_held, longest_wait_ms, full_syncs, keys } = certificate
+  return (
+    <dl className="pairs">
+      <dt>Endpoint held</dt>
+      <dd>{known(held_ms, milliseconds)}</dd>
+      <dt>Clients that waited</dt>
+      <dd>{known(clients_held, count)}</dd>
+      <dt>Requests that waited</dt>
+      <dd>{known(requests_held, count)}</dd>
+      <dt>Longest wait</dt>
+      <dd>{known(longest_wait_ms, milliseconds)}</dd>
+      <dt>Keys on both</dt>
+      <dd>{known(keys, count)}</dd>
+      <dt>Full syncs caused</dt>
+      <dd>{known(full_syncs, count, 'counting…')}</dd>
+    </dl>
+  )
+}

@@ -1,0 +1,72 @@
+import type { Action } from '@fairlead/api'
+import { Link } from 'wouter'
+import { useNow } from '../../live/clock.ts'
+import { Glyph } from '../../parts/glyph.tsx'
+import { headlineOf, markOf } from '../../words/describe-action.ts'
+import { clockTime, countdown, duration, plural } from '../../words/format.ts'
+
+/** Nothing has changed for so long: the page says so. */
+const QUIET_MS = 30_000
+
+/** The one sentence, and below it why nothing is being done just now. */
+export function Headline({ action }: { readonly action: Action }) {
+  const { sign, tone } = markOf(action)
+  const { phase, waiting, error, window_ends: ends } = action
+  const now = useNow()
+  return (
+    <section className="headline" data-tone={tone} data-phase={phase}>
+      <p className="headline-main" aria-live="polite">
+        <Glyph name={sign} />
+        {headlineOf(action)}
+      </p>
+      {phase === 'window' && (
+        <p className="headline-clock">
+          {ends === null ? 'until somebody finalizes' : `${countdown(Date.parse(ends) - now)} left`}
+        </p>
+      )}
+      <p className="headline-why">
+        {waiting !== null && <WaitReason waiting={waiting} />}
+        {error !== undefined && error !== '' && error}
+        {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
+      </p>
+      <Facts action={action} />
+    </section>
+  )
+}
+
+/** Since when, and until when if that is known. */
+export function WaitReason({ waiting }: { readonly waiting: NonNullable<Action['waiting']> }) {
+  const now = useNow()
+  const { why, since, until } = waiting
+  const left = until === null ? null : Date.parse(until) - now
+  return (
+    <>
+      {why}
+      <span className="muted">
+        {' · '}for {duration(now - Date.parse(since))}
+        {left !== null && left > 0 && `, at most ${countdown(left)} more`}
+      </span>
+    </>
+  )
+}
+
+function Facts({ action }: { readonly action: Action }) {
+  const now = useNow()
+  const { requested_by: by, creation_time: created, phase, heartbeat, lanes = [], bdb_uid: uid } = action
+  const quietMs = now - heartbeat * 1_000
+  const moved = lanes.filter((lane) => lane.handed_over).length
+  return (
+    <p className="facts">
+      {by !== null && <span>by {by}</span>}
+      <span title={created}>{clockTime(created, now)}</span>
+      {lanes.length > 1 && (
+        <span>
+          {moved} of {plural(lanes.length, 'group')} handed over
+        </span>
+      )}
+      {phase !== 'ended' && quietMs > QUIET_MS && <span>last change {duration(quietMs)} ago</span>}
+      {uid !== null && <Link href={`/databases/${uid}`}>Go to the database</Link>}
+      {phase !== 'ended' && phase !== 'stuck' && <span>You may close this page; nothing depends on it</span>}
+    </p>
+  )
+}

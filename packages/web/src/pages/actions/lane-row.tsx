@@ -1,0 +1,36 @@
+import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
+import { known } from '../../words/certificate-text.ts'
+import type { Lane } from '../../words/fold-steps.ts'
+import { bytes, milliseconds } from '../../words/format.ts'
+import type { LaneProps } from './lane-view.tsx'
+
+const glyphs: Readonly<Record<Lane['state'], GlyphName>> = {
+  running: 'changing',
+  waiting: 'queued',
+  stuck: 'stuck',
+  done: 'done',
+}
+const tones: Readonly<Record<Lane['state'], string>> = {
+  running: 'busy',
+  waiting: 'quiet',
+  stuck: 'bad',
+  done: 'ok',
+}
+
+/** A group in one line, where there are many. */
+export function LaneRow({ lane, certificate }: LaneProps) {
+  const { group, state, steps, waiting, handed_over: moved, lag_bytes: lag } = lane
+  const now =
+    steps.find((step) => step.state === 'running')?.label ?? waiting?.why ?? (state === 'done' ? 'done' : '')
+  return (
+    <li className="lane-row" data-tone={tones[state]}>
+      <Glyph name={glyphs[state]} />
+      <span className="lane-group">Group {group}</span>
+      <span className="lane-now">{now}</span>
+      <span className="number">
+        {moved && certificate !== undefined ? known(certificate.write_stop_ms, milliseconds) : ''}
+      </span>
+      <span className="number muted">{lag === null ? '' : `${bytes(lag)} behind`}</span>
+    </li>
+  )
+}

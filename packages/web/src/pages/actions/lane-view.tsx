@@ -1,0 +1,97 @@
+import type { Action, Certificate } from '@fairlead/api'
+import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
+import { known } from '../../words/certificate-text.ts'
+import { foldSteps, type Lane, type Step } from '../../words/fold-steps.ts'
+import { bytes, duration, milliseconds } from '../../words/format.ts'
+import { WaitReason } from './headline.tsx'
+
+/** What a line of a group is made of. */
+export interface LaneProps {
+  readonly lane: Lane
+  /** Of its last handover. */
+  readonly certificate: Certificate | undefined
+  readonly isAlone: boolean
+}
+
+const glyphs: Readonly<Record<Step['state'], GlyphName>> = {
+  done: 'done',
+  running: 'changing',
+  planned: 'planned',
+  left: 'back',
+}
+const words: Readonly<Record<Step['state'], string>> = {
+  done: 'done',
+  running: 'being done',
+  planned: 'to come',
+  left: 'not finished',
+}
+
+/** A group in full: its steps in a row, and at a fixed place below them why it waits. */
+export function LaneView({ lane, certificate, isAlone }: LaneProps) {
+  const { group, waiting, sync, lag_bytes: lag } = lane
+  return (
+    <li className="lane">
+      {!isAlone && <h3>Group {group}</h3>}
+      <ol className="steps">
+        {foldSteps(lane.steps).map((step) => (
+          <StepNode key={step.key} step={step.step} certificate={certificate} />
+        ))}
+      </ol>
+      <p className="lane-why">
+        {waiting !== null && !isAlone && <WaitReason waiting={waiting} />}
+        {sync !== null && <SyncProgress sync={sync} />}
+        {waiting === null && sync === null && lag !== null && (
+          <span className="muted">furthest follower {bytes(lag)} behind</span>
+        )}
+      </p>
+    </li>
+  )
+}
+
+function StepNode({
+  step,
+  certificate,
+}: {
+  readonly step: Step
+  readonly certificate: Certificate | undefined
+}) {
+  const { op_name, label, shard, from, state, why, began, ended } = step
+  const isHandover = op_name === 'hand-over'
+  const took = began !== null && ended !== null ? duration(Date.parse(ended) - Date.parse(began)) : null
+  const stop = isHandover && state === 'done' ? certificate?.write_stop_ms : undefined
+  return (
+    <li
+      className="step"
+      data-state={state}
+      data-op={op_name}
+      title={`${why}${took === null ? '' : ` (${took})`}`}
+    >
+      <Glyph name={isHandover ? 'diamond' : glyphs[state]} />
+      <span>
+        {label}{' '}
+        {shard !== null && <span className="muted">{from === null ? shard : `${from} → ${shard}`}</span>}
+        {stop !== undefined && <strong> {known(stop, milliseconds)}</strong>}
+        <span className="visually-hidden"> {words[state]}</span>
+      </span>
+    </li>
+  )
+}
+
+/** Bytes, and a time only if the whole is known. */
+export function SyncProgress({
+  sync,
+}: {
+  readonly sync: NonNullable<NonNullable<Action['lanes']>[number]['sync']>
+}) {
+  const { shard, done, total, bytes_per_s: rate } = sync
+  const left = total !== null && rate !== null && rate > 0 ? ((total - done) / rate) * 1_000 : null
+  return (
+    <span className="sync">
+      {total !== null && <progress value={done} max={total} aria-label={`Full sync of shard ${shard}`} />}
+      {shard} receives {bytes(done)}
+      {total !== null && ` of ${bytes(total)}`}
+      {rate !== null && ` · ${bytes(rate)}/s`}
+      {left !== null && ` · ${duration(left)} left`}
+    </span>
+  )
+}

@@ -1,0 +1,64 @@
+import type { Action } from '@fairlead/api'
+import { useNow } from '../../live/clock.ts'
+import { useAvailability } from '../../live/queries.ts'
+import { MarkView } from '../../parts/mark.tsx'
+import { Card } from '../../parts/page.tsx'
+import { ago } from '../../words/format.ts'
+
+/** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, and what is safe. */
+export function SafetyCard({ action }: { readonly action: Action }) {
+  const { data } = useAvailability(action.bdb_uid)
+  const { warnings, waiting, phase } = action
+  const isSafe = phase === 'stuck' && data?.served === true && warnings.length === 0
+  return (
+    <Card className="safety">
+      <dl>
+        <dt>Clients</dt>
+        <dd>
+          <Clients uid={action.bdb_uid} />
+        </dd>
+        <dt>Data</dt>
+        <dd>{warnings.length === 0 ? 'No loss known' : <Warnings of={warnings} />}</dd>
+        {waiting !== null && (
+          <>
+            <dt>Waits for</dt>
+            <dd>{waiting.why}</dd>
+          </>
+        )}
+        {isSafe && (
+          <>
+            <dt>Safest</dt>
+            <dd>Wait: clients are served, and nothing gets worse</dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  )
+}
+
+const served = { sign: 'active', tone: 'ok', label: 'served' } as const
+const notServed = { sign: 'stuck', tone: 'bad', label: 'not served' } as const
+
+function Clients({ uid }: { readonly uid: number | null }) {
+  const { data, dataUpdatedAt } = useAvailability(uid)
+  const now = useNow()
+  if (data === undefined) return 'asking…'
+  return (
+    <>
+      <MarkView mark={data.served ? served : notServed} />{' '}
+      <span className="muted">
+        {data.why} asked {ago(Math.min(dataUpdatedAt, now), now)}
+      </span>
+    </>
+  )
+}
+
+function Warnings({ of: warnings }: { readonly of: readonly string[] }) {
+  return (
+    <ul>
+      {warnings.map((each) => (
+        <li key={each}>{each}</li>
+      ))}
+    </ul>
+  )
+}

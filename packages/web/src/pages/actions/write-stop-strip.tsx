@@ -1,0 +1,48 @@
+import type { Certificate } from '@fairlead/api'
+import { milliseconds } from '../../words/format.ts'
+
+const WIDTH = 1_000
+const HEIGHT = 64
+/** From 1 ms to 1 s, by powers of ten. */
+const marks = [1, 10, 100, 1_000]
+
+/** All write stops of an action on one scale, a dot each. As numbers they stand in the certificates. */
+export function WriteStopStrip({ certificates }: { readonly certificates: readonly Certificate[] }) {
+  const stops = certificates.flatMap(({ write_stop_ms: ms, to }) => (ms === null ? [] : [{ ms, to }]))
+  const longest = Math.max(...stops.map(({ ms }) => ms))
+  return (
+    <figure className="strip">
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label={`${stops.length} write stops, the longest ${milliseconds(longest)}`}
+      >
+        {marks.map((ms) => (
+          <g key={ms}>
+            <line x1={xOf(ms)} x2={xOf(ms)} y1="6" y2="44" className="strip-line" />
+            <text x={xOf(ms)} y="60" textAnchor={ms === 1 ? 'start' : ms === 1_000 ? 'end' : 'middle'}>
+              {ms === 1_000 ? '1 s' : `${ms} ms`}
+            </text>
+          </g>
+        ))}
+        {stops.map(({ ms, to }, n) => (
+          <circle
+            key={`${to} ${ms}`}
+            cx={xOf(ms)}
+            cy={14 + (n % 4) * 8}
+            r="4"
+            className="strip-dot"
+            data-longest={ms === longest}
+          />
+        ))}
+      </svg>
+      <figcaption className="muted">
+        Write stops of {stops.length} handovers; the longest {milliseconds(longest)}
+      </figcaption>
+    </figure>
+  )
+}
+
+function xOf(ms: number): number {
+  return 8 + ((WIDTH - 16) * Math.log10(Math.min(Math.max(ms, 1), 1_000))) / 3
+}

@@ -1,0 +1,109 @@
+import type { Database, Output, operations } from '@fairlead/api'
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { api } from '../../live/api.ts'
+import { useNow } from '../../live/clock.ts'
+import { useMay } from '../../live/permissions.ts'
+import { useAvailability } from '../../live/queries.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { MarkView } from '../../parts/mark.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { addressOf } from '../../words/describe-database.ts'
+import { ago } from '../../words/format.ts'
+import { examples } from './connect-examples.ts'
+
+type Credentials = Output<typeof operations.getCredentials>
+/** A password is hidden again after this time. */
+const SHOWN_MS = 30_000
+
+/** How clients reach the database, and whether they are served now. */
+export function ConnectCard({ database }: { readonly database: Database }) {
+  const address = addressOf(database)
+  return (
+    <Card title="Connect" beside={<Served uid={database.uid} />}>
+      {address === null ? (
+        <p className="muted">There is no endpoint yet.</p>
+      ) : (
+        <div className="stack">
+          <p className="copy-line">
+            <code>{address}</code>
+            <CopyButton text={address} label="Copy" />
+          </p>
+          <Password uid={database.uid} />
+          <Examples address={address} isTls={database.tls_mode === 'enabled'} />
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function Served({ uid }: { readonly uid: number }) {
+  const { data, dataUpdatedAt } = useAvailability(uid)
+  const now = useNow()
+  if (data === undefined) return null
+  const mark = data.served
+    ? ({ sign: 'active', tone: 'ok', label: 'served' } as const)
+    : ({ sign: 'stuck', tone: 'bad', label: 'not served' } as const)
+  return (
+    <span className="served" title={data.why}>
+      <MarkView mark={mark} /> <span className="muted">asked {ago(Math.min(dataUpdatedAt, now), now)}</span>
+    </span>
+  )
+}
+
+function Password({ uid }: { readonly uid: number }) {
+  const may = useMay()
+  const [shown, show] = useState<Credentials | null>(null)
+  const reveal = useMutation({
+    mutationFn: () => api.getCredentials({ params: { uid } }),
+    onSuccess: show,
+    gcTime: 0,
+  })
+  useEffect(() => {
+    if (shown === null) return
+    const timer = setTimeout(() => show(null), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [shown])
+  if (!may('update_bdb', uid)) return null
+  return (
+    <>
+      <p className="copy-line">
+        <span>
+          <span className="muted">Password of default </span>
+          <code>{shown?.password ?? '••••••••'}</code>
+        </span>
+        {shown === null ? (
+          <button
+            type="button"
+            className="button button-quiet"
+            onClick={() => reveal.mutate()}
+            disabled={reveal.isPending}
+          >
+            Show, and note it in the audit
+          </button>
+        ) : (
+          <CopyButton text={shown.password} label="Copy" />
+        )}
+      </p>
+      {reveal.error !== null && <Problem error={reveal.error} />}
+    </>
+  )
+}
+
+function Examples({ address, isTls }: { readonly address: string; readonly isTls: boolean }) {
+  const [chosen, choose] = useState(0)
+  const all = examples(address, isTls)
+  return (
+    <div>
+      <div className="tabs">
+        {all.map(({ name }, n) => (
+          <button key={name} type="button" aria-pressed={n === chosen} onClick={() => choose(n)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <pre className="code">{all[chosen]?.text}</pre>
+    </div>
+  )
+}

@@ -1,0 +1,126 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { api } from '../../live/api.ts'
+import { useIsStale } from '../../live/live-state.ts'
+import { useMay } from '../../live/permissions.ts'
+import { useBuilds } from '../../live/queries.ts'
+import { Card, Page } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { runsOf } from '../../words/describe-action.ts'
+
+const MIB = 1024 * 1024
+
+/** The form for a new database, with settings that can be upgraded without an interruption. */
+export function CreateDatabase() {
+  const [, go] = useLocation()
+  const isStale = useIsStale()
+  const create = useMutation({
+    mutationFn: (form: FormData) => api.createDatabase({ body: bodyOf(form) }),
+    onSuccess: ({ uid }) => go(`/databases/${uid}`),
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    create.mutate(new FormData(event.currentTarget))
+  }
+  return (
+    <Page title="New database" above={{ to: '/databases', label: 'Databases' }}>
+      <Card className="form-card">
+        <form className="form" onSubmit={submit}>
+          <Fields />
+          {create.error !== null && <Problem error={create.error} />}
+          <div>
+            <button type="submit" className="button button-main" disabled={create.isPending || isStale}>
+              Create
+            </button>
+          </div>
+        </form>
+      </Card>
+    </Page>
+  )
+}
+
+function Fields() {
+  return (
+    <>
+      <label>
+        Name
+        <input
+          name="name"
+          required
+          maxLength={63}
+          pattern="[A-Za-z0-9]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9])?"
+          defaultValue="orders"
+        />
+      </label>
+      <EngineChoice />
+      <div className="form-row">
+        <label>
+          Memory in MiB
+          <input name="memory" type="number" min={1} max={1_048_576} required defaultValue={256} />
+        </label>
+        <label>
+          Groups
+          <input name="groups" type="number" min={1} max={64} required defaultValue={1} />
+        </label>
+      </div>
+      <label className="check">
+        <input name="replication" type="checkbox" defaultChecked /> Replicated: each group has a second
+        process
+      </label>
+      <label>
+        On disk
+        <select name="persistence" defaultValue="aof">
+          <option value="aof">Each write, in an append-only file</option>
+          <option value="snapshot">Snapshots</option>
+          <option value="disabled">Nothing</option>
+        </select>
+      </label>
+    </>
+  )
+}
+
+function EngineChoice() {
+  const may = useMay()
+  const builds = useBuilds(may('view_cluster_info')).data
+  const [chosen, choose] = useState<string | null>(null)
+  if (builds === undefined) return null
+  const oldest = builds.filter(({ insecure }) => !insecure).toSorted(byVersion)[0]
+  const nameOf = (build: { readonly engine: string; readonly engine_version: string }) =>
+    `${build.engine}-${build.engine_version}`
+  return (
+    <label>
+      Engine
+      <select
+        name="engine"
+        value={chosen ?? (oldest === undefined ? '' : nameOf(oldest))}
+        onChange={(event) => choose(event.target.value)}
+      >
+        {builds.map((build) => (
+          <option key={nameOf(build)} value={nameOf(build)}>
+            {runsOf(build)}
+            {build.latest ? ' (newest)' : ''}
+            {build.insecure ? ' (known holes)' : ''}
+          </option>
+        ))}
+      </select>
+      <span className="hint">An older one, if you want to see an upgrade</span>
+    </label>
+  )
+}
+
+function byVersion(a: { readonly engine_version: string }, b: { readonly engine_version: string }): number {
+  return a.engine_version.localeCompare(b.engine_version, 'en', { numeric: true })
+}
+
+function bodyOf(form: FormData) {
+  const read = (name: string) => String(form.get(name) ?? '')
+  return {
+    name: read('name'),
+    memory_size: Number(read('memory')) * MIB,
+    shards_count: Number(read('groups')),
+    replication: form.has('replication'),
+    data_persistence: read('persistence') as 'aof' | 'snapshot' | 'disabled',
+    ...(form.has('engine') && { engine_version: read('engine') }),
+  }
+}

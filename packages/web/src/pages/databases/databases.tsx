@@ -1,0 +1,153 @@
+import type { Database } from '@fairlead/api'
+import { Link } from 'wouter'
+import { useMay } from '../../live/permissions.ts'
+import { type DatabasesQuery, useBuilds, useDatabases, useLastStats } from '../../live/queries.ts'
+import { usePage } from '../../live/use-page.ts'
+import { useQueryState } from '../../live/use-query-state.ts'
+import { Columns } from '../../parts/columns.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { Answer, Empty } from '../../parts/problem.tsx'
+import { TableBox } from '../../parts/table-box.tsx'
+import { nameOfRuns } from '../../words/describe-action.ts'
+import { plural } from '../../words/format.ts'
+import { DatabaseRow } from './database-row.tsx'
+import { FirstDatabase } from './first-database.tsx'
+
+const SIZE = 200
+const statuses: readonly Database['status'][] = [
+  ...(['active', 'active-change-pending', 'pending'] as const),
+  ...(['recovery', 'creation-failed', 'delete-pending'] as const),
+]
+const sorts = [
+  ['name', 'By name'],
+  ['-memory_size', 'By memory'],
+  ['-last_changed_time', 'Changed last'],
+  ['uid', 'By number'],
+] as const
+const columns = [
+  ...[{ name: 'Name' }, { name: 'Status' }, { name: 'Runs' }, { name: 'Can go to' }],
+  ...[
+    { name: 'Groups', number: true },
+    { name: 'Memory', number: true },
+  ],
+  ...[{ name: 'Requests/s', number: true }, { name: 'p99', number: true }, { name: 'Endpoint' }],
+]
+
+/** All databases, filtered and sorted by the server. */
+export function Databases() {
+  const may = useMay()
+  const { first, go } = usePage(SIZE)
+  const { query, isFiltered } = useFilters()
+  const databases = useDatabases({ ...query, limit: SIZE, ...(first > 0 && { offset: first }) })
+  const create = may('create_bdb') && (
+    <Link href="/databases/new" className="button button-main">
+      New database
+    </Link>
+  )
+  return (
+    <Page title="Databases" actions={create}>
+      <Filters />
+      <Answer of={databases} height={320}>
+        {(rows) =>
+          rows.length === 0 && !isFiltered && first === 0 ? (
+            <FirstDatabase />
+          ) : (
+            <>
+              <DatabaseTable rows={rows} />
+              <Pager first={first} count={rows.length} size={SIZE} go={go} />
+            </>
+          )
+        }
+      </Answer>
+    </Page>
+  )
+}
+
+/** The filters of the address, as the API takes them. */
+function useFilters(): { readonly query: DatabasesQuery; readonly isFiltered: boolean } {
+  const [q] = useQueryState('q')
+  const [status] = useQueryState('status')
+  const [version] = useQueryState('version')
+  const [sort] = useQueryState('sort')
+  const query = {
+    ...(q !== '' && { q }),
+    // The address may hold anything: the server refuses what it does not know.
+    ...(status !== '' && { status: status as Database['status'] }),
+    ...(version !== '' && { engine_version: version }),
+    sort: (sort === '' ? 'name' : sort) as NonNullable<DatabasesQuery['sort']>,
+  }
+  return { query, isFiltered: q !== '' || status !== '' || version !== '' }
+}
+
+function Filters() {
+  const may = useMay()
+  const [q, setQ] = useQueryState('q')
+  const builds = useBuilds(may('view_cluster_info')).data ?? []
+  const versions = builds.map((build) => [nameOfRuns(build), nameOfRuns(build)] as const)
+  return (
+    <search className="filters">
+      <input
+        type="search"
+        aria-label="Filter by name or number"
+        placeholder="Name or number"
+        value={q}
+        maxLength={63}
+        onChange={(event) => setQ(event.target.value)}
+      />
+      <Filter
+        name="status"
+        label="Status"
+        options={[['', 'Any status'], ...statuses.map((one) => [one, one] as const)]}
+      />
+      <Filter name="version" label="Version" options={[['', 'Any version'], ...versions]} />
+      <Filter name="sort" label="Order" options={sorts} />
+    </search>
+  )
+}
+
+function Filter(props: {
+  readonly name: string
+  readonly label: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+}) {
+  const [value, set] = useQueryState(props.name)
+  return (
+    <select
+      aria-label={props.label}
+      value={value || (props.options[0]?.[0] ?? '')}
+      onChange={(event) => set(event.target.value)}
+    >
+      {props.options.map(([option, label]) => (
+        <option key={option} value={option}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function DatabaseTable({ rows }: { readonly rows: readonly Database[] }) {
+  const may = useMay()
+  const stats = useLastStats(may('view_all_bdb_stats')).data
+  if (rows.length === 0) return <Empty title="No database is like this">Change or clear the filters.</Empty>
+  const upgradable = rows.filter(({ upgradable_to }) => upgradable_to != null).length
+  return (
+    <>
+      <p className="muted table-note">
+        {plural(rows.length, 'database')}
+        {upgradable > 0 && ` · ${upgradable} can be upgraded`}
+      </p>
+      <TableBox label="Databases">
+        <table className="table">
+          <Columns of={columns} />
+          <tbody>
+            {rows.map((row) => (
+              <DatabaseRow key={row.uid} database={row} stats={stats?.[row.uid]} />
+            ))}
+          </tbody>
+        </table>
+      </TableBox>
+    </>
+  )
+}

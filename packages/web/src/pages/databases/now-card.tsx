@@ -1,0 +1,41 @@
+import { useMay } from '../../live/permissions.ts'
+import { useSeries } from '../../live/queries.ts'
+import { Card } from '../../parts/page.tsx'
+import { Sparkline } from '../../parts/sparkline.tsx'
+import { bytes, count, milliseconds, short } from '../../words/format.ts'
+
+const rows = [
+  { name: 'total_req', label: 'Requests/s', show: short },
+  { name: 'latency_p99', label: 'p99', show: (micros: number) => milliseconds(micros / 1_000) },
+  { name: 'used_memory', label: 'Memory', show: bytes },
+  { name: 'conns', label: 'Clients', show: count },
+] as const
+
+/** The last quarter of an hour in four numbers. */
+export function NowCard({ uid }: { readonly uid: number }) {
+  const may = useMay()
+  const isAllowed = may('view_bdb_stats', uid)
+  const { data } = useSeries(uid, isAllowed)
+  if (!isAllowed) return null
+  const points = data ?? []
+  const last = points.at(-1)
+  return (
+    <Card title="Now" beside={<span className="muted">last 15 min</span>}>
+      <dl className="now">
+        {rows.map(({ name, label, show }) => {
+          const value = last?.[name]
+          return (
+            <div key={name}>
+              <dt>{label}</dt>
+              <dd>{value === undefined ? '–' : show(value)}</dd>
+              <Sparkline
+                values={points.map((point) => point[name])}
+                label={`${label} over the last 15 minutes`}
+              />
+            </div>
+          )
+        })}
+      </dl>
+    </Card>
+  )
+}

@@ -1,0 +1,17 @@
+import { Link, useLocation } from 'wouter'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/problem.tsx'
+
+/** An address that is none of the console's. */
+export function NotFound() {
+  const [here] = useLocation()
+  return (
+    <Page title="Nothing is here">
+      <Empty title={`There is no page ${here}`}>
+        <Link href="/" className="button">
+          Go to the overview
+        </Link>
+      </Empty>
+    </Page>
+  )
+}

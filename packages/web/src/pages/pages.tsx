@@ -1,0 +1,25 @@
+import { Route, Switch } from 'wouter'
+import { ActionPage } from './actions/action-page.tsx'
+import { Actions } from './actions/actions.tsx'
+import { CreateDatabase } from './databases/create-database.tsx'
+import { DatabasePage } from './databases/database-page.tsx'
+import { Databases } from './databases/databases.tsx'
+import { NotFound } from './not-found.tsx'
+import { Overview } from './overview/overview.tsx'
+import { UpgradePage } from './upgrade/upgrade-page.tsx'
+
+/** Which page an address shows. */
+export function Pages() {
+  return (
+    <Switch>
+      <Route path="/" component={Overview} />
+      <Route path="/databases" component={Databases} />
+      <Route path="/databases/new" component={CreateDatabase} />
+      <Route path="/databases/:ref/upgrade">{({ ref }) => <UpgradePage key={ref} name={ref} />}</Route>
+      <Route path="/databases/:ref">{({ ref }) => <DatabasePage key={ref} name={ref} />}</Route>
+      <Route path="/actions" component={Actions} />
+      <Route path="/actions/:uid">{({ uid }) => <ActionPage key={uid} uid={uid} />}</Route>
+      <Route component={NotFound} />
+    </Switch>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Database } from '@fairlead/api'
+import { type UpgradeChoice, windows } from '../../live/upgrade-choice.ts'
+import { Card } from '../../parts/page.tsx'
+
+interface OptionsProps {
+  readonly database: Database
+  readonly choice: UpgradeChoice
+  readonly change: (change: Partial<UpgradeChoice>) => void
+}
+
+/** How the upgrade is done. What could lose data is not offered here. */
+export function Options(props: OptionsProps) {
+  return (
+    <Card title="How">
+      <div className="options">
+        <WayBack {...props} />
+        <Checks {...props} />
+        {props.database.shards_count > 1 && <Parallel {...props} />}
+      </div>
+    </Card>
+  )
+}
+
+function WayBack({ choice, change }: OptionsProps) {
+  return (
+    <fieldset className="segments">
+      <legend>Way back</legend>
+      {windows.map(({ value, label }) => (
+        <label key={value}>
+          <input
+            type="radio"
+            name="window"
+            checked={choice.window === value}
+            onChange={() => change({ window: value })}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+const checks = [
+  { name: 'supervised', label: 'Stop before the first handover, and wait for me' },
+  { name: 'roles', label: 'Keep the roles of shards (one more handover)' },
+  { name: 'modules', label: 'Newest modules, too' },
+] as const
+
+function Checks({ database, choice, change }: OptionsProps) {
+  const shown = checks.filter(({ name }) => name !== 'modules' || database.module_list.length > 0)
+  return (
+    <div className="checks">
+      {shown.map(({ name, label }) => (
+        <label key={name} className="check">
+          <input
+            type="checkbox"
+            checked={choice[name]}
+            onChange={(event) => change({ [name]: event.target.checked })}
+          />
+          {label}
+        </label>
+      ))}
+    </div>
+  )
+}
+
+function Parallel({ choice, change }: OptionsProps) {
+  return (
+    <label>
+      Shards at once
+      <select value={choice.parallel} onChange={(event) => change({ parallel: event.target.value })}>
+        <option value="">one in each group</option>
+        {[1, 2, 4, 8, 16].map((many) => (
+          <option key={many}>{many}</option>
+        ))}
+      </select>
+    </label>
+  )
+}

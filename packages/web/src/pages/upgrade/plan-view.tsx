@@ -1,0 +1,138 @@
+import { ApiError, type Database } from '@fairlead/api'
+import type { UseMutationResult } from '@tanstack/react-query'
+import { useNow } from '../../live/clock.ts'
+import { useIsStale } from '../../live/live-state.ts'
+import type { UpgradeRequest } from '../../live/upgrade-choice.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Glyph } from '../../parts/glyph.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { runsOf } from '../../words/describe-action.ts'
+import { factsOf, type Plan, planAsMarkdown, trialOf } from '../../words/describe-plan.ts'
+import { clockTime, duration } from '../../words/format.ts'
+import { PlanLanes } from './plan-lanes.tsx'
+
+/** An older plan says little about now. */
+const OLD_MS = 5 * 60_000
+
+type Start = UseMutationResult<unknown, Error, { readonly body: UpgradeRequest; readonly basis: string }>
+interface PlanProps {
+  readonly database: Database
+  /** With which the dry run was made, and the upgrade will be. */
+  readonly request: UpgradeRequest
+  readonly plan: Plan
+  readonly at: string
+  /** Something else is chosen by now. */
+  readonly isOther: boolean
+  readonly start: Start
+  readonly again: () => void
+}
+
+/** What would happen, what cannot be known before, and the button. */
+export function PlanView(props: PlanProps) {
+  const { database, plan, at, request } = props
+  const now = useNow()
+  const title = `${database.name}: ${runsOf(database)} → ${runsOf(plan)}`
+  const command = `curl -sS -X POST ${location.origin}/v1/bdbs/${database.uid}/upgrade -H "authorization: Bearer $token" -H 'content-type: application/json' -H 'if-match: "${plan.basis}"' -d '${JSON.stringify(request)}'`
+  return (
+    <Card
+      className="plan"
+      title={`Plan of ${clockTime(at, now)}`}
+      beside={
+        <span className="card-tools">
+          <CopyButton text={() => planAsMarkdown(plan, title, at)} label="Copy as Markdown" />
+          <CopyButton text={command} label="Copy as curl" />
+        </span>
+      }
+    >
+      {plan.trial !== undefined && <Trial trial={plan.trial} />}
+      {plan.change && plan.trial?.ok !== false && (
+        <>
+          <dl className="plan-facts">
+            {factsOf(plan).map(({ name, value, tone }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd data-tone={tone}>{value}</dd>
+              </div>
+            ))}
+          </dl>
+          {plan.unproven.length > 0 && <Unproven sentences={plan.unproven} />}
+          <PlanLanes plan={plan} />
+        </>
+      )}
+      <StartRow {...props} />
+    </Card>
+  )
+}
+
+function Trial({ trial }: { readonly trial: NonNullable<Plan['trial']> }) {
+  return (
+    <p className="trial" data-tone={trial.ok ? 'ok' : 'bad'}>
+      <Glyph name={trial.ok ? 'done' : 'failed'} />
+      <span>
+        {trial.ok ? 'The target starts: ' : 'The target does not start: '}
+        {trialOf(trial)}
+      </span>
+    </p>
+  )
+}
+
+function Unproven({ sentences }: { readonly sentences: readonly string[] }) {
+  return (
+    <details className="unproven" open>
+      <summary>Only the upgrade itself can show ({sentences.length})</summary>
+      <ul>
+        {sentences.map((each) => (
+          <li key={each}>{each}</li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function StartRow(props: PlanProps) {
+  const { database, plan, at, isOther, start } = props
+  const age = useNow() - Date.parse(at)
+  if (!plan.change) return <p>There is nothing to do: {database.name} is like this already.</p>
+  if (plan.trial?.ok === false) return null
+  const isOutdated = start.error instanceof ApiError && start.error.code === 'plan_outdated'
+  if (isOther) return <Again why="Something else is chosen since this plan" {...props} />
+  if (isOutdated)
+    return <Again why="The database has changed since this plan: nothing was begun" {...props} />
+  if (age > OLD_MS) return <Again why={`The plan is ${duration(age)} old`} {...props} />
+  return <StartButton {...props} />
+}
+
+function Again({ why, again }: { readonly why: string; readonly again: () => void }) {
+  return (
+    <p className="run">
+      <button type="button" className="button" onClick={again}>
+        Dry run again
+      </button>
+      <span data-tone="wait">{why}</span>
+    </p>
+  )
+}
+
+function StartButton({ database, plan, request, start }: PlanProps) {
+  const isStale = useIsStale()
+  const isBusy = database.action_uid !== undefined
+  const isAway = plan.outage_ms > 0
+  const word = isAway ? `Restart in place: away for about ${duration(plan.outage_ms)}` : 'Start the upgrade'
+  return (
+    <div className="run">
+      <button
+        type="button"
+        className={`button ${isAway ? 'button-bad' : 'button-main'}`}
+        disabled={isBusy || isStale || start.isPending}
+        onClick={() => start.mutate({ body: request, basis: plan.basis })}
+      >
+        {start.isPending ? 'Asked…' : word}
+      </button>
+      <span className="muted">
+        {isBusy ? 'Another action runs on the database' : 'Begins only while this plan is still true'}
+      </span>
+      {start.error !== null && <Problem error={start.error} />}
+    </div>
+  )
+}

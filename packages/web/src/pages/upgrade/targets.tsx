@@ -1,0 +1,92 @@
+import type { Database } from '@fairlead/api'
+import { useEffect } from 'react'
+import { useTargets } from '../../live/queries.ts'
+import type { Target } from '../../live/upgrade-choice.ts'
+import { Card } from '../../parts/page.tsx'
+import { Answer } from '../../parts/problem.tsx'
+import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
+
+interface TargetsProps {
+  readonly database: Database
+  readonly chosen: string
+  readonly choose: (to: string) => void
+}
+
+/** The builds of the cluster as goals: those that are possible, and what is in the way of the others. */
+export function Targets({ database, chosen, choose }: TargetsProps) {
+  const targets = useTargets(database.uid)
+  const all = targets.data ?? []
+  const others = all.filter(({ current }) => !current)
+  const first =
+    others.find(({ possible, recommended }) => possible && recommended) ??
+    others.find(({ possible }) => possible)
+  const isChosen = chosen !== ''
+  useEffect(() => {
+    if (!isChosen && first !== undefined) choose(nameOfRuns(first))
+  }, [isChosen, first, choose])
+  return (
+    <Card title="To">
+      <Answer of={targets} height={96}>
+        {() => (
+          <div className="targets">
+            {others
+              .filter(({ possible }) => possible)
+              .map((target) => (
+                <Choice
+                  key={nameOfRuns(target)}
+                  {...{ chosen, choose, value: nameOfRuns(target) }}
+                  label={runsOf(target)}
+                  hint={hintOf(target)}
+                />
+              ))}
+            <Choice {...{ chosen, choose, value: 'same' }} label={runsOf(database)} hint="new processes" />
+            <Impossible targets={others.filter(({ possible }) => !possible)} />
+          </div>
+        )}
+      </Answer>
+    </Card>
+  )
+}
+
+function hintOf({ recommended, newest, engine, insecure }: Target): string {
+  if (insecure) return 'known holes'
+  if (recommended) return 'recommended'
+  return newest ? `newest ${engine}` : ''
+}
+
+function Choice(props: {
+  readonly value: string
+  readonly chosen: string
+  readonly choose: (to: string) => void
+  readonly label: string
+  readonly hint: string
+}) {
+  const { value, chosen, choose, label, hint } = props
+  return (
+    <label className="choice">
+      <input
+        type="radio"
+        name="target"
+        value={value}
+        checked={chosen === value}
+        onChange={() => choose(value)}
+      />
+      <span>{label}</span>
+      <span className="muted">{hint}</span>
+    </label>
+  )
+}
+
+function Impossible({ targets }: { readonly targets: readonly Target[] }) {
+  if (targets.length === 0) return null
+  return (
+    <ul className="impossible">
+      {targets.map((target) => (
+        <li key={nameOfRuns(target)}>
+          <span aria-hidden="true">⊘</span> {runsOf(target)}
+          <span className="muted"> {target.obstacles.map(({ message }) => message).join('; ')}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,91 @@
+import type { Database } from '@fairlead/api'
+import { useMutation } from '@tanstack/react-query'
+import { useLocation } from 'wouter'
+import { api } from '../../live/api.ts'
+import { serverNow } from '../../live/clock.ts'
+import { requestOf, type UpgradeRequest, useUpgradeChoice } from '../../live/upgrade-choice.ts'
+import { useDatabaseByName } from '../../live/use-database-by-name.ts'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Problem } from '../../parts/problem.tsx'
+import { Version } from '../../parts/version.tsx'
+import { Options } from './options.tsx'
+import { PlanView } from './plan-view.tsx'
+import { Targets } from './targets.tsx'
+
+/** Choose, look at the plan after a dry run that has started the target, and begin. */
+export function UpgradePage({ name }: { readonly name: string }) {
+  const { data: database, error, refetch } = useDatabaseByName(name)
+  if (database === null) return <Empty title="There is no such database" />
+  if (database !== undefined) return <Upgrade database={database} />
+  return (
+    <Page title="Upgrade">
+      {error === null ? (
+        <div className="skeleton" style={{ minHeight: 320 }} />
+      ) : (
+        <Problem error={error} retry={refetch} />
+      )}
+    </Page>
+  )
+}
+
+function Upgrade({ database }: { readonly database: Database }) {
+  const [choice, change] = useUpgradeChoice()
+  const request = requestOf(choice, database)
+  const { plan, start, dryRun } = usePlan(database.uid)
+  const { uid, name } = database
+  const { data } = plan
+  const from = (
+    <span className="does">
+      <Version of={database} /> →
+    </span>
+  )
+  return (
+    <Page title={`Upgrade ${name}`} above={{ to: `/databases/${uid}`, label: name }} beside={from}>
+      <Targets database={database} chosen={choice.to} choose={(to) => change({ to })} />
+      <Options database={database} choice={choice} change={change} />
+      <DryRun isReady={choice.to !== ''} isRunning={plan.isPending} run={() => dryRun(request)} />
+      {plan.error !== null && <Problem error={plan.error} />}
+      {data?.plan !== undefined && !plan.isPending && (
+        <PlanView
+          {...{ database, start, request: data.body, plan: data.plan, at: data.at }}
+          isOther={JSON.stringify(data.body) !== JSON.stringify(request)}
+          again={() => dryRun(request)}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** The last dry run, and the upgrade that begins only while its plan is still true. */
+function usePlan(uid: number) {
+  const [, go] = useLocation()
+  const plan = useMutation({
+    mutationFn: async (body: UpgradeRequest) => {
+      const answer = await api.upgradeDatabase({ params: { uid }, query: { dry_run: 'true' }, body })
+      return { body, at: new Date(serverNow()).toISOString(), plan: answer.plan }
+    },
+  })
+  const start = useMutation({
+    mutationFn: ({ body, basis }: { readonly body: UpgradeRequest; readonly basis: string }) =>
+      api.upgradeDatabase({ params: { uid }, body, basis }),
+    onSuccess: ({ action_uid: action }) =>
+      go(action === undefined ? `/databases/${uid}` : `/actions/${action}`),
+  })
+  const dryRun = (request: UpgradeRequest) => {
+    start.reset()
+    plan.mutate(request)
+  }
+  return { plan, start, dryRun }
+}
+
+function DryRun(props: { readonly isReady: boolean; readonly isRunning: boolean; readonly run: () => void }) {
+  const { isReady, isRunning, run } = props
+  return (
+    <div className="run">
+      <button type="button" className="button button-main" disabled={!isReady || isRunning} onClick={run}>
+        {isRunning ? 'Starting the target beside everything…' : 'Dry run'}
+      </button>
+      <span className="muted">starts the target beside everything and removes it again; changes nothing</span>
+    </div>
+  )
+}

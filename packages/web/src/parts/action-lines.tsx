@@ -1,0 +1,38 @@
+import type { Action } from '@fairlead/api'
+import { Link } from 'wouter'
+import { useNow } from '../live/clock.ts'
+import { headlineOf, markOf, whatItDoes } from '../words/describe-action.ts'
+import { ago, milliseconds } from '../words/format.ts'
+import { MarkView } from './mark.tsx'
+
+/** One line for each action, which leads to its page. */
+export function ActionLines(props: {
+  readonly actions: readonly Action[]
+  /** The name of the database of an action, where they are of several. */
+  readonly nameOf?: (action: Action) => string
+}) {
+  const now = useNow()
+  return (
+    <ul className="lines">
+      {props.actions.map((action) => (
+        <li key={action.action_uid}>
+          <MarkView mark={{ ...markOf(action), label: headlineOf(action) }} />
+          <Link href={`/actions/${action.action_uid}`}>
+            {props.nameOf !== undefined && <strong>{props.nameOf(action)} </strong>}
+            {whatItDoes(action)}
+          </Link>
+          <span className="muted">
+            {longestStop(action)}
+            {action.requested_by !== null && `by ${action.requested_by} · `}
+            {ago(action.ended_time ?? action.creation_time, now)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function longestStop({ certificates }: Action): string {
+  const stops = certificates.flatMap(({ write_stop_ms: ms }) => (ms === null ? [] : [ms]))
+  return stops.length === 0 ? '' : `writes stood still for ${milliseconds(Math.max(...stops))} · `
+}

@@ -1,0 +1,28 @@
+import { useState } from 'react'
+import { Glyph } from './glyph.tsx'
+
+/** Copies a text, and says so for a moment. Over plain HTTP from another machine browsers do not let pages copy: then it says that. */
+export function CopyButton({
+  text,
+  label,
+}: {
+  readonly text: string | (() => string)
+  readonly label: string
+}) {
+  const [said, say] = useState<string | null>(null)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text())
+      say('Copied')
+    } catch {
+      say('The browser does not allow it')
+    }
+    setTimeout(() => say(null), 2_000)
+  }
+  return (
+    <button type="button" className="button button-quiet" onClick={() => void copy()}>
+      <Glyph name={said === 'Copied' ? 'done' : 'copy'} />
+      <span aria-live="polite">{said ?? label}</span>
+    </button>
+  )
+}

@@ -1,0 +1,51 @@
+import { type Sight, useSight } from '../live/live-state.ts'
+import { duration } from '../words/format.ts'
+
+const looks: Readonly<Record<Sight['kind'], { readonly sign: string; readonly tone: string }>> = {
+  live: { sign: '●', tone: 'ok' },
+  connecting: { sign: '◌', tone: 'quiet' },
+  reconnecting: { sign: '◌', tone: 'wait' },
+  stale: { sign: '▲', tone: 'wait' },
+  denied: { sign: '‖', tone: 'quiet' },
+}
+
+function wordsOf({ kind, forMs }: Sight): string {
+  const time = duration(Math.floor(forMs / 1_000) * 1_000)
+  switch (kind) {
+    case 'live':
+      return 'Live'
+    case 'connecting':
+      return 'Connecting'
+    case 'reconnecting':
+      return `Reconnecting ${time}`
+    case 'stale':
+      return `Stale ${time}`
+    case 'denied':
+      return 'Not live'
+  }
+}
+
+/** Says whether the page follows the server. It always has the same width. */
+export function LiveChip() {
+  const sight = useSight()
+  const { sign, tone } = looks[sight.kind]
+  const about =
+    sight.kind === 'denied' ? 'Your roles lack view_cluster_info: reload to see what is new' : undefined
+  return (
+    <span className="live-chip" data-tone={tone} data-live={sight.kind} title={about}>
+      <span aria-hidden="true">{sign}</span> {wordsOf(sight)}
+    </span>
+  )
+}
+
+/** Above every page, while the server is not seen. */
+export function StaleBanner() {
+  const sight = useSight()
+  if (sight.kind !== 'stale') return null
+  return (
+    <div className="banner" role="status">
+      <strong>The console cannot see the server.</strong> Databases are not affected: only the control plane
+      is away. Orders are off until it is back; what you see is as it was {duration(sight.forMs)} ago.
+    </div>
+  )
+}

@@ -1,0 +1,124 @@
+import type { Action, OrderName } from '@fairlead/api'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../live/api.ts'
+import { keys } from '../live/keys.ts'
+import { useIsStale } from '../live/live-state.ts'
+import { asked, buttonOf, wayOutOf } from '../words/orders.ts'
+import { Dialog } from './dialog.tsx'
+import { Problem } from './problem.tsx'
+
+const calls = {
+  pause: api.pauseAction,
+  resume: api.resumeAction,
+  cancel: api.cancelAction,
+  rollback: api.rollbackAction,
+  finalize: api.finalizeAction,
+  retry: api.retryAction,
+} as const
+
+interface OrderProps {
+  readonly action: Action
+  readonly order: OrderName
+  readonly isMain?: boolean
+  /** Called with the action that goes on, which may be a new one. */
+  readonly onDone?: (action: Action) => void
+}
+
+/**
+ * One order. Whether it may be given is what the server says. Given, it says so until the action moves: the page never shows what it only hopes for.
+ */
+export function OrderButton({ action, order, isMain = false, onDone }: OrderProps) {
+  const [isOpen, setOpen] = useState(false)
+  const { send, error, isAsked } = useOrder(action, order, onDone)
+  const isStale = useIsStale()
+  const { ok, why } = action.orders[order]
+  const label = buttonOf(order, action)
+  const isOff = !ok || isStale || isAsked
+  const reason = isStale ? 'The console cannot see the server' : why
+  const press = () => {
+    if (isOff) return
+    if (asked.includes(order)) setOpen(true)
+    else send()
+  }
+  return (
+    <div className="order">
+      <button
+        type="button"
+        className={`button ${isMain ? 'button-main' : ''}`}
+        aria-disabled={isOff}
+        title={isOff && reason !== '' ? reason : undefined}
+        onClick={press}
+      >
+        {isAsked ? 'Asked…' : label}
+      </button>
+      {error !== null && <Problem error={error} />}
+      {isOpen && (
+        <Confirm
+          action={action}
+          order={order}
+          onNo={() => setOpen(false)}
+          onYes={() => {
+            setOpen(false)
+            send()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function useOrder(action: Action, order: OrderName, onDone: OrderProps['onDone']) {
+  const client = useQueryClient()
+  const [askedAt, setAskedAt] = useState<string | null>(null)
+  const place = placeOf(action)
+  const give = useMutation({
+    mutationFn: () => calls[order]({ params: { uid: action.action_uid } }),
+    onMutate: () => setAskedAt(place),
+    onError: () => setAskedAt(null),
+    onSuccess: (answer) => onDone?.(answer),
+    onSettled: () => void client.invalidateQueries({ queryKey: keys.action(action.action_uid) }),
+  })
+  return { send: () => give.mutate(), error: give.error, isAsked: askedAt === place }
+}
+
+/** An order has been seen when this is another one. */
+function placeOf({ phase, outcome, paused, orders }: Action): string {
+  const open = Object.values(orders).map(({ ok }) => ok)
+  return JSON.stringify([phase, outcome, paused, open])
+}
+
+const questions: Partial<Readonly<Record<OrderName, string>>> = {
+  finalize: 'Finalize the upgrade?',
+  cancel: 'Cancel the upgrade?',
+}
+
+function Confirm(props: {
+  readonly action: Action
+  readonly order: OrderName
+  readonly onNo: () => void
+  readonly onYes: () => void
+}) {
+  const { action, order, onNo, onYes } = props
+  const reason = action.rollback_reason
+  const look = order === 'finalize' ? 'button-bad' : 'button-main'
+  const buttons = (
+    <>
+      {/* biome-ignore lint/a11y/noAutofocus: Enter must not give the order */}
+      <button type="button" className="button" autoFocus onClick={onNo}>
+        {wayOutOf(order)}
+      </button>
+      <button type="button" className={`button ${look}`} onClick={onYes}>
+        {buttonOf(order, action)}
+      </button>
+    </>
+  )
+  return (
+    <Dialog title={questions[order] ?? `${buttonOf(order, action)}?`} onClose={onNo} buttons={buttons}>
+      <p>{action.orders[order].consequence}</p>
+      {order === 'finalize' && reason !== undefined && (
+        <p className="muted">Now: {reason}. Afterwards there is no way back.</p>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,31 @@
+import type { Action, Certificate } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { areEqual, certificatesAsMarkdown, proofOf } from './certificate-text.ts'
+
+const certificate: Certificate = {
+  ...{ from: '1', to: '11', replid: 'a'.repeat(40), offset_from: 281_602, offset_to: 281_602, keys: 2_140 },
+  ...{ write_stop_ms: 2.85, held_ms: null, group: 0, phases: null, clients_held: null, requests_held: null },
+  ...{ longest_wait_ms: null, recovered: false, full_syncs: null, at: '2026-11-26T07:39:19.165Z' },
+}
+const runs = (engine_version: string) => ({ engine: 'valkey', engine_version, modules: [] })
+// What the text is made of, and no more.
+const action = {
+  ...{ action_uid: 'a', requested_by: 'eve', certificates: [certificate], warnings: ['a setting stays'] },
+  ...{ from: runs('8.0.1'), goal: runs('9.1.2') },
+} as unknown as Action
+
+test('a certificate says equal only of two offsets that are on record and the same', () => {
+  expect(areEqual(certificate)).toBe(true)
+  expect(areEqual({ ...certificate, offset_to: 281_601 })).toBe(false)
+  expect(areEqual({ ...certificate, offset_to: null })).toBeUndefined()
+  expect(proofOf({ ...certificate, offset_to: 281_601 })).toContain('is lost')
+})
+
+test('its Markdown has each value, and never 0 for one that was not measured', () => {
+  const text = certificatesAsMarkdown(action, 'orders')
+  expect(text).toContain(
+    '| 0 | 1 → 11 | 2026-11-26T07:39:19.165Z | 2.85 ms | not measured | 281,602 = 281,602 | 2,140 | counting |',
+  )
+  expect(text).toContain('Upgrade of orders: valkey 8.0.1 → valkey 9.1.2')
+  expect(text).toContain('- a setting stays')
+})

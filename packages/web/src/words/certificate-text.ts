@@ -1,0 +1,56 @@
+import type { Action, Certificate } from '@fairlead/api'
+import { runsOf } from './describe-action.ts'
+import { count, milliseconds } from './format.ts'
+
+/** A value that was not measured is never shown as 0. */
+export function known<T>(value: T | null, show: (value: T) => string, otherwise = 'not measured'): string {
+  return value === null ? otherwise : show(value)
+}
+
+/** Whether both shards held the same history when writes were stopped; undefined: it is not on record. */
+export function areEqual({ offset_from: from, offset_to: to }: Certificate): boolean | undefined {
+  return from === null || to === null ? undefined : from === to
+}
+
+/** What a certificate proves, and no more. */
+export function proofOf(certificate: Certificate): string {
+  const equal = areEqual(certificate)
+  if (equal === undefined) return 'The offsets are not on record: a crash came before'
+  if (!equal) return 'The offsets differ: the difference is lost'
+  return 'Equal offsets while writes were stopped: what the old primary had acknowledged, the new one holds'
+}
+
+/** The certificates of an action, for a ticket. */
+export function certificatesAsMarkdown(action: Action, databaseName: string): string {
+  const { action_uid: uid, from, goal, requested_by: by, certificates, warnings } = action
+  const head = [
+    `## Upgrade of ${databaseName}: ${runsOf(from)} → ${runsOf(goal)}`,
+    `Action ${uid}${by === null ? '' : `, ordered by ${by}`}. ${certificates.length} handover${certificates.length === 1 ? '' : 's'}.`,
+  ]
+  const rows = certificates.map(rowOf)
+  const table = [
+    '| group | shards | at | write stop | clients held | offsets | keys | full syncs |',
+    '|---|---|---|---|---|---|---|---|',
+    ...rows,
+  ]
+  const notes =
+    warnings.length === 0 ? [] : [['Warnings:', ...warnings.map((each) => `- ${each}`)].join('\n')]
+  return `${[...head, table.join('\n'), ...notes].join('\n\n')}\n`
+}
+
+function rowOf(certificate: Certificate): string {
+  const { group, from, to, at, write_stop_ms, held_ms, offset_from, offset_to, keys, full_syncs, recovered } =
+    certificate
+  const equal = areEqual(certificate)
+  const cells = [
+    known(group, String, '–'),
+    `${from} → ${to}`,
+    at,
+    `${recovered ? '≤ ' : ''}${known(write_stop_ms, milliseconds)}`,
+    known(held_ms, milliseconds),
+    `${known(offset_from, count, '?')} ${equal === false ? '≠' : '='} ${known(offset_to, count, '?')}`,
+    known(keys, count),
+    known(full_syncs, count, 'counting'),
+  ]
+  return `| ${cells.join(' | ')} |`
+}

@@ -1,0 +1,97 @@
+import { type Action, actionOutcomes, actionPhases } from '@fairlead/api'
+import { duration, plural } from './format.ts'
+
+/** The four hues, and none: in motion, proved, awaited, broken. */
+export type Tone = 'busy' | 'ok' | 'wait' | 'bad' | 'quiet'
+/** The shapes beside the hues: colour is never alone. */
+export type Sign =
+  | ('active' | 'changing' | 'queued' | 'waits' | 'stuck' | 'failed' | 'back' | 'done')
+  | ('paused' | 'planned')
+
+/** A state as it is shown: a shape, a hue, and words. */
+export interface Mark {
+  readonly sign: Sign
+  readonly tone: Tone
+  readonly label: string
+}
+
+const signs: Readonly<Record<Exclude<Action['phase'], 'ended'>, readonly [Sign, Tone]>> = {
+  queued: ['queued', 'quiet'],
+  preparing: ['changing', 'busy'],
+  ready: ['waits', 'wait'],
+  handing_over: ['changing', 'busy'],
+  window: ['waits', 'ok'],
+  finishing: ['changing', 'busy'],
+  paused: ['paused', 'wait'],
+  stuck: ['stuck', 'bad'],
+  undoing: ['back', 'busy'],
+}
+/** What a user ordered is not red: it is what was promised. */
+const ends: Readonly<Record<NonNullable<Action['outcome']>, readonly [Sign, Tone]>> = {
+  completed: ['done', 'ok'],
+  rolled_back: ['back', 'quiet'],
+  cancelled: ['back', 'quiet'],
+  failed: ['failed', 'bad'],
+}
+
+/** Where an action is, for a cell or a headline. */
+export function markOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): Mark {
+  if (phase !== 'ended') {
+    const [sign, tone] = signs[phase]
+    return { sign, tone, label: actionPhases[phase].label }
+  }
+  const [sign, tone] = ends[outcome ?? 'completed']
+  return { sign, tone, label: actionOutcomes[outcome ?? 'completed'].label }
+}
+
+type Told = Pick<Action, 'phase' | 'outcome' | 'lanes' | 'name' | 'goal' | 'began_time' | 'ended_time'>
+
+/** The one sentence about an action. What it waits for stands below it. */
+export function headlineOf(action: Told): string {
+  const { phase, lanes = [], goal } = action
+  const moved = lanes.filter((lane) => lane.handed_over).length
+  if (phase === 'ended') return endOf(action)
+  if (phase === 'window') return `Served by ${runsOf(goal)}; the old primaries follow`
+  if (phase === 'preparing' && moved === 0 && action.name === 'SMUpgradeBDB')
+    return 'Builds the new side; nothing old has been touched'
+  if (phase === 'handing_over' && lanes.length > 1)
+    return `Hands over: ${moved} of ${plural(lanes.length, 'group')} done`
+  return actionPhases[phase].label
+}
+
+function endOf({ outcome, began_time: began, ended_time: ended }: Told): string {
+  const took = began !== null && ended !== null ? Date.parse(ended) - Date.parse(began) : null
+  const { label } = actionOutcomes[outcome ?? 'completed']
+  return took === null ? label : `${label} after ${duration(took)}`
+}
+
+/** "valkey 9.1.2". */
+export function runsOf(runs: { readonly engine: string; readonly engine_version: string } | null): string {
+  return runs === null ? '' : `${runs.engine} ${runs.engine_version}`
+}
+
+const kinds: Readonly<Record<Action['name'], string>> = {
+  SMCreateBDB: 'Creation',
+  SMUpgradeBDB: 'Upgrade',
+  SMDeleteBDB: 'Deletion',
+  SMUploadModule: 'Upload of a module',
+  SMDeleteModule: 'Deletion of a module',
+}
+
+/** What an action does, as "redis 7.0.15 → valkey 9.1.2" or "Creation". */
+export function whatItDoes({ name, from, goal }: Pick<Action, 'name' | 'from' | 'goal'>): string {
+  if (name !== 'SMUpgradeBDB' || from === null || goal === null) return kinds[name]
+  const [before, after] = [runsOf(from), runsOf(goal)]
+  return before === after ? `${after}, new processes` : `${before} → ${after}`
+}
+
+/** "valkey-9.1.2": as the API takes it. */
+export function nameOfRuns({
+  engine,
+  engine_version,
+}: {
+  readonly engine: string
+  readonly engine_version: string
+}): string {
+  return `${engine}-${engine_version}`
+}

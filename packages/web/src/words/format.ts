@@ -1,0 +1,72 @@
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+
+/** Bytes as people read them, as "97 MiB". */
+export function bytes(count: number): string {
+  const power = count < 1 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1)
+  const amount = count / 1024 ** power
+  return `${amount >= 100 || power === 0 ? Math.round(amount) : trim(amount)} ${units[power]}`
+}
+
+/** Milliseconds of a handover, as "2.85 ms". */
+export function milliseconds(ms: number): string {
+  return `${ms >= 100 ? Math.round(ms) : Number(ms.toFixed(ms >= 10 ? 1 : 2))} ms`
+}
+
+/** How long something took, as "14 min" or "2.3 s". */
+export function duration(ms: number): string {
+  const seconds = Math.max(ms, 0) / 1_000
+  if (seconds < 1) return `${Math.round(ms)} ms`
+  if (seconds < 10) return `${trim(seconds)} s`
+  if (seconds < 60) return `${Math.round(seconds)} s`
+  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`
+  if (seconds < 86_400) return `${trim(seconds / 3_600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}
+
+/** What is left until then, as "14:32", or "6 d" when it is far. */
+export function countdown(ms: number): string {
+  const seconds = Math.max(Math.round(ms / 1_000), 0)
+  if (seconds >= 86_400) return duration(ms)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const hours = Math.floor(seconds / 3_600)
+  const rest = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return hours > 0 ? `${hours}:${rest}` : rest
+}
+
+/** As "3 min ago", or "now". */
+export function ago(since: string | number, now: number): string {
+  const ms = now - (typeof since === 'number' ? since : Date.parse(since))
+  return ms < 2_000 ? 'now' : `${duration(ms)} ago`
+}
+
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
+/** As "281,602". */
+export function count(value: number): string {
+  return whole.format(value)
+}
+
+/** A rate or a number in a narrow cell, as "20.1 k". */
+export function short(value: number): string {
+  if (value < 1_000) return value < 10 ? String(trim(value)) : whole.format(value)
+  return value < 1_000_000 ? `${trim(value / 1_000)} k` : `${trim(value / 1_000_000)} M`
+}
+
+const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** The time of the reader, with the day if it is another one: "07:39:14", "3 Nov 07:39:14". */
+export function clockTime(iso: string, now: number): string {
+  const at = new Date(iso)
+  const isToday = at.toDateString() === new Date(now).toDateString()
+  return isToday ? time.format(at) : `${day.format(at)} ${time.format(at)}`
+}
+
+/** "1 group", "2 groups". */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${whole.format(value)} ${value === 1 ? one : many}`
+}
+
+function trim(value: number): number {
+  return Number(value.toFixed(1))
+}

@@ -1,0 +1,31 @@
+import { type Action, type OrderName, orderWords } from '@fairlead/api'
+import { runsOf } from './describe-action.ts'
+
+/** The orders in the order of their buttons. */
+export const orderNames = [
+  'resume',
+  'pause',
+  'retry',
+  'rollback',
+  'finalize',
+  'cancel',
+] as const satisfies readonly OrderName[]
+
+/** Those that are asked about first: they end a way. */
+export const asked: readonly OrderName[] = ['rollback', 'finalize', 'cancel']
+
+/** What stands on the button, with what it leads to where that can be said in a word. */
+export function buttonOf(
+  order: OrderName,
+  { from, goal, phase }: Pick<Action, 'from' | 'goal' | 'phase'>,
+): string {
+  if (order === 'rollback' && phase === 'undoing') return 'Turn it forward again'
+  if (order === 'rollback' && from !== null) return `Roll back to ${runsOf(from)}`
+  if (order === 'finalize' && goal !== null) return `Finalize: stay on ${runsOf(goal)}`
+  return orderWords[order].label
+}
+
+/** The button that changes nothing. */
+export function wayOutOf(order: OrderName): string {
+  return order === 'finalize' ? 'Keep the way back' : 'Keep going'
+}
