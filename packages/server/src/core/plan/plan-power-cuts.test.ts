@@ -67,8 +67,9 @@ function cutting(pick: Pick, cuts: number) {
       left -= 1
       return pick(9)
     },
-    death: ({ world }: Action) => {
-      for (const team of world.teams) cutPower(world, team)
+    // What comes after the last effect is repaired by turns without an action.
+    death: ({ world, ended }: Action) => {
+      if (ended === null) for (const team of world.teams) cutPower(world, team)
     },
     events: ({ world }: Action) => {
       for (const member of membersOf(world)) if (pick(12) === 0) savePoint(world, member)
