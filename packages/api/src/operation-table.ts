@@ -48,6 +48,7 @@ export const operationTable = {
   listDatabaseActions: 'GET /v1/actions/bdb/:uid',
   listActionsV2: 'GET /v2/actions',
   getActionV2: 'GET /v2/actions/:uid',
+  getHandoverTrace: 'GET /v1/actions/:uid/handovers/:n/trace',
   followAction: 'GET /v1/actions/:uid/events stream',
   retryAction: 'POST /v1/actions/:uid/retry',
   finalizeAction: 'POST /v1/actions/:uid/finalize',

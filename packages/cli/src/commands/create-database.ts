@@ -4,7 +4,7 @@ import { firstLine } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
 import { databaseColumns } from './describe-database.ts'
-import { waitForEnd } from './wait-for-end.ts'
+import { waitForEnd } from './upgrades/wait-for-end.ts'
 
 type Request = Body<typeof createOperation>
 

@@ -5,7 +5,7 @@ import { CommandFault } from '../output/command-fault.ts'
 import { printValue } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
 import { findDatabase } from './find-database.ts'
-import { waitForEnd } from './wait-for-end.ts'
+import { waitForEnd } from './upgrades/wait-for-end.ts'
 
 /** The options of `databases delete`. */
 export interface DeleteOptions extends CommonOptions {

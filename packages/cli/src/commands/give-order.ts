@@ -5,9 +5,9 @@ import { confirm, confirmByName, type Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printValue } from '../output/print-answer.ts'
 import { labelOf } from './describe-action.ts'
-import { describeHandover } from './describe-handover.ts'
 import { type Found, findAction } from './find-action.ts'
-import { waitForEnd } from './wait-for-end.ts'
+import { describeHandover } from './upgrades/describe-handover.ts'
+import { waitForEnd } from './upgrades/wait-for-end.ts'
 
 /** The options of an order. */
 export interface OrderOptions extends CommonOptions {
@@ -89,5 +89,5 @@ function sayDone(
   const runs = after.outcome === 'completed' ? after.goal : after.outcome === null ? null : after.from
   const served = runs === null ? '' : ` ${name} is served by ${runs.engine} ${runs.engine_version}.`
   terminal.out(`${labelOf(after)}.${served}\n`)
-  if (order === 'retry' && after.outcome === null) terminal.say(`Watch it: fairlead actions show ${name}\n`)
+  if (order === 'retry' && after.outcome === null) terminal.say(`Watch it: fairlead actions watch ${name}\n`)
 }

@@ -29,10 +29,10 @@ export async function logIn(context: Context, options: LoginOptions): Promise<vo
   const ca = await trustServer(context, url, options.fingerprint)
   const username = options.username ?? settings.username ?? (await askFor(context, 'Username', '--username'))
   const password = await passwordOf(context, options)
-  const open = clientOf({ url, ca }, { withinMs, holdToken: async () => undefined })
+  const { api: open } = clientOf({ url, ca }, { withinMs, holdToken: async () => undefined })
   const { access_token } = await open.authorizeUser({ body: { username, password, ttl: options.ttl } })
   const login: Login = { server: url, username, ...readToken(access_token) }
-  const api = clientOf({ url, ca }, { withinMs, holdToken: async () => access_token })
+  const { api } = clientOf({ url, ca }, { withinMs, holdToken: async () => access_token })
   const self = await api.getSelf({})
   files.changeConfig((config) => ({
     ...config,
@@ -88,7 +88,7 @@ export async function logOut(context: Context): Promise<void> {
   if (server?.value === login.server && Date.now() < login.endsMs) {
     const place = { url: login.server, ca: authorityOf(target) }
     await clientOf(place, { withinMs, holdToken: async () => login.token })
-      .logOut({})
+      .api.logOut({})
       .catch((cause: unknown) => {
         if (!(cause instanceof ApiError && cause.status === 401)) throw cause
       })

@@ -19,6 +19,8 @@ import { tryAgain } from './try-again.ts'
 export interface Link {
   readonly api: Client<typeof leanOperations>
   readonly url: string
+  /** Since when streams are not answered, Unix milliseconds; undefined: they are. */
+  readonly awaySinceMs: () => number | undefined
   /** For questions: which server it is. */
   readonly place: string
   /** The user by name, as far as that is known. */
@@ -42,12 +44,18 @@ export async function openLink(
   if (server === undefined) {
     const { findLocalServer } = await import('./hold-operator-token.ts')
     const { url, home, holdToken } = await findLocalServer(env, withinMs)
-    const api = clientOf({ url }, { withinMs, holdToken })
-    return { ...{ api, url, home }, place: `this machine (${home})`, as: 'operator', isProtected: false }
+    const client = clientOf({ url }, { withinMs, holdToken })
+    return {
+      ...client,
+      ...{ url, home },
+      place: `this machine (${home})`,
+      as: 'operator',
+      isProtected: false,
+    }
   }
   const place = { url: server.value, ca: authorityOf(target) }
   return {
-    api: clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
+    ...clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
     ...{ url: server.value, home: undefined, as: target.login?.username },
     place: server.from === 'profile' ? `profile ${profile.value} (${server.value})` : server.value,
     isProtected: settings.protected === true,
@@ -65,11 +73,11 @@ export function authorityOf({ caFile, settings }: Pick<Target, 'caFile' | 'setti
   }
 }
 
-/** All operations at this place. What breaks a connection is thrown as CommandFault. */
+/** All operations at this place, and since when its streams are away. What breaks a connection is thrown as CommandFault. */
 export function clientOf(
   place: Extract<Place, { readonly url: string }>,
   { withinMs, holdToken }: { readonly withinMs: number; readonly holdToken: HoldToken },
-): Link['api'] {
+): Pick<Link, 'api' | 'awaySinceMs'> {
   const withToken = async (headers: Readonly<Record<string, string>>) => {
     const token = await holdToken()
     return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
@@ -82,13 +90,22 @@ export function clientOf(
     })
   }
   const streams = httpStreamTransport(place)
+  let awaySinceMs: number | undefined
   const stream: StreamTransport = async (request) => {
     const headers = await withToken(request.headers)
-    return streams({ ...request, headers }).catch((cause: unknown) => {
+    try {
+      const answered = await streams({ ...request, headers })
+      awaySinceMs = undefined
+      return answered
+    } catch (cause) {
+      awaySinceMs ??= Date.now()
       throw tellUnreached(cause, place.url)
-    })
+    }
   }
-  return createClient(leanOperations, transport, undefined, stream)
+  return {
+    api: createClient(leanOperations, transport, undefined, stream),
+    awaySinceMs: () => awaySinceMs,
+  }
 }
 
 function holdTokenOf(

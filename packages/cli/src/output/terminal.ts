@@ -6,8 +6,8 @@ export interface Terminal {
   /** All three streams are terminals, a person is there, and it may be asked. */
   readonly interactive: boolean
   readonly outIsTerminal: boolean
-  /** The live view may be drawn. */
-  readonly draws: boolean
+  /** How what goes on is told: drawn, in lines, or not at all. */
+  readonly progress: 'draw' | 'lines' | 'none'
   readonly columns: () => number
   readonly rows: () => number
   readonly glyphs: Glyphs
@@ -68,15 +68,21 @@ export function openTerminal(env: NodeJS.ProcessEnv, flags: TerminalFlags, gone:
   const isColourless = flags.color === 'never' || (env['NO_COLOR'] ?? '') !== '' || isDumb
   const areTerminals = stdin.isTTY === true && stdout.isTTY === true && stderr.isTTY === true
   const progress = flags.progress ?? env['FAIRLEAD_PROGRESS'] ?? 'auto'
+  const mayDraw = areTerminals && !isDumb && (env['CI'] ?? '') === ''
   const painted = { out: stdout.isTTY === true && !isColourless, err: stderr.isTTY === true && !isColourless }
   const sayPainted = (text: string) => {
     if (flags.quiet !== true) stderr.write(text)
   }
   return {
     env,
-    interactive: areTerminals && (env['CI'] ?? '') === '' && !isDumb && flags.input !== false,
+    interactive: mayDraw && flags.input !== false,
     outIsTerminal: stdout.isTTY === true,
-    draws: areTerminals && !isDumb && (env['CI'] ?? '') === '' && progress === 'auto',
+    progress:
+      progress === 'none' || flags.quiet === true
+        ? 'none'
+        : mayDraw && progress === 'auto'
+          ? 'draw'
+          : 'lines',
     columns: () => stdout.columns ?? 80,
     rows: () => stdout.rows ?? 24,
     glyphs: isAscii(env) ? plain : nice,

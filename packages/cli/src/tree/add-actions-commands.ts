@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
 import type { ListOptions } from '../commands/actions.ts'
 import type { OrderOptions } from '../commands/give-order.ts'
+import type { WatchOptions } from '../commands/upgrades/watch-action.ts'
 import { readWhole } from '../output/read-quantity.ts'
+import { progress, waitChoices, waitTimeout } from './add-upgrade-command.ts'
 import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
@@ -56,6 +58,7 @@ export function addActionsCommands(program: Command, settings: Settings): void {
   addClientCommand(actions, 'show', 'show an action: how far it is, what it waits for, its certificates')
     .argument('<action>', WORD)
     .action(acting(settings, async (context, _, [word = '']) => (await load()).showAction(context, word)))
+  addWatch(actions, settings)
   for (const { name, about, isAsked, ends } of orders) {
     const command = addClientCommand(actions, name, about)
       .argument('<action>', WORD)
@@ -67,4 +70,21 @@ export function addActionsCommands(program: Command, settings: Settings): void {
       ),
     )
   }
+}
+
+function addWatch(actions: Command, settings: Settings): void {
+  addClientCommand(actions, 'watch', 'follow an action; Ctrl-C ends the watching, not the action')
+    .argument('<action>', WORD)
+    .addOption(
+      new Option('--wait <until>', 'until all is ready, until the goal serves everywhere, or to the end')
+        .choices([...waitChoices])
+        .default('served'),
+    )
+    .addOption(waitTimeout())
+    .addOption(progress())
+    .action(
+      acting<WatchOptions>(settings, async (context, options, [word = '']) =>
+        (await import('../commands/upgrades/watch-action.ts')).watchOne(context, word, options),
+      ),
+    )
 }

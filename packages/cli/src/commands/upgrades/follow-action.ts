@@ -1,5 +1,5 @@
 import type { Action, ActionEvent, ActionLane, LanePatch } from '@fairlead/api'
-import type { Link } from '../link/open-link.ts'
+import type { Link } from '../../link/open-link.ts'
 
 /** How far an action is followed: until all groups are ready, until the goal serves everywhere, or to its end. */
 export const waits = ['ready', 'served', 'finalized'] as const

@@ -1,5 +1,5 @@
 import type { Certificate } from '@fairlead/api'
-import { showMs } from '../output/show-quantity.ts'
+import { showMs } from '../../output/show-quantity.ts'
 
 /** What a handover left behind as proof, in one line: "handover 1 -> 11, writes stood still 2.85 ms, …". */
 export function describeHandover(certificate: Certificate): string {

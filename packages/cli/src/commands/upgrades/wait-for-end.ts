@@ -1,6 +1,6 @@
 import type { Action } from '@fairlead/api'
-import type { Context } from '../link/open-context.ts'
-import { CommandFault } from '../output/command-fault.ts'
+import type { Context } from '../../link/open-context.ts'
+import { CommandFault } from '../../output/command-fault.ts'
 import { followAction } from './follow-action.ts'
 
 /** Waits until an action has ended, and answers it. Throws CommandFault when it failed (`failed` says what then is so), and at Ctrl-C, which does not end the action. */
@@ -10,7 +10,7 @@ export async function waitForEnd(context: Context, uid: string, failed: string):
     wait: 'finalized',
     gone: context.terminal.gone,
   })
-  const next = `look again: fairlead actions show ${uid}`
+  const next = `look again: fairlead actions watch ${uid}`
   if (stopped === 'interrupted' || stopped === 'terminated')
     throw new CommandFault(stopped, `It goes on without you (action ${uid}).`, { next })
   if (action.outcome === 'failed')

@@ -1,0 +1,63 @@
+import type { Output, upgradeDatabase as upgradeOperation } from '@fairlead/api'
+import { stepWords } from '@fairlead/api/lean'
+import { showBytes, showMs, showSeconds } from '../../output/show-quantity.ts'
+import type { Glyphs } from '../../output/terminal.ts'
+
+/** The plan of an upgrade, as a dry run answers it. */
+export type UpgradePlan = NonNullable<Output<typeof upgradeOperation>['plan']>
+
+/** A plan for people, a line for each thing that they decide by. */
+export function describePlan(name: string, from: string, plan: UpgradePlan, { arrow }: Glyphs): string {
+  const to = `${plan.engine} ${plan.engine_version}`
+  const modules = plan.modules
+    .map(({ module_name, semantic_version }) => ` ${module_name} ${semantic_version}`)
+    .join(',')
+  if (!plan.change) return `${name}   ${from}   there is nothing to change\n`
+  const lines = [
+    ['proven', provenOf(plan)],
+    ['writes', writesOf(plan)],
+    ['takes', plan.duration.ms === null ? 'a time that is not known' : `about ${showMs(plan.duration.ms)}`],
+    [
+      'needs',
+      `${showBytes(plan.memory_needed)} of ${showBytes(plan.memory_free)} memory, ${showBytes(plan.disk_needed)} of ${showBytes(plan.disk_free)} disk`,
+    ],
+    [
+      'copies',
+      `never fewer than ${plan.redundancy_min} ${plan.redundancy_min === 1 ? 'process holds' : 'processes hold'} the data`,
+    ],
+    ['way back', wayBackOf(plan)],
+    ...plan.risks.map((risk) => ['risk', risk]),
+    ['unproven', plan.unproven.join(' · ')],
+    ...plan.lanes.map(({ group, steps }) => [`group ${group}`, steps.map(stepOf).join(` ${arrow} `)]),
+  ]
+  const shown = lines.filter(([, text]) => text !== '' && text !== undefined)
+  return `${name}   ${from} ${arrow} ${to}${modules}\n${shown.map(([title = '', text]) => `  ${title.padEnd(10)}  ${text}\n`).join('')}`
+}
+
+function provenOf({ trial }: UpgradePlan): string {
+  if (trial === undefined) return ''
+  return trial.ok
+    ? `the target starts (${showMs(trial.start_ms)}, started and removed again)`
+    : `no: ${trial.why}`
+}
+
+function writesOf({ handovers, write_stop_ms: stop, outage_ms }: UpgradePlan): string {
+  const besides = outage_ms === 0 ? 'away besides: never' : `away besides: ${showMs(outage_ms)}`
+  if (handovers === 0) return besides
+  const times = handovers === 1 ? 'once' : `${handovers} times`
+  return `stand still ${times}, about ${showMs(stop.typical)}, longest ${showMs(stop.longest)}; ${besides}`
+}
+
+function wayBackOf({ way_back: { until, seconds, loss } }: UpgradePlan): string {
+  const how = loss === 'none' ? ', without loss' : ''
+  if (until === 'never') return 'none after a handover'
+  if (until === 'handover') return `until the last handover${how}`
+  return until === 'finalized'
+    ? `until a user finalizes${how}`
+    : `${showSeconds(seconds ?? 0)} after the last handover${how}`
+}
+
+function stepOf({ op_name, shard }: UpgradePlan['lanes'][number]['steps'][number]): string {
+  const known = (stepWords as Readonly<Record<string, { readonly label: string }>>)[op_name]
+  return `${(known?.label ?? op_name).toLowerCase()} ${shard}`
+}

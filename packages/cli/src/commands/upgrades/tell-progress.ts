@@ -1,0 +1,59 @@
+import type { Action, ActionEvent } from '@fairlead/api'
+import type { Context } from '../../link/open-context.ts'
+import { labelOf } from '../describe-action.ts'
+import { describeHandover } from './describe-handover.ts'
+import type { OnEvent } from './follow-action.ts'
+
+/** Hears of an action, and tells what has changed. Disposed of, it has told all. */
+export interface Progress extends Disposable {
+  readonly onEvent: OnEvent
+}
+
+const SILENCE_MS = 60_000
+
+/** For programs: each event as the API has it, one JSON a line, on stdout. */
+export function tellEvents({ terminal }: Pick<Context, 'terminal'>): Progress {
+  return {
+    onEvent: (action, event) =>
+      terminal.out(`${JSON.stringify({ action_uid: action.action_uid, ...event })}\n`),
+    [Symbol.dispose]: () => undefined,
+  }
+}
+
+/** Only the end counts. */
+export const tellNothing: Progress = { onEvent: () => undefined, [Symbol.dispose]: () => undefined }
+
+/** Plain lines on stderr, each once, when something has changed, and after a minute of silence. */
+export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string): Progress {
+  let last = ''
+  let now = ''
+  const say = (time: string, text: string) => {
+    terminal.say(`${time.replace(/\.\d+Z$/, 'Z').slice(11)} ${name}: ${text}\n`)
+    silence.refresh()
+  }
+  const silence = setInterval(() => {
+    if (now !== '') say(new Date().toISOString(), now)
+  }, SILENCE_MS)
+  return {
+    onEvent: (action, event) => {
+      now = stateOf(action)
+      for (const line of event.type === 'handover' ? handoverOf(event) : []) say(event.time, line)
+      if (event.type === 'handover' || now === last) return
+      last = now
+      say(event.time, now)
+    },
+    [Symbol.dispose]: () => clearInterval(silence),
+  }
+}
+
+/** A certificate comes twice: when the role has moved, and when its full syncs are counted. */
+function handoverOf({ certificate }: Extract<ActionEvent, { readonly type: 'handover' }>): readonly string[] {
+  return certificate.full_syncs === null ? [describeHandover(certificate)] : []
+}
+
+/** Where an action is, and what it waits for. */
+export function stateOf(action: Action): string {
+  const { waiting, outcome, error } = action
+  if (outcome === 'failed') return `${labelOf(action)}: ${error ?? ''}`
+  return waiting === null || outcome !== null ? labelOf(action) : `${labelOf(action)}: ${waiting.why}`
+}

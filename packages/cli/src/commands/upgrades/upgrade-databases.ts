@@ -1,0 +1,169 @@
+import type { Database } from '@fairlead/api'
+import type { Context } from '../../link/open-context.ts'
+import type { Link } from '../../link/open-link.ts'
+import { confirm, confirmByName } from '../../output/ask.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { exitCodes } from '../../output/exit-codes.ts'
+import { printValue } from '../../output/print-answer.ts'
+import { sayFault, toldOf } from '../../output/say-fault.ts'
+import { buildOf } from '../describe-database.ts'
+import { findDatabase } from '../find-database.ts'
+import { describePlan, type UpgradePlan } from './describe-plan.ts'
+import { discardsData, type UpgradeOptions, type UpgradeRequest, upgradeRequest } from './upgrade-request.ts'
+import { describeEnd, resultLine, setExit, watchAction } from './watch-action.ts'
+
+interface Planned {
+  readonly database: Database
+  readonly plan: UpgradePlan
+}
+
+/** Plans the upgrade of each database, asks once, and upgrades one after the other, as far as `--wait` says. */
+export async function upgradeDatabases(
+  context: Context,
+  words: readonly string[],
+  options: UpgradeOptions,
+): Promise<void> {
+  const request = upgradeRequest(options)
+  const link = await context.link()
+  const planned: Planned[] = []
+  for (const word of words) planned.push(await planOne(context, link, word, request))
+  if (options.dryRun === true) return endDryRun(context, planned, options)
+  const toDo = planned.filter(({ plan }) => plan.change)
+  const isTable = context.answer.form === 'table' || context.answer.form === 'wide'
+  for (const { database } of planned.filter((each) => !toDo.includes(each)))
+    if (isTable)
+      context.terminal.out(`${database.name} runs ${buildOf(database)}: there is nothing to change.\n`)
+  if (toDo.length === 0) return
+  await ask(context, link, toDo, request, options)
+  for (const [n, each] of toDo.entries()) {
+    const isGood = await upgradeOne(context, link, each, request, options).catch((cause: unknown) =>
+      goOn(context, cause, options.keepGoing === true && n < toDo.length - 1),
+    )
+    if (!isGood && options.keepGoing !== true) return
+  }
+}
+
+async function planOne(
+  { terminal, answer }: Context,
+  link: Link,
+  word: string,
+  request: UpgradeRequest,
+): Promise<Planned> {
+  const database = await findDatabase(link, word)
+  const { plan } = await link.api.upgradeDatabase({
+    params: { uid: database.uid },
+    query: { dry_run: 'true' },
+    body: request,
+  })
+  if (plan === undefined) throw new CommandFault('failed', 'the server has no plan of an upgrade')
+  if (answer.form === 'jsonl')
+    terminal.out(`${JSON.stringify({ type: 'plan', bdb_uid: database.uid, name: database.name, plan })}\n`)
+  return { database, plan }
+}
+
+function endDryRun(
+  { terminal, answer }: Context,
+  planned: readonly Planned[],
+  options: UpgradeOptions,
+): void {
+  const { form } = answer
+  const command = () => `fairlead databases upgrade ${planned.map(({ database }) => database.name).join(' ')}`
+  if (form === 'table' || form === 'wide') {
+    for (const { database, plan } of planned)
+      terminal.out(describePlan(database.name, buildOf(database), plan, terminal.glyphs))
+    terminal.say(`Nothing was changed. Start it: ${command()} with the same options, without --dry-run\n`)
+  } else if (form === 'name') terminal.out(planned.map(({ database }) => `${database.name}\n`).join(''))
+  else if (form !== 'jsonl')
+    terminal.out(
+      printValue(
+        planned.map(({ plan }) => plan),
+        form,
+        answer,
+      ),
+    )
+  if (options.exitCode === true && planned.some(({ plan }) => plan.change))
+    process.exitCode = exitCodes.would_change.code
+}
+
+async function ask(
+  context: Context,
+  link: Link,
+  planned: readonly Planned[],
+  request: UpgradeRequest,
+  { yes }: UpgradeOptions,
+): Promise<void> {
+  const { terminal } = context
+  const plans = planned.map(({ database, plan }) =>
+    describePlan(database.name, buildOf(database), plan, terminal.glyphs),
+  )
+  const names = planned.map(({ database }) => database.name).join(', ')
+  if (terminal.interactive && yes === undefined) terminal.say(plans.join(''))
+  const question = `Upgrade ${names} on ${link.place}?`
+  const [first] = planned
+  if (discardsData(request)) {
+    if (first === undefined || planned.length > 1)
+      throw new CommandFault('usage', 'data may be discarded: name one database at a time; nothing was sent')
+    await confirmByName(terminal, `${question} Its data may be discarded.`, first.database.name, yes)
+  } else if (link.isProtected) await confirmByName(terminal, question, context.target().profile.value, yes)
+  else await confirm(terminal, question, yes)
+}
+
+/** False: it has ended otherwise than it was asked for. */
+async function upgradeOne(
+  context: Context,
+  link: Link,
+  { database, plan }: Planned,
+  request: UpgradeRequest,
+  options: UpgradeOptions,
+): Promise<boolean> {
+  const { terminal, answer } = context
+  const { uid, name } = database
+  const begun = await begin(link, { database, plan }, request)
+  const { wait } = options
+  if (wait === false) {
+    if (answer.form === 'jsonl')
+      terminal.out(`${JSON.stringify({ type: 'begun', bdb_uid: uid, action_uid: begun })}\n`)
+    else if (answer.form === 'json')
+      terminal.out(printValue({ bdb_uid: uid, action_uid: begun }, 'json', answer))
+    else terminal.out(`${begun}\n`)
+    return true
+  }
+  const watched = { link, uid: begun, name }
+  const action = await watchAction(context, watched, { wait, waitTimeout: options.waitTimeout })
+  if (answer.form === 'jsonl') terminal.out(resultLine(action))
+  else if (answer.form === 'json' || answer.form === 'yaml')
+    terminal.out(printValue(action, answer.form, answer))
+  else if (answer.form === 'name') terminal.out(`${action.action_uid}\n`)
+  else terminal.out(describeEnd(context, name, action))
+  setExit(action)
+  return action.outcome === null || action.outcome === 'completed'
+}
+
+/** Begins it only while the plan is the one that was shown. When the answer is lost, it looks whether the upgrade has begun. */
+async function begin(link: Link, { database, plan }: Planned, request: UpgradeRequest): Promise<string> {
+  const { uid, name } = database
+  const lost = (cause: unknown) =>
+    toldOf(cause).exit === 'unreached'
+      ? link.api.getDatabase({ params: { uid } }).then(({ action_uid }) => {
+          if (action_uid === undefined) throw cause
+          return { action_uid }
+        })
+      : Promise.reject(cause)
+  const { action_uid } = await link.api
+    .upgradeDatabase({ params: { uid }, body: request, basis: plan.basis })
+    .catch(lost)
+  if (action_uid === undefined) throw new CommandFault('failed', `the upgrade of ${name} has no action`)
+  return action_uid
+}
+
+/** With `--keep-going` a failure is told at once, and counts at the end. */
+function goOn({ answer }: Context, cause: unknown, isMore: boolean): boolean {
+  const { exit } = toldOf(cause)
+  if (!isMore || exit === 'interrupted' || exit === 'terminated') throw cause
+  const isTerminal = process.stderr.isTTY === true
+  process.exitCode = sayFault(cause, {
+    asJson: answer.form === 'json' || answer.form === 'jsonl',
+    isTerminal,
+  })
+  return false
+}

@@ -1,0 +1,70 @@
+import { cut, widthOf } from './draw-table.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Some lines at the end of the terminal that are drawn again when they change, and lines above them that stay. */
+export interface LiveBlock extends Disposable {
+  /** Stays on the terminal, above the block. */
+  log(line: string): void
+  /** What the block shows from now on. */
+  show(lines: readonly Line[]): void
+}
+
+/** A line, and how it is painted once it is cut. */
+export interface Line {
+  readonly text: string
+  readonly paint?: ((text: string) => string) | undefined
+}
+
+/** At most so often. */
+const EVERY_MS = 100
+/** What is left of the terminal for what was there before. */
+const ROWS_LEFT = 4
+
+/**
+ * Draws on stderr: no screen of its own, so that all stays readable above; no keys, orders are commands. A change is one write, which terminals
+ * that can show at once. Disposed of, the block is gone.
+ */
+export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'sayPainted'>): LiveBlock {
+  let logged: string[] = []
+  let wanted: readonly Line[] = []
+  let drawn: readonly string[] = []
+  let timer: NodeJS.Timeout | undefined
+  const draw = () => {
+    timer = undefined
+    const columns = terminal.columns()
+    const lines = wanted.slice(0, Math.max(1, terminal.rows() - ROWS_LEFT))
+    const fresh = lines.map(({ text, paint }) => ({ text: cut(text, columns - 1), paint }))
+    // Lines that were drawn on a wider terminal take more rows now.
+    const above = drawn.reduce((rows, text) => rows + Math.max(1, Math.ceil(widthOf(text) / columns)), 0)
+    const block = fresh.map(({ text, paint }) => `${paint === undefined ? text : paint(text)}\n`).join('')
+    const up = above === 0 ? '' : `\u001b[${above}A`
+    terminal.sayPainted(
+      `\u001b[?2026h\r${up}\u001b[J${logged.map((line) => `${line}\n`).join('')}${block}\u001b[?2026l`,
+    )
+    drawn = fresh.map(({ text }) => text)
+    logged = []
+  }
+  const soon = () => {
+    timer ??= setTimeout(draw, EVERY_MS)
+  }
+  process.stdout.on('resize', soon)
+  terminal.sayPainted('\u001b[?25l')
+  return {
+    log: (line) => {
+      logged.push(line)
+      soon()
+    },
+    show: (lines) => {
+      const isSame = lines.length === wanted.length && lines.every(({ text }, n) => text === wanted[n]?.text)
+      wanted = lines
+      if (!isSame) soon()
+    },
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      process.stdout.off('resize', soon)
+      wanted = []
+      draw()
+      terminal.sayPainted('\u001b[?25h')
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import { type Command, Option } from 'commander'
+import type { UpgradeOptions } from '../commands/upgrades/upgrade-request.ts'
+import { readSeconds, readWhole } from '../output/read-quantity.ts'
+import { acting, addClientCommand } from './client-command.ts'
+import type { Settings } from './settings.ts'
+
+/** How far a command waits: see followAction. */
+export const waitChoices = ['ready', 'served', 'finalized'] as const
+
+/** The option `--wait-timeout`. */
+export function waitTimeout(): Option {
+  return new Option('--wait-timeout <time>', 'wait no longer, like 30m; it goes on').argParser((text) =>
+    readSeconds('--wait-timeout', text),
+  )
+}
+
+/** The option `--progress`. */
+export function progress(): Option {
+  return new Option('--progress <how>', 'drawn on a terminal (auto), in plain lines, or not at all').choices([
+    ...(['auto', 'lines', 'none'] as const),
+  ])
+}
+
+/** Adds `databases upgrade`. */
+export function addUpgradeCommand(databases: Command, settings: Settings): void {
+  const command = addClientCommand(
+    databases,
+    'upgrade',
+    'upgrade databases, one after the other: the plan first, then a question, then it is watched',
+  )
+  addRequest(command.argument('<databases...>', 'their names, or uids'))
+  command
+    .option('--dry-run', 'the plan only; the server really starts the target, and removes it again')
+    .option('--exit-code', 'of a dry run: 10 when there is something to change')
+    .option('--yes [name]', 'do not ask; where data may be discarded, with the name of the database')
+    .addOption(
+      new Option(
+        '--wait <until>',
+        'until all is ready (it then is supervised), until the goal serves everywhere, or to the end',
+      )
+        .choices([...waitChoices])
+        .default('served'),
+    )
+    .option('--no-wait', 'begin it, and print the uid of its action')
+    .addOption(waitTimeout())
+    .addOption(progress())
+    .option('--keep-going', 'of several: go on after one that was not upgraded')
+    .action(
+      acting<UpgradeOptions>(settings, async (context, options, [words]) =>
+        (await import('../commands/upgrades/upgrade-databases.ts')).upgradeDatabases(
+          context,
+          [words ?? []].flat(),
+          options,
+        ),
+      ),
+    )
+}
+
+/** What is asked of the server: a field of the request each. */
+function addRequest(command: Command): void {
+  command
+    .option('--to <build>', 'like 9.1, valkey-9.1 or latest; otherwise the newest of its flavour')
+    .option('--keep-engine-version', 'upgrade modules only, or restart')
+    .option('--latest-with-modules', 'the newest build with the newest modules that it allows')
+    .option('--restart', 'restart shards also where no version changes')
+    .option(
+      '--module <name[=args]>',
+      'to its newest version that the build allows; may be repeated',
+      addTo,
+      [],
+    )
+    .option('--preserve-roles', 'the role goes back to the same shards: one more handover')
+    .option('--parallel <n>', 'at most so many shards at once, over all groups', (text) =>
+      readWhole('--parallel', text),
+    )
+    .option('--no-canary', 'do not let the first group go ahead alone')
+    .option('--supervised', 'stop before the first handover, until a user resumes it')
+    .option('--rollback-window <time>', 'how long there is a way back, like 15m, or until-finalized')
+    .option('--may-discard-data', 'where nothing keeps the data: restart it empty, the quick way')
+    .option('--force-discard', 'discard data also where replicas or files keep it')
+    .option('--set <field=json>', 'any field of the request; may be repeated', addTo, [])
+}
+
+function addTo(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
