@@ -1,6 +1,7 @@
 /**
  * A demonstration: a replicated database on an older engine, under load, upgraded through the API; then every
  * acknowledged write is read back. Two passes: SETs (nothing may be missing) and INCRs (nothing may be done twice).
+ * With `--console` the upgrade is left to the person who watches.
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '@fairlead/engine'
@@ -8,9 +9,15 @@ import { Listr } from 'listr2'
 import { startFairlead } from '../proof/start-fairlead.ts'
 import { type Proof, upgradeUnderLoad } from '../proof/upgrade-under-load.ts'
 import { chooseEngines } from './choose-engines.ts'
+import { showConsole } from './show-console.ts'
 import { printTable, summarize } from './summarize.ts'
 
-const { values: flags } = parseArgs({ options: { json: { type: 'boolean', default: false } } })
+const { values: flags } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    console: { type: 'boolean', default: false },
+  },
+})
 const began = performance.now()
 const proofs: Proof[] = []
 
@@ -43,13 +50,18 @@ const tasks = new Listr(
     : { renderer: 'default', rendererOptions: { collapseSubtasks: false } },
 )
 
-try {
+async function prove(): Promise<boolean> {
   await tasks.run()
   const summary = summarize(proofs, (performance.now() - began) / 1000)
   process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : printTable(summary))
   for (const example of proofs.flatMap(({ examples }) => examples)) process.stderr.write(`demo: ${example}\n`)
   const isNew = proofs.every(({ from, to, action }) => from !== to && action.status === 'completed')
-  process.exitCode = summary.lost === 0 && summary.duplicated === 0 && isNew ? 0 : 1
+  return summary.lost === 0 && summary.duplicated === 0 && isNew
+}
+
+try {
+  const isWell = flags.console ? (await showConsole(console.log)) === 0 : await prove()
+  process.exitCode = isWell ? 0 : 1
 } catch (cause) {
   process.stderr.write(`demo: ${messageOf(cause)}\n`)
   process.exitCode = 1

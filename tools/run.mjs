@@ -8,6 +8,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installPackages } from './install-packages.mjs'
+import { prepareChromium } from './prepare-chromium.mjs'
 import { prepareConsole } from './prepare-console.mjs'
 import { prepareEngines } from './prepare-engines.mjs'
 import { prepareModules } from './prepare-modules.mjs'
@@ -66,6 +67,7 @@ async function main([name = '', ...args]) {
     await prepareModules(place)
     await preparePostgres(place)
     await preparePrometheus(place)
+    await prepareChromium(place)
   }
   return target.run({ ...place, args, prepare })
 }

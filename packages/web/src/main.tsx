@@ -1,5 +1,5 @@
 import { ApiError } from '@fairlead/api'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 import { followCluster } from './live/follow-cluster.ts'
@@ -13,16 +13,19 @@ import { Pages } from './pages/pages.tsx'
 import { Problem } from './parts/problem.tsx'
 import { Shell } from './parts/shell.tsx'
 
-const client = new QueryClient({
+/** A session that ended: the page stays as it is below the sign-in, and goes on afterwards. */
+const askForSelf = (error: Error | null) => {
+  if (isSignedOut(error)) void client.invalidateQueries({ queryKey: keys.self })
+}
+const client: QueryClient = new QueryClient({
+  mutationCache: new MutationCache({ onError: askForSelf }),
   defaultOptions: {
     queries: { retry: retryUnlessRefused, staleTime: 5_000, refetchOnWindowFocus: 'always' },
     mutations: { retry: false },
   },
 })
-/** A session that ended: the page stays as it is below the sign-in, and goes on afterwards. */
 client.getQueryCache().subscribe(({ query, type }) => {
-  if (type !== 'updated' || query.queryKey[0] === keys.self[0]) return
-  if (isSignedOut(query.state.error)) void client.invalidateQueries({ queryKey: keys.self })
+  if (type === 'updated' && query.queryKey[0] !== keys.self[0]) askForSelf(query.state.error)
 })
 
 function Root() {

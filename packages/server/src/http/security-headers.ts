@@ -1,5 +1,5 @@
 /**
- * Headers of every answer. No answer is a page: a browser must not run it, frame it, take it for another type, or let it be read by another
+ * Headers of every answer. But for the console, which has a policy of its own, no answer is a page: a browser must not run it, frame it, take it for another type, or let it be read by another
  * origin's page.
  */
 export const securityHeaders = {

@@ -154,6 +154,21 @@ export function useBuilds(isAllowed = true) {
   return useQuery({ queryKey: keys.builds, queryFn: () => api.listEngineVersions({}), enabled: isAllowed })
 }
 
+/** The catalogue of modules. */
+export function useModules() {
+  return useQuery({ queryKey: keys.modules, queryFn: () => api.listModules({}) })
+}
+
+/** The users of the cluster. */
+export function useUsers() {
+  return useQuery({ queryKey: keys.users, queryFn: () => api.listUsers({}) })
+}
+
+/** The roles that users can have. */
+export function useRoles() {
+  return useQuery({ queryKey: keys.roles, queryFn: () => api.listRoles({}) })
+}
+
 /** What the audit is asked for. */
 export type LogsQuery = NonNullable<Sent<typeof operations.listLogs>['query']>
 /** A page of the audit, the newest record first. */

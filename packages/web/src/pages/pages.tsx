@@ -1,6 +1,11 @@
 import { Route, Switch } from 'wouter'
 import { ActionPage } from './actions/action-page.tsx'
 import { Actions } from './actions/actions.tsx'
+import { Access } from './cluster/access.tsx'
+import { Audit } from './cluster/audit.tsx'
+import { Builds } from './cluster/builds.tsx'
+import { Modules } from './cluster/modules.tsx'
+import { Nodes } from './cluster/nodes.tsx'
 import { CreateDatabase } from './databases/create-database.tsx'
 import { DatabasePage } from './databases/database-page.tsx'
 import { Databases } from './databases/databases.tsx'
@@ -19,6 +24,11 @@ export function Pages() {
       <Route path="/databases/:ref">{({ ref }) => <DatabasePage key={ref} name={ref} />}</Route>
       <Route path="/actions" component={Actions} />
       <Route path="/actions/:uid">{({ uid }) => <ActionPage key={uid} uid={uid} />}</Route>
+      <Route path="/nodes" component={Nodes} />
+      <Route path="/builds" component={Builds} />
+      <Route path="/modules" component={Modules} />
+      <Route path="/access" component={Access} />
+      <Route path="/audit" component={Audit} />
       <Route component={NotFound} />
     </Switch>
   )

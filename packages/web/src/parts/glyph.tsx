@@ -52,15 +52,7 @@ const shapes = {
     </>
   ),
   audit: <path d="M4 2.5h8v11H4zM6 5.5h4M6 8h4M6 10.5h2.5" />,
-  cluster: (
-    <>
-      <circle cx="8" cy="8" r="2" />
-      <path d="M8 2v2M8 12v2M2 8h2M12 8h2M3.8 3.8l1.4 1.4M10.8 10.8l1.4 1.4M12.2 3.8l-1.4 1.4M5.2 10.8l-1.4 1.4" />
-    </>
-  ),
-  arrow: <path d="M3 8h9M8.5 4.5 12 8l-3.5 3.5" />,
   copy: <path d="M5.5 5.5h7v8h-7zM10 5.5V2.5H3v8h2.5" />,
-  more: <path d="M3.5 8h.1M8 8h.1M12.5 8h.1" strokeWidth="2.2" />,
 } as const satisfies Readonly<Record<Sign | string, React.ReactNode>>
 /** The name of a shape. */
 export type GlyphName = keyof typeof shapes

@@ -1,5 +1,5 @@
 import { type Sight, useSight } from '../live/live-state.ts'
-import { duration } from '../words/format.ts'
+import { elapsed } from '../words/format.ts'
 
 const looks: Readonly<Record<Sight['kind'], { readonly sign: string; readonly tone: string }>> = {
   live: { sign: '●', tone: 'ok' },
@@ -10,7 +10,7 @@ const looks: Readonly<Record<Sight['kind'], { readonly sign: string; readonly to
 }
 
 function wordsOf({ kind, forMs }: Sight): string {
-  const time = duration(Math.floor(forMs / 1_000) * 1_000)
+  const time = elapsed(forMs)
   switch (kind) {
     case 'live':
       return 'Live'
@@ -45,7 +45,7 @@ export function StaleBanner() {
   return (
     <div className="banner" role="status">
       <strong>The console cannot see the server.</strong> Databases are not affected: only the control plane
-      is away. Orders are off until it is back; what you see is as it was {duration(sight.forMs)} ago.
+      is away. Orders are off until it is back; what you see is as it was {elapsed(sight.forMs)} ago.
     </div>
   )
 }

@@ -17,6 +17,9 @@ const calls = {
   retry: api.retryAction,
 } as const
 
+/** An order that changes nothing that is seen, as a retry that meets the same obstacle, may be given again after this. */
+const FORGOTTEN_MS = 10_000
+
 interface OrderProps {
   readonly action: Action
   readonly order: OrderName
@@ -76,7 +79,10 @@ function useOrder(action: Action, order: OrderName, onDone: OrderProps['onDone']
     mutationFn: () => calls[order]({ params: { uid: action.action_uid } }),
     onMutate: () => setAskedAt(place),
     onError: () => setAskedAt(null),
-    onSuccess: (answer) => onDone?.(answer),
+    onSuccess: (answer) => {
+      onDone?.(answer)
+      setTimeout(() => setAskedAt(null), FORGOTTEN_MS)
+    },
     onSettled: () => void client.invalidateQueries({ queryKey: keys.action(action.action_uid) }),
   })
   return { send: () => give.mutate(), error: give.error, isAsked: askedAt === place }

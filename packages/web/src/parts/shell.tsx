@@ -19,6 +19,11 @@ const entries: readonly Entry[] = [
   { to: '/', label: 'Overview', glyph: 'home', permission: 'view_all_bdbs_info' },
   { to: '/databases', label: 'Databases', glyph: 'database', permission: 'view_all_bdbs_info' },
   { to: '/actions', label: 'Actions', glyph: 'action', permission: 'view_status_of_cluster_action' },
+  { to: '/nodes', label: 'Nodes', glyph: 'node', permission: 'view_all_nodes_info' },
+  { to: '/builds', label: 'Builds', glyph: 'build', permission: 'view_cluster_info' },
+  { to: '/modules', label: 'Modules', glyph: 'module', permission: 'view_cluster_modules' },
+  { to: '/access', label: 'Access', glyph: 'access', permission: 'view_all_users_info' },
+  { to: '/audit', label: 'Audit', glyph: 'audit', permission: 'view_logged_events' },
 ]
 
 /** What is around every page. */

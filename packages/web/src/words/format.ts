@@ -36,7 +36,13 @@ export function countdown(ms: number): string {
 /** As "3 min ago", or "now". */
 export function ago(since: string | number, now: number): string {
   const ms = now - (typeof since === 'number' ? since : Date.parse(since))
-  return ms < 2_000 ? 'now' : `${duration(ms)} ago`
+  return ms < 2_000 ? 'now' : `${elapsed(ms)} ago`
+}
+
+/** How long something has been so: it counts up, in whole seconds at least. */
+export function elapsed(ms: number): string {
+  const seconds = Math.floor(Math.max(ms, 0) / 1_000)
+  return seconds < 10 ? `${seconds} s` : duration(seconds * 1_000)
 }
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })

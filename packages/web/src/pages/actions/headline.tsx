@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { headlineOf, markOf } from '../../words/describe-action.ts'
-import { clockTime, countdown, duration, plural } from '../../words/format.ts'
+import { clockTime, countdown, elapsed, plural } from '../../words/format.ts'
 
 /** Nothing has changed for so long: the page says so. */
 const QUIET_MS = 30_000
@@ -43,7 +43,7 @@ export function WaitReason({ waiting }: { readonly waiting: NonNullable<Action['
     <>
       {why}
       <span className="muted">
-        {' · '}for {duration(now - Date.parse(since))}
+        {' · '}for {elapsed(now - Date.parse(since))}
         {left !== null && left > 0 && `, at most ${countdown(left)} more`}
       </span>
     </>
@@ -64,7 +64,7 @@ function Facts({ action }: { readonly action: Action }) {
           {moved} of {plural(lanes.length, 'group')} handed over
         </span>
       )}
-      {phase !== 'ended' && quietMs > QUIET_MS && <span>last change {duration(quietMs)} ago</span>}
+      {phase !== 'ended' && quietMs > QUIET_MS && <span>last change {elapsed(quietMs)} ago</span>}
       {uid !== null && <Link href={`/databases/${uid}`}>Go to the database</Link>}
       {phase !== 'ended' && phase !== 'stuck' && <span>You may close this page; nothing depends on it</span>}
     </p>

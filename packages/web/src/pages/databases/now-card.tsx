@@ -28,10 +28,12 @@ export function NowCard({ uid }: { readonly uid: number }) {
             <div key={name}>
               <dt>{label}</dt>
               <dd>{value === undefined ? '–' : show(value)}</dd>
-              <Sparkline
-                values={points.map((point) => point[name])}
-                label={`${label} over the last 15 minutes`}
-              />
+              <dd>
+                <Sparkline
+                  values={points.map((point) => point[name])}
+                  label={`${label} over the last 15 minutes`}
+                />
+              </dd>
             </div>
           )
         })}

@@ -1,0 +1,183 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { chromiumHere } from '../../proof/browser/chromium.ts'
+import { findBarriers } from '../../proof/browser/find-barriers.ts'
+import { openBrowser, type TestBrowser, type Visitor } from '../../proof/browser/open-browser.ts'
+import { build } from '../../proof/engine-pairs.ts'
+import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
+
+/** A whole upgrade and a browser on a busy machine. */
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
+
+describe.skipIf(chromiumHere() === null)('in a browser', () => {
+  let fairlead: Fairlead
+  let browser: TestBrowser
+  let admin: Visitor
+  let page: Page
+
+  beforeAll(async () => {
+    ;[fairlead, browser] = await Promise.all([startFairlead(), openBrowser()])
+    admin = await browser.visitor()
+    page = await admin.tab(fairlead.url)
+  })
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]()
+    await fairlead?.[Symbol.asyncDispose]()
+  })
+
+  test('a user signs in with its password, and with no other', async () => {
+    await signIn(page, 'admin', 'not-the-password')
+    await page.getByRole('alert').getByText('invalid_credentials').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await signIn(page, 'admin', adminPassword)
+    await heading(page, 'Overview')
+    await page.locator('[data-live=live]').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  test('a database is created, upgraded with a stop, and rolled back, by keys and mouse, on one page that is never loaded again', async () => {
+    await page.evaluate('window.wasLoadedOnce = true')
+    await page.getByRole('link', { name: 'Create a database that you can upgrade' }).click()
+    await heading(page, 'New database')
+    await page.getByLabel('Engine').selectOption(build('valkey', '8.0'))
+    await page.getByLabel('Memory in MiB').fill('64')
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create' }).click()
+    await heading(page, 'orders')
+    await page.getByRole('link', { name: 'Upgrade…' }).click()
+
+    await heading(page, 'Upgrade orders')
+    await page.getByLabel(words(build('valkey', '8.1'))).check()
+    await page.getByLabel('Stop before the first handover').check()
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByText('The target starts').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Start the upgrade' }).click()
+
+    await page.locator('[data-phase=ready]').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await press(page, 'Resume', 'Enter')
+    await page.locator('[data-phase=window]').waitFor()
+    await page.getByText('Equal offsets while writes were stopped').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+
+    await press(page, /^Roll back/, 'Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep going')
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await press(page, /^Roll back/, 'Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^Rolled back after/).waitFor()
+    expect(await page.evaluate('window.wasLoadedOnce')).toBe(true)
+    const [{ outcome, certificates } = { outcome: null, certificates: [] }] =
+      await fairlead.api.listDatabaseActions({ params: { uid: 1 }, query: { limit: 1 } })
+    expect([outcome, certificates.length]).toEqual(['rolled_back', 2])
+  })
+
+  test('every page is without barriers, light and dark, and on a phone as wide as the screen', async () => {
+    const paths = [
+      '/',
+      '/databases',
+      '/databases/orders',
+      '/actions',
+      '/nodes',
+      '/builds',
+      '/modules',
+      '/access',
+      '/audit',
+      '/nothing',
+    ]
+    for (const path of paths) {
+      await goTo(page, fairlead, path)
+      for (const theme of ['Dark', 'Light']) {
+        await page.getByRole('button', { name: theme, exact: true }).click()
+        expect(await findBarriers(page), `${path} ${theme}`).toEqual([])
+      }
+      await page.setViewportSize({ width: 390, height: 844 })
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
+      await page.setViewportSize({ width: 1280, height: 900 })
+    }
+  })
+
+  test('all tabs of a browser have one stream, and another tab takes it over', async () => {
+    const second = await admin.tab(fairlead.url)
+    const third = await admin.tab(`${fairlead.url}/databases`)
+    for (const tab of [second, third]) await tab.locator('[data-live=live]').waitFor()
+    await until('there is one stream', () => admin.streams() === 1)
+    await page.close()
+    page = third
+    await until('another tab has it', () => admin.streams() === 1)
+    const body = { name: 'noticed', memory_size: 64 << 20 }
+    await fairlead.api.createDatabase({ body })
+    await third.getByRole('link', { name: 'noticed' }).waitFor()
+    await second.close()
+  })
+
+  test('a server that is killed turns orders off, and a page goes on by itself when it is back', async () => {
+    await goTo(page, fairlead, '/databases/orders/upgrade')
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    const start = page.getByRole('button', { name: 'Start the upgrade' })
+    await start.waitFor()
+    await fairlead.server.end('SIGKILL')
+    await page.locator('[data-live=stale]').waitFor()
+    await page.getByText('Databases are not affected').waitFor()
+    expect(await start.isDisabled()).toBe(true)
+    expect(await findBarriers(page)).toEqual([])
+    await fairlead.server.start()
+    await page.locator('[data-live=live]').waitFor()
+    await until('orders are on again', () => start.isEnabled())
+  })
+
+  test('a user who may only look sees no order', async () => {
+    await fairlead.api.createUser({
+      body: { name: 'eve', password: 'only-looks-at-it', role: 'cluster_viewer' },
+    })
+    const viewer = await browser.visitor()
+    const tab = await viewer.tab(`${fairlead.url}/databases/orders`)
+    await signIn(tab, 'eve', 'only-looks-at-it')
+    await heading(tab, 'orders')
+    await tab.getByText('valkey').first().waitFor()
+    expect(await tab.getByRole('link', { name: 'Upgrade…' }).count()).toBe(0)
+    expect(await tab.getByRole('button', { name: /Show, and note/ }).count()).toBe(0)
+    expect(viewer.faults).toEqual([])
+  })
+
+  test('no page broke its policy, threw, or asked another server', () => {
+    expect(admin.faults).toEqual([])
+  })
+})
+
+async function signIn(page: Page, name: string, password: string): Promise<void> {
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function heading(page: Page, name: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+}
+
+/** Without a click: as a person without a mouse does it. */
+async function press(page: Page, name: string | RegExp, key: string): Promise<void> {
+  const button = page.getByRole('button', { name })
+  await button.focus()
+  await button.press(key)
+}
+
+/** To a page with its content, and its stream. */
+async function goTo(page: Page, fairlead: Fairlead, path: string): Promise<void> {
+  await page.goto(fairlead.url + path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[data-live=live]').waitFor()
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+}
+
+/** "valkey-8.1.1" as the page shows it. */
+function words(name: string): string {
+  return name.replace('-', ' ')
+}

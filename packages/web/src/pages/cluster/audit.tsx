@@ -1,0 +1,116 @@
+import type { LogEntry } from '@fairlead/api'
+import { Link } from 'wouter'
+import { useNow } from '../../live/clock.ts'
+import { type LogsQuery, useLogs } from '../../live/queries.ts'
+import { usePage } from '../../live/use-page.ts'
+import { useQueryState } from '../../live/use-query-state.ts'
+import { Columns } from '../../parts/columns.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { Answer, Empty } from '../../parts/problem.tsx'
+import { TableBox } from '../../parts/table-box.tsx'
+import { clockTime } from '../../words/format.ts'
+
+const SIZE = 100
+const columns = [
+  ...[
+    { name: 'Time' },
+    { name: 'What' },
+    { name: 'By' },
+    { name: 'From' },
+    { name: 'Database' },
+    { name: 'Details' },
+  ],
+]
+const fields = [
+  { name: 'originator', label: 'By user' },
+  { name: 'type', label: 'What, as bdb_created' },
+  { name: 'database', label: 'Number of the database' },
+] as const
+
+/** What was done, and by which user, the newest record first. */
+export function Audit() {
+  const { first, go } = usePage(SIZE)
+  const query = useFilters()
+  const logs = useLogs({ ...query, limit: SIZE, offset: first })
+  return (
+    <Page
+      title="Audit"
+      actions={<CopyButton text="fairlead audit verify" label="Copy the command that verifies it" />}
+    >
+      <search className="filters">
+        {fields.map((field) => (
+          <Field key={field.name} {...field} />
+        ))}
+      </search>
+      <Answer of={logs} height={400}>
+        {(records) => (
+          <>
+            {records.length === 0 ? <Empty title="No record is like this" /> : <Records of={records} />}
+            <Pager first={first} count={records.length} size={SIZE} go={go} />
+          </>
+        )}
+      </Answer>
+    </Page>
+  )
+}
+
+function useFilters(): LogsQuery {
+  const [originator] = useQueryState('originator')
+  const [type] = useQueryState('type')
+  const [database] = useQueryState('database')
+  return {
+    ...(originator !== '' && { originator }),
+    ...(/^[a-z_]+$/.test(type) && { type }),
+    ...(/^[1-9]\d*$/.test(database) && { bdb_uid: Number(database) }),
+  }
+}
+
+function Field({ name, label }: { readonly name: string; readonly label: string }) {
+  const [value, set] = useQueryState(name)
+  return (
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={value}
+      onChange={(event) => set(event.target.value)}
+    />
+  )
+}
+
+function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
+  const now = useNow()
+  return (
+    <TableBox label="Records of the audit">
+      <table className="table">
+        <Columns of={columns} />
+        <tbody>
+          {records.map((record) => (
+            <tr key={record.uid} data-severity={record.severity}>
+              <th scope="row" title={record.recorded_at}>
+                {clockTime(record.recorded_at, now)}
+              </th>
+              <td>{record.type.replaceAll('_', ' ')}</td>
+              <td>{record.originator === '' ? 'Fairlead' : record.originator}</td>
+              <td className="mono">{record.address ?? ''}</td>
+              <td>
+                {record.bdb_uid !== undefined && (
+                  <Link href={`/databases/${record.bdb_uid}`}>{record.bdb_uid}</Link>
+                )}
+              </td>
+              <td className="details">{detailsOf(record)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableBox>
+  )
+}
+
+function detailsOf({ details }: LogEntry): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(' · ')
+}

@@ -1,0 +1,75 @@
+import type { Output, operations } from '@fairlead/api'
+import { Link } from 'wouter'
+import { useBuilds, useDatabases } from '../../live/queries.ts'
+import { Columns } from '../../parts/columns.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Answer, Empty } from '../../parts/problem.tsx'
+import { TableBox } from '../../parts/table-box.tsx'
+import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
+
+type Build = Output<typeof operations.listEngineVersions>[number]
+
+const columns = [
+  ...[{ name: 'Build' }, { name: 'Newest' }, { name: 'Used by', number: true }],
+  ...[{ name: 'Found' }, { name: 'Package' }, { name: 'Known holes' }],
+]
+const places: Readonly<Record<Build['source'], string>> = {
+  path: 'on PATH',
+  folder: 'in the folder of builds',
+}
+
+/** The engine builds that can be started here. */
+export function Builds() {
+  const builds = useBuilds()
+  const databases = useDatabases({ limit: 1_000, fields: 'uid,engine,engine_version' }).data
+  const many = databases && Map.groupBy(databases, runsOf)
+  return (
+    <Page title="Engine builds">
+      <Answer of={builds} height={200}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="There is no engine here">
+              Fetch one on the machine of Fairlead: <code>fairlead engines fetch valkey 9.1</code>
+            </Empty>
+          ) : (
+            <TableBox label="Engine builds">
+              <table className="table">
+                <Columns of={columns} />
+                <tbody>
+                  {all.map((build) => (
+                    <BuildRow
+                      key={nameOfRuns(build)}
+                      build={build}
+                      many={many?.get(runsOf(build))?.length ?? 0}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            </TableBox>
+          )
+        }
+      </Answer>
+    </Page>
+  )
+}
+
+function BuildRow({ build, many }: { readonly build: Build; readonly many: number }) {
+  const holes = build.known_holes
+  return (
+    <tr>
+      <th scope="row">{runsOf(build)}</th>
+      <td>{build.latest ? `newest ${build.engine}` : ''}</td>
+      <td className="number">
+        {many === 0 ? '0' : <Link href={`/databases?version=${nameOfRuns(build)}`}>{many}</Link>}
+      </td>
+      <td>{places[build.source]}</td>
+      <td className="mono">{build.package ?? ''}</td>
+      <td
+        data-tone={build.insecure ? 'bad' : undefined}
+        title={holes.map(({ id, what }) => `${id}: ${what}`).join('\n')}
+      >
+        {holes.length === 0 ? 'none' : `${holes.length}${build.insecure ? ', clients can run code' : ''}`}
+      </td>
+    </tr>
+  )
+}
