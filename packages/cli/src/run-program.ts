@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { exitCodes, printExitCodes } from './output/exit-codes.ts'
 import { withoutOrders } from './output/without-orders.ts'
+
 import { addActionsCommands } from './tree/add-actions-commands.ts'
+import { addClusterCommands } from './tree/add-cluster-commands.ts'
+import { addCompletionCommands } from './tree/add-completion-commands.ts'
 import { addDatabasesCommands } from './tree/add-databases-commands.ts'
+
 import { addEnginesCommands } from './tree/add-engines-commands.ts'
 import { addLoginCommands } from './tree/add-login-commands.ts'
 import { addModulesCommands } from './tree/add-modules-commands.ts'
@@ -22,12 +26,29 @@ export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv
       process.stdout.write(printExitCodes())
       return exitCodes.done.code
     }
-    await createProgram({ config: () => readConfig(env), env }).parseAsync([...args], { from: 'user' })
+    const program = createProgram({ config: () => readConfig(env), env })
+    // The words of a command line that is being typed are not those of this one.
+    if (args[0] === '__complete') return await writeCompletions(program, args.slice(1), env)
+    await program.parseAsync([...args], { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (cause) {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : exitCodes.usage.code // it has said what is wrong
     return await sayWhy(cause)
   }
+}
+
+/** For the scripts of `completion`. Silent about every fault: a person is typing. What asks a server is loaded when a name is looked for. */
+async function writeCompletions(
+  program: Command,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  const { complete } = await import('./commands/completion/complete.ts')
+  const text = await complete(program, words, async (...asked) =>
+    (await import('./commands/completion/names-of-server.ts')).namesOfServer(env)(...asked),
+  )
+  process.stdout.write(text)
+  return exitCodes.done.code
 }
 
 /** Variables of the client, which server and agent do not know. */
@@ -65,10 +86,12 @@ export function createProgram(settings: Settings): Command {
   addLoginCommands(program, settings)
   addDatabasesCommands(program, settings)
   addActionsCommands(program, settings)
+  addClusterCommands(program, settings)
   addPartCommands(program, settings)
   addEnginesCommands(program, settings)
   addModulesCommands(program, settings)
   addOperatorCommands(program, settings)
+  addCompletionCommands(program)
   return program
 }
 

@@ -37,10 +37,15 @@ test.each([
   [['--version'], '0.1.0'],
   [['engines', '--help'], 'Usage: fairlead engines'],
   [['modules', 'pack', '--help'], '--capability'],
+  [['completion', 'bash'], 'complete -o default -F _fairlead fairlead'],
+  [['__complete', 'who', ':'], ''],
+  [['__complete', ':who'], 'whoami\t'],
+  [['__complete', 'whoami', '--output', ':j'], 'json\t\njsonl\t\n'],
 ])('%j loads nothing but its own tree of commands', (args, text) => {
   const { status, stdout, loaded } = run(...args)
   expect([status, stdout]).toEqual([0, expect.stringContaining(text)])
   expect(loaded.some((url) => url.endsWith('/run-program.ts'))).toBe(true)
   expect(others(loaded)).toEqual([])
-  expect(loaded.filter((url) => url.includes('/cli/src/commands/'))).toEqual([])
+  const commands = loaded.filter((url) => url.includes('/cli/src/commands/'))
+  expect(commands.filter((url) => !/completion\/(complete|shell-scripts)\.ts$/.test(url))).toEqual([])
 })

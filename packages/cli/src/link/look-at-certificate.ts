@@ -15,6 +15,8 @@ export interface Shown {
   readonly fingerprint: string
   /** That one has signed itself, so everything below it can be verified with it. */
   readonly isAuthority: boolean
+  /** When its own certificate ends. Unix milliseconds. */
+  readonly endsMs: number
 }
 
 /** Looks at the certificates of a server. Throws what breaks the connection. */
@@ -34,7 +36,8 @@ export async function lookAtCertificate(
   const socket = connect(options)
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(withinMs) })
-    let last = socket.getPeerCertificate(true)
+    const own = socket.getPeerCertificate(true)
+    let last = own
     for (let n = 0; n < 10 && last.issuerCertificate !== undefined && last.issuerCertificate !== last; n += 1)
       last = last.issuerCertificate
     const authority = new X509Certificate(last.raw)
@@ -49,6 +52,7 @@ export async function lookAtCertificate(
           ?.slice(3) ?? '',
       fingerprint: showFingerprint(authority.fingerprint256),
       isAuthority: authority.checkIssued(authority),
+      endsMs: Date.parse(own.valid_to),
     }
   } finally {
     socket.destroy()

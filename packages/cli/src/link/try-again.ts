@@ -16,7 +16,8 @@ export function tryAgain(transport: Transport): Transport {
       })
       if (answered !== undefined && !isPassing(answered)) return answered
       const asked = answered?.retryAfterSeconds
-      await pause(Math.min(asked === undefined ? pauseMs : asked * 1_000, LONGEST_PAUSE_MS))
+      const waitMs = Math.min(asked === undefined ? pauseMs : asked * 1_000, LONGEST_PAUSE_MS)
+      await pause(waitMs, undefined, request.signal && { signal: request.signal })
     }
     return transport(request)
   }

@@ -1,0 +1,142 @@
+import type { Action, Database, Node } from '@fairlead/api'
+import { ApiError, actionPhases } from '@fairlead/api/lean'
+import type { Context } from '../../link/open-context.ts'
+import type { Link } from '../../link/open-link.ts'
+
+/** One thing in the state of a cluster: what it is about, how it is, and the command that leads on. */
+export interface StatusLine {
+  /** The name of a database, or "node 1". */
+  readonly name: string
+  readonly action_uid: string | null
+  /** In words. */
+  readonly state: string
+  /** Since when it is so (Unix milliseconds); null: not known. */
+  readonly since_ms: number | null
+  readonly why: string
+  readonly next: string
+}
+
+/** The state of a cluster as far as the user may see it. What it may not see is null. */
+export interface Status {
+  readonly server: string
+  readonly profile: string | null
+  readonly user: string
+  readonly role: string
+  /** When the token ends. */
+  readonly until: string | null
+  readonly nodes: { readonly total: number; readonly active: number } | null
+  readonly databases: { readonly total: number; readonly behind: number } | null
+  readonly needs_you: readonly StatusLine[]
+  readonly moves: readonly StatusLine[]
+}
+
+/** Asks for everything at once. */
+export async function readStatus(context: Context): Promise<Status> {
+  const link = await context.link()
+  const { api, home, url } = link
+  const [self, nodes, databases, actions] = await Promise.all([
+    home === undefined ? api.getSelf({}) : { name: 'operator', role: 'admin', token_expires: null },
+    unlessForbidden(api.listNodes({})),
+    unlessForbidden(listAll(link)),
+    unlessForbidden(listRunning(link)),
+  ])
+  const all = databases ?? []
+  const names = new Map(all.map(({ uid, name }) => [uid, name]))
+  const running = (actions ?? []).map((action) => ({
+    action,
+    name: names.get(action.bdb_uid ?? 0) ?? action.object_name,
+  }))
+  return {
+    ...{ server: url, profile: home === undefined ? context.target().profile.value : null },
+    ...{ user: self.name, role: self.role, until: self.token_expires },
+    nodes: nodes && {
+      total: nodes.length,
+      active: nodes.filter(({ status }) => status === 'active').length,
+    },
+    databases: databases && {
+      total: databases.length,
+      behind: databases.filter(({ upgradable_to }) => upgradable_to != null).length,
+    },
+    needs_you: [
+      ...(nodes ?? []).filter(({ status }) => status === 'down').map(ofNode),
+      ...running.filter(({ action }) => needsPerson(action)).map(ofWaiting),
+      ...all.filter((row) => row.action_uid === undefined && isBroken(row)).map(ofDatabase),
+    ],
+    moves: running.filter(({ action }) => !needsPerson(action)).map(ofMoving),
+  }
+}
+
+/** Null where the user may not see it: the rest of the answer is worth something, too. */
+async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch((cause: unknown) => {
+    if (cause instanceof ApiError && cause.status === 403) return null
+    throw cause
+  })
+}
+
+const FIELDS = 'uid,name,status,status_reason,action_uid,upgradable_to'
+
+async function listAll({ api }: Link): Promise<readonly Database[]> {
+  const rows: Database[] = []
+  for await (const page of api.listDatabases.pages({ query: { limit: 500, fields: FIELDS } }))
+    rows.push(...page)
+  return rows
+}
+
+async function listRunning({ api }: Link): Promise<readonly Action[]> {
+  const [active, pending] = await Promise.all(
+    (['active', 'pending'] as const).map((status) => api.listActions({ query: { status, limit: 1_000 } })),
+  )
+  return [...(active?.['state-machines'] ?? []), ...(pending?.['state-machines'] ?? [])]
+}
+
+/** It waits for what only a user orders, or removes. */
+function needsPerson({ needs_person, phase, window_ends }: Action): boolean {
+  const isOpen = phase === 'window' && window_ends === null
+  return needs_person || isOpen || phase === 'stuck' || phase === 'ready' || phase === 'paused'
+}
+
+function isBroken({ status, status_reason }: Database): boolean {
+  return status === 'recovery' || status === 'creation-failed' || status_reason !== ''
+}
+
+interface Running {
+  readonly action: Action
+  readonly name: string
+}
+
+function ofWaiting({ action, name }: Running): StatusLine {
+  const { action_uid, phase, waiting_for, waiting, heartbeat, certificates } = action
+  const order = phase === 'window' ? 'finalize' : phase === 'ready' || phase === 'paused' ? 'resume' : 'show'
+  const last = certificates.at(-1)
+  const begun = phase === 'window' && last !== undefined ? last.at : waiting?.since
+  return {
+    ...{ name, action_uid, state: actionPhases[phase].label, why: waiting_for },
+    since_ms: begun === undefined ? heartbeat * 1_000 : Date.parse(begun),
+    next: `fairlead actions ${order} ${name}`,
+  }
+}
+
+function ofMoving({ action, name }: Running): StatusLine {
+  const { action_uid, phase, waiting_for, progress, window_ends, began_time } = action
+  const until = window_ends === null ? '' : `until ${window_ends}`
+  return {
+    ...{ name, action_uid, state: actionPhases[phase].label },
+    why: until || waiting_for || `${Math.floor(progress)} %`,
+    since_ms: began_time === null ? null : Date.parse(began_time),
+    next: `fairlead actions show ${name}`,
+  }
+}
+
+function ofDatabase({ name, status, status_reason }: Database): StatusLine {
+  const next = `fairlead databases show ${name}`
+  return { name, action_uid: null, state: status, since_ms: null, why: status_reason, next }
+}
+
+function ofNode({ uid, addr }: Node): StatusLine {
+  return {
+    ...{ name: `node ${uid}`, action_uid: null, state: 'down', since_ms: null },
+    why: `its agent at ${addr} does not answer`,
+    next: 'on that machine: fairlead doctor',
+  }
+}
