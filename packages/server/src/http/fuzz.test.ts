@@ -52,7 +52,7 @@ async function sendRaw(
   body: string | undefined,
   headers: Record<string, string>,
 ) {
-  const url = new URL(path.replace(/:\w+/, '3'), fairlead.url)
+  const url = new URL(path.replace(/:\w+/g, '3'), fairlead.url)
   const response = await fetch(url, {
     method,
     headers,

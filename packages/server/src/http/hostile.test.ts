@@ -64,7 +64,7 @@ function exchange({ bytes, breaksOff }: Pick<HostileInput, 'bytes' | 'breaksOff'
 async function ask({ method, path, body, upload }: Operation, uid: string, auth: string): Promise<Heard> {
   const payload = body === undefined ? '' : '{}'
   const lines = [
-    `${method} ${path.replace(/:\w+/, uid)} HTTP/1.1`,
+    `${method} ${path.replace(/:\w+/g, uid)} HTTP/1.1`,
     ...['Host: localhost', 'Connection: close', `Content-Length: ${payload.length}`],
     ...(upload === undefined ? ['Content-Type: application/json'] : []),
     ...(auth === '' ? [] : [`Authorization: ${auth}`]),
