@@ -265,3 +265,23 @@ async function asUser(uid: number) {
     [Symbol.asyncDispose]: async () => connection[Symbol.dispose](),
   })
 }
+
+test('shards of one database say what they are to their group, and how far they are', async () => {
+  const { api } = fairlead
+  const { uid } = await create({ replication: true })
+  const shards = await until('the engines have answered', async () => {
+    const found = await api.listDatabaseShards({ params: { uid } })
+    const isThere = found.every((one) => one.offset !== null && (one.role === 'master' || one.link === 'up'))
+    return isThere && found
+  })
+  const each = { group: 0, offset: expect.any(Number), used_memory: expect.any(Number) }
+  expect(shards.toSorted((a, b) => (a.role < b.role ? -1 : 1))).toMatchObject([
+    { ...each, role: 'master', duty: 'primary', link: null, lag_bytes: null },
+    { ...each, role: 'slave', duty: 'replica', link: 'up', lag_bytes: expect.any(Number) },
+  ])
+  for (const { started } of shards) expect(Date.parse(started ?? '')).toBeGreaterThan(0)
+  const [first] = shards
+  // Of all databases engines are not asked.
+  const listed = (await api.listShards({ query: {} })).find((shard) => shard.uid === first?.uid)
+  expect(listed).toMatchObject({ group: 0, started: first?.started, duty: null, used_memory: null })
+})

@@ -148,7 +148,7 @@ function mountDatabases(
   databasesRoutes(mount, databases, hints)
   databasesListRoutes(mount, databases, hints)
   credentialsRoutes(mount, databases, counter)
-  shardsRoutes(mount, createShards({ store, databases, nodes }))
+  shardsRoutes(mount, createShards({ store, databases, nodes, look }))
   const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient })
   endpointsRoutes(mount, endpoints)
   deletionsRoutes(mount, databases, createDeletions({ databases, endpoints, look }))

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { type ShardDuty, shardDuties } from '../contract/action-words.ts'
 import { operation } from '../contract/operation.ts'
 import { PageQuery } from '../contract/page.ts'
 import { DatabaseUid } from './databases.ts'
@@ -18,6 +19,26 @@ export const Shard = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
   port: Type.Integer(),
+  group: Type.Integer({ description: 'The number of its group. Ours, as all that follows' }),
+  started: Type.Union([Type.String(), Type.Null()], {
+    description: 'When its process began (ISO 8601, UTC); null while there is none',
+  }),
+  duty: Type.Union([Type.Enum(Object.keys(shardDuties) as [ShardDuty, ...ShardDuty[]]), Type.Null()], {
+    description:
+      'What it is to its group just now. Null in `GET /v1/shards`, which asks no engines, and while the database cannot be looked at; the same of all that follows',
+  }),
+  link: Type.Union([Type.Enum(['up', 'down']), Type.Null()], {
+    description: 'Of a replica: the connection to its primary. Null of a primary',
+  }),
+  offset: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Bytes of its replication stream. Null while its engine does not answer',
+  }),
+  lag_bytes: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Of a replica: how far it is behind its primary. Null while it has another history',
+  }),
+  used_memory: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Bytes in use, as its engine counts',
+  }),
 })
 export type Shard = Static<typeof Shard>
 

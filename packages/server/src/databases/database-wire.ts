@@ -237,7 +237,8 @@ export function oneOf<T>(
 }
 
 /** A shard as the API answers it; without a report of the agent its `detailed_status` is `unknown`. */
-export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Shard {
+export function shardToWire({ shard, slots, isPrimary, report, seen }: ShardView): Shard {
+  const startedAt = report?.startedAt ?? null
   return {
     uid: String(shard.id),
     bdb_uid: shard.databaseUid,
@@ -250,6 +251,11 @@ export function shardToWire({ shard, slots, isPrimary, report }: ShardView): Sha
     engine: report?.build.flavour ?? shard.runs.build.flavour,
     engine_version: report?.build.version ?? shard.runs.build.version,
     port: shard.port,
+    group: shard.group,
+    started: startedAt === null ? null : new Date(startedAt).toISOString(),
+    duty: seen?.duty ?? null,
+    ...{ link: seen?.link ?? null, offset: seen?.offset ?? null, lag_bytes: seen?.lagBytes ?? null },
+    used_memory: seen?.usedMemoryBytes ?? null,
   }
 }
 
