@@ -1,3 +1,6 @@
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connectEngine, readClusterNodes } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../proof/claim-ports.ts'
@@ -68,6 +71,29 @@ async function logTypes(fairlead: Fairlead, uid: number): Promise<readonly strin
   return logs.filter(({ bdb_uid }) => bdb_uid === String(uid)).map(({ type }) => type)
 }
 
+/** The certificate of a shard, readable for a stranger of another user, and the settings with which an engine shows it. */
+function copyCertificate({ home }: Fairlead, shard: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
+  chmodSync(folder, 0o755)
+  const copy = (name: string) => {
+    const path = join(folder, name)
+    copyFileSync(join(home, 'shards', `s${shard}`, name), path)
+    chmodSync(path, 0o644)
+    return path
+  }
+  const files = {
+    '--tls-ca-cert-file': copy('shards-ca.pem'),
+    '--tls-cert-file': copy('shards-cert.pem'),
+    '--tls-key-file': copy('shards-key.pem'),
+  }
+  return {
+    args: Object.entries(files).flat(),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Of the bus, above the port for clients. */
+const BUS_DISTANCE = 10_000
 const ranges = ['0-5461', '5462-10922', '10923-16383']
 
 /** An engine of another user claims all slots with the highest epoch, and joins the cluster through one shard. */
@@ -133,4 +159,34 @@ test('the shards have copied the empty data of a stranger: no shard is promoted,
   const types = await logTypes(fairlead, database.uid)
   expect(types).toContain('bdb_stranger_in_cluster')
   expect(types).not.toContain('bdb_slots_taken_back')
+})
+
+test('a node with a certificate of the database has taken all slots over TLS, and is gone while all shards follow it: the slots are taken back', async () => {
+  await using fairlead = await startFairlead()
+  await using ports = await claimPorts()
+  const database = await createWithKeys(fairlead, builds.at(-1) ?? '')
+  await fairlead.server.end('SIGKILL')
+  let id = ''
+  {
+    using certificate = copyCertificate(fairlead, database.shards[0] ?? 0)
+    using stranger = await steal(fairlead, database, ports.from, [
+      ...['--tls-port', String(ports.from + 1), '--cluster-port', String(ports.from + BUS_DISTANCE)],
+      ...['--tls-cluster', 'yes', '--tls-replication', 'yes', ...certificate.args],
+    ])
+    id = stranger.id
+    await until('every shard follows it', async () =>
+      (await viewsOf(fairlead, database, id)).every(({ follows }) => follows === id),
+    )
+  }
+  await fairlead.server.start()
+  await until(
+    'it serves as before',
+    async () => {
+      const views = await viewsOf(fairlead, database, id)
+      return views.every(({ slots, knows }, shard) => slots === ranges[shard] && !knows)
+    },
+    { withinMs: 120_000 },
+  )
+  expect(await keysOf(fairlead, database)).toBe(KEYS)
+  expect(await logTypes(fairlead, database.uid)).toContain('bdb_slots_taken_back')
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { goalOf, shardedOf } from '../../../test/simulation/group.ts'
 import type { Lane } from '../state/lane.ts'
+import { unrestricted } from '../state/orders.ts'
 import type {
   ClusterNode,
   EngineState,
@@ -9,6 +10,7 @@ import type {
   ObservedShard,
 } from '../state/topology.ts'
 import { guardTakeovers } from './guard-takeovers.ts'
+import { planDatabase } from './plan-database.ts'
 import { planRoles } from './plan-roles.ts'
 
 const history = { replid: 'ours', offset: 100, runId: null }
@@ -69,6 +71,14 @@ describe('a group whose slots were taken', () => {
       expect(converge(groupWith({ 1: first, 2: astray() }))).toMatchObject({
         step: { kind: 'take-back', shard: 2 },
       })
+  })
+
+  test('does so over TLS, too, where engines report another port of the node that they follow: they are not told to forget it, which they refuse', () => {
+    const overTls = astray({ primary: { host: '', port: 199 } })
+    const [, other] = whole.groups
+    const groups = [groupWith({ 1: overTls, 2: overTls }), ...(other === undefined ? [] : [other])]
+    const [first] = planDatabase({ groups }, goal, unrestricted)
+    expect(first?.verdict).toMatchObject({ kind: 'do', step: { kind: 'take-back', shard: 1 } })
   })
 
   test('waits for a person if no shard holds what is on record', () => {

@@ -34,12 +34,15 @@ export function findStrangers({ groups }: ObservedDatabase): readonly Stranger[]
   const own = new Set(live.map(({ engine }) => engine.cluster?.id))
   const found = new Map<string, Stranger>()
   for (const { id, engine } of live) {
-    for (const node of engine.cluster?.nodes ?? []) {
+    const { nodes = [], id: itself } = engine.cluster ?? {}
+    // By its id: over TLS an engine reports another port of its primary than the cluster does.
+    const followed = nodes.find((node) => node.id === itself)?.primary
+    for (const node of nodes) {
       if (node.handshake || own.has(node.id)) continue
       const there = records.find((shard) => isAt(node.address, shard))
       // A shard that does not answer may come back under this id; a shard that answers has another one.
       if (there !== undefined && !isLive(there)) continue
-      const follows = isSameAddress(node.address, engine.primary)
+      const follows = node.id === followed || isSameAddress(node.address, engine.primary)
       found.set(node.id, add(found.get(node.id), node, { id, follows, former: there !== undefined }))
     }
   }
