@@ -48,8 +48,7 @@ type Layer = 'core' | 'store' | 'service' | 'reconcile' | 'http' | 'routes' | 'c
 const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'packages/api/src': {
     ...{ contract: [], client: ['contract'], operations: ['contract'] },
-    agent: ['contract'],
-    proxy: ['contract', 'agent'],
+    ...{ agent: ['contract'], proxy: ['contract', 'agent'] },
   },
   'packages/engine/src': { process: [], framing: [] },
   'packages/web/src': {
@@ -64,9 +63,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   },
   'packages/agent/src': {
     ...{ process: [], node: [] },
-    tunnels: ['process'],
-    builds: ['process'],
-    folder: ['process'],
+    ...{ tunnels: ['process'], builds: ['process'], folder: ['process'] },
     engine: ['process', 'builds', 'folder'],
     shards: ['process', 'builds', 'folder', 'engine'],
     trials: ['process', 'builds', 'folder', 'engine'],

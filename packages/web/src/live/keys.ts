@@ -9,6 +9,7 @@ export const keys = {
   stats: (uid: number) => ['stats', uid],
   actions: ['actions'],
   action: (uid: string) => ['action', uid],
+  trace: (uid: string, handover: number) => ['trace', uid, handover],
   nodes: ['nodes'],
   builds: ['builds'],
   modules: ['modules'],

@@ -139,6 +139,22 @@ export function useAction(uid: string) {
   return useQuery({ queryKey: keys.action(uid), queryFn: () => api.getAction({ params: { uid } }) })
 }
 
+/** Right after a handover there is no trace yet. */
+const READY_SOON_MS = 1_000
+
+/** What clients saw of a handover, by its place among the certificates, from 1 on. It never changes. */
+export function useTrace(uid: string, handover: number, isWanted: boolean) {
+  return useQuery({
+    queryKey: keys.trace(uid, handover),
+    queryFn: () => api.getHandoverTrace({ params: { uid, n: handover } }),
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: isWanted,
+    refetchOnWindowFocus: false,
+    refetchInterval: ({ state: { error } }) =>
+      error instanceof ApiError && error.code === 'trace_not_ready' ? READY_SOON_MS : false,
+  })
+}
+
 /** The machines with an agent. */
 export function useNodes(isAllowed = true) {
   return useQuery({

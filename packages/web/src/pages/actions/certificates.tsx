@@ -4,6 +4,7 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
 import { areEqual, certificatesAsMarkdown, known, proofOf } from '../../words/certificate-text.ts'
 import { clockTime, count, milliseconds } from '../../words/format.ts'
+import { Moment } from './moment.tsx'
 import { PhaseBar } from './phase-bar.tsx'
 import { WriteStopStrip } from './write-stop-strip.tsx'
 
@@ -25,14 +26,22 @@ export function Certificates(props: { readonly action: Action; readonly database
       {certificates.length > 1 && <WriteStopStrip certificates={certificates} />}
       <ol className="certificates">
         {certificates.map((certificate, n) => (
-          <CertificateView key={`${certificate.at} ${certificate.to}`} certificate={certificate} n={n + 1} />
+          <CertificateView
+            key={`${certificate.at} ${certificate.to}`}
+            {...{ action, certificate, n: n + 1 }}
+          />
         ))}
       </ol>
     </Card>
   )
 }
 
-function CertificateView({ certificate, n }: { readonly certificate: Certificate; readonly n: number }) {
+function CertificateView(props: {
+  readonly action: Action
+  readonly certificate: Certificate
+  readonly n: number
+}) {
+  const { action, certificate, n } = props
   const { from, to, group, write_stop_ms: stop, at, recovered, phases } = certificate
   return (
     <li className="certificate" id={`handover-${n}`}>
@@ -56,6 +65,9 @@ function CertificateView({ certificate, n }: { readonly certificate: Certificate
         <Offsets certificate={certificate} />
         <p className="muted">{proofOf(certificate)}</p>
         <Waits certificate={certificate} />
+        {certificate.held_ms !== null && (
+          <Moment uid={action.action_uid} n={n} isOpen={n === action.certificates.length} />
+        )}
       </div>
     </li>
   )

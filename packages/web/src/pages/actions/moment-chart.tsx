@@ -1,0 +1,89 @@
+import type { HandoverTrace } from '@fairlead/api'
+import { type Bucket, cutTrace } from '../../words/cut-trace.ts'
+import { milliseconds } from '../../words/format.ts'
+
+const WIDTH = 1_000
+/** Of the replies, and of the requests that wait below them. */
+const HEIGHT = 120
+const BELOW = 48
+
+interface ChartProps {
+  readonly trace: HandoverTrace
+  readonly around: number
+}
+
+/** Replies every 10 ms as bars, below them the requests that wait; the time in which writes stood still is shaded. Errors are marked. */
+export function MomentChart({ trace, around }: ChartProps) {
+  const { hold, pause, promote, release } = trace.marks
+  const { x, width, replies, held, errors } = drawingOf(trace, around)
+  const [from, to] = [x(pause.from - hold.from), x(promote.to - hold.from)]
+  const heldFor = milliseconds(release.to - hold.from)
+  const label = `Replies of the endpoint every ${trace.bucket_ms} ms; clients were held for ${heldFor}`
+  return (
+    <figure className="chart">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT + BELOW + 18}`} role="img" aria-label={label}>
+        <rect
+          {...{ x: from, y: 0, width: Math.max(to - from, 1), height: HEIGHT + BELOW }}
+          className="chart-stop"
+        />
+        <path d={replies} className="chart-replies" />
+        <path d={held} className="chart-held" />
+        {errors.map(({ at }) => (
+          <circle key={at} cx={x(at) + width / 2} cy="6" r="4" className="chart-error" />
+        ))}
+        <line x1="0" x2={WIDTH} y1={HEIGHT + 2} y2={HEIGHT + 2} className="strip-line" />
+        {[0, release.to - hold.from].map((ms) => (
+          <line key={ms} x1={x(ms)} x2={x(ms)} y1="0" y2={HEIGHT + BELOW} className="chart-mark" />
+        ))}
+        <Ticks x={x} around={around} />
+      </svg>
+      <Caption {...{ trace, around, heldFor }} />
+    </figure>
+  )
+}
+
+function drawingOf(trace: HandoverTrace, around: number) {
+  const buckets = cutTrace(trace, around)
+  const begin = buckets[0]?.at ?? 0
+  const whole = Math.max(buckets.length * trace.bucket_ms, 1)
+  const x = (ms: number) => (WIDTH * (ms - begin)) / whole
+  const width = Math.max((WIDTH * trace.bucket_ms * 0.86) / whole, 0.6)
+  const bars = (of: 'replies' | 'held', base: number, height: number) => {
+    const most = Math.max(...buckets.map((bucket) => bucket[of]), 1)
+    return buckets
+      .filter((bucket) => bucket[of] > 0)
+      .map((bucket) => {
+        const tip = ((bucket[of] / most) * height).toFixed(1)
+        return `M${x(bucket.at).toFixed(1)} ${base}v${tip}h${width.toFixed(1)}V${base}z`
+      })
+      .join('')
+  }
+  return {
+    ...{ x, width },
+    replies: bars('replies', HEIGHT, 8 - HEIGHT),
+    held: bars('held', HEIGHT + 4, BELOW - 12),
+    errors: buckets.filter(({ errors }) => errors > 0),
+  }
+}
+
+function Caption({ trace, around, heldFor }: ChartProps & { readonly heldFor: string }) {
+  const buckets = cutTrace(trace, around)
+  const most = (of: keyof Bucket) => Math.max(...buckets.map((bucket) => bucket[of]), 0)
+  const errors = buckets.reduce((sum, bucket) => sum + bucket.errors, 0)
+  return (
+    <figcaption className="muted">
+      Bars: replies in {trace.bucket_ms} ms, at most {most('replies')}. Below them: requests that wait, at
+      most {most('held')}. Between the lines clients were held: {heldFor}. Shaded: writes stood still. Errors:{' '}
+      {errors}.
+    </figcaption>
+  )
+}
+
+function Ticks({ x, around }: { readonly x: (ms: number) => number; readonly around: number }) {
+  const step = around / 2.5
+  return [-2, -1, 0, 1, 2].map((n) => (
+    <text key={n} x={x(n * step)} y={HEIGHT + BELOW + 14} textAnchor="middle">
+      {n === 0 ? '0 ms' : `${n > 0 ? '+' : '−'}${Math.abs(n * step)}`}
+    </text>
+  ))
+}

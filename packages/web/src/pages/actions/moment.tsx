@@ -1,0 +1,71 @@
+import type { HandoverTrace } from '@fairlead/api'
+import { useState } from 'react'
+import { useTrace } from '../../live/queries.ts'
+import { Columns } from '../../parts/columns.tsx'
+import { TableBox } from '../../parts/table-box.tsx'
+import { cutTrace } from '../../words/cut-trace.ts'
+import { MomentChart } from './moment-chart.tsx'
+
+const ranges = [
+  { ms: 250, label: '250 ms around it' },
+  { ms: 2_500, label: '2.5 s around it' },
+] as const
+
+/** What clients saw of a handover, under the load that there was. It is asked for when it is opened. */
+export function Moment(props: { readonly uid: string; readonly n: number; readonly isOpen: boolean }) {
+  const [isOpen, setOpen] = useState(props.isOpen)
+  const [around, setAround] = useState<number>(ranges[0].ms)
+  const { data, error } = useTrace(props.uid, props.n, isOpen)
+  return (
+    <details className="moment" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>The moment, as clients saw it</summary>
+      <div className="moment-body">
+        {data === undefined && error !== null && <p className="muted">{error.message}</p>}
+        {data !== undefined && (
+          <>
+            <div className="tabs">
+              {ranges.map(({ ms, label }) => (
+                <button key={ms} type="button" aria-pressed={ms === around} onClick={() => setAround(ms)}>
+                  {label}
+                </button>
+              ))}
+            </div>
+            <MomentChart trace={data} around={around} />
+            <AsNumbers trace={data} />
+          </>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const columns = [
+  ...[{ name: 'ms' }, { name: 'Replies', number: true }, { name: 'Requests that wait', number: true }],
+  { name: 'Errors', number: true },
+]
+
+function AsNumbers({ trace }: { readonly trace: HandoverTrace }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>As numbers</summary>
+      {isOpen && (
+        <TableBox label="The moment as numbers">
+          <table className="table table-compact">
+            <Columns of={columns} />
+            <tbody>
+              {cutTrace(trace, ranges[0].ms).map(({ at, replies, held, errors }) => (
+                <tr key={at}>
+                  <th scope="row">{Math.round(at)}</th>
+                  <td className="number">{replies}</td>
+                  <td className="number">{held}</td>
+                  <td className="number">{errors}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </TableBox>
+      )}
+    </details>
+  )
+}
