@@ -6,6 +6,7 @@ import { withoutOrders } from './output/without-orders.ts'
 import { addActionsCommands } from './tree/add-actions-commands.ts'
 import { addClusterCommands } from './tree/add-cluster-commands.ts'
 import { addCompletionCommands } from './tree/add-completion-commands.ts'
+import { addConfigCommands } from './tree/add-config-commands.ts'
 import { addDatabasesCommands } from './tree/add-databases-commands.ts'
 
 import { addEnginesCommands } from './tree/add-engines-commands.ts'
@@ -13,6 +14,8 @@ import { addLoginCommands } from './tree/add-login-commands.ts'
 import { addModulesCommands } from './tree/add-modules-commands.ts'
 import { addOperatorCommands } from './tree/add-operator-commands.ts'
 import { addPartCommands } from './tree/add-part-commands.ts'
+import { addPeopleCommands } from './tree/add-people-commands.ts'
+import { addWatchCommands } from './tree/add-watch-commands.ts'
 import type { Settings } from './tree/settings.ts'
 
 /**
@@ -91,6 +94,9 @@ export function createProgram(settings: Settings): Command {
   addEnginesCommands(program, settings)
   addModulesCommands(program, settings)
   addOperatorCommands(program, settings)
+  addPeopleCommands(program, settings)
+  addWatchCommands(program, settings)
+  addConfigCommands(program, settings)
   addCompletionCommands(program)
   return program
 }

@@ -27,7 +27,7 @@ afterAll(async () => {
 async function modules(...args: readonly string[]) {
   const main = join(import.meta.dirname, '../main.ts')
   const child = spawn(process.execPath, ['--conditions=@fairlead/source', main, 'modules', ...args], {
-    env: { ...process.env, FAIRLEAD_HOME: join(folder, 'home') },
+    env: { ...process.env, FAIRLEAD_HOME: join(folder, 'home'), FAIRLEAD_CONFIG: join(folder, 'config') },
     cwd: folder,
   })
   let [stdout, stderr] = ['', '']
@@ -44,7 +44,7 @@ const pack = (...args: readonly string[]) =>
   modules('pack', 'tally.so', '--name', 'tally', '-o', 'tally.zip', ...args)
 
 test('a shared object is packed, uploaded, listed and deleted', async () => {
-  expect((await modules('list')).stdout).toMatch(/^There is no module yet/)
+  expect(await modules('list')).toMatchObject({ code: 0, stdout: '' })
   await writeFile(join(folder, 'test.json'), '[{"command": ["TALLY.GET", "x"], "reply": null}]')
   const packed = await pack(
     ...['--version', '1.2.0', '--args', 'STEP 7', '--min-engine-version', '7.0', '--display-name', 'Tally'],
@@ -54,7 +54,7 @@ test('a shared object is packed, uploaded, listed and deleted', async () => {
   const uploaded = await modules('upload', 'tally.zip')
   const [, uid = ''] = /is module ([0-9a-f]{32})\n$/.exec(uploaded.stdout) ?? []
   expect([uploaded.code, uid]).toEqual([0, expect.stringMatching(/./)])
-  expect((await modules('list')).stdout).toMatch(new RegExp(`^UID +NAME .*\n${uid} +tally +1\\.2\\.0 `))
+  expect((await modules('list')).stdout).toMatch(new RegExp(`^${uid}\ttally\t1\\.2\\.0\t`))
   expect(JSON.parse((await modules('list', '--json')).stdout)).toMatchObject([
     {
       ...{ uid, module_name: 'tally', display_name: 'Tally', semantic_version: '1.2.0', version: 10_200 },
@@ -63,7 +63,10 @@ test('a shared object is packed, uploaded, listed and deleted', async () => {
       size_bytes: (await readFile(join(folder, 'tally.so'))).length,
     },
   ])
-  expect(await modules('rm', uid)).toMatchObject({ code: 0, stdout: `module ${uid} is deleted\n` })
+  expect(await modules('rm', 'tally@1.2.0', '--yes')).toMatchObject({
+    code: 0,
+    stdout: `module ${uid} is deleted\n`,
+  })
   expect((await modules('list', '--json')).stdout).toBe('[]\n')
 })
 
@@ -76,10 +79,13 @@ test('a fault of the command line, of the file or of the package is reported in 
   })
   await pack('--version', '1.0')
   expect(await modules('upload', 'tally.zip')).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringMatching(
       /^fairlead: module\.json: semantic_version: must be major\.minor\.patch.*\n$/,
     ),
   })
-  expect(await modules('rm', 'x')).toMatchObject({ code: 1, stderr: 'fairlead: module x does not exist\n' })
+  expect(await modules('delete', 'x', '--yes')).toMatchObject({
+    code: 6,
+    stderr: expect.stringMatching(/^fairlead: module x does not exist\n.*\[module_not_exist\]\n$/),
+  })
 })

@@ -18,6 +18,8 @@ import { tryAgain } from './try-again.ts'
 /** A server that was found, and every operation of its API as a function. */
 export interface Link {
   readonly api: Client<typeof leanOperations>
+  /** Sends a request that the operations do not have. What breaks the connection is thrown as CommandFault. */
+  readonly send: Transport
   readonly url: string
   /** Since when streams are not answered, Unix milliseconds; undefined: they are. */
   readonly awaySinceMs: () => number | undefined
@@ -77,7 +79,7 @@ export function authorityOf({ caFile, settings }: Pick<Target, 'caFile' | 'setti
 export function clientOf(
   place: Extract<Place, { readonly url: string }>,
   { withinMs, holdToken }: { readonly withinMs: number; readonly holdToken: HoldToken },
-): Pick<Link, 'api' | 'awaySinceMs'> {
+): Pick<Link, 'api' | 'send' | 'awaySinceMs'> {
   const withToken = async (headers: Readonly<Record<string, string>>) => {
     const token = await holdToken()
     return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
@@ -104,6 +106,7 @@ export function clientOf(
   }
   return {
     api: createClient(leanOperations, transport, undefined, stream),
+    send: transport,
     awaySinceMs: () => awaySinceMs,
   }
 }

@@ -1,35 +1,36 @@
 import type { Command } from 'commander'
-import type { JsonOption, PackOptions } from '../commands/modules.ts'
+import type { PackOptions } from '../commands/modules.ts'
+import type { YesOption } from '../commands/modules-catalogue.ts'
+import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/modules.ts')
+const catalogue = () => import('../commands/modules-catalogue.ts')
 
-/**
- * Adds `modules pack`, which needs nothing but a file, and `modules upload`, `list` and `rm`, which speak to the server of
- * this machine through its socket in FAIRLEAD_HOME.
- */
-export function addModulesCommands(program: Command, { config }: Settings): void {
-  const home = async () => (await config()).home
+/** Adds `modules pack`, which needs nothing but a file, and `modules upload`, `list` and `delete`, which speak to the server. */
+export function addModulesCommands(program: Command, settings: Settings): void {
   const modules = program.command('modules').description('the modules that databases can have')
   addPack(modules)
-  modules
-    .command('upload')
-    .description('add a package to the catalogue')
+  addClientCommand(modules, 'upload', 'add a package to the catalogue')
     .argument('<file>', 'the package')
-    .option('--json', 'print JSON')
-    .action(async (file: string, options: JsonOption) =>
-      (await load()).uploadModule(await home(), file, options),
+    .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
+    .action(
+      acting<YesOption>(settings, async (context, options, [file = '']) =>
+        (await catalogue()).uploadModule(context, file, options),
+      ),
     )
-  modules
-    .command('list')
-    .description('list the catalogue')
-    .option('--json', 'print JSON')
-    .action(async (options: JsonOption) => (await load()).listModules(await home(), options))
-  modules
-    .command('rm')
-    .description('take a module that no database uses out of the catalogue')
-    .argument('<uid>', 'as listed')
-    .action(async (uid: string) => (await load()).deleteModule(await home(), uid))
+  addClientCommand(modules, 'list', 'list the catalogue').action(
+    acting(settings, async (context) => (await catalogue()).listModules(context)),
+  )
+  addClientCommand(modules, 'delete', 'take a module that no database uses out of the catalogue')
+    .alias('rm')
+    .argument('<module>', 'its uid, or NAME@VERSION')
+    .option('--yes [profile]', 'do not ask')
+    .action(
+      acting<YesOption>(settings, async (context, options, [word = '']) =>
+        (await catalogue()).deleteModule(context, word, options),
+      ),
+    )
 }
 
 function addPack(modules: Command): void {

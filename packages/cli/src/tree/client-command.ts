@@ -6,20 +6,9 @@ import type { Settings } from './settings.ts'
 
 /** Adds a command that speaks to a server, with the options that all such commands have. */
 export function addClientCommand(parent: Command, name: string, description: string): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .optionsGroup('Output:')
-    .addOption(new Option('-o, --output <form>', 'the form of the answer').choices([...forms]))
-    .addOption(new Option('--json', 'the same as -o json'))
-    .addOption(new Option('--columns <names>', 'these columns, or fields of -o json, separated by commas'))
-    .addOption(new Option('--no-headers', 'no head above a table'))
-    .addOption(new Option('--show-secrets', 'leave passwords and arguments of modules in json and yaml'))
-    .addOption(new Option('-q, --quiet', 'say nothing but the answer and errors'))
-    .addOption(new Option('-v, --verbose', 'say more'))
-    .addOption(new Option('--color <when>', 'colours on a terminal').choices(['auto', 'never']))
+  return withOutput(parent.command(name).description(description))
     .optionsGroup('Server:')
-    .addOption(new Option('--profile <name>', 'a profile that `fairlead login` has made'))
+    .addOption(profileOption())
     .addOption(new Option('--server <url>', 'the address of the server'))
     .addOption(new Option('--ca-file <file>', 'certificates that the server is verified with, PEM'))
     .addOption(
@@ -29,7 +18,31 @@ export function addClientCommand(parent: Command, name: string, description: str
     )
     .addOption(new Option('--no-input', 'ask nothing'))
     .optionsGroup('Options:')
-    .addHelpText('after', '\nExit codes: fairlead help exit-codes')
+    .addHelpText('after', HELP)
+}
+
+/** Adds a command that reads or changes the profiles of this user, and speaks to no server. */
+export function addLocalCommand(parent: Command, name: string, description: string): Command {
+  return withOutput(parent.command(name).description(description))
+    .optionsGroup('Options:')
+    .addOption(profileOption())
+    .addHelpText('after', HELP)
+}
+
+const HELP = '\nExit codes: fairlead help exit-codes'
+const profileOption = () => new Option('--profile <name>', 'a profile that `fairlead login` has made')
+
+function withOutput(command: Command): Command {
+  return command
+    .optionsGroup('Output:')
+    .addOption(new Option('-o, --output <form>', 'the form of the answer').choices([...forms]))
+    .addOption(new Option('--json', 'the same as -o json'))
+    .addOption(new Option('--columns <names>', 'these columns, or fields of -o json, separated by commas'))
+    .addOption(new Option('--no-headers', 'no head above a table'))
+    .addOption(new Option('--show-secrets', 'leave passwords and arguments of modules in json and yaml'))
+    .addOption(new Option('-q, --quiet', 'say nothing but the answer and errors'))
+    .addOption(new Option('-v, --verbose', 'say more'))
+    .addOption(new Option('--color <when>', 'colours on a terminal').choices(['auto', 'never']))
 }
 
 /** What `action` of a command takes: the arguments, its options and itself. */

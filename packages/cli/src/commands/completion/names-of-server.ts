@@ -43,13 +43,13 @@ const asks: Readonly<Record<string, Ask>> = {
   module: async (api, signal) => (await api.listModules({}, { signal })).map(({ uid }) => uid),
 }
 
-/** Asks the server for names within 300 ms, and keeps them for ten seconds. Every fault is an empty list. */
-export function namesOfServer(env: NodeJS.ProcessEnv): Names {
+/** Asks the server for names within 300 ms unless told otherwise, and keeps them for ten seconds. Every fault is an empty list. */
+export function namesOfServer(env: NodeJS.ProcessEnv, withinMs: number = WITHIN_MS): Names {
   return async (kind, options) => {
     try {
       const terminal = openTerminal(env, { input: false }, new AbortController().signal)
       const [profile, server] = [options.get('--profile'), options.get('--server')]
-      const flags = { profile, server, caFile: options.get('--ca-file'), timeout: WITHIN_MS / 1_000 }
+      const flags = { profile, server, caFile: options.get('--ca-file'), timeout: withinMs / 1_000 }
       const context = openContext(terminal, withoutUndefined(flags), 'table')
       if (kind === 'profile') return Object.keys(context.files.readConfig().profiles ?? {})
       const ask = asks[kind]
@@ -70,7 +70,7 @@ async function askKept(context: Context, kind: string, ask: Ask): Promise<readon
   const file = fileOf(context, kind)
   const kept = file === undefined ? undefined : readKept(file)
   if (kept !== undefined) return kept
-  const signal = AbortSignal.timeout(WITHIN_MS)
+  const signal = AbortSignal.timeout(context.withinMs)
   const { api } = await context.link()
   const names = [...new Set(await ask(api, signal))]
   if (file !== undefined) writePrivate(file, JSON.stringify({ endsMs: Date.now() + KEPT_MS, names }))

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { ApiError, type ErrorCode } from '@fairlead/api/lean'
+import type { CommonOptions, Context } from '../../link/open-context.ts'
+import type { Yes } from '../../output/ask.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { printValue } from '../../output/print-answer.ts'
+import { withoutOrders } from '../../output/without-orders.ts'
+import { guardChange, lookFirst } from '../guard-change.ts'
+
+/** The options of `api`. */
+export interface ApiOptions extends CommonOptions {
+  readonly data?: string
+  readonly yes?: Yes
+}
+
+const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
+
+/** Sends one request as the user of the profile, and prints the answer. What is refused is told as by every command. */
+export async function callApi(
+  context: Context,
+  given: string,
+  path: string,
+  { data, yes }: ApiOptions,
+): Promise<void> {
+  const method = given.toUpperCase()
+  if (!methods.includes(method))
+    throw new CommandFault('usage', `${given} is no method; there are ${methods.join(', ')}`)
+  if (!/^\/(?!\/)[\x21-\x7e]*$/.test(path))
+    throw new CommandFault('usage', `the path begins with a slash, like /v1/bdbs, and has no spaces: ${path}`)
+  if (method === 'GET' && /\/events(\?|$)/.test(path))
+    throw new CommandFault('usage', 'that is a stream, which has no end', { next: 'fairlead logs --follow' })
+  if (context.answer.columns !== undefined || context.answer.form === 'name')
+    throw new CommandFault('usage', 'an answer of the API has the forms json, yaml and jsonl')
+  const body = data === undefined ? undefined : await readData(data)
+  const link = await context.link()
+  if (method !== 'GET') await guardChange(context, link, { about: `${method} ${path}`, yes })
+  const { status, text } = await link
+    .send({
+      ...{ method, path, ...(body !== undefined && { body }) },
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+    })
+    .catch(method === 'GET' ? rethrow : lookFirst(`fairlead api GET ${path}`))
+  if (status >= 400) throw readError(status, text)
+  context.terminal.outPainted(withoutOrders(print(context, text)))
+}
+
+function rethrow(cause: unknown): never {
+  throw cause
+}
+
+/** "@file", "@-" for stdin, or the text itself. */
+async function readData(data: string): Promise<string> {
+  if (!data.startsWith('@')) return data
+  if (data === '@-') return (await import('node:stream/consumers')).text(process.stdin)
+  try {
+    return readFileSync(data.slice(1), 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFault('usage', `-d: ${why}; nothing was sent`)
+  }
+}
+
+/** JSON as every answer; anything else as it came. */
+function print({ answer }: Context, text: string): string {
+  const { form } = answer
+  try {
+    return printValue(JSON.parse(text), form === 'table' || form === 'wide' ? 'json' : form, answer)
+  } catch {
+    return text === '' || text.endsWith('\n') ? text : `${text}\n`
+  }
+}
+
+function readError(status: number, text: string): ApiError {
+  try {
+    const { error_code, message, obstacles } = JSON.parse(text) as {
+      readonly error_code: ErrorCode
+      readonly message: string
+      readonly obstacles?: ApiError['obstacles']
+    }
+    return new ApiError(status, error_code, message, obstacles)
+  } catch {
+    return new ApiError(status, 'internal_error', `the answer is ${status}: ${text.slice(0, 200)}`)
+  }
+}

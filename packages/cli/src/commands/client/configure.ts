@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import type { Context } from '../../link/open-context.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { type Column, forms, printList } from '../../output/print-answer.ts'
+import { normalServer } from '../../profiles/find-target.ts'
+import type { Profile } from '../../profiles/profile-files.ts'
+
+/** A setting, and where its value came from. */
+interface Setting {
+  readonly key: string
+  readonly value: string
+  readonly from: string
+}
+
+const columns: readonly Column<Setting>[] = [
+  { name: 'key', value: ({ key }) => key },
+  { name: 'value', value: ({ value }) => value },
+  { name: 'from', value: ({ from }) => from },
+]
+
+/** Prints the settings that hold now, each with where it came from. */
+export function listSettings(context: Context): void {
+  const rows = settingsOf(context)
+  printList(context.terminal, { rows, columns, nameOf: ({ key }) => key }, context.answer)
+}
+
+/** Prints the value of one setting that holds now; nothing where there is none. */
+export function getSetting(context: Context, key: string): void {
+  const found = settingsOf(context).find((one) => one.key === keyOf(key))
+  if (found !== undefined) context.terminal.out(`${found.value}\n`)
+}
+
+/** Prints the file of the profiles. */
+export function showPath({ files, terminal }: Context): void {
+  terminal.out(`${join(files.folder, 'config.json')}\n`)
+}
+
+/** Sets a setting of a profile, or which profile is the current one. An empty value takes it away. */
+export function setSetting({ files, target, terminal }: Context, word: string, value: string): void {
+  const key = keyOf(word)
+  const name = key === 'current' ? value : target().profile.value
+  const profiles = files.readConfig().profiles ?? {}
+  if (!Object.hasOwn(profiles, name) && !(key === 'current' && value === ''))
+    throw new CommandFault('usage', `there is no profile ${name}`, {
+      next: `make it: fairlead login --profile ${name}`,
+    })
+  const change = key === 'current' ? undefined : readValue(key, value)
+  files.changeConfig(({ current, ...config }) => {
+    if (change === undefined) return { ...config, ...(value !== '' && { current: value }) }
+    const { [change.key]: _, ...others } = config.profiles?.[name] ?? {}
+    // What verifies one server says nothing about another.
+    if (change.key === 'server') delete others.ca
+    const profile = { ...others, ...(change.value !== undefined && { [change.key]: change.value }) }
+    return { ...config, ...(current && { current }), profiles: { ...config.profiles, [name]: profile } }
+  })
+  terminal.say(
+    `${key} ${value === '' ? 'is taken away' : `is ${value}`}${key === 'current' ? '' : `, in profile ${name}`}.\n`,
+  )
+}
+
+const keys = ['current', 'server', 'username', 'output', 'protected'] as const
+type Key = (typeof keys)[number]
+
+function keyOf(word: string): Key {
+  const key = keys.find((one) => one === word)
+  if (key !== undefined) return key
+  throw new CommandFault('usage', `there is no setting ${word}; there are ${keys.join(', ')}`)
+}
+
+interface Change {
+  readonly key: Exclude<Key, 'current'>
+  readonly value: string | boolean | undefined
+}
+
+function readValue(key: Exclude<Key, 'current'>, value: string): Change {
+  if (value === '') return { key, value: undefined }
+  if (key === 'server') return { key, value: normalServer(value) }
+  if (key === 'output' && !forms.some((form) => form === value))
+    throw new CommandFault('usage', `${value} is no form of output; there are ${forms.join(', ')}`)
+  if (key !== 'protected') return { key, value }
+  if (value !== 'true' && value !== 'false') throw new CommandFault('usage', 'protected is true or false')
+  return { key, value: value === 'true' }
+}
+
+function settingsOf({ files, target, terminal }: Context): readonly Setting[] {
+  const { profile, server, token, caFile, settings, login } = target()
+  const { username, output, protected: isProtected, ca }: Profile = settings
+  const form = terminal.env['FAIRLEAD_OUTPUT']
+  const all: readonly (Setting | undefined)[] = [
+    { key: 'current', value: profile.value, from: profile.from },
+    server && { key: 'server', value: server.value, from: server.from },
+    username === undefined ? undefined : { key: 'username', value: username, from: 'profile' },
+    form
+      ? { key: 'output', value: form, from: 'environment' }
+      : output === undefined
+        ? undefined
+        : { key: 'output', value: output, from: 'profile' },
+    isProtected === undefined ? undefined : { key: 'protected', value: String(isProtected), from: 'profile' },
+    caFile && { key: 'ca_file', value: caFile.value, from: caFile.from },
+    ca === undefined || caFile !== undefined
+      ? undefined
+      : { key: 'ca_file', value: 'an authority that was trusted', from: 'profile' },
+    // That there is one, never what it is.
+    token !== undefined
+      ? { key: 'token', value: 'a token', from: token.from }
+      : login && { key: 'token', value: `until ${new Date(login.endsMs).toISOString()}`, from: 'profile' },
+    {
+      key: 'folder',
+      value: files.folder,
+      from: 'FAIRLEAD_CONFIG' in terminal.env ? 'environment' : 'default',
+    },
+  ]
+  return all.filter((one) => one !== undefined)
+}

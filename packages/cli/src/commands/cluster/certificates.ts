@@ -1,0 +1,95 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { showFingerprint } from '../../link/look-at-certificate.ts'
+import type { CommonOptions, Context } from '../../link/open-context.ts'
+import type { Link } from '../../link/open-link.ts'
+import type { Yes } from '../../output/ask.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { type Column, printOne } from '../../output/print-answer.ts'
+import { guardChange, lookFirst } from '../guard-change.ts'
+
+/** The certificates of a cluster that can be replaced. */
+export type CertificateName = 'proxy' | 'api'
+
+/** The option of both. */
+export interface YesOption extends CommonOptions {
+  readonly yes?: Yes
+}
+/** The options of `certificates set`. */
+export interface SetOptions extends YesOption {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+type Certificates = Awaited<ReturnType<Link['api']['getCertificates']>>
+
+/** Gives endpoints, or the API, a certificate of your own. The key is read from a file, and no answer has it. */
+export async function setCertificate(
+  context: Context,
+  name: CertificateName,
+  { certFile, keyFile, yes }: SetOptions,
+): Promise<void> {
+  const certificate = readPem('--cert-file', certFile)
+  const key = readPem('--key-file', keyFile)
+  const link = await context.link()
+  const about = `New connections ${places[name]} are shown this certificate.`
+  await guardChange(context, link, { about, asked: 'yes', yes })
+  const after = await link.api
+    .updateCertificate({ body: { name, certificate, key } })
+    .catch(lookFirst(`fairlead certificates show ${name}`))
+  print(context, name, after)
+}
+
+/** Goes back to a certificate that the authority of the cluster signs. */
+export async function deleteCertificate(
+  context: Context,
+  name: CertificateName,
+  { yes }: YesOption,
+): Promise<void> {
+  const link = await context.link()
+  const about = `New connections ${places[name]} are shown a certificate that the authority of the cluster has signed.`
+  await guardChange(context, link, { about, asked: { name }, yes })
+  const after = await link.api
+    .deleteCertificate({ params: { certificate_name: name } })
+    .catch(lookFirst(`fairlead certificates show ${name}`))
+  print(context, name, after)
+}
+
+const places = { proxy: 'to endpoints of databases', api: 'to the API' } as const
+
+function readPem(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFault('usage', `${option}: ${why}; nothing was sent`)
+  }
+}
+
+/** What is shown of a certificate of its own. */
+interface Shown {
+  readonly name: string
+  readonly subject: string
+  readonly issuer: string
+  readonly valid_to: string
+  readonly fingerprint: string
+}
+
+const columns: readonly Column<Shown>[] = [
+  { name: 'name', value: ({ name }) => name },
+  { name: 'subject', value: ({ subject }) => subject },
+  { name: 'issuer', value: ({ issuer }) => issuer },
+  { name: 'valid_to', value: ({ valid_to }) => valid_to },
+  { name: 'fingerprint', value: ({ fingerprint }) => fingerprint },
+]
+
+function print({ terminal, answer }: Context, name: CertificateName, after: Certificates): void {
+  const pem = name === 'api' ? after.api_cert : after.proxy_cert
+  if (pem === null) throw new CommandFault('failed', 'this server has no HTTPS: FAIRLEAD_HTTPS_PORT is 0')
+  const { subject, issuer, validTo, fingerprint256 } = new X509Certificate(pem)
+  const row = {
+    ...{ name, subject: subject.replaceAll('\n', ', '), issuer: issuer.replaceAll('\n', ', ') },
+    ...{ valid_to: new Date(validTo).toISOString(), fingerprint: showFingerprint(fingerprint256) },
+  }
+  printOne(terminal, { row, columns, nameOf: () => name }, answer)
+}

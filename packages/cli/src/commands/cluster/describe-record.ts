@@ -1,0 +1,83 @@
+import type { LogEntry } from '@fairlead/api'
+import type { Context } from '../../link/open-context.ts'
+import type { Link } from '../../link/open-link.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import type { Column } from '../../output/print-answer.ts'
+import { readSeconds } from '../../output/read-quantity.ts'
+import { showTime } from '../../output/show-time.ts'
+
+/** What is shown of a record of the audit. */
+export const recordColumns: readonly Column<LogEntry>[] = [
+  {
+    name: 'time',
+    value: ({ recorded_at }) => recorded_at,
+    shown: ({ recorded_at }, terminal) => showTime(Date.parse(recorded_at), terminal),
+  },
+  {
+    name: 'severity',
+    value: ({ severity }) => severity,
+    style: ({ severity }) => (severity === 'WARNING' ? 'warn' : undefined),
+    isWide: true,
+  },
+  {
+    name: 'type',
+    value: ({ type }) => type,
+    style: ({ severity }) => (severity === 'WARNING' ? 'warn' : undefined),
+  },
+  { name: 'by', value: ({ originator }) => originator },
+  { name: 'database', value: ({ bdb_uid }) => bdb_uid ?? '' },
+  { name: 'details', value: detailsOf },
+  { name: 'address', value: ({ address }) => address ?? '', isWide: true },
+  { name: 'uid', value: ({ uid }) => uid, isWide: true },
+]
+
+function detailsOf({ details }: LogEntry): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
+}
+
+/** Which records. */
+export interface RecordOptions {
+  readonly since?: string
+  readonly until?: string
+  readonly type?: string
+  readonly severity?: 'INFO' | 'WARNING'
+  readonly user?: string
+  readonly database?: string
+  readonly action?: string
+}
+
+/** The query of GET /v1/logs. */
+export type RecordQuery = NonNullable<Parameters<Link['api']['listLogs']>[0]['query']>
+
+/** The choice of records as the API has it. Throws CommandFault for a database that there is not, and a time that is none. */
+export async function readChoice({ link }: Context, options: RecordOptions): Promise<RecordQuery> {
+  const { since, until, type, severity, user, database, action } = options
+  return {
+    ...(since !== undefined && { stime: timeOf('--since', since) }),
+    ...(until !== undefined && { etime: timeOf('--until', until) }),
+    ...(type !== undefined && { type }),
+    ...(severity !== undefined && { severity }),
+    ...(user !== undefined && { originator: user }),
+    ...(action !== undefined && { action_uid: action }),
+    ...(database !== undefined && { bdb_uid: await uidOf(await link(), database) }),
+  }
+}
+
+/** "2h" (so long ago), or a time of ISO 8601. */
+function timeOf(option: string, text: string): string {
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return text
+  return new Date(Date.now() - readSeconds(option, text) * 1_000).toISOString()
+}
+
+async function uidOf({ api }: Link, word: string): Promise<number> {
+  const [, uid] = /^(?:bdb:)?(\d{1,9})$/.exec(word) ?? []
+  if (uid !== undefined) return Number(uid)
+  const all = await api.listDatabases({ query: { q: word.slice(0, 63), fields: 'uid,name' } })
+  const found = all.find(({ name }) => name === word)
+  if (found !== undefined) return found.uid
+  throw new CommandFault('not_found', `there is no database ${word}; of one that is gone, name the uid`, {
+    code: 'db_not_exist',
+  })
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import type { Context } from '../../link/open-context.ts'
+import { askSecret, firstLine } from '../../output/ask.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+
+/** Where a new password comes from: never from the command line itself, which other users of the machine can see. */
+export interface PasswordOptions {
+  readonly passwordStdin?: boolean
+  readonly passwordFile?: string
+}
+
+/** A new password: of a file, of stdin, or typed twice. Throws CommandFault where no person can be asked. */
+export async function readNewPassword(
+  { terminal }: Context,
+  { passwordFile, passwordStdin }: PasswordOptions,
+): Promise<string> {
+  if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
+  if (passwordStdin === true) {
+    const { text } = await import('node:stream/consumers')
+    return notEmpty(firstLine(await text(process.stdin)))
+  }
+  if (!terminal.interactive)
+    throw new CommandFault(
+      'usage',
+      'no person can be asked here: give --password-stdin or --password-file FILE; nothing was sent',
+    )
+  const password = notEmpty(await askSecret(terminal, 'New password: '))
+  const again = await askSecret(terminal, 'The same again: ')
+  if (again !== password) throw new CommandFault('usage', 'the two are not the same; nothing was sent')
+  return password
+}
+
+/** The first line of a file. Throws CommandFault, which names the option. */
+export function readSecretFile(option: string, file: string): string {
+  try {
+    return notEmpty(firstLine(readFileSync(file, 'utf8')))
+  } catch (cause) {
+    if (cause instanceof CommandFault) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFault('usage', `${option}: ${why}; nothing was sent`)
+  }
+}
+
+function notEmpty(password: string): string {
+  if (password !== '') return password
+  throw new CommandFault('usage', 'the password is empty; nothing was sent')
+}

@@ -1,0 +1,107 @@
+import type { Role } from '@fairlead/api'
+import type { CommonOptions, Context } from '../../link/open-context.ts'
+import type { Link } from '../../link/open-link.ts'
+import type { Yes } from '../../output/ask.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { type Column, printList, printOne } from '../../output/print-answer.ts'
+import { guardChange, lookFirst } from '../guard-change.ts'
+import { findRole } from './find-role.ts'
+
+const columns: readonly Column<Role>[] = [
+  { name: 'uid', value: ({ uid }) => uid },
+  { name: 'name', value: ({ name }) => name },
+  { name: 'management', value: ({ management }) => management },
+  {
+    name: 'databases',
+    value: ({ resources }) => resources.flatMap(({ uids }) => uids).join(' '),
+    shown: ({ resources }) =>
+      resources.length === 0 ? 'all' : resources.flatMap(({ uids }) => uids).join(' '),
+  },
+]
+const nameOf = ({ name }: Role) => name
+
+/** Prints the roles. */
+export async function listRoles({ terminal, answer, link }: Context): Promise<void> {
+  const rows = await (await link()).api.listRoles({ query: {} })
+  printList(terminal, { rows, columns, nameOf }, answer)
+}
+
+/** Prints one role. */
+export async function showRole({ terminal, answer, link }: Context, word: string): Promise<void> {
+  printOne(terminal, { row: await findRole(await link(), word), columns, nameOf }, answer)
+}
+
+/** What is set of a role. */
+export interface RoleOptions extends CommonOptions {
+  readonly name?: string
+  readonly management?: Role['management']
+  readonly database: readonly string[]
+  readonly allDatabases?: boolean
+  readonly yes?: Yes
+}
+
+/** Creates a role. */
+export async function createRole(context: Context, name: string, options: RoleOptions): Promise<void> {
+  const { management, yes } = options
+  if (management === undefined) throw new CommandFault('usage', 'say what it may do: --management')
+  const link = await context.link()
+  const body = { name, management, ...(await resourcesOf(link, options)) }
+  await guardChange(context, link, { about: `Role ${name} is created.`, yes })
+  const row = await link.api.createRole({ body }).catch(lookFirst('fairlead roles list'))
+  printOne(context.terminal, { row, columns, nameOf }, context.answer)
+}
+
+/** Changes what is named of a role, which signs out its users. */
+export async function updateRole(context: Context, word: string, options: RoleOptions): Promise<void> {
+  const { name, management, yes } = options
+  const link = await context.link()
+  const role = await findRole(link, word)
+  const body = {
+    ...(name !== undefined && { name }),
+    ...(management !== undefined && { management }),
+    ...(await resourcesOf(link, options)),
+  }
+  if (Object.keys(body).length === 0)
+    throw new CommandFault('usage', 'nothing was named that is to change; nothing was sent')
+  const about = `Role ${role.name} is changed, and its users are signed out.`
+  await guardChange(context, link, { about, asked: 'yes', yes })
+  const row = await link.api
+    .updateRole({ params: { uid: role.uid }, body })
+    .catch(lookFirst('fairlead roles list'))
+  printOne(context.terminal, { row, columns, nameOf }, context.answer)
+}
+
+/** Deletes a role that no user has, once its name was typed. */
+export async function deleteRole(
+  context: Context,
+  word: string,
+  { yes }: { readonly yes?: Yes },
+): Promise<void> {
+  const link = await context.link()
+  const role = await findRole(link, word)
+  const { name } = role
+  await guardChange(context, link, { about: `Role ${name} is deleted.`, asked: { name }, yes })
+  await link.api.deleteRole({ params: { uid: role.uid } }).catch(lookFirst('fairlead roles list'))
+  printOne(context.terminal, { row: role, columns: columns.slice(0, 2), nameOf }, context.answer)
+}
+
+type Resources = Role['resources']
+
+async function resourcesOf(
+  { api }: Link,
+  { database, allDatabases }: RoleOptions,
+): Promise<{ readonly resources?: Resources }> {
+  if (allDatabases === true && database.length > 0)
+    throw new CommandFault('usage', '--database and --all-databases exclude each other; nothing was sent')
+  if (allDatabases === true) return { resources: [] }
+  if (database.length === 0) return {}
+  const all = await api.listDatabases({ query: { limit: 10_000, fields: 'uid,name' } })
+  const uids = database.map((word) => {
+    const found = all.find(({ name }) => name === word) ?? all.find(({ uid }) => String(uid) === word)
+    if (found !== undefined) return String(found.uid)
+    throw new CommandFault('not_found', `there is no database ${word}; nothing was sent`, {
+      code: 'db_not_exist',
+    })
+  })
+  return { resources: [{ type: 'db', uids }] }
+}

@@ -1,0 +1,87 @@
+import { Argument, type Command, Option } from 'commander'
+import type { AuditOptions } from '../commands/cluster/audit.ts'
+import type { CertificateName, SetOptions, YesOption } from '../commands/cluster/certificates.ts'
+import type { LogsOptions } from '../commands/cluster/logs.ts'
+import { readWhole } from '../output/read-quantity.ts'
+import { acting, addClientCommand } from './client-command.ts'
+import { groupOf } from './group-of.ts'
+import type { Settings } from './settings.ts'
+
+/** Adds `nodes …`, `audit list`, `logs`, and `certificates set` and `delete`. */
+export function addWatchCommands(program: Command, settings: Settings): void {
+  addNodes(groupOf(program, 'nodes', 'the machines with an agent'), settings)
+  addRecords(program, settings)
+  addCertificateChanges(groupOf(program, 'certificates', 'the TLS certificates of the cluster'), settings)
+}
+
+function addNodes(nodes: Command, settings: Settings): void {
+  const load = () => import('../commands/cluster/nodes.ts')
+  addClientCommand(nodes, 'list', 'list the nodes').action(
+    acting(settings, async (context) => (await load()).listNodes(context)),
+  )
+  addClientCommand(nodes, 'show', 'show a node')
+    .argument('<node>', 'its uid')
+    .action(acting(settings, async (context, _, [word = '']) => (await load()).showNode(context, word)))
+}
+
+function addRecords(program: Command, settings: Settings): void {
+  const audit = groupOf(program, 'audit', 'the record of what users have done')
+  withChoice(addClientCommand(audit, 'list', 'list records of the audit, the newest first'))
+    .option('--until <time>', 'those before this time, or so long ago')
+    .option('--action <uid>', 'those about one action')
+    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text), 50)
+    .action(
+      acting<AuditOptions>(settings, async (context, options) =>
+        (await import('../commands/cluster/audit.ts')).listAudit(context, options),
+      ),
+    )
+  withChoice(
+    addClientCommand(
+      program,
+      'logs',
+      'print the last records of the audit as lines, the newest last; with -o jsonl each is an object',
+    ),
+  )
+    .option('-f, --follow', 'go on with each that comes, until Ctrl-C')
+    .option('-n, --lines <n>', 'so many of the last', (text) => readWhole('--lines', text), 20)
+    .action(
+      acting<LogsOptions>(settings, async (context, options) =>
+        (await import('../commands/cluster/logs.ts')).showLogs(context, options),
+      ),
+    )
+}
+
+function withChoice(command: Command): Command {
+  return command
+    .option('--since <time>', 'those after this time, like 2026-11-21T12:00:00Z, or so long ago, like 2h')
+    .option('--type <type>', 'those of this type, like bdb_created')
+    .addOption(new Option('--severity <severity>', 'those of this severity').choices(['INFO', 'WARNING']))
+    .option('--user <user>', 'those of this user, by its name')
+    .option('--database <database>', 'those about this database, by name or uid')
+}
+
+function addCertificateChanges(certificates: Command, settings: Settings): void {
+  const load = () => import('../commands/cluster/certificates.ts')
+  const which = () =>
+    new Argument('<name>', 'proxy: what endpoints of databases show; api: what the API shows').choices([
+      ...(['proxy', 'api'] as const),
+    ])
+  addClientCommand(certificates, 'set', 'give endpoints, or the API, a certificate of your own')
+    .addArgument(which())
+    .requiredOption('--cert-file <file>', 'the certificate, then those of its signers, PEM')
+    .requiredOption('--key-file <file>', 'its private key, PEM, not encrypted')
+    .option('--yes [profile]', 'do not ask')
+    .action(
+      acting<SetOptions>(settings, async (context, options, [name]) =>
+        (await load()).setCertificate(context, name as CertificateName, options),
+      ),
+    )
+  addClientCommand(certificates, 'delete', 'go back to a certificate that the authority of the cluster signs')
+    .addArgument(which())
+    .option('--yes [name]', 'do not ask; with the name again: --yes=NAME')
+    .action(
+      acting<YesOption>(settings, async (context, options, [name]) =>
+        (await load()).deleteCertificate(context, name as CertificateName, options),
+      ),
+    )
+}
