@@ -13,9 +13,10 @@ import { Pages } from './pages/pages.tsx'
 import { Problem } from './parts/problem.tsx'
 import { Shell } from './parts/shell.tsx'
 
-/** A session that ended: the page stays as it is below the sign-in, and goes on afterwards. */
+/** A session that ended: the page stays as it is below the sign-in, and goes on afterwards. A wrong password is none: the sign-in would begin anew. */
 const askForSelf = (error: Error | null) => {
-  if (isSignedOut(error)) void client.invalidateQueries({ queryKey: keys.self })
+  const wasSignedIn = client.getQueryData(keys.self) !== undefined
+  if (wasSignedIn && isSignedOut(error)) void client.invalidateQueries({ queryKey: keys.self })
 }
 const client: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: askForSelf }),
