@@ -45,7 +45,8 @@ test('no password, token or key is logged, answered or left in a file', async ()
     authentication_engine_pass: fourth,
     x: wrong,
   })
-  for (const { method, path } of Object.values(operations)) await send(method, path.replace(/:\w+/g, '1'), mia)
+  for (const { method, path } of Object.values(operations))
+    await send(method, path.replace(/:\w+/g, '1'), mia)
   await fairlead.restart()
 
   const tokens = [admin, mia].map((auth) => auth.split('.').at(-1) ?? '')
