@@ -3,8 +3,8 @@ import { exitCodes } from '../packages/cli/src/output/exit-codes.ts'
 import { createProgram } from '../packages/cli/src/run-program.ts'
 
 /** docs/cli.md: every command with its arguments and options, from the tree of commands itself. */
-export function printCli(): string {
-  const program = createProgram({
+export async function printCli(): Promise<string> {
+  const program = await createProgram({
     env: {},
     config: () => Promise.reject(new Error('help needs no settings')),
   })

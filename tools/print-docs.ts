@@ -25,7 +25,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/errors.md': printErrors(),
     'docs/actions.md': printActions(),
     'docs/hold-reasons.md': printHoldReasons(),
-    'docs/cli.md': printCli(),
+    'docs/cli.md': await printCli(),
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),
     'docs/metrics.md': printMetrics(),

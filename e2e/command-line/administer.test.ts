@@ -158,8 +158,8 @@ test('names of the server are completed, and kept in a file of their owner alone
   expect(await nowhere.run(['__complete', 'roles', 'show', ':'])).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
-test('the choices of the tree are those of the API', () => {
-  const program = createProgram({
+test('the choices of the tree are those of the API', async () => {
+  const program = await createProgram({
     env: {},
     config: () => Promise.reject(new Error('help needs no settings')),
   })

@@ -2,21 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { exitCodes, printExitCodes } from './output/exit-codes.ts'
 import { withoutOrders } from './output/without-orders.ts'
-
-import { addActionsCommands } from './tree/add-actions-commands.ts'
-import { addClusterCommands } from './tree/add-cluster-commands.ts'
-import { addCompletionCommands } from './tree/add-completion-commands.ts'
-import { addConfigCommands } from './tree/add-config-commands.ts'
-import { addDatabasesCommands } from './tree/add-databases-commands.ts'
-
-import { addEnginesCommands } from './tree/add-engines-commands.ts'
-import { addLoginCommands } from './tree/add-login-commands.ts'
-import { addModulesCommands } from './tree/add-modules-commands.ts'
-import { addOperatorCommands } from './tree/add-operator-commands.ts'
-import { addPartCommands } from './tree/add-part-commands.ts'
-import { addPeopleCommands } from './tree/add-people-commands.ts'
-import { addWatchCommands } from './tree/add-watch-commands.ts'
 import type { Settings } from './tree/settings.ts'
+import { treesFor } from './tree/trees.ts'
 
 /**
  * Runs one command line and returns the exit code, see the table of exit codes. A failure is told on stderr, without a stack trace.
@@ -29,7 +16,7 @@ export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv
       process.stdout.write(printExitCodes())
       return exitCodes.done.code
     }
-    const program = createProgram({ config: () => readConfig(env), env })
+    const program = await createProgram({ config: () => readConfig(env), env }, args[0])
     // The words of a command line that is being typed are not those of this one.
     if (args[0] === '__complete') return await writeCompletions(program, args.slice(1), env)
     await program.parseAsync([...args], { from: 'user' })
@@ -76,8 +63,8 @@ async function sayWhy(cause: unknown): Promise<number> {
   return sayFault(cause, { asJson: false, isTerminal: process.stderr.isTTY === true })
 }
 
-/** The whole tree of commands. Nothing of what they do is loaded. */
-export function createProgram(settings: Settings): Command {
+/** The tree of commands, or the parts of it that a command line with this first word needs. Nothing of what they do is loaded. */
+export async function createProgram(settings: Settings, word?: string): Promise<Command> {
   const program = new Command('fairlead')
     .description('Control plane for Valkey- and Redis-compatible databases')
     .version(ownVersion())
@@ -86,18 +73,7 @@ export function createProgram(settings: Settings): Command {
     .exitOverride()
     .showHelpAfterError('(fairlead --help lists the commands)')
     .addHelpText('after', '\nExit codes: fairlead help exit-codes')
-  addLoginCommands(program, settings)
-  addDatabasesCommands(program, settings)
-  addActionsCommands(program, settings)
-  addClusterCommands(program, settings)
-  addPartCommands(program, settings)
-  addEnginesCommands(program, settings)
-  addModulesCommands(program, settings)
-  addOperatorCommands(program, settings)
-  addPeopleCommands(program, settings)
-  addWatchCommands(program, settings)
-  addConfigCommands(program, settings)
-  addCompletionCommands(program)
+  for (const { add } of treesFor(word)) await add(program, settings)
   return program
 }
 

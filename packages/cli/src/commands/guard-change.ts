@@ -7,7 +7,7 @@ import { CommandFault } from '../output/command-fault.ts'
 export interface Change {
   /** What will be so. A sentence. */
   readonly about: string
-  /** Undefined: nobody is asked, unless the profile is protected. */
+  /** Undefined: there is no question, unless the profile is protected. */
   readonly asked?: 'yes' | { readonly name: string }
   readonly yes?: Yes
 }

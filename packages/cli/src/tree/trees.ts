@@ -1,0 +1,68 @@
+import type { Command } from 'commander'
+import type { Settings } from './settings.ts'
+
+/** A part of the tree of commands. */
+export interface Tree {
+  /** All that it has directly below `fairlead`, with other names of it. */
+  readonly words: readonly string[]
+  readonly add: (program: Command, settings: Settings) => Promise<void>
+}
+
+/** The parts, in the order of help. A command line loads only those that have its first word. */
+export const trees: readonly Tree[] = [
+  {
+    words: ['login', 'logout', 'whoami'],
+    add: async (...to) => (await import('./add-login-commands.ts')).addLoginCommands(...to),
+  },
+  {
+    words: ['databases', 'db', 'database'],
+    add: async (...to) => (await import('./add-databases-commands.ts')).addDatabasesCommands(...to),
+  },
+  {
+    words: ['actions', 'action'],
+    add: async (...to) => (await import('./add-actions-commands.ts')).addActionsCommands(...to),
+  },
+  {
+    words: ['status', 'doctor'],
+    add: async (...to) => (await import('./add-cluster-commands.ts')).addClusterCommands(...to),
+  },
+  {
+    words: ['up', 'down', 'server', 'agent'],
+    add: async (...to) => (await import('./add-part-commands.ts')).addPartCommands(...to),
+  },
+  {
+    words: ['engines'],
+    add: async (...to) => (await import('./add-engines-commands.ts')).addEnginesCommands(...to),
+  },
+  {
+    words: ['modules'],
+    add: async (...to) => (await import('./add-modules-commands.ts')).addModulesCommands(...to),
+  },
+  {
+    words: ['audit', 'store', 'keys', 'certificates', 'users'],
+    add: async (...to) => (await import('./add-operator-commands.ts')).addOperatorCommands(...to),
+  },
+  {
+    words: ['users', 'roles'],
+    add: async (...to) => (await import('./add-people-commands.ts')).addPeopleCommands(...to),
+  },
+  {
+    words: ['nodes', 'audit', 'logs', 'certificates'],
+    add: async (...to) => (await import('./add-watch-commands.ts')).addWatchCommands(...to),
+  },
+  {
+    words: ['config', 'api'],
+    add: async (...to) => (await import('./add-config-commands.ts')).addConfigCommands(...to),
+  },
+  {
+    words: ['completion'],
+    add: async (program) => (await import('./add-completion-commands.ts')).addCompletionCommands(program),
+  },
+]
+
+/** The parts that a command line needs: those with its first word; none for the version, and all where the word is not known, as for help. */
+export function treesFor(word: string | undefined): readonly Tree[] {
+  if (word === '--version' || word === '-V') return []
+  const known = trees.filter(({ words }) => word !== undefined && words.includes(word))
+  return known.length > 0 ? known : trees
+}
