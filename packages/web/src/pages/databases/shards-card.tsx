@@ -1,10 +1,28 @@
 import type { Database, Shard } from '@fairlead/api'
+import { useNow } from '../../live/clock.ts'
 import { useShards } from '../../live/queries.ts'
+import { Columns } from '../../parts/columns.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { RoleMark } from '../../parts/role-mark.tsx'
 import { TableBox } from '../../parts/table-box.tsx'
 import { Version } from '../../parts/version.tsx'
+import { bytes, elapsed } from '../../words/format.ts'
+
+const columns = [
+  ...[
+    { name: 'Shard' },
+    { name: 'Role' },
+    { name: 'Runs' },
+    { name: 'State' },
+    { name: 'Behind', number: true },
+  ],
+  ...[
+    { name: 'Memory', number: true },
+    { name: 'Up for', number: true },
+    { name: 'Port', number: true },
+  ],
+]
 
 /** The processes of a database, group by group; a group that is not well comes first. */
 export function ShardsCard({ database }: { readonly database: Database }) {
@@ -19,30 +37,19 @@ export function ShardsCard({ database }: { readonly database: Database }) {
 }
 
 function ShardTable({ shards }: { readonly shards: readonly Shard[] }) {
-  const groups = [...Map.groupBy(shards, (shard) => shard.assigned_slots)].toSorted(
-    ([a, first], [b, second]) => illness(second) - illness(first) || firstSlot(a) - firstSlot(b),
+  const groups = [...Map.groupBy(shards, ({ group }) => group)].toSorted(
+    ([a, first], [b, second]) => illness(second) - illness(first) || a - b,
   )
   return (
     <TableBox label="Shards">
       <table className="table table-compact">
-        <thead>
-          <tr>
-            <th scope="col">Shard</th>
-            <th scope="col">Role</th>
-            <th scope="col">Runs</th>
-            <th scope="col">State</th>
-            <th scope="col">Node</th>
-            <th scope="col" className="number">
-              Port
-            </th>
-          </tr>
-        </thead>
-        {groups.map(([slots, members]) => (
-          <tbody key={slots}>
+        <Columns of={columns} />
+        {groups.map(([group, members]) => (
+          <tbody key={group}>
             {groups.length > 1 && (
               <tr className="group-row">
-                <th scope="rowgroup" colSpan={6}>
-                  Slots {slots}
+                <th scope="rowgroup" colSpan={columns.length}>
+                  Group {group}, slots {members[0]?.assigned_slots}
                 </th>
               </tr>
             )}
@@ -59,30 +66,33 @@ function ShardTable({ shards }: { readonly shards: readonly Shard[] }) {
 }
 
 function ShardRow({ shard }: { readonly shard: Shard }) {
-  const isWell = shard.detailed_status === 'ok'
+  const { detailed_status: state, status_reason: reason, link, lag_bytes: lag, used_memory: memory } = shard
+  const isWell = state === 'ok' && link !== 'down'
   return (
     <tr>
       <th scope="row">{shard.uid}</th>
       <td>
-        <RoleMark role={shard.role === 'master' ? 'primary' : 'replica'} />
+        <RoleMark role={shard.duty ?? (shard.role === 'master' ? 'primary' : 'replica')} />
       </td>
       <td>
         <Version of={shard} />
       </td>
       <td data-tone={isWell ? undefined : 'wait'}>
-        {shard.detailed_status}
-        {shard.status_reason !== '' && <span className="reason">{shard.status_reason}</span>}
+        {state === 'ok' && link === 'down' ? 'link down' : state}
+        {reason !== '' && <span className="reason">{reason}</span>}
       </td>
-      <td>{shard.node_uid}</td>
+      <td className="number">{lag === null ? '' : bytes(lag)}</td>
+      <td className="number">{memory === null ? '' : bytes(memory)}</td>
+      <td className="number">{shard.started !== null && <UpFor since={shard.started} />}</td>
       <td className="number mono">{shard.port}</td>
     </tr>
   )
 }
 
-function illness(members: readonly Shard[]): number {
-  return members.some(({ detailed_status }) => detailed_status !== 'ok') ? 1 : 0
+function UpFor({ since }: { readonly since: string }) {
+  return <span title={since}>{elapsed(useNow() - Date.parse(since))}</span>
 }
 
-function firstSlot(slots: string): number {
-  return Number.parseInt(slots, 10) || 0
+function illness(members: readonly Shard[]): number {
+  return members.some(({ detailed_status }) => detailed_status !== 'ok') ? 1 : 0
 }
