@@ -27,6 +27,7 @@ const builds: Ask = async (api, signal) => {
 /** How the names of each kind of value are asked for. The kinds are the words of the tree. */
 const asks: Readonly<Record<string, Ask>> = {
   database: databases,
+  databases,
   build: builds,
   action: async (api, signal) => {
     const query = { status: 'active', limit: MOST } as const
