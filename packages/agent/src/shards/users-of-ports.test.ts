@@ -25,3 +25,10 @@ test('the users of engines are looked for when a process is another, soon after 
   const forgottenAt = now
   expect(untilMs(forgottenAt + 1_000)).toEqual([forgottenAt])
 })
+
+test('a node without shards has a table, also when a folder has got another owner', () => {
+  const table = rememberTable(() => [])
+  expect(table.text()).toBe('{}')
+  table.forget()
+  expect(table.text()).toBe('{}')
+})

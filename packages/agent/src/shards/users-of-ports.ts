@@ -111,7 +111,9 @@ export function rememberTable(
   clock = (): number => performance.now(),
 ) {
   const { least, most } = LOOKED_AT_AFTER_MS
-  let known = { of: '', at: 0, forMs: least, text: '' }
+  // Null: not looked at yet. No places are places, too, whose table is not ''.
+  const none = { of: null as string | null, at: 0, forMs: least, text: '' }
+  let known = none
   return {
     text(): string {
       const all = places()
@@ -124,7 +126,7 @@ export function rememberTable(
     },
     /** A folder has, or may have, another owner. */
     forget() {
-      known = { of: '', at: 0, forMs: least, text: '' }
+      known = none
     },
   }
 }
