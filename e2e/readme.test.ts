@@ -87,6 +87,24 @@ test('pasted commands end with a clear error: for an unknown version, and when t
   })
 })
 
+test('the five commands in the README create a database, upgrade it and roll it back, as they are printed', async () => {
+  await using fairlead = await startFairlead()
+  const [, block = ''] = /```bash\n([\s\S]*?)```/.exec(readme) ?? []
+  const program = `${process.execPath} --conditions=@fairlead/source packages/cli/src/main.ts`
+  // No person can be asked here.
+  const script = block
+    .replaceAll('npm run -s fairlead --', program)
+    .replaceAll(/( databases upgrade .*| actions rollback .*)$/gm, '$1 --yes')
+  const { code, stdout, stderr } = await run('bash', [
+    ...['-euo', 'pipefail', '-c'],
+    `export FAIRLEAD_HOME=${fairlead.home}\n${script}`,
+  ])
+  expect(code, stderr).toBe(0)
+  expect(stdout).toMatch(/carts is served by valkey 8\.1\./)
+  const [action] = await fairlead.api.listDatabaseActions({ params: { uid: 1 }, query: { limit: 1 } })
+  expect([action?.outcome, action?.certificates.length]).toEqual(['rolled_back', 2])
+})
+
 test('the walk through the API in the README works as it is printed', async () => {
   await using fairlead = await startFairlead()
   const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? []
