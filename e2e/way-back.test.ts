@@ -1,4 +1,4 @@
-import { type Action, ApiError } from '@fairlead/api'
+import { type Action, ApiError, type Shard } from '@fairlead/api'
 import { readReplication } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild, hasWayBack, usualPair } from '../proof/engine-pairs.ts'
@@ -205,7 +205,7 @@ describe('a person stops an upgrade', () => {
     const end = await fairlead.untilEnded(action)
     expect(end).toMatchObject({ status: 'failed', error: 'cancelled: asked for by admin', certificates: [] })
     const after = await fairlead.api.listDatabaseShards({ params: { uid } })
-    expect(after).toEqual(shards.slice(0, 2))
+    expect(after.map(withoutFigures)).toEqual(shards.slice(0, 2).map(withoutFigures))
     expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
     expect(await admin.call('GET', 'kept')).toBe('yes')
     expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({
@@ -230,3 +230,8 @@ describe('a person stops an upgrade', () => {
     expect(shards.map(({ engine }) => engine)).toEqual(['valkey', 'valkey'])
   })
 })
+
+/** A shard as it is, without what changes by itself. */
+function withoutFigures({ offset: _, lag_bytes: __, used_memory: ___, ...shard }: Shard) {
+  return shard
+}
