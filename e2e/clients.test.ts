@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { libraries } from '../proof/clients/clients.ts'
 import { startWork } from '../proof/clients/work.ts'
+import { createDatabase } from '../proof/create-database.ts'
 import { usualPair } from '../proof/engine-pairs.ts'
 import { freePort } from '../proof/free-port.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
@@ -14,17 +15,8 @@ for (const [name, library] of Object.entries(libraries)) {
   test.concurrent(`${name} notices neither an upgrade, nor its rollback, nor roles that are preserved`, async () => {
     await using fairlead = await startFairlead()
     const { api } = fairlead
-    const created = await api.createDatabase({
-      body: { name: 'unnoticed', memory_size: 0, replication: true, engine_version: from },
-    })
-    await fairlead.untilEnded(created.action_uid)
-    const {
-      uid,
-      port,
-      authentication_engine_pass: password = '',
-    } = await api.getDatabase({
-      params: { uid: created.uid },
-    })
+    const body = { name: 'unnoticed', memory_size: 0, engine_version: from }
+    const { uid, port, password } = await createDatabase(fairlead, body)
     const work = await startWork(library, { host: '127.0.0.1', port, password })
     const more = (count: number) => {
       const goal = work.answers() + count

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
+import { createDatabase } from '../proof/create-database.ts'
 import { type BuildName, build } from '../proof/engine-pairs.ts'
 import { enginesFolder } from '../proof/engines-folder.ts'
 import { startFairlead } from '../proof/start-fairlead.ts'
@@ -22,17 +23,8 @@ const loads = [
 test('the engines’ own benchmarks, one request at a time and 16, do not notice an upgrade, and each INCR counts once', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead
-  const created = await api.createDatabase({
-    body: { name: 'benchmarked', memory_size: 0, replication: true, engine_version: from },
-  })
-  await fairlead.untilEnded(created.action_uid)
-  const {
-    uid,
-    port,
-    authentication_engine_pass: password = '',
-  } = await api.getDatabase({
-    params: { uid: created.uid },
-  })
+  const body = { name: 'benchmarked', memory_size: 0, engine_version: from }
+  const { uid, port, password } = await createDatabase(fairlead, body)
   const { action_uid: action = '' } = await api.upgradeDatabase({
     params: { uid },
     body: { engine_version: to, supervised: true, rollback_window: 0 },

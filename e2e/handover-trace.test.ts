@@ -6,6 +6,7 @@ import { connect as connectTls } from 'node:tls'
 import { type Action, ApiError, type HandoverTrace } from '@fairlead/api'
 import { hashSlot } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { createDatabase } from '../proof/create-database.ts'
 import { usualPair } from '../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
@@ -97,17 +98,7 @@ async function upgradeWhileCounting(
   keys: readonly string[],
 ) {
   const { api } = fairlead
-  const created = await api.createDatabase({
-    body: { replication: true, engine_version: from, ...body },
-  })
-  await fairlead.untilEnded(created.action_uid)
-  const {
-    uid,
-    port,
-    authentication_engine_pass: password = '',
-  } = await api.getDatabase({
-    params: { uid: created.uid },
-  })
+  const { uid, port, password } = await createDatabase(fairlead, { engine_version: from, ...body })
   const shards = await api.listDatabaseShards({ params: { uid } })
   const ledgers = keys.map((): Ledger => [])
   const place = { port, tls: body.tls_mode === 'enabled', password }

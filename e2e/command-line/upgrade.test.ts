@@ -43,17 +43,11 @@ function begin(args: readonly string[]) {
   return { child, said: () => said, ended }
 }
 
+const upgradeOrders = (...more: readonly string[]) =>
+  line.run(['db', 'upgrade', 'orders', '--to', pair.to, ...more])
+
 test('a dry run says what would be done, changes nothing, and is a gate for programs', async () => {
-  const plan = await line.run([
-    'db',
-    'upgrade',
-    'orders',
-    '--to',
-    pair.to,
-    '--rollback-window',
-    '15m',
-    '--dry-run',
-  ])
+  const plan = await upgradeOrders('--rollback-window', '15m', '--dry-run')
   expect(plan).toMatchObject({ code: 0 })
   const masked = plan.stdout.replaceAll(/[\d.]+ (ms|s|[KMGT]?i?B)\b/g, '#')
   expect(masked).toContain(
@@ -82,16 +76,7 @@ test('a dry run says what would be done, changes nothing, and is a gate for prog
 })
 
 test('an upgrade is done when the goal serves, its way back is named, and a rollback takes it back', async () => {
-  const done = await line.run([
-    'db',
-    'upgrade',
-    'orders',
-    '--to',
-    pair.to,
-    '--rollback-window',
-    '1h',
-    '--yes',
-  ])
+  const done = await upgradeOrders('--rollback-window', '1h', '--yes')
   expect(done.code).toBe(0)
   expect(done.stdout).toMatch(
     new RegExp(

@@ -1,7 +1,8 @@
 import { createBuildFinder, FetchError, fetchBuild, knownHoles, runsForeignCode } from '@fairlead/agent'
 import type { FoundBuild } from '@fairlead/api'
 import { Listr } from 'listr2'
-import { printTable } from './print-table.ts'
+import { drawWhole } from '../output/draw-table.ts'
+import { exitCodes } from '../output/exit-codes.ts'
 
 interface Settings {
   /** Like $PATH. */
@@ -22,12 +23,11 @@ export async function listEngines({ path, folder }: Settings, asJson: boolean): 
 
 function describe(builds: readonly FoundBuild[]): string {
   if (builds.length === 0) return 'There is no engine build yet; fairlead engines fetch valkey brings one\n'
-  const table = printTable(
-    ['FLAVOUR', 'VERSION', 'SOURCE', 'KNOWN HOLES', 'PROGRAM'],
-    builds.map((build) => [
-      ...[build.flavour, build.version, build.source, String(knownHoles(build).length), build.program],
-    ]),
-  )
+  const head = ['FLAVOUR', 'VERSION', 'SOURCE', 'KNOWN HOLES', 'PROGRAM']
+  const rows = builds.map((build) => [
+    ...[build.flavour, build.version, build.source, String(knownHoles(build).length), build.program],
+  ])
+  const table = drawWhole([head, ...rows])
   return `${table}${builds.map(warning).join('')}`
 }
 
@@ -40,10 +40,9 @@ function warning(build: FoundBuild): string {
   return `\nClients can run code in ${name}, so new databases do not run it:\n${lines.join('')}`
 }
 
-/** The exit code after Ctrl-C and after SIGTERM. */
-const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+const codeAfter = { SIGINT: exitCodes.interrupted.code, SIGTERM: exitCodes.terminated.code } as const
 
-/** Brings a build, or says on stderr why not; the exit code is 130 or 143 when a signal ended it. */
+/** Brings a build, or says on stderr why not; the exit code says when a signal ended it. */
 export async function fetchEngine(
   { folder }: Settings,
   flavour: string,
@@ -52,8 +51,8 @@ export async function fetchEngine(
   // Builds are readable by all: shards may run as another user than the one that fetched the build.
   process.umask(0o022)
   const stop = new AbortController()
-  const onSignal = (signal: keyof typeof exitCodes) => {
-    process.exitCode = exitCodes[signal]
+  const onSignal = (signal: keyof typeof codeAfter) => {
+    process.exitCode = codeAfter[signal]
     stop.abort()
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)

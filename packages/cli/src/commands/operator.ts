@@ -8,10 +8,10 @@ import {
   verifyAuditOf,
 } from '@fairlead/server'
 import { showFingerprint } from '../link/look-at-certificate.ts'
+import { drawWhole } from '../output/draw-table.ts'
 import { withoutOrders } from '../output/without-orders.ts'
 import { asServerCommand } from '../parts/server-command.ts'
 import { startPart } from '../parts/start-part.ts'
-import { printTable } from './print-table.ts'
 import { say } from './say.ts'
 
 /** Prints the keys that sign tokens, with the announced one. */
@@ -107,5 +107,7 @@ type Keys = Awaited<ReturnType<OperatorLink['listSigningKeys']>>
 
 function printKeys({ keys }: Keys, { json }: JsonOption): void {
   const rows = keys.map(({ kid, state, created_time }) => [kid, state, created_time])
-  say(json === true ? `${JSON.stringify(keys, null, 2)}\n` : printTable(['KEY', 'STATE', 'CREATED'], rows))
+  say(
+    json === true ? `${JSON.stringify(keys, null, 2)}\n` : drawWhole([['KEY', 'STATE', 'CREATED'], ...rows]),
+  )
 }

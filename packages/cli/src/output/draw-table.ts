@@ -48,6 +48,14 @@ export function drawTable(rows: readonly (readonly Cell[])[], columns: number): 
     .join('')
 }
 
+/** The same without a limit: nothing is cut. */
+export function drawWhole(rows: readonly (readonly string[])[]): string {
+  return drawTable(
+    rows.map((row) => row.map((text) => ({ text }))),
+    Number.POSITIVE_INFINITY,
+  )
+}
+
 function drawCell({ text, paint = (same) => same }: Cell, width: number): string {
   const shown = cut(text, width)
   return `${paint(shown)}${' '.repeat(Math.max(0, width - widthOf(shown)))}`

@@ -47,7 +47,8 @@ const nice = {
   arrow: '→',
   by: '×',
 }
-const plain = {
+/** For terminals that show ASCII only. */
+export const plainGlyphs = {
   dot: '*',
   work: '~',
   idle: '.',
@@ -85,7 +86,7 @@ export function openTerminal(env: NodeJS.ProcessEnv, flags: TerminalFlags, gone:
           : 'lines',
     columns: () => stdout.columns ?? 80,
     rows: () => stdout.rows ?? 24,
-    glyphs: isAscii(env) ? plain : nice,
+    glyphs: isAscii(env) ? plainGlyphs : nice,
     gone,
     out: (text) => void stdout.write(withoutOrders(text)),
     say: (text) => sayPainted(withoutOrders(text)),

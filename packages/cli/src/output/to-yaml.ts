@@ -1,29 +1,9 @@
-/** A JSON value as YAML 1.2. Text that could be read as something else is in quotes. */
+import { createRequire } from 'node:module'
+
+const load = createRequire(import.meta.url)
+
+/** A JSON value as YAML 1.2, in quotes where readers of YAML 1.1 take text for something else (`no`). The library is loaded only here: commands that print no YAML do not wait for it. */
 export function toYaml(value: unknown): string {
-  return `${linesOf(value).join('\n')}\n`
-}
-
-function linesOf(value: unknown): readonly string[] {
-  if (Array.isArray(value))
-    return value.length === 0 ? ['[]'] : value.flatMap((entry) => under('- ', linesOf(entry)))
-  if (typeof value !== 'object' || value === null) return [scalarOf(value)]
-  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
-  if (entries.length === 0) return ['{}']
-  return entries.flatMap(([key, entry]) => {
-    const lines = linesOf(entry)
-    const isBelow = typeof entry === 'object' && entry !== null && Object.keys(entry).length > 0
-    return isBelow
-      ? [`${scalarOf(key)}:`, ...lines.map((line) => `  ${line}`)]
-      : [`${scalarOf(key)}: ${lines[0]}`]
-  })
-}
-
-function under(sign: string, [first = '', ...rest]: readonly string[]): readonly string[] {
-  return [`${sign}${first}`, ...rest.map((line) => `${' '.repeat(sign.length)}${line}`)]
-}
-
-function scalarOf(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value ?? null)
-  const isPlain = /^[a-z_/][\w./ -]*$/i.test(value) && !value.endsWith(' ')
-  return isPlain && !/^(true|false|yes|no|on|off|y|n|null)$/i.test(value) ? value : JSON.stringify(value)
+  const { stringify } = load('yaml') as typeof import('yaml')
+  return stringify(value, { lineWidth: 0, compat: 'yaml-1.1' })
 }

@@ -1,5 +1,6 @@
 import type { Action, ActionLane } from '@fairlead/api'
 import { expect, test } from 'vitest'
+import { plainGlyphs } from '../../output/terminal.ts'
 import { drawAction, type View } from './draw-action.ts'
 
 const began = '2026-11-26T07:39:14.000Z'
@@ -38,19 +39,8 @@ const action = (more: Partial<Action>) =>
     goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },
     ...more,
   }) as Action // the view uses no more of it
-const glyphs = {
-  dot: '*',
-  work: '~',
-  idle: '.',
-  hand: '?',
-  done: '+',
-  stuck: '!',
-  bad: 'x',
-  arrow: '->',
-  by: 'x',
-}
 const draw = (more: Partial<Action>, view: Partial<View> = {}, rows = 24) => {
-  const terminal = { glyphs, paint: (_: string, text: string) => text, rows: () => rows }
+  const terminal = { glyphs: plainGlyphs, paint: (_: string, text: string) => text, rows: () => rows }
   const lines = drawAction(action(more), {
     ...{ terminal, name: 'orders', nowMs: Date.parse(began) + 66_000, awaySinceMs: undefined },
     ...view,
