@@ -3,6 +3,7 @@ import { actionOutcomes, actionPhases } from '@fairlead/api/lean'
 import type { Column } from '../output/print-answer.ts'
 import { showTime } from '../output/show-time.ts'
 import type { Style } from '../output/terminal.ts'
+import { writeStopOf } from './upgrades/describe-handover.ts'
 
 const kinds: Readonly<Record<Action['name'], string>> = {
   SMCreateBDB: 'create',
@@ -63,11 +64,13 @@ export function labelOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): 
 }
 
 /** "1 -> 11, writes stood still 2.85 ms". */
-export function certificateLine({ from, to, write_stop_ms }: Action['certificates'][number]): string {
-  return `${from} -> ${to}, writes stood still ${write_stop_ms === null ? 'for an unknown time' : `${Number(write_stop_ms.toFixed(2))} ms`}`
+export function certificateLine(certificate: Action['certificates'][number]): string {
+  return `${certificate.from} -> ${certificate.to}, ${writeStopOf(certificate)}`
 }
 
 function styleOf({ phase, outcome }: Action): Style | undefined {
+  // What a user has ordered is no fault.
+  if (outcome === 'rolled_back' || outcome === 'cancelled') return 'dim'
   if (outcome !== null) return outcome === 'completed' ? 'good' : 'bad'
   return phase === 'stuck' ? 'bad' : phase === 'ready' || phase === 'paused' ? 'warn' : undefined
 }

@@ -21,10 +21,7 @@ export function describePlan(name: string, from: string, plan: UpgradePlan, { ar
       'needs',
       `${showBytes(plan.memory_needed)} of ${showBytes(plan.memory_free)} memory, ${showBytes(plan.disk_needed)} of ${showBytes(plan.disk_free)} disk`,
     ],
-    [
-      'copies',
-      `never fewer than ${plan.redundancy_min} ${plan.redundancy_min === 1 ? 'process holds' : 'processes hold'} the data`,
-    ],
+    ['copies', copiesOf(plan)],
     ['way back', wayBackOf(plan)],
     ...plan.risks.map((risk) => ['risk', risk]),
     ['unproven', plan.unproven.join(' · ')],
@@ -39,6 +36,11 @@ function provenOf({ trial }: UpgradePlan): string {
   return trial.ok
     ? `the target starts (${showMs(trial.start_ms)}, started and removed again)`
     : `no: ${trial.why}`
+}
+
+function copiesOf({ redundancy_min: least }: UpgradePlan): string {
+  if (least === 0) return 'for a moment only the disk holds the data'
+  return `never fewer than ${least} ${least === 1 ? 'process holds' : 'processes hold'} the data`
 }
 
 function writesOf({ handovers, write_stop_ms: stop, outage_ms }: UpgradePlan): string {
