@@ -15,13 +15,13 @@ import { operatorTlsRoutes } from './tls/tls-routes.ts'
 /** The API of the operator's socket, with all its operations mounted; it does not listen yet. The caller closes it. */
 export function serveOperator(
   log: Logger,
-  { audit, passwords, keys, tokens }: Identity,
+  { audit, passwords, keys, tokens, cluster }: Identity,
   { modules, tls }: Reconciling,
   { now, urlOf }: { readonly now: () => number; readonly urlOf: () => string | undefined },
 ): FastifyInstance {
   const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
   const mount = mountOn(local, tellOfCommits)
-  operatorRoutes(mount, { audit, passwords, keys, tokens, now, urlOf })
+  operatorRoutes(mount, { audit, passwords, keys, tokens, cluster, now, urlOf })
   operatorModulesRoutes(mount, modules)
   operatorTlsRoutes(mount, tls)
   return local

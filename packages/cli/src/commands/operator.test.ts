@@ -34,6 +34,28 @@ test('control characters in an answer or a refusal of a server do not reach the 
   }
 })
 
+test('a server that runs and lets no operator in yet says why', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'operator-'))
+  await mkdir(join(home, 'run'))
+  const server = createServer((_, response) => {
+    response.writeHead(503, { 'content-type': 'application/json' })
+    response.end(
+      JSON.stringify({ error_code: 'unavailable', message: 'the cluster has not been created yet' }),
+    )
+  })
+  server.listen(join(home, 'run', 'server.sock'))
+  await once(server, 'listening')
+  try {
+    expect(await fairlead(home, 'databases', 'list')).toEqual({
+      stdout: '',
+      stderr: `fairlead: the server on ${home}: the cluster has not been created yet  [unavailable]\n`,
+    })
+  } finally {
+    server.close()
+    await rm(home, { recursive: true })
+  }
+})
+
 async function fairlead(home: string, ...args: readonly string[]) {
   const main = join(import.meta.dirname, '../main.ts')
   const child = spawn(process.execPath, ['--conditions=@fairlead/source', main, ...args], {

@@ -31,7 +31,7 @@ async function authorize(socket: Transport, home: string) {
   const { status, text } = await socket(request).catch((cause: unknown) => {
     throw unreached(home, cause)
   })
-  if (status !== 200) throw unreached(home, new Error(`its socket answers ${status}`))
+  if (status !== 200) throw declined(home, status, text)
   const {
     access_token: token,
     ttl,
@@ -47,6 +47,15 @@ async function authorize(socket: Transport, home: string) {
 /** A server that listens at every address is reached at this machine's own. */
 function reachable(url: string): string {
   return new URL(url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')).origin
+}
+
+/** It runs, and says why it lets no operator in just now: it is starting, or its cluster has not been created. */
+function declined(home: string, status: number, text: string): CommandFault {
+  const { message = `status ${status}`, error_code: code = 'unreached' } = JSON.parse(text) as {
+    readonly message?: string
+    readonly error_code?: string
+  }
+  return new CommandFault('unreached', `the server on ${home}: ${message}`, { code })
 }
 
 function unreached(home: string, cause: unknown): CommandFault {

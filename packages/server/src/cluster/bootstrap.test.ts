@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { connectOperator } from '../operator/operator-link.ts'
 
 let fairlead: TestControlPlane
 afterEach(() => fairlead[Symbol.asyncDispose]())
@@ -82,4 +83,20 @@ test('a waiting cluster is created by the owner of the machine: the secret is in
   expect(existsSync(file)).toBe(false)
   await fairlead.restart()
   expect((await create({ cluster, credentials, bootstrap_secret: generated })).status).toBe(409)
+})
+
+test('before a waiting cluster is created, not even the operator of the machine may change anything: a user of the name of the first one would prevent the creation for good', async () => {
+  fairlead = await startControlPlane({
+    ...{ bootstrap: 'manual', adminPassword: undefined },
+    bootstrapSecret: secret,
+  })
+  const operator = connectOperator(fairlead.home)
+  await expect(operator.authorizeOperator({})).rejects.toThrow(
+    'the cluster has not been created yet: send POST /v1/bootstrap/create_cluster first',
+  )
+  const { status } = await create({ cluster: { name: 'mine' }, credentials, bootstrap_secret: secret })
+  expect(status).toBe(200)
+  const { access_token: token } = await operator.authorizeOperator({})
+  const { body } = await fairlead.send('GET', '/v1/cluster', { auth: `Bearer ${token}` })
+  expect(body['name']).toBe('mine')
 })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { operatorOperations, Refusal } from '@fairlead/api'
 import type { Audit } from '../audit/audit-service.ts'
+import type { Cluster } from '../cluster/cluster-service.ts'
 import { operatorPrincipal } from '../core/identity/access.ts'
 import { operator } from '../core/identity/audit-record.ts'
 import type { Mount } from '../http/mount.ts'
@@ -14,6 +15,7 @@ interface OperatorParts {
   readonly passwords: Passwords
   readonly keys: SigningKeys
   readonly tokens: Tokens
+  readonly cluster: Pick<Cluster, 'settings'>
   readonly now: () => number
   readonly urlOf: () => string | undefined
 }
@@ -24,7 +26,7 @@ const OPERATOR_TTL_SECONDS = 300
 /** What the operator of the machine may do, through the socket in FAIRLEAD_HOME. */
 export function operatorRoutes(
   mount: Mount,
-  { audit, passwords, keys, tokens, now, urlOf }: OperatorParts,
+  { audit, passwords, keys, tokens, cluster, now, urlOf }: OperatorParts,
 ): void {
   mount(operatorOperations.verifyAudit, async ({ body }) => {
     const { fault, signedAt, ...seen } = await audit.verify(body.head)
@@ -51,6 +53,12 @@ export function operatorRoutes(
   mount(operatorOperations.authorizeOperator, async () => {
     const url = urlOf()
     if (url === undefined) throw new Refusal('unavailable', 'the server is starting; try again in a moment')
+    // What it would make now, a user of the same name, could prevent the creation.
+    if ((await cluster.settings()).createdAt === null)
+      throw new Refusal(
+        'unavailable',
+        'the cluster has not been created yet: send POST /v1/bootstrap/create_cluster first',
+      )
     const subject = { uid: operatorPrincipal.uid, tokenEpoch: 0 }
     return {
       access_token: await tokens.issue(subject, OPERATOR_TTL_SECONDS, now()),
