@@ -13,7 +13,7 @@ export const HandoverTrace = Type.Object({
   to: Type.String({ description: 'Shard that is primary now' }),
   t0: Type.String({
     description:
-      'When the first bucket begins, by the server’s clock: 2.5 s before clients were held. The last one ends 2.5 s after they were served',
+      'When the first bucket begins, by the server’s clock: 2.5 s before clients were held. The last one ends 2.5 s after they were served, or before that if the role moved again',
   }),
   bucket_ms: Type.Integer({ description: 'The length of a bucket' }),
   replies: Type.Array(Type.Integer({ minimum: 0 }), {

@@ -93,9 +93,10 @@ export function recordServed(recording: Recording, client: object, requests: num
   heldChanges[until - first] = (heldChanges[until - first] ?? 0) - requests
 }
 
-/** For the server. */
+/** For the server. Buckets that have not begun yet are left out: nobody knows what they will hold. */
 export function partOf(recording: Recording): TapePart {
-  const { first, beganMs, heldMs, length, replies, errors, heldChanges } = recording
+  const { first, beganMs, heldMs, replies, errors, heldChanges } = recording
+  const length = Math.min(recording.length, bucketOf(performance.now()) - first + 1)
   let waiting = 0
   const held = Array.from(heldChanges.subarray(0, length), (by) => {
     waiting += by

@@ -29,7 +29,7 @@ export interface Tape {
   moved(heldMs: number): void
   /** The hold has ended, and nothing has moved. */
   letGo(): void
-  /** The last handover; null: there was none in the last minutes. */
+  /** The last handover, up to now; null: there was none in the last minutes. */
   read(): TapePart | null
 }
 

@@ -89,8 +89,11 @@ beforeAll(async () => {
       const of = await handovers.intend({ ...intent, actionUid: 'action-0' })
       await handovers.close(of.id, { from: 1, to: 2, ...proof, parts, ...seen, at: minute(2) }, minute(2))
       const counts = { replies: [7, 0, 8], held: [0, 2, 0], errors: [0, 0, 1] }
-      if (seen.heldMs === 10)
-        await handoverTapesStore(db).keep(of.id, { leadMs: 2_504, heldMs: 10, ...counts })
+      if (seen.heldMs !== 10) continue
+      const tapes = handoverTapesStore(db)
+      // First before it was complete.
+      await tapes.keep(of.id, { leadMs: 2_504, heldMs: 10, replies: [7], held: [0], errors: [0] })
+      await tapes.keep(of.id, { leadMs: 2_504, heldMs: 10, ...counts })
     }
   })
   admin = await fairlead.signIn('admin', adminPassword)

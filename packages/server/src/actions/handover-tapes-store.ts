@@ -4,7 +4,7 @@ import { jsonColumn } from '../store/stored-column.ts'
 
 /** What endpoints counted around handovers. */
 export interface HandoverTapesStore {
-  /** A second time changes nothing. Drops those of handovers that are much older, of whatever database. */
+  /** In place of one that was taken before, when it was not complete. Drops those of handovers that are much older, of whatever database. */
   keep(handover: number, tape: HandoverTape): Promise<void>
   get(handover: number): Promise<HandoverTape | undefined>
 }
@@ -16,10 +16,11 @@ const NEWEST = 2_000
 export function handoverTapesStore(db: Db): HandoverTapesStore {
   return {
     async keep(handover, tape) {
+      const data = JSON.stringify(tape)
       await db
         .insertInto('handover_tapes')
-        .values({ handover_id: handover, data: JSON.stringify(tape) })
-        .onConflict((conflict) => conflict.column('handover_id').doNothing())
+        .values({ handover_id: handover, data })
+        .onConflict((conflict) => conflict.column('handover_id').doUpdateSet({ data }))
         .execute()
       await db
         .deleteFrom('handover_tapes')

@@ -12,8 +12,8 @@ import { slotOf } from './endpoints.ts'
 type TapingPorts = EndpointProxy<'readTape'> & HandoverRecords<'keepTape'>
 
 /**
- * Takes what the endpoint has counted around the last handover of each group, when it is complete, or when the role is about to move again. The proxy has
- * it for two minutes; a proxy that was replaced meanwhile has nothing, and the handover stays without.
+ * Takes what the endpoint has counted around the last handover of each group, when it is complete; and before that when the role is about to move again,
+ * which may yet fail. The proxy has it for two minutes; a proxy that was replaced meanwhile has nothing, and the handover stays without.
  */
 export async function keepTapes(
   database: Database,
@@ -26,9 +26,16 @@ export async function keepTapes(
     if (tapeDue === undefined) continue
     const [what, id] = [`tape of ${database.uid} group ${group}`, String(tapeDue.handover)]
     if (memory.notes.get(what) === id) continue
-    if (tapeDue.ageMs < TAPED_FOR_MS && !movesAgain(group, lanes)) memory.again(what)
-    else if (await take(database, group, tapeDue, ports)) memory.notes.set(what, id)
-    else memory.again(what)
+    const isComplete = tapeDue.ageMs >= TAPED_FOR_MS
+    if (!isComplete) memory.again(what)
+    if (!isComplete && !movesAgain(group, lanes)) continue
+    if (await take(database, group, tapeDue, ports)) {
+      if (isComplete) memory.notes.set(what, id)
+      continue
+    }
+    memory.again(what)
+    // All groups have the same proxy: each further question could take as long, and repairs wait for it.
+    return
   }
 }
 
