@@ -40,6 +40,12 @@ test('a repair waits only while there is no room for the files', () => {
   expect(guard(promote, 2 * MB)).toEqual({ kind: 'do', step: promote })
 })
 
+test('a shard that leaves gives room back, as when an upgrade is cancelled because the disk is full: it waits only while there is no room for the files', () => {
+  const retire: Step = { kind: 'retire-shard', shard: 2, why }
+  expect(guard(retire, MB)).toMatchObject({ kind: 'stuck', code: 'node_room' })
+  expect(guard(retire, 2 * MB)).toEqual({ kind: 'do', step: retire })
+})
+
 test.each<Step>([
   { kind: 'record-primary', shard: 1, why },
   { kind: 'release-handover', primary: 1, why },

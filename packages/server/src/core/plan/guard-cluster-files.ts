@@ -11,7 +11,7 @@ const SPARE = 16 * MB
 /**
  * In cluster mode an engine writes its view of the cluster to disk whenever that changes, and ends itself when it cannot, its data in memory
  * with it. (Only valkey since 9.1 can be told not to; redis 7.0 overwrites its file in place.) A takeover, an introduction or a shard that is forgotten changes the views of all
- * shards. So nothing of that is done while the disk is full: all shards would be lost at once. A repair needs only room for the files.
+ * shards. So nothing of that is done while the disk is full: all shards would be lost at once. A repair needs only room for the files, and so does a shard that leaves: it gives room back.
  */
 export function guardClusterFiles(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const isServed = seen.groups.some(({ recordedPrimary }) => recordedPrimary !== null)
@@ -27,7 +27,7 @@ export function guardClusterFiles(lanes: readonly Lane[], seen: ObservedDatabase
 }
 
 function neededFor({ kind }: Step, files: number): number {
-  if (repairs.has(kind)) return files
+  if (pressing.has(kind)) return files
   return changes.has(kind) ? files + SPARE : 0
 }
 
@@ -36,11 +36,11 @@ function lackOfDisk({ why }: Step, free: number, needed: number): Verdict {
   return { kind: 'stuck', code: 'node_room', why: `${lack} (what would be done: ${why})` }
 }
 
-/** Without them a group may not serve, or not be whole. */
-const repairs: ReadonlySet<Step['kind']> = new Set([
-  ...(['start-shard', 'follow', 'promote', 'take-back', 'meet', 'assign-slots'] as const),
+/** Without them a group may not serve, or not be whole, or the disk stays full: the files of a shard that leaves go first. */
+const pressing: ReadonlySet<Step['kind']> = new Set([
+  ...(['start-shard', 'follow', 'promote', 'take-back', 'meet', 'assign-slots', 'retire-shard'] as const),
 ])
 /** What can wait until there is room. */
 const changes: ReadonlySet<Step['kind']> = new Set([
-  ...(['add-shard', 'restart-shard', 'restart-primary', 'hand-over', 'retire-shard', 'forget-node'] as const),
+  ...(['add-shard', 'restart-shard', 'restart-primary', 'hand-over', 'forget-node'] as const),
 ])
