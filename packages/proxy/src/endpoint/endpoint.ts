@@ -135,7 +135,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
       admission.strangers.remove(visitor)
     },
     onLogin: ({ visitor }: Connection) => admission.strangers.remove(visitor),
-    onCut: (connection: Connection) => onCut(cutOf(connection)),
+    onCut: (connection: Connection) => onCut(noteCut(connection)),
   }
   const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, events, generations)
   const refuse = (socket: Socket, why: string) => onCut({ client: remoteAddress(socket), via: [], why })
@@ -223,7 +223,9 @@ function admitClient(
   endPiece()
 }
 
-function cutOf(connection: Connection): Cut {
+/** Counts it in the tape, and describes it. */
+function noteCut(connection: Connection): Cut {
+  connection.owner.tape.noteCut()
   return {
     client: connection.visitor.address,
     via: viasOf([connection]),

@@ -163,11 +163,7 @@ function createOwner(
   own: Pick<Owner, 'barrier' | 'tape' | 'gate'>,
 ): Owner {
   return {
-    ...{ era: 0, count, allowance, scripts, onLogin, ...own },
-    onCut: (connection) => {
-      own.tape.noteCut()
-      onCut(connection)
-    },
+    ...{ era: 0, count, allowance, scripts, onCut, onLogin, ...own },
     logins: { asked: null },
     onQuiet: (connection) => {
       const state = stateOf()

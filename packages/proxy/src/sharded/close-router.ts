@@ -29,8 +29,7 @@ export function dropRouter(router: Router, why?: string): void {
 }
 
 function close(router: Router, why = ''): void {
-  const { visitor, shards } = router
-  if (why !== '') shards.onCut({ client: visitor.address, via: viasOf(connectionsOf(router)), why })
+  if (why !== '') noteCut(router, why)
   router.closed = true
   letGo(router)
   forgetRequests(router)
@@ -40,6 +39,13 @@ function close(router: Router, why = ''): void {
   router.diverted = []
   router.touched.clear()
   for (const connection of connectionsOf(router)) dropConnection(connection)
+}
+
+/** The client was served by each of these groups. */
+function noteCut(router: Router, why: string): void {
+  const connections = connectionsOf(router)
+  for (const { owner } of connections) owner.tape.noteCut()
+  router.shards.onCut({ client: router.visitor.address, via: viasOf(connections), why })
 }
 
 /** The connections of a client to the groups that it has used. */

@@ -139,3 +139,27 @@ test('of a sharded database each group has its own tape', async () => {
   if (second == null) throw new Error('the group has no tape')
   expectAgreement(second, record)
 })
+
+test('of a sharded database a client that is closed is an error in each group that it has used; a lost connection to an engine, which its client does not notice, is none', async () => {
+  await using cluster = await makeCluster({ withReplicas: true })
+  const { endpoint, shards } = cluster
+  await using stays = await dial(cluster.port)
+  await using leaves = await dial(cluster.port)
+  const ofTwoGroups = keyOf.slice(0, 2)
+  const useBoth = async (client: RawClient) => {
+    for (const key of ofTwoGroups) await client.ask(`SET ${key} value`, '+OK\r\n')
+  }
+  for (const client of [stays, leaves]) await useBoth(client)
+  for (const group of [0, 1, 2]) await cluster.handOver(group)
+  const links = () => endpoint.clients({ limit: 10 }).clients.flatMap(({ via }) => via)
+  const before = new Set(links().map(({ address }) => address))
+  expect(before.size).toBe(4)
+  for (const { admin } of cluster.replicas) await admin('CLIENT KILL TYPE normal')
+  await until(() => !links().some(({ address }) => before.has(address)))
+  for (const client of [stays, leaves]) await useBoth(client)
+  leaves.send('*1\r\n$nonsense\r\n')
+  await until(() => leaves.ended())
+  await stays.ask('PING', '+PONG\r\n')
+  const errors = shards.map(({ first }) => endpoint.readTape(first)?.errors.reduce((sum, n) => sum + n, 0))
+  expect(errors).toEqual([1, 1, 0])
+})
