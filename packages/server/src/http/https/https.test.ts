@@ -46,6 +46,14 @@ async function shown(): Promise<X509Certificate> {
   return leaf
 }
 
+/** The authority that comes with it, PEM; undefined: it comes alone. */
+async function shownAuthority(): Promise<string | undefined> {
+  const socket = await dial(port, { rejectUnauthorized: false })
+  const { issuerCertificate } = socket.getPeerCertificate(true)
+  socket.destroy()
+  return issuerCertificate && new X509Certificate(issuerCertificate.raw).toString()
+}
+
 describe('the certificate', () => {
   test('is of the authority of the cluster, whose file lies in the home, and proves each name of this server', async () => {
     const { body } = await fairlead.send('GET', '/v1/cluster/certificates', { auth: admin })
@@ -53,6 +61,8 @@ describe('the certificate', () => {
     const leaf = await shown()
     expect(leaf.toString()).toBe(body['api_cert'])
     expect(leaf.verify(new X509Certificate(ca).publicKey)).toBe(true)
+    // So that a client which does not know it can show its fingerprint to a person.
+    expect(await shownAuthority()).toBe(ca)
     for (const name of ['localhost', 'fairlead.example.org']) expect(leaf.checkHost(name)).toBe(name)
     for (const address of ['127.0.0.1', '::1', '10.1.2.3']) expect(leaf.checkIP(address)).toBe(address)
     expect(leaf.subjectAltName).toContain(hostname().toLowerCase())
@@ -90,6 +100,7 @@ describe('another certificate', () => {
     expect((await client.send('GET', '/v1/bootstrap')).status).toBe(200)
     expect(client.connections).toBe(1)
     await expect(dial(port, { ca })).rejects.toThrow('unable to verify')
+    expect(await shownAuthority()).toBeUndefined()
     ;(await dial(port, { ca: own.ca })).destroy()
     await fairlead.restart()
     ;(await dial(port, { ca: own.ca })).destroy()
@@ -246,6 +257,7 @@ test('another certificate is made in time by the server itself, and connections 
   fairlead.pass({ days: 61 })
   await until('the server has looked', async () => (await shown()).fingerprint256 !== before.fingerprint256)
   expect((await shown()).verify(new X509Certificate(ca).publicKey)).toBe(true)
+  expect(await shownAuthority()).toBe(ca)
   expect((await client.send('GET', '/v1/bootstrap')).status).toBe(200)
   expect(client.connections).toBe(1)
 })
