@@ -19,7 +19,9 @@ export function plainReporter(): Reporter {
       const states = tests.map((test) => test.result().state)
       for (const test of tests)
         if (test.diagnostic()?.flaky === true)
-          console.log(`passed at the second try only: ${test.module.relativeModuleId} > ${test.fullName}`)
+          console.log(
+            `passed at the second try only: ${test.module.relativeModuleId} > ${test.fullName}: ${test.result().errors?.[0]?.message ?? 'for an unknown reason'}`,
+          )
       const suites = modules.flatMap((module) => [module, ...module.children.allSuites()])
       const broken = suites.filter((suite) => suite.errors().length > 0).length + unhandledErrors.length
       const failed = states.filter((state) => state === 'failed').length + broken

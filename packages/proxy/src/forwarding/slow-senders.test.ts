@@ -19,22 +19,37 @@ test('a client that takes minutes to send one value delays a handover for one mi
   }
   const sent = sending()
   const arrived = async () => [...(await pair.a.admin('CLIENT LIST')).matchAll(/qbuf=(\d+)/g)]
-  await until(async () => (await arrived()).some(([, bytes]) => Number(bytes) > 128 * 1024))
+  let clients: Awaited<ReturnType<typeof arrived>> = []
+  await until(
+    async () => {
+      clients = await arrived()
+      return clients.some(([, bytes]) => Number(bytes) > 128 * 1024)
+    },
+    () => `the value has begun to arrive: ${clients.join(' ')}`,
+  )
 
   let ahead = 0
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
   /** On a busy machine it may seem to have stopped: then the handover does not wait for it, and it is not counted. */
+  let last = 'none'
   const hold = async () => {
     const held = await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 150 })
     if (held.drained && held.cut === 0) pair.endpoint.release()
     else if (!held.drained) expect(held.code).toBe('long_requests')
+    last = JSON.stringify(held)
     return held
   }
-  await until(async () => (await hold()).tries === 5)
+  await until(
+    async () => (await hold()).tries === 5,
+    () => `five holds were in vain: ${last}`,
+  )
   await other.ask('GET k', '$6\r\nbefore\r\n')
   ahead = 61_000
-  await until(async () => (await hold()).cut === 1)
+  await until(
+    async () => (await hold()).cut === 1,
+    () => `the client is closed: ${last}`,
+  )
   await pair.moveRole()
   await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
   isOver = true
