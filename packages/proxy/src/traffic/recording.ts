@@ -93,7 +93,7 @@ export function recordServed(recording: Recording, client: object, requests: num
   heldChanges[until - first] = (heldChanges[until - first] ?? 0) - requests
 }
 
-/** For the server. Buckets that have not begun yet are left out: nobody knows what they will hold. */
+/** For the server. Buckets that have not begun yet are left out: what they will hold is not known. */
 export function partOf(recording: Recording): TapePart {
   const { first, beganMs, heldMs, replies, errors, heldChanges } = recording
   const length = Math.min(recording.length, bucketOf(performance.now()) - first + 1)
