@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { endQuietly } from './output/end-quietly.ts'
 import { exitCodes, printExitCodes } from './output/exit-codes.ts'
 import { withoutOrders } from './output/without-orders.ts'
 import type { Settings } from './tree/settings.ts'
@@ -11,6 +12,7 @@ import { treesFor } from './tree/trees.ts'
  * The program of a command is loaded when the command is run: help and completion load nothing of server, agent and proxy, which take a second.
  */
 export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  endQuietly()
   try {
     if (args[0] === 'help' && args[1] === 'exit-codes') {
       process.stdout.write(printExitCodes())

@@ -1,6 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+
+const main = join(import.meta.dirname, 'main.ts')
 
 /** Notes each module that is loaded, on stderr. */
 const noting = `data:text/javascript,${encodeURIComponent(`
@@ -15,7 +19,6 @@ registerHooks({
 
 /** What a command line has printed, and the files that it loaded. */
 function run(...args: readonly string[]) {
-  const main = join(import.meta.dirname, 'main.ts')
   const node = ['--conditions=@fairlead/source', '--import', noting, main, ...args]
   const { status, stdout, stderr } = spawnSync(process.execPath, node, { encoding: 'utf8' })
   return { status, stdout, loaded: stderr.split('\n').filter((line) => line.startsWith('file:')) }
@@ -48,4 +51,16 @@ test.each([
   expect(others(loaded)).toEqual([])
   const commands = loaded.filter((url) => url.includes('/cli/src/commands/'))
   expect(commands.filter((url) => !/completion\/(complete|shell-scripts)\.ts$/.test(url))).toEqual([])
+})
+
+test.each([
+  [['--help']],
+  [['help', 'exit-codes']],
+  [['completion', 'bash']],
+  [['engines', 'list', '--json']],
+])('when nothing reads what %j prints, the command ends, and all is well', async (args) => {
+  const child = spawn(process.execPath, ['--conditions=@fairlead/source', main, ...args])
+  child.stdout.destroy()
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  expect([said, code]).toEqual(['', 0])
 })

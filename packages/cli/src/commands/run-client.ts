@@ -1,6 +1,6 @@
 import { type CommonOptions, type Context, openContext } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
-import { exitCodes } from '../output/exit-codes.ts'
+import { endQuietly } from '../output/end-quietly.ts'
 import { type Form, forms } from '../output/print-answer.ts'
 import { sayFault } from '../output/say-fault.ts'
 import { openTerminal } from '../output/terminal.ts'
@@ -25,17 +25,6 @@ export async function runClient(
     if ((env['FAIRLEAD_DEBUG'] ?? '') !== '' && cause instanceof Error)
       process.stderr.write(`${cause.stack}\n`)
   }
-}
-
-/** When nothing reads stdout any more (`| head -1`), the command ends, and all is well. */
-function endQuietly(): AbortSignal {
-  const gone = new AbortController()
-  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'EPIPE') process.exitCode = exitCodes.failed.code
-    gone.abort()
-  })
-  process.stderr.on('error', () => undefined)
-  return gone.signal
 }
 
 function formOf(env: NodeJS.ProcessEnv, options: CommonOptions): Form {
