@@ -57,6 +57,8 @@ test('a dry run says what would be done, changes nothing, and is a gate for prog
   expect(masked).toContain('  way back    15 min after the last handover, without loss\n')
   const gate = ['db', 'upgrade', 'orders', '--to', pair.to, '--dry-run', '--exit-code', '-o', 'json']
   expect(await line.run(gate)).toMatchObject({ code: 10, stderr: '' })
+  const twice = ['db', 'upgrade', 'orders', 'orders', '--to', pair.to, '--dry-run', '-o', 'name']
+  expect(await line.run(twice)).toEqual({ code: 0, stdout: 'orders\n', stderr: '' })
   expect(
     await line.run(['db', 'upgrade', 'orders', '--to', pair.from, '--dry-run', '--exit-code']),
   ).toMatchObject({

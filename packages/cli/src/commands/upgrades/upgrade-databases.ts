@@ -26,7 +26,11 @@ export async function upgradeDatabases(
   const request = upgradeRequest(options)
   const link = await context.link()
   const planned: Planned[] = []
-  for (const word of words) planned.push(await planOne(context, link, word, request))
+  for (const word of words) {
+    const database = await findDatabase(link, word)
+    const isNamedTwice = planned.some((each) => each.database.uid === database.uid)
+    if (!isNamedTwice) planned.push(await planOne(context, link, database, request))
+  }
   if (options.dryRun === true) return endDryRun(context, planned, options)
   const toDo = planned.filter(({ plan }) => plan.change)
   const isTable = context.answer.form === 'table' || context.answer.form === 'wide'
@@ -46,10 +50,9 @@ export async function upgradeDatabases(
 async function planOne(
   { terminal, answer }: Context,
   link: Link,
-  word: string,
+  database: Database,
   request: UpgradeRequest,
 ): Promise<Planned> {
-  const database = await findDatabase(link, word)
   const { plan } = await link.api.upgradeDatabase({
     params: { uid: database.uid },
     query: { dry_run: 'true' },

@@ -113,7 +113,7 @@ export function describeEnd({ terminal }: Pick<Context, 'terminal'>, name: strin
       ? served
       : `${labelOf(action)}${error === undefined ? '.' : `: ${error}.`} ${served}`
   const back =
-    outcome !== null || action.phase === 'ready'
+    action.phase !== 'window'
       ? []
       : [
           `way back ${window_ends === null ? 'until it is finalized' : `until ${showTime(Date.parse(window_ends), terminal)}`}:   fairlead actions rollback ${name}     end it now:   fairlead actions finalize ${name}`,

@@ -1,0 +1,30 @@
+import type { Action } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { describeEnd } from './watch-action.ts'
+
+const glyphs = {
+  dot: '*',
+  work: '~',
+  idle: '.',
+  hand: '?',
+  done: '+',
+  stuck: '!',
+  bad: 'x',
+  arrow: '->',
+  by: 'x',
+}
+const describe = (more: Partial<Action>) =>
+  describeEnd({ terminal: { glyphs, outIsTerminal: false } as never }, 'orders', {
+    ...{ action_uid: 'a-uid', outcome: null, certificates: [], warnings: [], window_ends: null },
+    from: { engine: 'redis', engine_version: '7.0.15', modules: [] },
+    goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },
+    ...more,
+  } as Action) // it uses no more of it
+
+test('a way back is told only while there is one', () => {
+  const served = 'orders is served by valkey 9.1.2.   action a-uid\n'
+  const back =
+    '  way back until it is finalized:   fairlead actions rollback orders     end it now:   fairlead actions finalize orders\n'
+  expect(describe({ phase: 'window' })).toBe(`${served}${back}`)
+  expect(describe({ phase: 'finishing' })).toBe(served)
+})
