@@ -4,6 +4,7 @@ import { endQuietly } from '../output/end-quietly.ts'
 import { type Form, forms } from '../output/print-answer.ts'
 import { sayFault } from '../output/say-fault.ts'
 import { openTerminal } from '../output/terminal.ts'
+import { withoutOrders } from '../output/without-orders.ts'
 import { findTarget } from '../profiles/find-target.ts'
 import { openProfileFiles } from '../profiles/profile-files.ts'
 
@@ -23,7 +24,7 @@ export async function runClient(
     const asJson = form === 'json' || form === 'jsonl'
     process.exitCode = sayFault(cause, { asJson, isTerminal: process.stderr.isTTY === true })
     if ((env['FAIRLEAD_DEBUG'] ?? '') !== '' && cause instanceof Error)
-      process.stderr.write(`${cause.stack}\n`)
+      process.stderr.write(withoutOrders(`${cause.stack}\n`))
   }
 }
 

@@ -50,7 +50,7 @@ export function sayFault(
       error_code: code ?? told.exit,
       ...{ message, ...(obstacles.length > 0 && { obstacles }), exit_code },
     }
-    process.stderr.write(`${JSON.stringify(error)}\n`)
+    process.stderr.write(withoutOrders(`${JSON.stringify(error)}\n`))
     return exit_code
   }
   const lines = [

@@ -84,8 +84,9 @@ export function openTerminal(env: NodeJS.ProcessEnv, flags: TerminalFlags, gone:
         : mayDraw && progress === 'auto'
           ? 'draw'
           : 'lines',
-    columns: () => stdout.columns ?? 80,
-    rows: () => stdout.rows ?? 24,
+    // A terminal that knows no size says 0.
+    columns: () => stdout.columns || 80,
+    rows: () => stdout.rows || 24,
     glyphs: isAscii(env) ? plainGlyphs : nice,
     gone,
     out: (text) => void stdout.write(withoutOrders(text)),

@@ -105,6 +105,7 @@ function write({ terminal, answer }: Context, record: LogEntry): void {
   const line = [...about, originator === '' ? 'fairlead' : originator, ...facts].join(' ')
   const safe = withoutOrders(line.replaceAll(/[\t\n\r]+/g, ' '))
   const time = showTime(Date.parse(recorded_at), terminal)
-  const painted = severity === 'WARNING' ? terminal.paint('warn', type) : type
+  const what = withoutOrders(type)
+  const painted = severity === 'WARNING' ? terminal.paint('warn', what) : what
   terminal.outPainted(`${time} ${painted} ${safe}\n`)
 }

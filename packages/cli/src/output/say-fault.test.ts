@@ -1,0 +1,17 @@
+import { ApiError, type ErrorCode } from '@fairlead/api/lean'
+import { expect, test, vi } from 'vitest'
+import { sayFault } from './say-fault.ts'
+
+test.each([true, false])('no control character of a server is told on stderr, as JSON: %s', (asJson) => {
+  const said: string[] = []
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(String(text)) > 0)
+  const evil = 'a\u001b[31m\u009b31mb'
+  try {
+    const error = new ApiError(409, evil as ErrorCode, evil, [])
+    expect(sayFault(error, { asJson, isTerminal: true })).toBe(3)
+  } finally {
+    write.mockRestore()
+  }
+  expect(said.join('')).toContain('31mb')
+  expect(said.join('')).not.toMatch(/[^\P{Cc}\n\t]/u)
+})
