@@ -19,7 +19,7 @@ export async function printCli(): Promise<string> {
     '',
     'Which server: `--server`, then `FAIRLEAD_SERVER`, then the profile (`--profile`, `FAIRLEAD_PROFILE`, or the current one); without any of them the server of',
     'this machine, through its socket in `FAIRLEAD_HOME`, where no login is needed. `fairlead whoami -v` says where each value came from. Other variables:',
-    '`FAIRLEAD_TOKEN`, `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; otherwise `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`,',
+    '`FAIRLEAD_TOKEN` (sent to no other server than `FAIRLEAD_SERVER`, where that is set), `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; otherwise `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`,',
     '`FAIRLEAD_PROGRESS=lines` (no live view), `FAIRLEAD_DEBUG`. A profile is in `config.json`, without secrets; its token in `credentials.json`, which only its owner may read.',
     '',
     '## Exit codes',

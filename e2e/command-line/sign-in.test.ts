@@ -81,7 +81,9 @@ test('each value says where it came from, and the command line counts more than 
   expect((await from([])).stdout).toBe(`admin\t${server}\tprofile\tprofile\n`)
   const token = { FAIRLEAD_TOKEN: fairlead.token, FAIRLEAD_SERVER: fairlead.url }
   expect((await from([], token)).stdout).toBe(`admin\t${fairlead.url}\tenvironment\tenvironment\n`)
-  expect((await from(['--server', server], token)).stdout).toBe(`admin\t${server}\tflag\tenvironment\n`)
+  expect((await from(['--server', server], token)).stdout).toBe(`admin\t${server}\tflag\tprofile\n`)
+  const other = { FAIRLEAD_TOKEN: fairlead.token }
+  expect((await from(['--server', server], other)).stdout).toBe(`admin\t${server}\tflag\tenvironment\n`)
   // The token of a profile is for its server, and for no other.
   expect(await from(['--server', fairlead.url])).toMatchObject({ code: 4, stdout: '' })
   expect(await from(['--server', 'http://192.0.2.1:8080'])).toMatchObject({

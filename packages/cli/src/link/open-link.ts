@@ -44,6 +44,7 @@ export async function openLink(
 ): Promise<Link> {
   const { server, settings, profile } = target
   if (server === undefined) {
+    refuseHere(target)
     const { findLocalServer } = await import('./hold-operator-token.ts')
     const { url, home, holdToken } = await findLocalServer(env, withinMs)
     const client = clientOf({ url }, { withinMs, holdToken })
@@ -60,8 +61,21 @@ export async function openLink(
     ...clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
     ...{ url: server.value, home: undefined, as: target.login?.username },
     place: server.from === 'profile' ? `profile ${profile.value} (${server.value})` : server.value,
-    isProtected: settings.protected === true,
+    // Written by hand it may be a text.
+    isProtected: (settings.protected ?? false) !== false,
   }
+}
+
+/** What names a server, or is for one, must not end at the operator's socket of this machine, where everything is allowed. */
+function refuseHere({ profile, token }: Target): void {
+  if (profile.from !== 'default')
+    throw new CommandFault('usage', `profile ${profile.value} names no server`, {
+      next: `say which: fairlead config set server URL --profile ${profile.value}`,
+    })
+  if (token !== undefined)
+    throw new CommandFault('usage', 'FAIRLEAD_TOKEN is set, and no server is named that it is for', {
+      next: 'say which: --server URL, or FAIRLEAD_SERVER. As the operator of this machine: unset FAIRLEAD_TOKEN',
+    })
 }
 
 /** The certificates that verify the server; undefined: those of the system. */

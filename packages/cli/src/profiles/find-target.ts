@@ -34,18 +34,29 @@ export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: T
   const config = files.readConfig()
   const profile = profileOf(config, env, flags)
   const known = config.profiles?.[profile.value]
-  const isNamed = profile.from === 'flag' || profile.from === 'environment'
+  const isNamed = profile.from !== 'default'
   if (known === undefined && isNamed && flags.server === undefined && !env['FAIRLEAD_SERVER'])
     throw new CommandFault('usage', `there is no profile ${profile.value}${listed(config)}`, {
       next: `make it: fairlead login --profile ${profile.value} --server URL`,
     })
   const server = first(flags.server, env['FAIRLEAD_SERVER'], known?.server)
   const normal = server && { ...server, value: normalServer(server.value) }
-  const token = first(undefined, env['FAIRLEAD_TOKEN'], undefined)
+  const token = tokenFor(normal?.value, env)
   const login = files.readLogin(profile.value)
   const isFor = normal !== undefined && login?.server === normal.value
   // What verifies one server says nothing about another.
   const isOfProfile = known?.server !== undefined && normalServer(known.server) === normal?.value
+  if (
+    profile.from === 'flag' &&
+    server?.from === 'environment' &&
+    known?.server !== undefined &&
+    !isOfProfile
+  )
+    throw new CommandFault(
+      'usage',
+      `profile ${profile.value} is for ${known.server}, and FAIRLEAD_SERVER says ${server.value}`,
+      { next: 'say which: --server URL, or unset FAIRLEAD_SERVER' },
+    )
   return {
     ...{ profile, token, server: normal, login: isFor ? login : undefined },
     settings: isOfProfile ? known : withoutAuthority(known ?? {}),
@@ -73,6 +84,13 @@ export function normalServer(text: string): string {
       `${text} is plain HTTP, on whose way others could read the password; use https://`,
     )
   return url.origin
+}
+
+/** The token of the environment is for the server of the environment, where that has one: it is sent to no other. */
+function tokenFor(server: string | undefined, env: NodeJS.ProcessEnv): Found<string> | undefined {
+  const { FAIRLEAD_SERVER: own } = env
+  if (own && server !== undefined && normalServer(own) !== server) return undefined
+  return first(undefined, env['FAIRLEAD_TOKEN'], undefined)
 }
 
 function withoutAuthority({ ca: _, ...settings }: Profile): Profile {
