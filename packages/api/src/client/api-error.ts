@@ -16,3 +16,21 @@ export class ApiError extends Error {
     this.obstacles = obstacles
   }
 }
+
+interface ErrorAnswer {
+  readonly error_code: ErrorCode
+  readonly message: string
+  readonly obstacles?: readonly ErrorObstacle[]
+}
+
+/** The error of an answer; `asked` is the request, for one that has no error object of ours: something between us and the server has answered. */
+export function readApiError(asked: string, status: number, text: string): ApiError {
+  try {
+    const { error_code, message, obstacles } = JSON.parse(text) as ErrorAnswer
+    if (typeof error_code === 'string' && typeof message === 'string')
+      return new ApiError(status, error_code, message, obstacles)
+  } catch {
+    // It is no JSON.
+  }
+  return new ApiError(status, 'internal_error', `${asked} answered ${status}: ${text.slice(0, 200)}`)
+}

@@ -1,8 +1,6 @@
 import { requestHeader } from '../contract/browser-session.ts'
-import type { ErrorObstacle } from '../contract/error-obstacle.ts'
-import type { ErrorCode } from '../contract/errors.ts'
 import type { Operation, Output, Pieces, Sent } from '../contract/operation.ts'
-import { ApiError } from './api-error.ts'
+import { readApiError } from './api-error.ts'
 import { followStream } from './follow-stream.ts'
 import { formType, formWith } from './form-file.ts'
 import type { Chunks, StreamTransport } from './stream-transport.ts'
@@ -86,7 +84,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
         ...(options?.signal && { signal: options.signal }),
       })
       if (status === 200) return chunks
-      throw readError(op, status, await textOf(chunks))
+      throw readApiError(`${op.method} ${op.path}`, status, await textOf(chunks))
     }, options?.signal)
   }
   const ask =
@@ -106,7 +104,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
         ...(options?.signal && { signal: options.signal }),
       })
       if (status === 200) return { answer: JSON.parse(text), nextCursor }
-      throw readError(op, status, text)
+      throw readApiError(`${op.method} ${op.path}`, status, text)
     }
   const call = (op: Operation) => {
     const asked = ask(op)
@@ -185,26 +183,6 @@ function fillPath(path: string, { params = {}, query = {} }: Parts): string {
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   ).toString()
   return search === '' ? filled : `${filled}?${search}`
-}
-
-interface ErrorAnswer {
-  readonly error_code: ErrorCode
-  readonly message: string
-  readonly obstacles?: readonly ErrorObstacle[]
-}
-
-function readError(op: Operation, status: number, text: string): ApiError {
-  try {
-    const { error_code, message, obstacles } = JSON.parse(text) as ErrorAnswer
-    return new ApiError(status, error_code, message, obstacles)
-  } catch {
-    // Not our error object: something between us and the server answered.
-    return new ApiError(
-      status,
-      'internal_error',
-      `${op.method} ${op.path} answered ${status}: ${text.slice(0, 200)}`,
-    )
-  }
 }
 
 async function textOf(chunks: Chunks): Promise<string> {

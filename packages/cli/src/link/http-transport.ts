@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Answered, StreamTransport, Transport } from '@fairlead/api/lean'
 import { beginRequest, headOf, type Place } from './http-exchange.ts'
 
@@ -11,18 +11,33 @@ const IDLE_MS = 45_000
 export function httpTransport(place: Place, withinMs: number): Transport {
   return async ({ method, path, headers, body, signal }) => {
     const deadline = AbortSignal.timeout(withinMs)
-    const sent = await beginRequest(place, {
-      ...{ method, path, headers },
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-    })
-    const answered = headOf(sent)
-    if (typeof body === 'object') {
-      const { pipeline } = await import('node:stream/promises')
-      // A server may answer, and close, before it has read the whole file: the answer counts.
-      await Promise.race([pipeline(body, sent).catch(() => undefined), answered])
-    } else sent.end(body)
-    return await readAnswer(await answered)
+    try {
+      const sent = await beginRequest(place, {
+        ...{ method, path, headers },
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      })
+      const answered = headOf(sent)
+      await send(sent, body, answered)
+      return await readAnswer(await answered)
+    } catch (cause) {
+      // Node says only that it was aborted, or that the connection was reset.
+      throw deadline.aborted && signal?.aborted !== true ? deadline.reason : cause
+    }
   }
+}
+
+async function send(
+  sent: ClientRequest,
+  body: Parameters<Transport>[0]['body'],
+  answered: Promise<IncomingMessage>,
+): Promise<void> {
+  if (typeof body !== 'object') {
+    sent.end(body)
+    return
+  }
+  const { pipeline } = await import('node:stream/promises')
+  // A server may answer, and close, before it has read the whole file: the answer counts.
+  await Promise.race([pipeline(body, sent).catch(() => undefined), answered])
 }
 
 /** Follows streams at one place. */

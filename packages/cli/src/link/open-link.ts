@@ -12,6 +12,7 @@ import type { ProfileFiles } from '../profiles/profile-files.ts'
 import { type HoldToken, holdProfileToken } from './hold-token.ts'
 import type { Place } from './http-exchange.ts'
 import { httpStreamTransport, httpTransport } from './http-transport.ts'
+import { refuseElsewhere, refuseForeign } from './refuse-foreign.ts'
 import { tellUnreached } from './tell-unreached.ts'
 import { tryAgain } from './try-again.ts'
 
@@ -101,10 +102,12 @@ export function clientOf(
   const plain = tryAgain(httpTransport(place, withinMs))
   const transport: Transport = async (request) => {
     const headers = await withToken(request.headers)
-    return plain({ ...request, headers }).catch((cause: unknown) => {
+    const answered = await plain({ ...request, headers }).catch((cause: unknown) => {
       throw tellUnreached(cause, place.url)
     })
+    return refuseElsewhere(answered, place.url)
   }
+  const ask: Transport = async (request) => refuseForeign(await transport(request), place.url)
   const streams = httpStreamTransport(place)
   let awaySinceMs: number | undefined
   const stream: StreamTransport = async (request) => {
@@ -119,7 +122,7 @@ export function clientOf(
     }
   }
   return {
-    api: createClient(leanOperations, transport, undefined, stream),
+    api: createClient(leanOperations, ask, undefined, stream),
     send: transport,
     awaySinceMs: () => awaySinceMs,
   }

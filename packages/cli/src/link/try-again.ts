@@ -16,7 +16,7 @@ export function tryAgain(transport: Transport): Transport {
       })
       if (answered !== undefined && !isPassing(answered)) return answered
       const asked = answered?.retryAfterSeconds
-      const waitMs = Math.min(asked === undefined ? pauseMs : asked * 1_000, LONGEST_PAUSE_MS)
+      const waitMs = Math.min(asked === undefined ? pauseMs : Math.max(0, asked * 1_000), LONGEST_PAUSE_MS)
       await pause(waitMs, undefined, request.signal && { signal: request.signal })
     }
     return transport(request)
@@ -29,9 +29,10 @@ function isPassing({ status, text }: Answered): boolean {
   return status === 503 && !text.includes('"error_code":"bdb_')
 }
 
-/** Nothing listens there, or the certificate is a wrong one: that is so in a second, too. */
+/** Nothing listens there, or the certificate is a wrong one: that is so in a second, too. Or there was no answer in the time that an answer may take. */
 function isLasting(cause: unknown): boolean {
-  const { code = '' } = cause as { readonly code?: string }
+  const { code = '', name = '' } = cause as { readonly code?: string; readonly name?: string }
+  if (name === 'TimeoutError') return true
   return /^(ECONNREFUSED|ENOENT|EACCES|ENOTFOUND|ERR_TLS|CERT_|DEPTH_|SELF_|UNABLE_|ERR_SSL|HOSTNAME)/.test(
     code,
   )

@@ -24,6 +24,16 @@ export function readSeconds(option: string, text: string): number {
   return Number(number) * factor
 }
 
+/** Longer waits overflow the clock of Node, and would end at once. */
+const LONGEST_WAIT_SECONDS = 24 * 86_400
+
+/** The same, for a wait of this process: at most 24 days. */
+export function readWait(option: string, text: string): number {
+  const read = readSeconds(option, text)
+  if (read <= LONGEST_WAIT_SECONDS) return read
+  throw new CommandFault('usage', `${option}: ${text} is too long; at most 24d`)
+}
+
 /** "1GiB", "500MB", "100000000" in bytes. Throws CommandFault, which names the option. */
 export function readBytes(option: string, text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { UpgradeOptions } from '../commands/upgrades/upgrade-request.ts'
-import { readSeconds, readWhole } from '../output/read-quantity.ts'
+import { readWait, readWhole } from '../output/read-quantity.ts'
 import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
@@ -10,7 +10,7 @@ export const waitChoices = ['ready', 'served', 'finalized'] as const
 /** The option `--wait-timeout`. */
 export function waitTimeout(): Option {
   return new Option('--wait-timeout <time>', 'wait no longer, like 30m; it goes on').argParser((text) =>
-    readSeconds('--wait-timeout', text),
+    readWait('--wait-timeout', text),
   )
 }
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { forms } from '../output/print-answer.ts'
-import { readSeconds } from '../output/read-quantity.ts'
+import { readWait } from '../output/read-quantity.ts'
 import type { Settings } from './settings.ts'
 
 /** Adds a command that speaks to a server, with the options that all such commands have. */
@@ -13,7 +13,7 @@ export function addClientCommand(parent: Command, name: string, description: str
     .addOption(new Option('--ca-file <file>', 'certificates that the server is verified with, PEM'))
     .addOption(
       new Option('--timeout <time>', 'how long an answer may take, like 60s').argParser((text) =>
-        readSeconds('--timeout', text),
+        readWait('--timeout', text),
       ),
     )
     .addOption(new Option('--no-input', 'ask nothing'))

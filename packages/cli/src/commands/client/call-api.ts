@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ApiError, type ErrorCode } from '@fairlead/api/lean'
+import { readApiError } from '@fairlead/api/lean'
 import type { CommonOptions, Context } from '../../link/open-context.ts'
 import type { Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
@@ -27,7 +27,7 @@ export async function callApi(
     throw new CommandFault('usage', `${given} is no method; there are ${methods.join(', ')}`)
   if (!/^\/(?!\/)[\x21-\x7e]*$/.test(path))
     throw new CommandFault('usage', `the path begins with a slash, like /v1/bdbs, and has no spaces: ${path}`)
-  if (method === 'GET' && /\/events(\?|$)/.test(path))
+  if (method === 'GET' && /\/events\/?(\?|$)/.test(path))
     throw new CommandFault('usage', 'that is a stream, which has no end', { next: 'fairlead logs --follow' })
   if (context.answer.columns !== undefined || context.answer.form === 'name')
     throw new CommandFault('usage', 'an answer of the API has the forms json, yaml and jsonl')
@@ -43,7 +43,7 @@ export async function callApi(
       },
     })
     .catch(method === 'GET' ? rethrow : lookFirst(`fairlead api GET ${path}`))
-  if (status >= 400) throw readError(status, text)
+  if (status >= 400) throw readApiError(`${method} ${path}`, status, text)
   context.terminal.outPainted(withoutOrders(print(context, text)))
 }
 
@@ -70,18 +70,5 @@ function print({ answer }: Context, text: string): string {
     return printValue(JSON.parse(text), form === 'table' || form === 'wide' ? 'json' : form, answer)
   } catch {
     return text === '' || text.endsWith('\n') ? text : `${text}\n`
-  }
-}
-
-function readError(status: number, text: string): ApiError {
-  try {
-    const { error_code, message, obstacles } = JSON.parse(text) as {
-      readonly error_code: ErrorCode
-      readonly message: string
-      readonly obstacles?: ApiError['obstacles']
-    }
-    return new ApiError(status, error_code, message, obstacles)
-  } catch {
-    return new ApiError(status, 'internal_error', `the answer is ${status}: ${text.slice(0, 200)}`)
   }
 }

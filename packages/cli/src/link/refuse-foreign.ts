@@ -1,0 +1,26 @@
+import type { Answered } from '@fairlead/api/lean'
+import { CommandFault } from '../output/command-fault.ts'
+
+/** Throws CommandFault for an answer that sends elsewhere: nothing of this user goes to another place than the one that was named. */
+export function refuseElsewhere(answered: Answered, url: string): Answered {
+  const { status } = answered
+  if (status >= 300 && status < 400) throw foreign(url, `it answers ${status}, which sends elsewhere`)
+  return answered
+}
+
+/** Throws CommandFault also for an answer that is none of an operation: that of a proxy, or of another program. */
+export function refuseForeign(answered: Answered, url: string): Answered {
+  const { status, text } = refuseElsewhere(answered, url)
+  if (status < 400 && (status !== 200 || !/^\s*[[{]/.test(text))) {
+    const [line = ''] = text.trim().split('\n')
+    throw foreign(url, `it answers ${status}: ${line.slice(0, 100)}`)
+  }
+  return answered
+}
+
+function foreign(url: string, why: string): CommandFault {
+  return new CommandFault('unreached', `${url} does not answer as Fairlead does: ${why}`, {
+    code: 'unreached',
+    next: 'look which address is used, and where it was found: fairlead config list',
+  })
+}
