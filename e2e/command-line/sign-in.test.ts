@@ -144,6 +144,12 @@ test('signing out ends the token on the server, too; a wrong password is code 4'
     code: 4,
     stderr: expect.stringContaining('[invalid_credentials]'),
   })
+  const nowhere = ['--username', 'admin', '--password-file', join(folder, 'no-such-file')]
+  expect(await away.run(['login', ...nowhere])).toMatchObject({ code: 2, stdout: '' })
+  expect(await away.run(again, '')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the password is empty'),
+  })
   expect(await away.run(['whoami', '--columns', 'x', '--nope'])).toMatchObject({ code: 2, stdout: '' })
 })
 

@@ -1,9 +1,9 @@
 import type { Body, createDatabase as createOperation } from '@fairlead/api'
 import type { CommonOptions, Context } from '../link/open-context.ts'
-import { firstLine } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
 import { databaseColumns } from './describe-database.ts'
+import { readSecretFile, readSecretInput } from './people/read-password.ts'
 import { waitForEnd } from './upgrades/wait-for-end.ts'
 
 type Request = Body<typeof createOperation>
@@ -65,13 +65,8 @@ async function requestOf(name: string, options: CreateOptions): Promise<Request>
 }
 
 async function passwordOf({ passwordFile, passwordStdin }: CreateOptions): Promise<string | undefined> {
-  if (passwordFile !== undefined) {
-    const { readFile } = await import('node:fs/promises')
-    return firstLine(await readFile(passwordFile, 'utf8'))
-  }
-  if (passwordStdin !== true) return undefined
-  const { text } = await import('node:stream/consumers')
-  return firstLine(await text(process.stdin))
+  if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
+  return passwordStdin === true ? await readSecretInput() : undefined
 }
 
 /** "60:1000": after 60 seconds, if there were 1000 writes. */

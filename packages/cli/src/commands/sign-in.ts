@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { ApiError } from '@fairlead/api/lean'
 import { readToken } from '../link/hold-token.ts'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { authorityOf, clientOf, type Link } from '../link/open-link.ts'
-import { askLine, askSecret, firstLine } from '../output/ask.ts'
+import { askLine, askSecret } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { type Column, printOne } from '../output/print-answer.ts'
 import { showTime } from '../output/show-time.ts'
 import type { Login } from '../profiles/profile-files.ts'
+import { readSecretFile, readSecretInput } from './people/read-password.ts'
 import { trustServer } from './trust-server.ts'
 
 /** The options of `login`. */
@@ -64,11 +64,8 @@ async function askFor({ terminal }: Context, what: string, option: string): Prom
 
 async function passwordOf({ terminal }: Context, options: LoginOptions): Promise<string> {
   const { passwordFile, passwordStdin } = options
-  if (passwordFile !== undefined) return firstLine(readFileSync(passwordFile, 'utf8'))
-  if (passwordStdin === true) {
-    const { text } = await import('node:stream/consumers')
-    return firstLine(await text(process.stdin))
-  }
+  if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
+  if (passwordStdin === true) return await readSecretInput()
   if (!terminal.interactive)
     throw new CommandFault(
       'usage',

@@ -15,10 +15,7 @@ export async function readNewPassword(
   { passwordFile, passwordStdin }: PasswordOptions,
 ): Promise<string> {
   if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
-  if (passwordStdin === true) {
-    const { text } = await import('node:stream/consumers')
-    return notEmpty(firstLine(await text(process.stdin)))
-  }
+  if (passwordStdin === true) return await readSecretInput()
   if (!terminal.interactive)
     throw new CommandFault(
       'usage',
@@ -39,6 +36,12 @@ export function readSecretFile(option: string, file: string): string {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new CommandFault('usage', `${option}: ${why}; nothing was sent`)
   }
+}
+
+/** The first line of stdin. Throws CommandFault where that is empty. */
+export async function readSecretInput(): Promise<string> {
+  const { text } = await import('node:stream/consumers')
+  return notEmpty(firstLine(await text(process.stdin)))
 }
 
 function notEmpty(password: string): string {
