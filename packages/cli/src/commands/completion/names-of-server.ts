@@ -69,13 +69,31 @@ function withoutUndefined<T extends object>(flags: T): Partial<{ [K in keyof T]:
 
 async function askKept(context: Context, kind: string, ask: Ask): Promise<readonly string[]> {
   const file = fileOf(context, kind)
-  const kept = file === undefined ? undefined : readKept(file)
+  const kept = file === undefined ? undefined : readOrNone(file)
   if (kept !== undefined) return kept
   const signal = AbortSignal.timeout(context.withinMs)
   const { api } = await context.link()
   const names = [...new Set(await ask(api, signal))]
-  if (file !== undefined) writePrivate(file, JSON.stringify({ endsMs: Date.now() + KEPT_MS, names }))
+  if (file !== undefined) keep(file, names)
   return names
+}
+
+/** Where they cannot be kept they are good all the same. */
+function keep(file: string, names: readonly string[]): void {
+  try {
+    writePrivate(file, JSON.stringify({ endsMs: Date.now() + KEPT_MS, names }))
+  } catch {
+    // They are asked for again at the next Tab.
+  }
+}
+
+/** A file that is damaged is replaced. */
+function readOrNone(file: string): readonly string[] | undefined {
+  try {
+    return readKept(file)
+  } catch {
+    return undefined
+  }
 }
 
 function readKept(file: string): readonly string[] | undefined {

@@ -56,7 +56,10 @@ Register-ArgumentCompleter -Native -CommandName fairlead -ScriptBlock {
     & fairlead __complete @words ":$wordToComplete" 2>$null | ForEach-Object {
         $word, $about = $_ -split [char]9, 2
         if (-not $about) { $about = $word }
-        [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $about)
+        # A name that others gave must not be run.
+        $safe = $word
+        if ($word -notmatch '^[A-Za-z0-9_./:=+-]+$') { $safe = "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($word) + "'" }
+        [System.Management.Automation.CompletionResult]::new($safe, $word, 'ParameterValue', $about)
     }
 }
 `
