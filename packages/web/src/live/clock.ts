@@ -23,7 +23,13 @@ export function useNow(): number {
   return useSyncExternalStore(listen, () => tick + ahead)
 }
 
+/** The time of this machine, again each second: for what only this machine has noted. */
+export function useOwnNow(): number {
+  return useSyncExternalStore(listen, () => tick)
+}
+
 function listen(listener: () => void): () => void {
+  if (listeners.size === 0) tick = Date.now()
   listeners.add(listener)
   timer ??= setInterval(() => {
     tick = Date.now()

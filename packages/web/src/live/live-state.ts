@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
-import { serverNow, useNow } from './clock.ts'
+import { useOwnNow } from './clock.ts'
 
 /** How the stream of events is. `denied`: the user may not follow it. */
 export interface Live {
   readonly state: 'connecting' | 'live' | 'lost' | 'denied'
-  /** When the server was heard last, by its clock; null: never. */
+  /** When the server was heard last, by the clock of this machine, whatever that shows; null: never. */
   readonly heardAt: number | null
   /** Since when it is in this state. */
   readonly since: number
@@ -15,19 +15,19 @@ const SILENT_MS = 20_000
 /** Shorter interruptions are no reason to turn anything off. */
 const PATIENCE_MS = 10_000
 
-let now: Live = { state: 'connecting', heardAt: null, since: serverNow() }
+let now: Live = { state: 'connecting', heardAt: null, since: Date.now() }
 const listeners = new Set<() => void>()
 const watchers = new Set<(live: Live) => void>()
 
 function become(state: Live['state'], heardAt: number | null): void {
-  now = { state, heardAt, since: state === now.state ? now.since : serverNow() }
+  now = { state, heardAt, since: state === now.state ? now.since : Date.now() }
   for (const each of listeners) each()
   for (const each of watchers) each(now)
 }
 
 /** The stream has brought something. Of many things in a second one is told. */
 export function hear(): void {
-  const at = serverNow()
+  const at = Date.now()
   if (now.state !== 'live' || at - (now.heardAt ?? 0) > 1_000) become('live', at)
 }
 
@@ -46,6 +46,16 @@ export function copyLive({ state, heardAt }: Live): void {
   become(state, heardAt)
 }
 
+/** A stream is about to begin, for another user than before. */
+export function beginStream(): void {
+  become('connecting', null)
+}
+
+/** How the stream is now. */
+export function presentLive(): Live {
+  return now
+}
+
 /** Calls `watcher` at each change; returns what ends that. */
 export function watchLive(watcher: (live: Live) => void): () => void {
   watchers.add(watcher)
@@ -61,8 +71,8 @@ export interface Sight {
 
 /** How well the console sees the server, now. */
 export function useSight(): Sight {
-  const live = useSyncExternalStore(listen, () => now)
-  return sightOf(live, useNow())
+  const live = useSyncExternalStore(listen, presentLive)
+  return sightOf(live, useOwnNow())
 }
 
 /** Whether the console has lost sight of the server, so that no order may be given. */

@@ -15,6 +15,13 @@ export function markOfDatabase({ status }: Pick<Database, 'status'>): Mark {
   return marks[status]
 }
 
+/** Whether clients are served. */
+export function markOfService(isServed: boolean): Mark {
+  return isServed
+    ? { sign: 'active', tone: 'ok', label: 'served' }
+    : { sign: 'stuck', tone: 'bad', label: 'not served' }
+}
+
 /** "db1.example:26005", or null while nothing serves yet. */
 export function addressOf({ endpoints }: Pick<Database, 'endpoints'>): string | null {
   const [first] = endpoints

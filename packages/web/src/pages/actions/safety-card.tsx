@@ -1,8 +1,9 @@
 import type { Action } from '@fairlead/api'
-import { useNow } from '../../live/clock.ts'
+import { useOwnNow } from '../../live/clock.ts'
 import { useAvailability } from '../../live/queries.ts'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
+import { markOfService } from '../../words/describe-database.ts'
 import { ago } from '../../words/format.ts'
 
 /** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, and what is safe. */
@@ -36,16 +37,13 @@ export function SafetyCard({ action }: { readonly action: Action }) {
   )
 }
 
-const served = { sign: 'active', tone: 'ok', label: 'served' } as const
-const notServed = { sign: 'stuck', tone: 'bad', label: 'not served' } as const
-
 function Clients({ uid }: { readonly uid: number | null }) {
   const { data, dataUpdatedAt } = useAvailability(uid)
-  const now = useNow()
+  const now = useOwnNow()
   if (data === undefined) return 'asking…'
   return (
     <>
-      <MarkView mark={data.served ? served : notServed} />{' '}
+      <MarkView mark={markOfService(data.served)} />{' '}
       <span className="muted">
         {data.why} asked {ago(Math.min(dataUpdatedAt, now), now)}
       </span>

@@ -2,14 +2,14 @@ import type { Database, Output, operations } from '@fairlead/api'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api } from '../../live/api.ts'
-import { useNow } from '../../live/clock.ts'
+import { useOwnNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
 import { useAvailability } from '../../live/queries.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { addressOf } from '../../words/describe-database.ts'
+import { addressOf, markOfService } from '../../words/describe-database.ts'
 import { ago } from '../../words/format.ts'
 import { examples } from './connect-examples.ts'
 
@@ -40,14 +40,12 @@ export function ConnectCard({ database }: { readonly database: Database }) {
 
 function Served({ uid }: { readonly uid: number }) {
   const { data, dataUpdatedAt } = useAvailability(uid)
-  const now = useNow()
+  const now = useOwnNow()
   if (data === undefined) return null
-  const mark = data.served
-    ? ({ sign: 'active', tone: 'ok', label: 'served' } as const)
-    : ({ sign: 'stuck', tone: 'bad', label: 'not served' } as const)
   return (
     <span className="served" title={data.why}>
-      <MarkView mark={mark} /> <span className="muted">asked {ago(Math.min(dataUpdatedAt, now), now)}</span>
+      <MarkView mark={markOfService(data.served)} />{' '}
+      <span className="muted">asked {ago(Math.min(dataUpdatedAt, now), now)}</span>
     </span>
   )
 }
