@@ -148,6 +148,69 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     expect(viewer.faults).toEqual([])
   })
 
+  test('another user of the same browser sees nothing of the first, in no tab, and no revealed password', async () => {
+    const shared = await browser.visitor()
+    const left = await shared.tab(`${fairlead.url}/databases/orders`)
+    await signIn(left, 'admin', adminPassword)
+    await left.getByRole('button', { name: /Show, and note/ }).click()
+    await left.getByText('••••••••').waitFor({ state: 'detached' })
+    const access = await shared.tab(`${fairlead.url}/access`)
+    await access.getByText('eve').waitFor()
+    await access.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [left, access]) await tab.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await left.locator('body').innerText()).toBe(await access.locator('body').innerText())
+
+    await access.goBack()
+    await signIn(access, 'eve', 'only-looks-at-it')
+    await access.getByText('lack the permission view_all_users_info').waitFor()
+    await heading(left, 'orders')
+    for (const tab of [left, access]) {
+      await tab.locator('.user').getByText('eve').waitFor()
+      await tab.locator('[data-live=live]').waitFor()
+    }
+    expect(shared.faults).toEqual([])
+  })
+
+  test('a session that ends covers the page, and another user who signs in there never sees what the first saw', async () => {
+    const shared = await browser.visitor()
+    const tab = await shared.tab(`${fairlead.url}/access`)
+    await signIn(tab, 'admin', adminPassword)
+    const users = tab.getByRole('region', { name: 'Users' })
+    await users.getByText('eve').waitFor()
+    await tab.context().clearCookies()
+    await tab.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
+    await tab.getByText('Your session has ended').waitFor()
+    expect(await users.isVisible()).toBe(false)
+    await tab.evaluate(`{
+      globalThis.seen = []
+      new MutationObserver(() => {
+        const text = document.body.innerText
+        if (text.includes('Password since')) seen.push(text)
+      }).observe(document, { subtree: true, childList: true, attributes: true })
+    }`)
+    await signIn(tab, 'eve', 'only-looks-at-it')
+    await tab.getByText('lack the permission view_all_users_info').waitFor()
+    expect(await tab.evaluate('seen')).toEqual([])
+    expect(shared.faults).toEqual([])
+  })
+
+  test('a browser whose clock is four minutes late sees the server at once, and never says that it does not', async () => {
+    const late = await browser.visitor()
+    const tab = await late.tab('about:blank')
+    await tab.addInitScript(`{
+      const late = Date.now.bind(Date)
+      Date.now = () => late() - 240_000
+      globalThis.seen = new Set()
+      new MutationObserver(() => seen.add(document.querySelector('.live-chip')?.dataset.live))
+        .observe(document, { subtree: true, childList: true, attributes: true })
+    }`)
+    await tab.goto(`${fairlead.url}/databases/orders`)
+    await signIn(tab, 'eve', 'only-looks-at-it')
+    await tab.locator('[data-live=live]').waitFor()
+    await tab.getByText(/asked (now|\d+ s ago)/).waitFor()
+    expect(await tab.evaluate('[...seen]')).not.toContain('stale')
+  })
+
   test('no page broke its policy, threw, or asked another server', () => {
     expect(admin.faults).toEqual([])
   })

@@ -4,6 +4,9 @@ import { createContext, useContext } from 'react'
 /** The user that is signed in. */
 export const SelfContext = createContext<Self | null>(null)
 
+/** Whether its session has ended: then the pages are hidden. */
+export const EndedContext = createContext(false)
+
 /** The user that is signed in; only below the sign-in. */
 export function useMe(): Self {
   const self = useContext(SelfContext)

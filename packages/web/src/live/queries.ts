@@ -1,14 +1,8 @@
-import {
-  ApiError,
-  type Database,
-  type Output,
-  type operations,
-  type Sent,
-  type statisticsMetrics,
-} from '@fairlead/api'
+import { ApiError, type Database, type operations, type Sent, type statisticsMetrics } from '@fairlead/api'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api } from './api.ts'
 import { keys } from './keys.ts'
+import { retryUnlessRefused } from './query-clients.ts'
 
 /** What a question to the list of databases may hold. */
 export type DatabasesQuery = NonNullable<Sent<typeof operations.listDatabases>['query']>
@@ -196,11 +190,3 @@ export function useLogs(query: LogsQuery, isAllowed = true) {
     enabled: isAllowed,
   })
 }
-
-/** A refusal stays one; what did not answer is asked again. */
-export function retryUnlessRefused(failures: number, cause: Error): boolean {
-  return !(cause instanceof ApiError && cause.status < 500) && failures < 3
-}
-
-/** What a dry run answers. */
-export type Plan = NonNullable<Output<typeof operations.upgradeDatabase>['plan']>

@@ -12,8 +12,12 @@ export function Login({ isBack, onDone }: { readonly isBack: boolean; readonly o
   const [isExpired, setExpired] = useState(false)
   const name = useRef<HTMLInputElement>(null)
   useEffect(() => {
+    const before = document.title
     document.title = 'Sign in · Fairlead'
     name.current?.focus()
+    return () => {
+      document.title = before
+    }
   }, [])
   const enter = useMutation({
     mutationFn: (entered: Entered) => signIn(entered, isExpired),

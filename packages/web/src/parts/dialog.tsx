@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useContext, useEffect, useId, useRef } from 'react'
+import { EndedContext } from '../live/permissions.ts'
 
 interface DialogProps {
   readonly title: string
@@ -12,11 +13,16 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, buttons }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  const isEnded = useContext(EndedContext)
   useEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     return () => dialog?.close()
   }, [])
+  // It would keep the sign-in from taking any key.
+  useEffect(() => {
+    if (isEnded) onClose()
+  }, [isEnded, onClose])
   return (
     <dialog
       ref={element}

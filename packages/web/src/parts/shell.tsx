@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { api } from '../live/api.ts'
 import { useMay, useMe } from '../live/permissions.ts'
+import { tellSession } from '../live/query-clients.ts'
 import { chooseTheme, useTheme } from '../live/theme.ts'
 import { Glyph, type GlyphName } from './glyph.tsx'
 import { LiveChip, StaleBanner } from './live-chip.tsx'
@@ -70,9 +71,13 @@ function Rail() {
 function TopBar() {
   const { name } = useMe()
   const theme = useTheme()
+  const [, go] = useLocation()
   const leave = useMutation({
     mutationFn: () => api.endSession({}),
-    onSettled: () => location.assign('/'),
+    onSuccess: () => {
+      go('/')
+      tellSession('out')
+    },
   })
   const next = theme === 'dark' ? 'light' : 'dark'
   return (
@@ -82,7 +87,10 @@ function TopBar() {
       <button type="button" className="button button-quiet" onClick={() => chooseTheme(next)}>
         {theme === 'dark' ? 'Light' : 'Dark'}
       </button>
-      <span className="user">{name}</span>
+      {leave.error !== null && <span role="alert">You are still signed in: try again</span>}
+      <span className="user" title={name}>
+        {name}
+      </span>
       <button type="button" className="button button-quiet" onClick={() => leave.mutate()}>
         Sign out
       </button>
