@@ -1,4 +1,4 @@
-import type { Database } from '@fairlead/api'
+import { ApiError, type Database } from '@fairlead/api'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './api.ts'
 import { keys } from './keys.ts'
@@ -21,7 +21,8 @@ export function useDatabaseByName(name: string): {
   })
   const uid = isNumber ? Number(name) : (found.data ?? null)
   const database = useDatabase(uid)
-  const isNone = !isNumber && found.data === null
+  const isDeleted = database.error instanceof ApiError && database.error.status === 404
+  const isNone = isDeleted || (!isNumber && found.data === null)
   return {
     data: isNone ? null : database.data,
     error: isNone ? null : (found.error ?? database.error),

@@ -1,14 +1,15 @@
-import { ApiError, type Database } from '@fairlead/api'
+import type { Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
 import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Problem } from '../../parts/problem.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
 import { groupsOf, markOfDatabase } from '../../words/describe-database.ts'
 import { Activity } from './activity.tsx'
 import { ConnectCard } from './connect-card.tsx'
+import { NoDatabase } from './no-database.tsx'
 import { NowCard } from './now-card.tsx'
 import { ShardsCard } from './shards-card.tsx'
 
@@ -21,8 +22,7 @@ const persistences: Readonly<Record<Database['data_persistence'], string>> = {
 /** One database: its processes, how to connect, and what was done with it. */
 export function DatabasePage({ name }: { readonly name: string }) {
   const { data: database, error, refetch } = useDatabaseByName(name)
-  const isGone = database === null || (error instanceof ApiError && error.status === 404)
-  if (isGone) return <Gone name={name} />
+  if (database === null) return <NoDatabase name={name} />
   if (database === undefined)
     return (
       <Page title={name} above={{ to: '/databases', label: 'Databases' }}>
@@ -73,20 +73,5 @@ function Buttons({ database }: { readonly database: Database }) {
     <Link href={`/databases/${uid}/upgrade`} className="button button-main">
       Upgrade…
     </Link>
-  )
-}
-
-function Gone({ name }: { readonly name: string }) {
-  return (
-    <Page title={name} above={{ to: '/databases', label: 'Databases' }}>
-      <Empty title="There is no such database">
-        It was deleted, or there has never been one, or your roles do not let you see it.
-        <p>
-          <Link href="/databases" className="button">
-            All databases
-          </Link>
-        </p>
-      </Empty>
-    </Page>
   )
 }
