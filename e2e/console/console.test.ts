@@ -53,9 +53,20 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     await page.getByRole('button', { name: 'Dry run' }).click()
     await page.getByText('The target starts').waitFor()
     expect(await findBarriers(page)).toEqual([])
-    await page.getByRole('button', { name: 'Start the upgrade' }).click()
+    const starts: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/upgrade')) starts.push(request.url())
+    })
+    // Two clicks before the page is drawn again, as on a slow machine.
+    await page.getByRole('button', { name: 'Start the upgrade' }).waitFor()
+    await page.evaluate(`{
+      const start = [...document.querySelectorAll('button')].find((one) => one.textContent === 'Start the upgrade')
+      start.click()
+      start.click()
+    }`)
 
     await page.locator('[data-phase=ready]').waitFor()
+    expect(starts).toHaveLength(1)
     expect(await findBarriers(page)).toEqual([])
     await press(page, 'Resume', 'Enter')
     await page.locator('[data-phase=window]').waitFor()

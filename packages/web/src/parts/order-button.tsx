@@ -1,10 +1,11 @@
 import type { Action, OrderName } from '@fairlead/api'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../live/api.ts'
 import { keys } from '../live/keys.ts'
 import { useIsStale } from '../live/live-state.ts'
-import { asked, buttonOf, wayOutOf } from '../words/orders.ts'
+import { useOrder } from '../live/use-order.ts'
+import { buttonOf, isAskedAbout, wayOutOf } from '../words/orders.ts'
 import { Dialog } from './dialog.tsx'
 import { Problem } from './problem.tsx'
 
@@ -32,16 +33,16 @@ interface OrderProps {
  * One order. Whether it may be given is what the server says. Given, it says so until the action moves: the page never shows what it only hopes for.
  */
 export function OrderButton({ action, order, isMain = false, onDone }: OrderProps) {
-  const [isOpen, setOpen] = useState(false)
-  const { send, error, isAsked } = useOrder(action, order, onDone)
+  const { send, error, isAsked } = useActionOrder(action, order, onDone)
   const isStale = useIsStale()
   const { ok, why } = action.orders[order]
   const label = buttonOf(order, action)
   const isOff = !ok || isStale || isAsked
+  const question = useQuestion(label)
   const reason = isStale ? 'The console cannot see the server' : why
   const press = () => {
     if (isOff) return
-    if (asked.includes(order)) setOpen(true)
+    if (isAskedAbout(order, action)) question.open()
     else send()
   }
   return (
@@ -56,13 +57,14 @@ export function OrderButton({ action, order, isMain = false, onDone }: OrderProp
         {isAsked ? 'Asked…' : label}
       </button>
       {error !== null && <Problem error={error} />}
-      {isOpen && (
+      {question.isOpen && (
         <Confirm
           action={action}
           order={order}
-          onNo={() => setOpen(false)}
+          why={isOff ? reason : null}
+          onNo={question.close}
           onYes={() => {
-            setOpen(false)
+            question.close()
             send()
           }}
         />
@@ -71,11 +73,18 @@ export function OrderButton({ action, order, isMain = false, onDone }: OrderProp
   )
 }
 
-function useOrder(action: Action, order: OrderName, onDone: OrderProps['onDone']) {
+/** Closes by itself when the same button comes to mean something else, as turning a rollback round. */
+function useQuestion(label: string) {
+  const [askedFor, askFor] = useState<string | null>(null)
+  if (askedFor !== null && askedFor !== label) askFor(null)
+  return { isOpen: askedFor === label, open: () => askFor(label), close: () => askFor(null) }
+}
+
+function useActionOrder(action: Action, order: OrderName, onDone: OrderProps['onDone']) {
   const client = useQueryClient()
   const [askedAt, setAskedAt] = useState<string | null>(null)
   const place = placeOf(action)
-  const give = useMutation({
+  const give = useOrder({
     mutationFn: () => calls[order]({ params: { uid: action.action_uid } }),
     onMutate: () => setAskedAt(place),
     onError: () => setAskedAt(null),
@@ -102,10 +111,12 @@ const questions: Partial<Readonly<Record<OrderName, string>>> = {
 function Confirm(props: {
   readonly action: Action
   readonly order: OrderName
+  /** Why the order cannot be given any more; null: it can. */
+  readonly why: string | null
   readonly onNo: () => void
   readonly onYes: () => void
 }) {
-  const { action, order, onNo, onYes } = props
+  const { action, order, why, onNo, onYes } = props
   const reason = action.rollback_reason
   const look = order === 'finalize' ? 'button-bad' : 'button-main'
   const buttons = (
@@ -114,14 +125,14 @@ function Confirm(props: {
       <button type="button" className="button" autoFocus onClick={onNo}>
         {wayOutOf(order)}
       </button>
-      <button type="button" className={`button ${look}`} onClick={onYes}>
+      <button type="button" className={`button ${look}`} disabled={why !== null} onClick={onYes}>
         {buttonOf(order, action)}
       </button>
     </>
   )
   return (
     <Dialog title={questions[order] ?? `${buttonOf(order, action)}?`} onClose={onNo} buttons={buttons}>
-      <p>{action.orders[order].consequence}</p>
+      <p>{why ?? action.orders[order].consequence}</p>
       {order === 'finalize' && reason !== undefined && (
         <p className="muted">Now: {reason}. Afterwards there is no way back.</p>
       )}

@@ -11,8 +11,15 @@ export const orderNames = [
   'cancel',
 ] as const satisfies readonly OrderName[]
 
-/** Those that are asked about first: they end a way. */
-export const asked: readonly OrderName[] = ['rollback', 'finalize', 'cancel']
+/** Whether it is asked about first: it ends a way, or begins an upgrade anew. */
+export function isAskedAbout(order: OrderName, { phase }: Pick<Action, 'phase'>): boolean {
+  return (
+    order === 'rollback' ||
+    order === 'finalize' ||
+    order === 'cancel' ||
+    (order === 'retry' && phase === 'ended')
+  )
+}
 
 /** What stands on the button, with what it leads to where that can be said in a word. */
 export function buttonOf(
@@ -27,5 +34,6 @@ export function buttonOf(
 
 /** The button that changes nothing. */
 export function wayOutOf(order: OrderName): string {
+  if (order === 'retry') return 'Leave it'
   return order === 'finalize' ? 'Keep the way back' : 'Keep going'
 }

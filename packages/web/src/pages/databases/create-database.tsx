@@ -1,13 +1,13 @@
-import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
 import { useIsStale } from '../../live/live-state.ts'
 import { useMay } from '../../live/permissions.ts'
 import { useBuilds } from '../../live/queries.ts'
+import { useOrder } from '../../live/use-order.ts'
 import { Card, Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { runsOf } from '../../words/describe-action.ts'
+import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 
 const MIB = 1024 * 1024
 
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024
 export function CreateDatabase() {
   const [, go] = useLocation()
   const isStale = useIsStale()
-  const create = useMutation({
+  const create = useOrder({
     mutationFn: (form: FormData) => api.createDatabase({ body: bodyOf(form) }),
     onSuccess: ({ uid }) => go(`/databases/${uid}`),
   })
@@ -86,18 +86,16 @@ function EngineChoice() {
   const [chosen, choose] = useState<string | null>(null)
   if (builds === undefined) return null
   const oldest = builds.filter(({ insecure }) => !insecure).toSorted(byVersion)[0]
-  const nameOf = (build: { readonly engine: string; readonly engine_version: string }) =>
-    `${build.engine}-${build.engine_version}`
   return (
     <label>
       Engine
       <select
         name="engine"
-        value={chosen ?? (oldest === undefined ? '' : nameOf(oldest))}
+        value={chosen ?? (oldest === undefined ? '' : nameOfRuns(oldest))}
         onChange={(event) => choose(event.target.value)}
       >
         {builds.map((build) => (
-          <option key={nameOf(build)} value={nameOf(build)}>
+          <option key={nameOfRuns(build)} value={nameOfRuns(build)}>
             {runsOf(build)}
             {build.latest ? ' (newest)' : ''}
             {build.insecure ? ' (known holes)' : ''}

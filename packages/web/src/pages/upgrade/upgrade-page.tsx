@@ -5,9 +5,11 @@ import { api } from '../../live/api.ts'
 import { serverNow } from '../../live/clock.ts'
 import { requestOf, type UpgradeRequest, useUpgradeChoice } from '../../live/upgrade-choice.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
+import { useOrder } from '../../live/use-order.ts'
 import { Page } from '../../parts/page.tsx'
-import { Empty, Problem } from '../../parts/problem.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
+import { NoDatabase } from '../databases/no-database.tsx'
 import { Options } from './options.tsx'
 import { PlanView } from './plan-view.tsx'
 import { Targets } from './targets.tsx'
@@ -15,7 +17,7 @@ import { Targets } from './targets.tsx'
 /** Choose, look at the plan after a dry run that has started the target, and begin. */
 export function UpgradePage({ name }: { readonly name: string }) {
   const { data: database, error, refetch } = useDatabaseByName(name)
-  if (database === null) return <Empty title="There is no such database" />
+  if (database === null) return <NoDatabase name={name} />
   if (database !== undefined) return <Upgrade database={database} />
   return (
     <Page title="Upgrade">
@@ -65,7 +67,7 @@ function usePlan(uid: number) {
       return { body, at: new Date(serverNow()).toISOString(), plan: answer.plan }
     },
   })
-  const start = useMutation({
+  const start = useOrder({
     mutationFn: ({ body, basis }: { readonly body: UpgradeRequest; readonly basis: string }) =>
       api.upgradeDatabase({ params: { uid }, body, basis }),
     onSuccess: ({ action_uid: action }) =>
