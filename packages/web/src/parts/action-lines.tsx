@@ -1,8 +1,9 @@
 import type { Action } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useNow } from '../live/clock.ts'
+import { longestStop } from '../words/certificate-text.ts'
 import { headlineOf, markOf, whatItDoes } from '../words/describe-action.ts'
-import { ago, milliseconds } from '../words/format.ts'
+import { ago } from '../words/format.ts'
 import { MarkView } from './mark.tsx'
 
 /** One line for each action, which leads to its page. */
@@ -22,7 +23,7 @@ export function ActionLines(props: {
             {whatItDoes(action)}
           </Link>
           <span className="muted">
-            {longestStop(action)}
+            {stoodStill(action)}
             {action.requested_by !== null && `by ${action.requested_by} · `}
             {ago(action.ended_time ?? action.creation_time, now)}
           </span>
@@ -32,7 +33,7 @@ export function ActionLines(props: {
   )
 }
 
-function longestStop({ certificates }: Action): string {
-  const stops = certificates.flatMap(({ write_stop_ms: ms }) => (ms === null ? [] : [ms]))
-  return stops.length === 0 ? '' : `writes stood still for ${milliseconds(Math.max(...stops))} · `
+function stoodStill(action: Action): string {
+  const longest = longestStop(action)
+  return longest === '' ? '' : `writes stood still for ${longest} · `
 }

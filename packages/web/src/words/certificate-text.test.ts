@@ -1,6 +1,7 @@
 import type { Action, Certificate } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { areEqual, certificatesAsMarkdown, proofOf } from './certificate-text.ts'
+import { areEqual, certificatesAsMarkdown, proofOf, stopOf } from './certificate-text.ts'
+import type { Step } from './fold-steps.ts'
 
 const certificate: Certificate = {
   ...{ from: '1', to: '11', replid: 'a'.repeat(40), offset_from: 281_602, offset_to: 281_602, keys: 2_140 },
@@ -19,6 +20,17 @@ test('a certificate says equal only of two offsets that are on record and the sa
   expect(areEqual({ ...certificate, offset_to: 281_601 })).toBe(false)
   expect(areEqual({ ...certificate, offset_to: null })).toBeUndefined()
   expect(proofOf({ ...certificate, offset_to: 281_601 })).toContain('is lost')
+  const unknown = { ...action, certificates: [{ ...certificate, offset_from: null }] }
+  expect(certificatesAsMarkdown(unknown, 'orders')).toContain('| ? · 281,602 |')
+})
+
+test('a handover has the write stop of its own certificate, also when its group went back afterwards', () => {
+  const back = { ...certificate, from: '11', to: '1', write_stop_ms: 48.9 }
+  const step = (from: string, shard: string) =>
+    ({ op_name: 'hand-over', state: 'done', from, shard }) as unknown as Step
+  expect(stopOf(step('1', '11'), [certificate, back])).toBe('2.85 ms')
+  expect(stopOf(step('11', '1'), [certificate, back])).toBe('48.9 ms')
+  expect(stopOf(step('11', '1'), [certificate])).toBeNull()
 })
 
 test('its Markdown has each value, and never 0 for one that was not measured', () => {

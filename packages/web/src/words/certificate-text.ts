@@ -1,5 +1,6 @@
 import type { Action, Certificate } from '@fairlead/api'
 import { runsOf } from './describe-action.ts'
+import type { Step } from './fold-steps.ts'
 import { count, milliseconds } from './format.ts'
 
 /** A value that was not measured is never shown as 0. */
@@ -10,6 +11,25 @@ export function known<T>(value: T | null, show: (value: T) => string, otherwise 
 /** Whether both shards held the same history when writes were stopped; undefined: it is not on record. */
 export function areEqual({ offset_from: from, offset_to: to }: Certificate): boolean | undefined {
   return from === null || to === null ? undefined : from === to
+}
+
+/** The sign between the two offsets. */
+export function signOf(certificate: Certificate): '=' | '≠' | '·' {
+  const equal = areEqual(certificate)
+  return equal === undefined ? '·' : equal ? '=' : '≠'
+}
+
+/** How long writes stood still in a step that has handed over; null: it has not, or its certificate is not here yet. */
+export function stopOf(step: Step, certificates: readonly Certificate[]): string | null {
+  if (step.op_name !== 'hand-over' || step.state !== 'done') return null
+  const own = certificates.findLast(({ from, to }) => from === step.from && to === step.shard)
+  return own === undefined ? null : known(own.write_stop_ms, milliseconds)
+}
+
+/** The longest write stop of an action; empty: none is on record. */
+export function longestStop({ certificates }: Pick<Action, 'certificates'>): string {
+  const stops = certificates.flatMap(({ write_stop_ms: ms }) => (ms === null ? [] : [ms]))
+  return stops.length === 0 ? '' : milliseconds(Math.max(...stops))
 }
 
 /** What a certificate proves, and no more. */
@@ -41,14 +61,13 @@ export function certificatesAsMarkdown(action: Action, databaseName: string): st
 function rowOf(certificate: Certificate): string {
   const { group, from, to, at, write_stop_ms, held_ms, offset_from, offset_to, keys, full_syncs, recovered } =
     certificate
-  const equal = areEqual(certificate)
   const cells = [
     known(group, String, '–'),
     `${from} → ${to}`,
     at,
     `${recovered ? '≤ ' : ''}${known(write_stop_ms, milliseconds)}`,
     known(held_ms, milliseconds),
-    `${known(offset_from, count, '?')} ${equal === false ? '≠' : '='} ${known(offset_to, count, '?')}`,
+    `${known(offset_from, count, '?')} ${signOf(certificate)} ${known(offset_to, count, '?')}`,
     known(keys, count),
     known(full_syncs, count, 'counting'),
   ]

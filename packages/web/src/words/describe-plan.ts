@@ -75,7 +75,7 @@ export function foldLanes(
 
 /** The plan for a ticket. */
 export function planAsMarkdown(plan: Plan, title: string, at: string): string {
-  const trial = plan.trial === undefined ? [] : [`- Trial: ${trialOf(plan.trial)}`]
+  const trial = plan.trial === undefined ? [] : [`- ${trialOf(plan.trial)}`]
   const unproven = plan.unproven.map((each) => `- Only the upgrade itself can show: ${each}`)
   const facts = factsOf(plan).map(({ name, value }) => `- ${name}: ${value}`)
   return [
@@ -92,5 +92,7 @@ export function planAsMarkdown(plan: Plan, title: string, at: string): string {
 
 /** What the trial of the target showed. */
 export function trialOf({ ok, why, start_ms: ms }: NonNullable<Plan['trial']>): string {
-  return ok ? `started in ${milliseconds(ms)}, as a shard of this database would be, and removed again` : why
+  return ok
+    ? `The target starts: ${milliseconds(ms)}, as a shard of this database would be; it was removed again`
+    : `The target does not start: ${why}`
 }

@@ -10,8 +10,9 @@ import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { TableBox } from '../../parts/table-box.tsx'
+import { longestStop } from '../../words/certificate-text.ts'
 import { headlineOf, markOf, whatItDoes } from '../../words/describe-action.ts'
-import { clockTime, milliseconds } from '../../words/format.ts'
+import { clockTime } from '../../words/format.ts'
 import { nameIn } from '../overview/names.ts'
 
 const SIZE = 100
@@ -70,16 +71,11 @@ function ActionTable({ rows }: { readonly rows: readonly Action[] }) {
               </td>
               <td>{action.requested_by ?? ''}</td>
               <td>{clockTime(action.creation_time, now)}</td>
-              <td className="number">{longestOf(action)}</td>
+              <td className="number">{longestStop(action)}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </TableBox>
   )
-}
-
-function longestOf({ certificates }: Action): string {
-  const stops = certificates.flatMap(({ write_stop_ms: ms }) => (ms === null ? [] : [ms]))
-  return stops.length === 0 ? '' : milliseconds(Math.max(...stops))
 }

@@ -2,7 +2,7 @@ import type { Action, Certificate } from '@fairlead/api'
 import { useNow } from '../../live/clock.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
-import { areEqual, certificatesAsMarkdown, known, proofOf } from '../../words/certificate-text.ts'
+import { certificatesAsMarkdown, known, proofOf, signOf } from '../../words/certificate-text.ts'
 import { clockTime, count, milliseconds } from '../../words/format.ts'
 import { Moment } from './moment.tsx'
 import { PhaseBar } from './phase-bar.tsx'
@@ -43,6 +43,8 @@ function CertificateView(props: {
 }) {
   const { action, certificate, n } = props
   const { from, to, group, write_stop_ms: stop, at, recovered, phases } = certificate
+  // Of many groups one is open: each that is costs a question, and moves what is below it.
+  const isAlone = (action.lanes?.length ?? 1) === 1
   return (
     <li className="certificate" id={`handover-${n}`}>
       <p className="certificate-number" data-recovered={recovered}>
@@ -66,7 +68,7 @@ function CertificateView(props: {
         <p className="muted">{proofOf(certificate)}</p>
         <Waits certificate={certificate} />
         {certificate.held_ms !== null && (
-          <Moment uid={action.action_uid} n={n} isOpen={n === action.certificates.length} />
+          <Moment uid={action.action_uid} n={n} isOpen={n === (isAlone ? action.certificates.length : 1)} />
         )}
       </div>
     </li>
@@ -81,12 +83,14 @@ function At({ time }: { readonly time: string }) {
   )
 }
 
+const tones = { '=': 'ok', '≠': 'bad', '·': 'quiet' } as const
+
 function Offsets({ certificate }: { readonly certificate: Certificate }) {
   const { offset_from: from, offset_to: to, replid } = certificate
-  const equal = areEqual(certificate)
+  const sign = signOf(certificate)
   return (
-    <p className="offsets mono" data-tone={equal === false ? 'bad' : 'ok'}>
-      {known(from, count, '?')} {equal === undefined ? '·' : equal ? '=' : '≠'} {known(to, count, '?')}{' '}
+    <p className="offsets mono" data-tone={tones[sign]}>
+      {known(from, count, '?')} {sign} {known(to, count, '?')}{' '}
       <span className="muted" title={replid}>
         replid {replid.slice(0, 8)}…
       </span>

@@ -18,8 +18,9 @@ const tones: Readonly<Record<Lane['state'], string>> = {
 }
 
 /** A group in one line, where there are many. */
-export function LaneRow({ lane, certificate }: LaneProps) {
+export function LaneRow({ lane, certificates }: LaneProps) {
   const { group, state, steps, waiting, handed_over: moved, lag_bytes: lag } = lane
+  const certificate = certificates.at(-1)
   const now =
     steps.find((step) => step.state === 'running')?.label ?? waiting?.why ?? (state === 'done' ? 'done' : '')
   return (

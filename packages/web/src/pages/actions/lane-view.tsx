@@ -1,16 +1,17 @@
 import type { Action, Certificate } from '@fairlead/api'
 import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
-import { known } from '../../words/certificate-text.ts'
+import { stopOf } from '../../words/certificate-text.ts'
 import { foldSteps, type Lane, type Step } from '../../words/fold-steps.ts'
-import { bytes, duration, milliseconds } from '../../words/format.ts'
+import { bytes, duration } from '../../words/format.ts'
 import { WaitReason } from './headline.tsx'
 
 /** What a line of a group is made of. */
 export interface LaneProps {
   readonly lane: Lane
-  /** Of its last handover. */
-  readonly certificate: Certificate | undefined
-  readonly isAlone: boolean
+  /** Of its handovers. */
+  readonly certificates: readonly Certificate[]
+  /** What the headline says already. */
+  readonly told: string | undefined
 }
 
 const glyphs: Readonly<Record<Step['state'], GlyphName>> = {
@@ -27,18 +28,18 @@ const words: Readonly<Record<Step['state'], string>> = {
 }
 
 /** A group in full: its steps in a row, and at a fixed place below them why it waits. */
-export function LaneView({ lane, certificate, isAlone }: LaneProps) {
+export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { readonly isAlone: boolean }) {
   const { group, waiting, sync, lag_bytes: lag } = lane
   return (
     <li className="lane">
       {!isAlone && <h3>Group {group}</h3>}
       <ol className="steps">
         {foldSteps(lane.steps).map((step) => (
-          <StepNode key={step.key} step={step.step} certificate={certificate} />
+          <StepNode key={step.key} step={step.step} stop={stopOf(step.step, certificates)} />
         ))}
       </ol>
       <p className="lane-why">
-        {waiting !== null && !isAlone && <WaitReason waiting={waiting} />}
+        {waiting !== null && waiting.why !== told && <WaitReason waiting={waiting} />}
         {sync !== null && <SyncProgress sync={sync} />}
         {waiting === null && sync === null && lag !== null && (
           <span className="muted">furthest follower {bytes(lag)} behind</span>
@@ -48,17 +49,10 @@ export function LaneView({ lane, certificate, isAlone }: LaneProps) {
   )
 }
 
-function StepNode({
-  step,
-  certificate,
-}: {
-  readonly step: Step
-  readonly certificate: Certificate | undefined
-}) {
+function StepNode({ step, stop }: { readonly step: Step; readonly stop: string | null }) {
   const { op_name, label, shard, from, state, why, began, ended } = step
   const isHandover = op_name === 'hand-over'
   const took = began !== null && ended !== null ? duration(Date.parse(ended) - Date.parse(began)) : null
-  const stop = isHandover && state === 'done' ? certificate?.write_stop_ms : undefined
   return (
     <li
       className="step"
@@ -70,7 +64,7 @@ function StepNode({
       <span>
         {label}{' '}
         {shard !== null && <span className="muted">{from === null ? shard : `${from} → ${shard}`}</span>}
-        {stop !== undefined && <strong> {known(stop, milliseconds)}</strong>}
+        {stop !== null && <strong> {stop}</strong>}
         <span className="visually-hidden"> {words[state]}</span>
       </span>
     </li>

@@ -12,6 +12,7 @@ const MOST_IN_FULL = 8
 export function Lanes({ action }: { readonly action: Action }) {
   const [isOpenOnly, showOpenOnly] = useState(false)
   const { lanes = [], certificates } = action
+  const told = action.waiting?.why
   const isLong = lanes.length > MOST_IN_FULL
   const shown = isOpenOnly ? lanes.filter(({ state }) => state !== 'done') : lanes
   return (
@@ -32,9 +33,11 @@ export function Lanes({ action }: { readonly action: Action }) {
     >
       <ol className={isLong ? 'lane-rows' : 'lanes'}>
         {shown.map((lane) => {
-          const last = certificates.findLast(({ group }) => group === lane.group)
+          const own = certificates.filter(({ group }) => group === lane.group)
           const Shape = isLong ? LaneRow : LaneView
-          return <Shape key={lane.group} lane={lane} certificate={last} isAlone={lanes.length === 1} />
+          return (
+            <Shape key={lane.group} {...{ lane, certificates: own, told }} isAlone={lanes.length === 1} />
+          )
         })}
       </ol>
     </Card>

@@ -17,8 +17,8 @@ export function MomentChart({ trace, around }: ChartProps) {
   const { hold, pause, promote, release } = trace.marks
   const { x, width, replies, held, errors } = drawingOf(trace, around)
   const [from, to] = [x(pause.from - hold.from), x(promote.to - hold.from)]
-  const heldFor = milliseconds(release.to - hold.from)
-  const label = `Replies of the endpoint every ${trace.bucket_ms} ms; clients were held for ${heldFor}`
+  const took = milliseconds(release.to - hold.from)
+  const label = `Replies of the endpoint every ${trace.bucket_ms} ms; the handover took ${took}`
   return (
     <figure className="chart">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT + BELOW + 18}`} role="img" aria-label={label}>
@@ -37,7 +37,7 @@ export function MomentChart({ trace, around }: ChartProps) {
         ))}
         <Ticks x={x} around={around} />
       </svg>
-      <Caption {...{ trace, around, heldFor }} />
+      <Caption {...{ trace, around, took }} />
     </figure>
   )
 }
@@ -66,15 +66,15 @@ function drawingOf(trace: HandoverTrace, around: number) {
   }
 }
 
-function Caption({ trace, around, heldFor }: ChartProps & { readonly heldFor: string }) {
+function Caption({ trace, around, took }: ChartProps & { readonly took: string }) {
   const buckets = cutTrace(trace, around)
   const most = (of: keyof Bucket) => Math.max(...buckets.map((bucket) => bucket[of]), 0)
   const errors = buckets.reduce((sum, bucket) => sum + bucket.errors, 0)
   return (
     <figcaption className="muted">
       Bars: replies in {trace.bucket_ms} ms, at most {most('replies')}. Below them: requests that wait, at
-      most {most('held')}. Between the lines clients were held: {heldFor}. Shaded: writes stood still. Errors:{' '}
-      {errors}.
+      most {most('held')}. Between the lines: the handover, {took} from the order to hold clients until the
+      last was let go. Shaded: writes stood still. Errors: {errors}.
     </figcaption>
   )
 }

@@ -9,6 +9,7 @@ const marks = [1, 10, 100, 1_000]
 /** All write stops of an action on one scale, a dot each. As numbers they stand in the certificates. */
 export function WriteStopStrip({ certificates }: { readonly certificates: readonly Certificate[] }) {
   const stops = certificates.flatMap(({ write_stop_ms: ms, to }) => (ms === null ? [] : [{ ms, to }]))
+  if (stops.length === 0) return null
   const longest = Math.max(...stops.map(({ ms }) => ms))
   return (
     <figure className="strip">

@@ -69,10 +69,7 @@ function Trial({ trial }: { readonly trial: NonNullable<Plan['trial']> }) {
   return (
     <p className="trial" data-tone={trial.ok ? 'ok' : 'bad'}>
       <Glyph name={trial.ok ? 'done' : 'failed'} />
-      <span>
-        {trial.ok ? 'The target starts: ' : 'The target does not start: '}
-        {trialOf(trial)}
-      </span>
+      <span>{trialOf(trial)}</span>
     </p>
   )
 }
