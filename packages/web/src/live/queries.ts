@@ -120,6 +120,26 @@ export function useActions(query: ActionsQuery) {
   })
 }
 
+/** Enough for what has ended lately. */
+const NEWEST = 60
+
+/** The newest actions, and all that have not ended, however old: a way back may be open for weeks. The newest first. */
+export function useKnownActions() {
+  return useQuery({
+    queryKey: [...keys.actions, 'known'],
+    queryFn: async () => {
+      const queries: readonly ActionsQuery[] = [
+        { limit: NEWEST },
+        { status: 'active', limit: 1_000 },
+        { status: 'pending', limit: 1_000 },
+      ]
+      const answers = await Promise.all(queries.map((query) => api.listActions({ query })))
+      const all = answers.flatMap((answer) => answer['state-machines'])
+      return [...new Map(all.map((action) => [action.action_uid, action])).values()]
+    },
+  })
+}
+
 /** The newest actions of one database. */
 export function useActionsOf(uid: number) {
   return useQuery({

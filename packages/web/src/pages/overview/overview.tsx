@@ -1,5 +1,5 @@
 import { useMay } from '../../live/permissions.ts'
-import { useActions, useDatabases } from '../../live/queries.ts'
+import { useDatabases, useKnownActions } from '../../live/queries.ts'
 import { Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
 import { FirstDatabase } from '../databases/first-database.tsx'
@@ -16,7 +16,7 @@ export function Overview() {
     limit: 1_000,
     fields: 'uid,name,status,status_reason,engine,engine_version,action_uid,upgradable_to',
   })
-  const actions = useActions({ limit: 60 })
+  const actions = useKnownActions()
   return (
     <Page title="Overview">
       <Answer of={databases} height={320}>
@@ -25,10 +25,14 @@ export function Overview() {
             <FirstDatabase />
           ) : (
             <div className="overview-grid">
-              <NeedsYou databases={rows} actions={actions.data ?? []} />
+              <Answer of={actions} height={160}>
+                {(all) => <NeedsYou databases={rows} actions={all} />}
+              </Answer>
               <Versions databases={rows} />
               <div className="stack">
-                <MovingNow databases={rows} actions={actions.data ?? []} />
+                <Answer of={actions} height={80}>
+                  {(all) => <MovingNow databases={rows} actions={all} />}
+                </Answer>
                 {may('view_all_nodes_info') && <NodesLine />}
               </div>
               <Recent databases={rows} actions={actions.data ?? []} />
