@@ -31,6 +31,12 @@ test('patches of lanes, applied in order, are the lanes', () => {
   expect(shorter.lanes?.[1]).toMatchObject({ state: 'running', handed_over: true, steps: [step('b')] })
 })
 
+test('a step after one that was never heard of leaves no hole', () => {
+  const lanes = [{ group: 0, steps: { 1: step('b') } }]
+  const event = { ...about, type: 'lanes', lanes } as unknown as ActionChange
+  expect(patchAction(action, event).lanes?.[0]?.steps).toEqual([])
+})
+
 test('a certificate that comes again with its full syncs takes the place of the first', () => {
   const certificate = { from: '1', to: '2', at: '2026-11-26T00:00:01Z', full_syncs: null }
   const event = (full_syncs: number | null) =>

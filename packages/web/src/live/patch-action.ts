@@ -32,7 +32,9 @@ function patchLanes(lanes: readonly Lane[], patches: LanesEvent['lanes']): Lane[
   for (const { group, steps = {}, steps_count: many, ...changed } of patches) {
     const lane = byGroup.get(group) ?? { group, ...fresh }
     const all = [...lane.steps]
-    for (const [place, step] of Object.entries(steps)) all[Number(place)] = step
+    // A step beyond a gap comes with the whole action, which is asked for again after each event.
+    for (const [place, step] of Object.entries(steps))
+      if (Number(place) <= all.length) all[Number(place)] = step
     byGroup.set(group, { ...lane, ...changed, steps: all.slice(0, many ?? all.length) })
   }
   return [...byGroup.values()].toSorted((a, b) => a.group - b.group)

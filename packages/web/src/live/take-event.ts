@@ -29,6 +29,7 @@ export function createEventTaker(client: QueryClient): (event: ClusterEvent) => 
   }
   const takeDatabase = (uid: number, database: Database | null) => {
     askAgain(keys.shards(uid))
+    askAgain(keys.targets(uid))
     if (database === null) {
       askAgain(keys.database(uid))
       return askAgain(keys.databases)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requestOf, type UpgradeChoice } from './upgrade-choice.ts'
+import { choiceOf, requestOf, type UpgradeChoice } from './upgrade-choice.ts'
 
 const choice: UpgradeChoice = {
   ...{
@@ -24,4 +24,11 @@ test('what is chosen on the page is the request that the API takes', () => {
     ...{ keep_engine_version: true, force_restart: true, rollback_window: 900 },
     ...{ supervised: true, parallel_shards_upgrade: 2 },
   })
+})
+
+test('an address chooses nothing that the page does not show', () => {
+  const link = new URLSearchParams('to=valkey-9.1.2&window=1&parallel=3&roles')
+  expect(choiceOf(link)).toMatchObject({ window: 'until_finalized', parallel: '', roles: true })
+  const known = new URLSearchParams('window=900&parallel=4')
+  expect(choiceOf(known)).toMatchObject({ window: '900', parallel: '4' })
 })

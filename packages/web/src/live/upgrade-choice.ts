@@ -14,6 +14,9 @@ export const windows = [
   { value: '0', label: 'None' },
 ] as const
 
+/** How many shards at once; empty: one in each group. */
+export const parallels = ['', '1', '2', '4', '8', '16'] as const
+
 /** What is chosen on the page, all of it in the address, so that it can be sent to somebody. */
 export interface UpgradeChoice {
   /** "valkey-9.1.2"; `same`: the present build, with new processes; empty: nothing yet. */
@@ -29,14 +32,6 @@ export interface UpgradeChoice {
 /** The choice, and what changes a part of it. */
 export function useUpgradeChoice(): readonly [UpgradeChoice, (change: Partial<UpgradeChoice>) => void] {
   const [params, setParams] = useSearchParams()
-  const choice: UpgradeChoice = {
-    to: params.get('to') ?? '',
-    window: params.get('window') ?? windows[0].value,
-    supervised: params.has('supervised'),
-    roles: params.has('roles'),
-    modules: params.has('modules'),
-    parallel: params.get('parallel') ?? '',
-  }
   const change = (changed: Partial<UpgradeChoice>) =>
     setParams(
       (before) => {
@@ -48,7 +43,26 @@ export function useUpgradeChoice(): readonly [UpgradeChoice, (change: Partial<Up
       },
       { replace: true },
     )
-  return [choice, change]
+  return [choiceOf(params), change]
+}
+
+/** What an address holds, as far as the page shows it: a link must not choose what its reader does not see. */
+export function choiceOf(params: URLSearchParams): UpgradeChoice {
+  const oneOf = (name: string, known: readonly string[]) => {
+    const value = params.get(name) ?? ''
+    return known.includes(value) ? value : (known[0] ?? '')
+  }
+  return {
+    to: params.get('to') ?? '',
+    window: oneOf(
+      'window',
+      windows.map(({ value }) => value),
+    ),
+    supervised: params.has('supervised'),
+    roles: params.has('roles'),
+    modules: params.has('modules'),
+    parallel: oneOf('parallel', parallels),
+  }
 }
 
 /** The choice as the API takes it. */

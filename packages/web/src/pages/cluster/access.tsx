@@ -54,7 +54,9 @@ function UserRow({ user, roles }: { readonly user: User; readonly roles: readonl
   const mine = roles.filter(({ uid }) => user.role_uids.includes(uid)).map(sayRole)
   return (
     <tr>
-      <th scope="row">{user.name}</th>
+      <th scope="row" className="cut" title={user.name}>
+        {user.name}
+      </th>
       <td>
         <MarkView mark={marks[user.status]} />
       </td>

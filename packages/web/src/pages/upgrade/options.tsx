@@ -1,5 +1,5 @@
 import type { Database } from '@fairlead/api'
-import { type UpgradeChoice, windows } from '../../live/upgrade-choice.ts'
+import { parallels, type UpgradeChoice, windows } from '../../live/upgrade-choice.ts'
 import { Card } from '../../parts/page.tsx'
 
 interface OptionsProps {
@@ -69,9 +69,10 @@ function Parallel({ choice, change }: OptionsProps) {
     <label>
       Shards at once
       <select value={choice.parallel} onChange={(event) => change({ parallel: event.target.value })}>
-        <option value="">one in each group</option>
-        {[1, 2, 4, 8, 16].map((many) => (
-          <option key={many}>{many}</option>
+        {parallels.map((many) => (
+          <option key={many} value={many}>
+            {many === '' ? 'one in each group' : many}
+          </option>
         ))}
       </select>
     </label>
