@@ -49,8 +49,10 @@ export function createStalls(
   }
 }
 
-/** Another process resumes it, because the stopped process may be this one. */
+/** Another process resumes it, because the stopped process may be this one. It first sees it stopped: on a busy machine that may take longer than the stall. */
 function stop(pid: number, ms: number): void {
-  spawn('sh', ['-c', `sleep ${ms / 1_000}; kill -CONT ${pid}`], { detached: true, stdio: 'ignore' }).unref()
+  const isStopped = `grep -q '^State:.T' /proc/${pid}/status`
+  const script = `while [ -e /proc/${pid} ] && ! ${isStopped}; do sleep 0.01; done; sleep ${ms / 1_000}; kill -CONT ${pid}`
+  spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' }).unref()
   process.kill(pid, 'SIGSTOP')
 }
