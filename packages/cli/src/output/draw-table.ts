@@ -1,11 +1,16 @@
 import { stripVTControlCharacters } from 'node:util'
 
+/** East Asian Width of Unicode: wide and full. */
 const wide =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u{ff01}-\u{ff60}]/u
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 const without = /\p{Mn}|\p{Cf}/u
+
+/** Signs without a width are drawn over the one before them: there may be some, and no thousands. */
+const SIGNS_A_COLUMN = 8
 
 /** How many columns of a terminal a text takes. */
 export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let width = 0
   for (const sign of stripVTControlCharacters(text)) width += without.test(sign) ? 0 : wide.test(sign) ? 2 : 1
   return width
@@ -13,10 +18,12 @@ export function widthOf(text: string): number {
 
 /** The text in at most `width` columns; where it is longer, its end is a sign. It must not be painted. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text
+  if (text.length <= SIGNS_A_COLUMN * width && widthOf(text) <= width) return text
   let kept = ''
+  let left = width - 1
   for (const sign of text) {
-    if (widthOf(kept + sign) > width - 1) break
+    left -= widthOf(sign)
+    if (left < 0 || kept.length >= SIGNS_A_COLUMN * (width - 1)) break
     kept += sign
   }
   return `${kept}…`
@@ -30,7 +37,10 @@ export interface Cell {
 
 /** Columns without lines between them, in at most `columns`: the widest gives way. Each line ends in a line end. */
 export function drawTable(rows: readonly (readonly Cell[])[], columns: number): string {
-  const widths = (rows[0] ?? []).map((_, n) => Math.max(...rows.map((row) => widthOf(row[n]?.text ?? ''))))
+  // Nothing is wider than the terminal, however long it is.
+  const begin = (text = '') => text.slice(0, SIGNS_A_COLUMN * columns)
+  const needed = (n: number) => rows.reduce((most, row) => Math.max(most, widthOf(begin(row[n]?.text))), 0)
+  const widths = (rows[0] ?? []).map((_, n) => Math.min(needed(n), columns))
   const sum = () => widths.reduce((all, width) => all + width, 0) + 2 * (widths.length - 1)
   while (sum() > columns) {
     const widest = widths.indexOf(Math.max(...widths))

@@ -2,7 +2,7 @@ import { CommandFault } from './command-fault.ts'
 import { type Cell, drawTable } from './draw-table.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { toYaml } from './to-yaml.ts'
-import { withoutOrders } from './without-orders.ts'
+import { asJson, inOneLine, withoutOrders } from './without-orders.ts'
 
 /** The forms of an answer. */
 export const forms = ['table', 'wide', 'json', 'yaml', 'jsonl', 'name'] as const
@@ -105,7 +105,7 @@ function oneOf<Row extends object>(
 
 function cellOf<Row>(terminal: Terminal, { value, shown, style }: Column<Row>, row: Row): Cell {
   const how = style?.(row)
-  const text = withoutOrders(shown === undefined ? oneLine(value(row)) : shown(row, terminal))
+  const text = shown === undefined ? oneLine(value(row)) : inOneLine(shown(row, terminal))
   return { text, paint: how && ((plain) => terminal.paint(how, plain)) }
 }
 
@@ -125,8 +125,8 @@ export function printValue(
 ): string {
   const safe = showSecrets === true ? value : withoutSecrets(value)
   if (form === 'yaml') return toYaml(safe)
-  if (form !== 'jsonl') return `${JSON.stringify(safe, null, 2)}\n`
-  return (Array.isArray(safe) ? safe : [safe]).map((entry) => `${JSON.stringify(entry)}\n`).join('')
+  if (form !== 'jsonl') return `${asJson(safe, 2)}\n`
+  return (Array.isArray(safe) ? safe : [safe]).map((entry) => `${asJson(entry)}\n`).join('')
 }
 
 /** Logs of others keep what is printed: these are shown only when they are asked for. */
@@ -163,10 +163,11 @@ function chosen<Row extends object>(
 /** A field of the object of the API. */
 function fieldOf(row: object, name: string): string | number | boolean | null {
   const value: unknown = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : null
-  if (typeof value === 'object' && value !== null) return JSON.stringify(withoutSecrets(value))
+  if (typeof value === 'object' && value !== null) return asJson(withoutSecrets(value))
   return (value ?? null) as string | number | boolean | null
 }
 
 function oneLine(value: string | number | boolean | null): string {
-  return value === null ? '' : String(value).replaceAll(/[\t\n\r]+/g, ' ')
+  // A server of another version may leave a field out.
+  return inOneLine(String(value ?? ''))
 }

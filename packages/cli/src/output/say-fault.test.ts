@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '@fairlead/api/lean'
 import { expect, test, vi } from 'vitest'
-import { sayFault } from './say-fault.ts'
+import { sayFault, toldOf } from './say-fault.ts'
 
 test.each([true, false])('no control character of a server is told on stderr, as JSON: %s', (asJson) => {
   const said: string[] = []
@@ -14,4 +14,22 @@ test.each([true, false])('no control character of a server is told on stderr, as
   }
   expect(said.join('')).toContain('31mb')
   expect(said.join('')).not.toMatch(/[^\P{Cc}\n\t]/u)
+})
+
+test('what an answer of another version breaks is told as such, with what leads on', () => {
+  const answer = {} as { readonly goal: { readonly engine: string } }
+  let cause: unknown
+  try {
+    expect(answer.goal.engine).toBe('')
+  } catch (thrown) {
+    cause = thrown
+  }
+  expect(toldOf(cause)).toMatchObject({
+    exit: 'failed',
+    message: expect.stringContaining(
+      'The answer is not as it was expected, or this program has a fault: Cannot read',
+    ),
+    next: expect.stringContaining('fairlead doctor'),
+    code: 'internal_error',
+  })
 })

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from '@fairlead/api/lean'
 import { CommandFault } from './command-fault.ts'
 import { type Exit, exitCodes } from './exit-codes.ts'
-import { withoutOrders } from './without-orders.ts'
+import { asJson as jsonOf, withoutOrders } from './without-orders.ts'
 
 /** An error as it is told: what happened, what stands in the way, the next command. */
 export interface Told {
@@ -25,6 +25,7 @@ export function toldOf(cause: unknown): Told {
       ...{ obstacles, code, next: nextAfter(code) },
     }
   }
+  if (cause instanceof TypeError || cause instanceof RangeError) return toldBug(cause)
   const message = cause instanceof Error ? cause.message : String(cause)
   // Of the link to the operator's socket, which this file must not load.
   const isUnreached = cause instanceof Error && cause.name === 'ServerUnreachable'
@@ -34,6 +35,17 @@ export function toldOf(cause: unknown): Told {
     obstacles: [],
     next: undefined,
     code: undefined,
+  }
+}
+
+/** What Node says where a value is not what this program takes for granted: of an answer, or by a fault of its own. */
+function toldBug({ message }: Error): Told {
+  return {
+    exit: 'failed',
+    message: `The answer is not as it was expected, or this program has a fault: ${message}`,
+    obstacles: [],
+    next: 'look whether program and server are of one version: fairlead doctor; where it is: FAIRLEAD_DEBUG=1',
+    code: 'internal_error',
   }
 }
 
@@ -50,7 +62,7 @@ export function sayFault(
       error_code: code ?? told.exit,
       ...{ message, ...(obstacles.length > 0 && { obstacles }), exit_code },
     }
-    process.stderr.write(withoutOrders(`${JSON.stringify(error)}\n`))
+    process.stderr.write(`${jsonOf(error)}\n`)
     return exit_code
   }
   const lines = [

@@ -5,7 +5,7 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { type Exit, exitCodes } from '../../output/exit-codes.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { showTime } from '../../output/show-time.ts'
-import { withoutOrders } from '../../output/without-orders.ts'
+import { inOneLine } from '../../output/without-orders.ts'
 import { type RecordOptions, type RecordQuery, readChoice } from './describe-record.ts'
 
 /** The options of `logs`. */
@@ -96,16 +96,16 @@ function isChosen(record: LogEntry, { type, severity, originator, bdb_uid }: Rec
 
 function write({ terminal, answer }: Context, record: LogEntry): void {
   if (answer.form === 'json' || answer.form === 'jsonl') {
-    terminal.outPainted(withoutOrders(printValue(record, 'jsonl', answer)))
+    terminal.outPainted(printValue(record, 'jsonl', answer))
     return
   }
   const { recorded_at, type, severity, originator, bdb_uid, details } = record
   const facts = Object.entries(details).map(([name, value]) => `${name}=${value}`)
   const about = bdb_uid === undefined ? [] : [`bdb:${bdb_uid}`]
   const line = [...about, originator === '' ? 'fairlead' : originator, ...facts].join(' ')
-  const safe = withoutOrders(line.replaceAll(/[\t\n\r]+/g, ' '))
+  const safe = inOneLine(line)
   const time = showTime(Date.parse(recorded_at), terminal)
-  const what = withoutOrders(type)
+  const what = inOneLine(type)
   const painted = severity === 'WARNING' ? terminal.paint('warn', what) : what
   terminal.outPainted(`${time} ${painted} ${safe}\n`)
 }

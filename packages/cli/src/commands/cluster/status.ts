@@ -3,7 +3,7 @@ import { type Cell, drawTable, widthOf } from '../../output/draw-table.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import { showTime } from '../../output/show-time.ts'
-import { withoutOrders } from '../../output/without-orders.ts'
+import { inOneLine } from '../../output/without-orders.ts'
 import { readStatus, type Status, type StatusLine } from './read-status.ts'
 
 /** So many lines of each kind on a terminal: all of it is about ten. */
@@ -23,7 +23,7 @@ export async function showStatus(context: Context): Promise<void> {
       ...row.needs_you.map((one) => ['needs_you', one] as const),
       ...row.moves.map((one) => ['moves', one] as const),
     ])
-      terminal.out(`${[kind, line.name, line.state, line.why, line.next].map(oneLine).join('\t')}\n`)
+      terminal.out(`${[kind, line.name, line.state, line.why, line.next].map(inOneLine).join('\t')}\n`)
   } else draw(context, row)
 }
 
@@ -83,7 +83,7 @@ function cellsOf(
   const rows = shown.map((line, n): readonly Cell[] => [
     { text: n === 0 ? title : '', paint },
     ...[line.name, stateOf(line), line.why, paint === undefined ? '' : line.next].map((text) => ({
-      text: withoutOrders(oneLine(text)),
+      text: inOneLine(text),
     })),
   ])
   const rest = ['', `… and ${left} more`, '', '', 'fairlead status -o jsonl'].map((text) => ({ text }))
@@ -109,8 +109,4 @@ function sum(line: readonly Cell[]): number {
 
 function count(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/[\t\n\r]+/g, ' ')
 }

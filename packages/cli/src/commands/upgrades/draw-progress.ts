@@ -1,7 +1,7 @@
 import type { Action, ActionEvent } from '@fairlead/api'
 import type { Context } from '../../link/open-context.ts'
 import { openLiveBlock } from '../../output/live-block.ts'
-import { withoutOrders } from '../../output/without-orders.ts'
+import { inOneLine } from '../../output/without-orders.ts'
 import { describeHandover } from './describe-handover.ts'
 import { drawAction } from './draw-action.ts'
 import type { Progress } from './tell-progress.ts'
@@ -24,7 +24,7 @@ export function drawProgress(
       now = action
       const fact = factOf(event)
       if (fact !== undefined)
-        block.log(withoutOrders(`${terminal.glyphs.done} ${event.time.slice(11, 22)} ${name}: ${fact}`))
+        block.log(inOneLine(`${terminal.glyphs.done} ${event.time.slice(11, 22)} ${name}: ${fact}`))
       draw()
     },
     [Symbol.dispose]: () => {

@@ -1,5 +1,6 @@
 import type { Action, ActionEvent } from '@fairlead/api'
 import type { Context } from '../../link/open-context.ts'
+import { asJson, inOneLine } from '../../output/without-orders.ts'
 import { labelOf } from '../describe-action.ts'
 import { describeHandover } from './describe-handover.ts'
 import type { OnEvent } from './follow-action.ts'
@@ -14,8 +15,7 @@ const SILENCE_MS = 60_000
 /** For programs: each event as the API has it, one JSON a line, on stdout. */
 export function tellEvents({ terminal }: Pick<Context, 'terminal'>): Progress {
   return {
-    onEvent: (action, event) =>
-      terminal.out(`${JSON.stringify({ action_uid: action.action_uid, ...event })}\n`),
+    onEvent: (action, event) => terminal.out(`${asJson({ action_uid: action.action_uid, ...event })}\n`),
     [Symbol.dispose]: () => undefined,
   }
 }
@@ -28,7 +28,7 @@ export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string)
   let last = ''
   let now = ''
   const say = (time: string, text: string) => {
-    terminal.say(`${time.replace(/\.\d+Z$/, 'Z').slice(11)} ${name}: ${text}\n`)
+    terminal.say(`${inOneLine(`${time.replace(/\.\d+Z$/, 'Z').slice(11)} ${name}: ${text}`)}\n`)
     silence.refresh()
   }
   const silence = setInterval(() => {

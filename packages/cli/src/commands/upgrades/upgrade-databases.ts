@@ -6,6 +6,7 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { exitCodes } from '../../output/exit-codes.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { sayFault, toldOf } from '../../output/say-fault.ts'
+import { asJson } from '../../output/without-orders.ts'
 import { buildOf } from '../describe-database.ts'
 import { findDatabase } from '../find-database.ts'
 import { describePlan, type UpgradePlan } from './describe-plan.ts'
@@ -60,7 +61,7 @@ async function planOne(
   })
   if (plan === undefined) throw new CommandFault('failed', 'the server has no plan of an upgrade')
   if (answer.form === 'jsonl')
-    terminal.out(`${JSON.stringify({ type: 'plan', bdb_uid: database.uid, name: database.name, plan })}\n`)
+    terminal.out(`${asJson({ type: 'plan', bdb_uid: database.uid, name: database.name, plan })}\n`)
   return { database, plan }
 }
 
@@ -125,7 +126,7 @@ async function upgradeOne(
   const { wait } = options
   if (wait === false) {
     if (answer.form === 'jsonl')
-      terminal.out(`${JSON.stringify({ type: 'begun', bdb_uid: uid, action_uid: begun })}\n`)
+      terminal.out(`${asJson({ type: 'begun', bdb_uid: uid, action_uid: begun })}\n`)
     else if (answer.form === 'json')
       terminal.out(printValue({ bdb_uid: uid, action_uid: begun }, 'json', answer))
     else terminal.out(`${begun}\n`)

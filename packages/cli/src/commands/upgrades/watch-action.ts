@@ -6,6 +6,7 @@ import { type Exit, exitCodes } from '../../output/exit-codes.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import { showTime } from '../../output/show-time.ts'
+import { asJson, inOneLine } from '../../output/without-orders.ts'
 import { labelOf } from '../describe-action.ts'
 import { findAction } from '../find-action.ts'
 import { describeHandover } from './describe-handover.ts'
@@ -42,7 +43,7 @@ export async function watchOne(context: Context, word: string, options: WatchOpt
 
 /** The last line of `-o jsonl`. */
 export function resultLine({ action_uid, outcome, phase }: Action): string {
-  return `${JSON.stringify({ type: 'result', action_uid, outcome, phase })}\n`
+  return `${asJson({ type: 'result', action_uid, outcome, phase })}\n`
 }
 
 /** Follows it, and tells how it goes. Throws CommandFault where it is not waited for any longer: it goes on. */
@@ -125,7 +126,8 @@ export function describeEnd({ terminal }: Pick<Context, 'terminal'>, name: strin
     ...back,
     ...go,
   ]
-  return `${head.trim()}   action ${action.action_uid}\n${lines.map((line) => `  ${line}\n`).join('')}`
+  const safe = lines.map((line) => `  ${inOneLine(line)}\n`).join('')
+  return `${inOneLine(head.trim())}   action ${action.action_uid}\n${safe}`
 }
 
 /** Sets the exit code by how it ended. */
