@@ -1,4 +1,12 @@
-import { actionOutcomes, actionPhases, orderWords, shardDuties, stepWords, waitsOn } from '@fairlead/api'
+import {
+  actionKinds,
+  actionOutcomes,
+  actionPhases,
+  orderWords,
+  shardDuties,
+  stepWords,
+  waitsOn,
+} from '@fairlead/api'
 
 type Table = Readonly<Record<string, { readonly label: string; readonly meaning: string }>>
 
@@ -22,6 +30,7 @@ const head = [
 ]
 
 const words = [
+  ...section('Kinds', 'In `name`.', 'name', actionKinds),
   ...section('Phases', 'Exactly one at any time, in `phase`.', 'phase', actionPhases),
   ...section(
     'How it ended',

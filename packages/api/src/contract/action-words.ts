@@ -12,6 +12,30 @@ interface Words {
   readonly meaning: string
 }
 
+/** What an action is: its `name`, with the short code that metrics and the command line have for it. */
+export const actionKinds = {
+  SMCreateBDB: { kind: 'create', label: 'Creation', meaning: 'A database is created' },
+  SMUpgradeBDB: {
+    kind: 'upgrade',
+    label: 'Upgrade',
+    meaning:
+      'The shards of a database are replaced or restarted: for another build, for other modules, or as they are',
+  },
+  SMDeleteBDB: { kind: 'delete', label: 'Deletion', meaning: 'A database ends, with its data' },
+  SMUploadModule: {
+    kind: 'upload_module',
+    label: 'Upload of a module',
+    meaning: 'A package is checked, and comes into the catalogue',
+  },
+  SMDeleteModule: {
+    kind: 'delete_module',
+    label: 'Deletion of a module',
+    meaning: 'A module leaves the catalogue',
+  },
+} as const satisfies Readonly<Record<string, Words & { readonly kind: string }>>
+/** `name` of an action. */
+export type ActionKind = keyof typeof actionKinds
+
 /** Where an action is: exactly one of these, at any time. */
 export const actionPhases = {
   queued: {

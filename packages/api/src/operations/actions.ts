@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { ActionState } from '../contract/action-state.ts'
+import { type ActionKind, actionKinds } from '../contract/action-words.ts'
 import { HoldReasonOrNull } from '../contract/hold-reasons.ts'
 import { operation, StreamQuery } from '../contract/operation.ts'
 import { RollbackObstacleOrNull } from '../contract/rollback-obstacles.ts'
@@ -30,13 +31,8 @@ const PendingOps = Type.Record(Type.String(), PendingOp, {
 
 /** Identifies an action, in paths. */
 export const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
-const ActionName = Type.Enum([
-  'SMCreateBDB',
-  'SMUpgradeBDB',
-  'SMDeleteBDB',
-  'SMUploadModule',
-  'SMDeleteModule',
-])
+// The keys of the table of words.
+const ActionName = Type.Enum(Object.keys(actionKinds) as [ActionKind, ...ActionKind[]])
 const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
 const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
 const Progress = Type.Number({

@@ -1,23 +1,15 @@
 import type { Action } from '@fairlead/api'
-import { actionOutcomes, actionPhases } from '@fairlead/api/lean'
+import { actionKinds, actionOutcomes, actionPhases } from '@fairlead/api/lean'
 import type { Column } from '../output/print-answer.ts'
 import { showTime } from '../output/show-time.ts'
 import type { Style } from '../output/terminal.ts'
 import { writeStopOf } from './upgrades/describe-handover.ts'
 
-const kinds: Readonly<Record<Action['name'], string>> = {
-  SMCreateBDB: 'create',
-  SMUpgradeBDB: 'upgrade',
-  SMDeleteBDB: 'delete',
-  SMUploadModule: 'upload module',
-  SMDeleteModule: 'delete module',
-}
-
 /** What a list of actions shows of each; `names` has those of databases by uid. */
 export function actionColumns(names: ReadonlyMap<number, string>): readonly Column<Action>[] {
   return [
     { name: 'uid', value: ({ action_uid }) => action_uid },
-    { name: 'kind', value: ({ name }) => kinds[name] },
+    { name: 'kind', value: kindOf, shown: ({ name }) => wordOf(actionKinds, name) },
     { name: 'database', value: ({ bdb_uid, object_name }) => names.get(bdb_uid ?? 0) ?? object_name },
     { name: 'phase', value: ({ phase, outcome }) => outcome ?? phase, shown: labelOf, style: styleOf },
     {
@@ -60,7 +52,17 @@ export function actionDetails(name: string): readonly Column<Action>[] {
 
 /** The phase in words; of an action that has ended, its outcome. */
 export function labelOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): string {
-  return outcome === null ? actionPhases[phase].label : actionOutcomes[outcome].label
+  return outcome === null ? wordOf(actionPhases, phase) : wordOf(actionOutcomes, outcome)
+}
+
+function kindOf({ name }: Pick<Action, 'name'>): string {
+  const known: Readonly<Record<string, { readonly kind: string }>> = actionKinds
+  return known[name]?.kind ?? name
+}
+
+/** A code in words. A server of a later version may have more of them: those are shown as they are. */
+export function wordOf(words: Readonly<Record<string, { readonly label: string }>>, code: string): string {
+  return words[code]?.label ?? code
 }
 
 /** "1 -> 11, writes stood still 2.85 ms". */

@@ -1,4 +1,4 @@
-import { type Action, actionOutcomes, actionPhases } from '@fairlead/api'
+import { type Action, actionKinds, actionOutcomes, actionPhases } from '@fairlead/api'
 import { duration, plural } from './format.ts'
 
 /** The four hues, and none: in motion, proved, awaited, broken. */
@@ -70,17 +70,9 @@ export function runsOf(runs: { readonly engine: string; readonly engine_version:
   return runs === null ? '' : `${runs.engine} ${runs.engine_version}`
 }
 
-const kinds: Readonly<Record<Action['name'], string>> = {
-  SMCreateBDB: 'Creation',
-  SMUpgradeBDB: 'Upgrade',
-  SMDeleteBDB: 'Deletion',
-  SMUploadModule: 'Upload of a module',
-  SMDeleteModule: 'Deletion of a module',
-}
-
 /** What an action does, as "redis 7.0.15 → valkey 9.1.2" or "Creation". */
 export function whatItDoes({ name, from, goal }: Pick<Action, 'name' | 'from' | 'goal'>): string {
-  if (name !== 'SMUpgradeBDB' || from === null || goal === null) return kinds[name]
+  if (name !== 'SMUpgradeBDB' || from === null || goal === null) return actionKinds[name].label
   const [before, after] = [runsOf(from), runsOf(goal)]
   return before === after ? `${after}, new processes` : `${before} → ${after}`
 }

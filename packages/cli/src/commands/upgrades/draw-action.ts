@@ -3,8 +3,8 @@ import { stepWords } from '@fairlead/api/lean'
 import type { Line } from '../../output/live-block.ts'
 import { showBytes, showSeconds } from '../../output/show-quantity.ts'
 import type { Style, Terminal } from '../../output/terminal.ts'
-import { withoutOrders } from '../../output/without-orders.ts'
-import { labelOf } from '../describe-action.ts'
+import { inOneLine } from '../../output/without-orders.ts'
+import { labelOf, wordOf } from '../describe-action.ts'
 
 /** How a view is drawn. */
 export interface View {
@@ -60,7 +60,7 @@ function drawLane(lane: ActionLane, view: View): Line {
   const { state, waiting, sync, group, handed_over } = lane
   const step =
     lane.steps.find((each) => each.state === 'running') ?? lane.steps.find((each) => each.state === 'planned')
-  const label = step === undefined ? '' : `${stepWords[step.op_name].label} ${step.shard ?? ''}`.trimEnd()
+  const label = step === undefined ? '' : `${wordOf(stepWords, step.op_name)} ${step.shard ?? ''}`.trimEnd()
   const signs = { done: glyphs.done, stuck: glyphs.stuck, running: glyphs.work, waiting: glyphs.idle }
   const what =
     sync !== null ? syncOf(sync) : waiting !== null ? waiting.why : state === 'done' ? 'done' : label
@@ -101,7 +101,7 @@ function drawWait({ waiting, window_ends, phase, rollback_eligible }: Action, vi
 
 function line({ terminal }: View, style: Style | undefined, text: string): Line {
   const paint = style && ((plain: string) => terminal.paint(style, plain, 'err'))
-  return { text: withoutOrders(text).replaceAll('\n', ' '), paint }
+  return { text: inOneLine(text), paint }
 }
 
 /** "0:06", "1:02:03". */
