@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commandLine } from '../../proof/run-command-line.ts'
 
+const uid = '123e4567-e89b-12d3-a456-426614174000'
 let answer: RequestListener
 const asked: string[] = []
 /** Something that is no Fairlead, or one that others have taken over. */
@@ -74,6 +75,21 @@ test('what is not answered in the time that was given is told after that time, o
     code: 2,
     stderr: expect.stringContaining('--timeout: 30d is too long; at most 24d'),
   })
+})
+
+test('what is no stream is told once, and not followed again and again', async () => {
+  const action = { action_uid: uid, lanes: [], phase: 'preparing', outcome: null, bdb_uid: null }
+  const page: RequestListener = (request, response) =>
+    request.url?.includes('/events') === true
+      ? response.setHeader('content-type', 'text/html').end('<html>')
+      : response.end(JSON.stringify(action))
+  const watched = await run(['actions', 'watch', uid], page)
+  expect(watched).toMatchObject({
+    code: 7,
+    stdout: '',
+    stderr: expect.stringContaining('it answers 200 and text/html where a stream was asked for'),
+  })
+  expect(asked.filter((each) => each.includes('/events'))).toHaveLength(1)
 })
 
 test('nothing of a server is an order to the terminal or to Node', async () => {

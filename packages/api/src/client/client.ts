@@ -185,8 +185,12 @@ function fillPath(path: string, { params = {}, query = {} }: Parts): string {
   return search === '' ? filled : `${filled}?${search}`
 }
 
+/** An error is short: of what does not end, the beginning is enough. */
 async function textOf(chunks: Chunks): Promise<string> {
   let text = ''
-  for await (const chunk of chunks) text += chunk
+  for await (const chunk of chunks) {
+    text += chunk
+    if (text.length > 1 << 16) break
+  }
   return text
 }

@@ -78,3 +78,16 @@ test('it ends when the server refuses, when the first connection fails, and when
   stop.abort(new Error('enough'))
   await expect(stopped).rejects.toThrow('enough')
 })
+
+test.each(['', '\n'])(
+  'an event that goes on without an end is given up: its lines end in %j',
+  async (lineEnd) => {
+    let sent = 0
+    async function* endless() {
+      for (const many = `data: ${'x'.repeat(600)}${lineEnd}`.repeat(1_000); sent < 1_000; sent += 1)
+        yield many
+    }
+    await expect(collect(readEvents(endless()))).rejects.toThrow('an event of the stream is longer than')
+    expect(sent).toBeLessThan(100)
+  },
+)

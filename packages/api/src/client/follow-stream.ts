@@ -3,6 +3,8 @@ import type { Chunks } from './stream-transport.ts'
 
 /** How long a stream that broke off is tried to be resumed: a restart of the server takes seconds. */
 const RESUME_WITHIN_MS = 120_000
+/** An event has at most so many characters: without an end it would fill the memory. Those of 512 groups are a hundredth of it. */
+const MOST_OF_EVENT = 16 << 20
 /** Between two tries: this, then twice as long each time. */
 const FIRST_PAUSE_MS = 250
 const LAST_PAUSE_MS = 5_000
@@ -45,13 +47,17 @@ interface SentEvent {
 export async function* readEvents(chunks: Chunks): AsyncGenerator<SentEvent, void, undefined> {
   let type = ''
   let data: string[] = []
+  let size = 0
   for await (const line of readLines(chunks)) {
     if (line === '') {
       if (data.length > 0) yield { type: type === '' ? 'message' : type, data: data.join('\n') }
       type = ''
       data = []
+      size = 0
       continue
     }
+    size += line.length
+    refuseEndless(size)
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
     if (field === 'event') type = value
     if (field === 'data') data.push(value)
@@ -67,8 +73,14 @@ async function* readLines(chunks: Chunks): AsyncGenerator<string, void, undefine
     const open = text.endsWith('\r') ? '\r' : ''
     const lines = text.slice(0, text.length - open.length).split(/\r\n|\n|\r/)
     rest = `${lines.pop() ?? ''}${open}`
+    refuseEndless(rest.length)
     yield* lines
   }
+}
+
+function refuseEndless(size: number): void {
+  if (size > MOST_OF_EVENT)
+    throw new Error(`an event of the stream is longer than ${MOST_OF_EVENT} characters`)
 }
 
 async function connectAgain(

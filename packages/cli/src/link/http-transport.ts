@@ -40,15 +40,30 @@ async function send(
   await Promise.race([pipeline(body, sent).catch(() => undefined), answered])
 }
 
+/** The head of an answer that may be a stream. */
+export interface StreamAnswer {
+  readonly status: number
+  readonly chunks: AsyncIterable<string>
+  /** Its media type. */
+  readonly type: string
+}
+
 /** Follows streams at one place. */
-export function httpStreamTransport(place: Place): StreamTransport {
+export function httpStreamTransport(
+  place: Place,
+): (...asked: Parameters<StreamTransport>) => Promise<StreamAnswer> {
   return async ({ path, headers, signal }) => {
     const sent = await beginRequest(place, { method: 'GET', path, headers, ...(signal && { signal }) })
     sent.setTimeout(IDLE_MS, () => sent.destroy(new Error(`nothing was heard for ${IDLE_MS} ms`)))
     sent.end()
     const response = await headOf(sent)
     response.setEncoding('utf8')
-    return { status: response.statusCode ?? 0, chunks: response as AsyncIterable<string> } // by its encoding
+    const { 'content-type': type = '' } = response.headers
+    return {
+      status: response.statusCode ?? 0,
+      chunks: response as AsyncIterable<string>, // by its encoding
+      type,
+    }
   }
 }
 

@@ -12,7 +12,7 @@ import type { ProfileFiles } from '../profiles/profile-files.ts'
 import { type HoldToken, holdProfileToken } from './hold-token.ts'
 import type { Place } from './http-exchange.ts'
 import { httpStreamTransport, httpTransport } from './http-transport.ts'
-import { refuseElsewhere, refuseForeign } from './refuse-foreign.ts'
+import { refuseElsewhere, refuseForeign, refuseNoStream } from './refuse-foreign.ts'
 import { tellUnreached } from './tell-unreached.ts'
 import { tryAgain } from './try-again.ts'
 
@@ -113,7 +113,7 @@ export function clientOf(
   const stream: StreamTransport = async (request) => {
     const headers = await withToken(request.headers)
     try {
-      const answered = await streams({ ...request, headers })
+      const answered = refuseNoStream(await streams({ ...request, headers }), place.url)
       awaySinceMs = undefined
       return answered
     } catch (cause) {

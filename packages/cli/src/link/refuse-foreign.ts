@@ -1,8 +1,9 @@
 import type { Answered } from '@fairlead/api/lean'
 import { CommandFault } from '../output/command-fault.ts'
+import type { StreamAnswer } from './http-transport.ts'
 
 /** Throws CommandFault for an answer that sends elsewhere: nothing of this user goes to another place than the one that was named. */
-export function refuseElsewhere(answered: Answered, url: string): Answered {
+export function refuseElsewhere<T extends Pick<Answered, 'status'>>(answered: T, url: string): T {
   const { status } = answered
   if (status >= 300 && status < 400) throw foreign(url, `it answers ${status}, which sends elsewhere`)
   return answered
@@ -15,6 +16,14 @@ export function refuseForeign(answered: Answered, url: string): Answered {
     const [line = ''] = text.trim().split('\n')
     throw foreign(url, `it answers ${status}: ${line.slice(0, 100)}`)
   }
+  return answered
+}
+
+/** The same for a stream, of which only the head is known: followed, a page would be asked for again without end. */
+export function refuseNoStream(answered: StreamAnswer, url: string): StreamAnswer {
+  const { status, type } = refuseElsewhere(answered, url)
+  if (status < 400 && (status !== 200 || !type.startsWith('text/event-stream')))
+    throw foreign(url, `it answers ${status} and ${type || 'nothing'} where a stream was asked for`)
   return answered
 }
 

@@ -5,10 +5,12 @@ import { CommandFault } from '../output/command-fault.ts'
 export function tellUnreached(cause: unknown, url: string): Error {
   if (cause instanceof CommandFault || cause instanceof ApiError) return cause
   const {
-    code = '',
     message = String(cause),
     name = '',
-  } = cause as Partial<Error> & { readonly code?: string }
+    ...more
+  } = cause as Partial<Error> & { readonly code?: unknown }
+  // Node's own are texts; those of aborted requests are numbers.
+  const code = typeof more.code === 'string' ? more.code : ''
   if (/^(CERT_|DEPTH_|SELF_|UNABLE_TO|ERR_TLS_CERT|HOSTNAME)/.test(code))
     return new CommandFault('usage', `the certificate of ${url} is not to be trusted: ${message}`, {
       ...{ code, cause },

@@ -105,12 +105,16 @@ function applyEvent(action: Action, event: ActionEvent): Action {
   return { ...action, certificates: [...others, certificate] }
 }
 
+/** A list with a place far beyond its end is a hole that takes minutes to look through. */
+const MOST_STEPS = 10_000
+
 function applyLanes(lanes: readonly ActionLane[], patches: readonly LanePatch[]): ActionLane[] {
   const changed = new Map(lanes.map((lane) => [lane.group, lane]))
   for (const { steps, steps_count, ...patch } of patches) {
     const before = changed.get(patch.group) ?? newLane(patch.group)
     const list = [...before.steps]
-    for (const [place, step] of Object.entries(steps ?? {})) list[Number(place)] = step
+    for (const [place, step] of Object.entries(steps ?? {}))
+      if (Number(place) < MOST_STEPS) list[Number(place)] = step
     changed.set(patch.group, { ...before, ...patch, steps: list.slice(0, steps_count ?? list.length) })
   }
   return [...changed.values()].toSorted((a, b) => a.group - b.group)
