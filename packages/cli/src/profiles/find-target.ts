@@ -1,5 +1,5 @@
 import { CommandFault } from '../output/command-fault.ts'
-import type { Config, Login, Profile, ProfileFiles } from './profile-files.ts'
+import { type Config, isToken, type Login, type Profile, type ProfileFiles } from './profile-files.ts'
 
 /** What the command line says about the server. */
 export interface TargetFlags {
@@ -90,7 +90,10 @@ export function normalServer(text: string): string {
 function tokenFor(server: string | undefined, env: NodeJS.ProcessEnv): Found<string> | undefined {
   const { FAIRLEAD_SERVER: own } = env
   if (own && server !== undefined && normalServer(own) !== server) return undefined
-  return first(undefined, env['FAIRLEAD_TOKEN'], undefined)
+  const found = first(undefined, env['FAIRLEAD_TOKEN'], undefined)
+  if (found !== undefined && !isToken(found.value))
+    throw new CommandFault('usage', 'FAIRLEAD_TOKEN has spaces, line ends or other signs that no token has')
+  return found
 }
 
 function withoutAuthority({ ca: _, ...settings }: Profile): Profile {

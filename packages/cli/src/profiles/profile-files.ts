@@ -45,8 +45,8 @@ export function openProfileFiles(env: NodeJS.ProcessEnv): ProfileFiles {
   const folder = folderOf(env)
   const config = join(folder, 'config.json')
   const credentials = join(folder, 'credentials.json')
-  const readLogins = () => parse<Readonly<Record<string, Login>>>(credentials, { isSecret: true }) ?? {}
-  const readConfig = () => parse<Config>(config) ?? {}
+  const readLogins = () => readLoginsOf(credentials, parse(credentials, { isSecret: true }) ?? {})
+  const readConfig = () => readConfigOf(config, parse(config) ?? {})
   return {
     folder,
     readConfig,
@@ -72,17 +72,60 @@ function folderOf({
 
 const print = (value: object) => `${JSON.stringify(value, null, 2)}\n`
 
-/** The files are this program's own, and what people write in them is looked at where it is used. */
-function parse<T extends object>(file: string, options?: { readonly isSecret: boolean }): T | undefined {
+type Fields = Readonly<Record<string, unknown>>
+
+/** People write in it: what is not of its kind is named. `protected` counts whatever it is. */
+function readConfigOf(file: string, value: Fields): Config {
+  const { current, profiles = {} } = value
+  if (current !== undefined && typeof current !== 'string') throw damaged(file, 'current is not a text')
+  if (!isFields(profiles)) throw damaged(file, 'profiles is not an object')
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isFields(profile)) throw damaged(file, `profiles.${name} is not an object`)
+    for (const key of ['server', 'ca', 'username', 'output'])
+      if (profile[key] !== undefined && typeof profile[key] !== 'string')
+        throw damaged(file, `profiles.${name}.${key} is not a text`)
+  }
+  return { ...value, ...(value['profiles'] !== undefined && { profiles: ownOnly(profiles) }) } as Config // it was looked at
+}
+
+function readLoginsOf(file: string, value: Fields): Readonly<Record<string, Login>> {
+  for (const [name, login] of Object.entries(value)) {
+    const { server, username, token, issuedMs, endsMs } = isFields(login) ? login : {}
+    const texts = [server, username, token].every((one) => typeof one === 'string')
+    const times = [issuedMs, endsMs].every((one) => typeof one === 'number')
+    if (!texts || !times || !isToken(String(token))) throw damaged(file, `${name} is no token`)
+  }
+  return ownOnly(value) as Readonly<Record<string, Login>> // it was looked at
+}
+
+/** What can be sent as a token in the head of a request. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text)
+}
+
+/** Any name is good for a profile, also that of something that every object has. */
+function ownOnly(value: Fields): Fields {
+  return Object.assign(Object.create(null) as Fields, value)
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parse(file: string, options?: { readonly isSecret: boolean }): Fields | undefined {
   const text = readPrivate(file, options)
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T
+    if (isFields(value)) return value
   } catch {
     // It is said below.
   }
-  throw new CommandFault('usage', `${file} is not a JSON object`, {
+  throw damaged(file, 'it is not a JSON object')
+}
+
+function damaged(file: string, why: string): CommandFault {
+  return new CommandFault('usage', `${file} is damaged: ${why}`, {
     next: 'mend it, or take it away and sign in again',
   })
 }
