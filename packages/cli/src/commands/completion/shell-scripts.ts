@@ -29,7 +29,7 @@ _fairlead() {
   local -a found
   for line in "${'$'}{(@f)$("$words[1]" __complete "${'$'}{(@)words[2,CURRENT-1]}" ":$words[CURRENT]" 2>/dev/null)}"; do
     [[ -n $line ]] || continue
-    found+=("${'$'}{${'$'}{line%%$'\t'*}//:/\\:}:${'$'}{line#*$'\t'}")
+    found+=("${'$'}{${'$'}{${'$'}{line%%$'\t'*}//\\/\\\\}//:/\\:}:${'$'}{line#*$'\t'}")
   done
   if (( ${'$'}{#found} )); then _describe fairlead found; else _files; fi
 }
