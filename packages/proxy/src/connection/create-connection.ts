@@ -43,5 +43,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     era: owner.era,
     prepared: null,
     takingBack: false,
+    takesLast: false,
+    lateBytes: 0,
   }
 }

@@ -2,6 +2,7 @@ import type { Connection } from './connection.ts'
 import { dropPart } from './keep-part.ts'
 import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
+import { forgetLate } from './steer-client.ts'
 
 /** Ends it after the client has got everything, with a last error if there is one. `why`: for the log; '' if the client itself ended the connection. */
 export function endConnection(connection: Connection, error?: string, why = error): void {
@@ -35,7 +36,9 @@ function close(connection: Connection, why = ''): void {
   dropPart(connection)
   countKept(connection)
   countSubscribed(connection)
+  forgetLate(connection)
   link?.onOwnAnswered?.('the connection was closed')
+  link?.onWhole?.()
   link?.socket.destroy()
   connection.prepared?.link.socket.destroy()
   connection.prepared?.leave()

@@ -51,6 +51,8 @@ export interface Link {
   earlyBytes: number
   /** Called when no request of the proxy itself (replay, probes) is under way any more, or with the error. */
   onOwnAnswered: ((trouble?: string) => void) | null
+  /** Not null: called at the end of the message that is being read, and nothing behind it is delivered before. */
+  onWhole: (() => void) | null
 }
 
 /** A request whose reply is looked into. */
@@ -107,6 +109,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
     early: null,
     earlyBytes: 0,
     onOwnAnswered: null,
+    onWhole: null,
   }
 }
 

@@ -7,6 +7,14 @@ import { hasManyPendingReplies } from './noted.ts'
 /** How much a client may send ahead while nothing can be forwarded; beyond this its socket is not read. */
 const LARGEST_STASH_BYTES = 64 * 1024
 
+/** The most bytes of last messages that are kept for one client that does not read: as much as engines keep for a subscriber by default. */
+export const LARGEST_LATE_BYTES = 32 * 1024 * 1024
+/** The same for all clients of a thread, whichever endpoint they belong to. */
+const MOST_LATE_BYTES = 128 * 1024 * 1024
+/** Each client may always have this much, even if the thread's limit is reached. */
+const SMALL_LATE_BYTES = 64 * 1024
+const late = { bytes: 0 }
+
 /** Keeps bytes of a client until they may be forwarded; the client is not read while there are too many. */
 export function stash(connection: Connection, bytes: Buffer): void {
   if (bytes.length === 0) return
@@ -25,10 +33,13 @@ export function steerClient(connection: Connection): void {
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** Reads from the engine as long as the client reads its replies. */
-export function steerLink({ client, link }: Connection): void {
+/** Reads from the engine as long as the client reads its replies, and the last messages of an engine also if the client does not. */
+export function steerLink(connection: Connection): void {
+  const { client, link } = connection
+  if (!client.writableNeedDrain) forgetLate(connection)
   if (link === null) return
-  const isFull = client.writableNeedDrain || (link.unread?.length ?? 0) > MOST_ASIDE_BYTES
+  const isUnread = client.writableNeedDrain && !mayReadOn(connection)
+  const isFull = isUnread || (link.unread?.length ?? 0) > MOST_ASIDE_BYTES
   if (isFull !== link.socket.isPaused()) isFull ? link.socket.pause() : link.socket.resume()
 }
 
@@ -37,5 +48,27 @@ export function sendToClient(connection: Connection, link: Link | null, bytes: B
   if (bytes.length === 0) return
   if (link?.early) {
     if (mayKeepEarly(link, bytes.length)) link.early.push(bytes)
-  } else if (!connection.client.write(bytes)) link?.socket.pause()
+  } else if (!connection.client.write(bytes)) {
+    countLate(connection, bytes.length)
+    if (!mayReadOn(connection)) link?.socket.pause()
+  }
+}
+
+/** Counts bytes that were passed on to a client that does not read, while the last messages of its former engine are taken. */
+function countLate(connection: Connection, bytes: number): void {
+  if (!connection.takesLast) return
+  connection.lateBytes += bytes
+  late.bytes += bytes
+}
+
+/** Whether the engine is read on although the client does not read. */
+export function mayReadOn({ takesLast, lateBytes }: Connection): boolean {
+  if (!takesLast) return false
+  return lateBytes <= SMALL_LATE_BYTES || (lateBytes <= LARGEST_LATE_BYTES && late.bytes <= MOST_LATE_BYTES)
+}
+
+/** The client has read what was passed on, or is gone. */
+export function forgetLate(connection: Connection): void {
+  late.bytes -= connection.lateBytes
+  connection.lateBytes = 0
 }

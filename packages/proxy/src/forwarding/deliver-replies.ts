@@ -66,9 +66,9 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
       from = end
     }
     done += REPLY_COSTS
-    if (done > COSTS_OF_A_LOOK) {
+    if (done > COSTS_OF_A_LOOK || link.onWhole !== null) {
       done = 0
-      if (isTurnOver()) chunk = bytes.subarray(0, at)
+      if (link.onWhole !== null || isTurnOver()) chunk = bytes.subarray(0, at)
     }
   }
   if (replies.error !== undefined) {
@@ -133,6 +133,7 @@ function markingOf({ state }: Connection, link: Link): ExecMarking | null {
 
 function afterReplies(connection: Connection, link: Link, bytes: number): void {
   noteReplies(connection, link, bytes)
+  if (isBetweenReplies(link.replies)) link.onWhole?.()
   if (connection.link === link) {
     steerLink(connection)
     if (connection.client.isPaused()) steerClient(connection)

@@ -2,7 +2,7 @@ import { encodeCommand } from '@fairlead/engine'
 import { afterEach, expect, test, vi } from 'vitest'
 import { builds, dial, makePair, newest, until } from '../../test/stage.ts'
 import { stopClock } from '../../test/stop-clock.ts'
-import { LAST_MESSAGES_MS } from '../handover/move-connection.ts'
+import { LAST_MESSAGES_MS } from '../handover/take-last-messages.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -17,8 +17,9 @@ export function takeEnd(connection: Connection, link: Link): void {
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
   // While the proxy's own question about the login is under way, no later request is forwarded: the next engine is asked again.
-  // In the middle of a request the connection must end: another engine would execute the rest of it as requests.
-  const isCut = isTied(connection) || link.parts.length > 0
+  // In the middle of a request the connection must end: another engine would execute the rest of it as requests. So must it in the middle
+  // of a message: its client would take what the next engine says for the rest.
+  const isCut = isTied(connection) || !isBetweenReplies(link.replies)
   const isAsked = link.sent - link.answered > (link.proving ? 1 : 0)
   const isQuiet = wasReady && connection.mode !== 'serving' && !isAsked && !isCut
   if (!isQuiet) {

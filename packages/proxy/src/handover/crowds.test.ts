@@ -13,7 +13,7 @@ import {
 import { stopClock } from '../../test/stop-clock.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
 import { createAdmission } from '../listen/admission.ts'
-import { LAST_MESSAGES_MS } from './move-connection.ts'
+import { LAST_MESSAGES_MS } from './take-last-messages.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

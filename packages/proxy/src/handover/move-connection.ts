@@ -6,19 +6,17 @@ import { takePart } from '../connection/keep-part.ts'
 import type { Link } from '../connection/link.ts'
 import { noted, takeDown } from '../connection/noted.ts'
 import { probe, restoreSilence } from '../connection/send-own.ts'
-import { isSilentlyOpen, leaveSilently } from '../connection/silent-transactions.ts'
+import { isSilentlyOpen } from '../connection/silent-transactions.ts'
 import { steerClient, steerLink } from '../connection/steer-client.ts'
 import { isAnswered, isOnlyBlocked, isPartlySent } from '../connection/under-way.ts'
 import { endIfDone, forwardStash, isDrained } from '../forwarding/forward-requests.ts'
 import { encodeWithTimeLeft } from '../remembered/commands.ts'
-import { isSubscribed } from '../remembered/connection-state.ts'
-import { adopt, completeLink, openLink, ownAnswered, type Target } from './open-link.ts'
+import { adopt, completeLink, openLink, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
+import { endLastMessage, takeLastMessages } from './take-last-messages.ts'
 
 /** How long a demoted engine may take to end blocking commands. It usually does so at once. */
 const GIVE_UP_MS = 300
-/** The wait for messages on their way to a subscriber; a client that does not read gets them later, from the kernel. */
-export const LAST_MESSAGES_MS = 1_000
 
 /** Stops forwarding where the next request begins. */
 export function holdConnection(connection: Connection): void {
@@ -67,6 +65,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
     // No message is published meanwhile: the old engine's last messages come before all messages of the new one.
     const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
+    await endLastMessage(connection)
     if (isClosed(connection)) return void link.socket.destroy()
     readAnew(connection)
     adopt(connection, link)
@@ -124,18 +123,6 @@ async function letGoOfBlocked(connection: Connection): Promise<void> {
 
 async function soon(check: () => boolean, withinMs: number): Promise<void> {
   for (const until = performance.now() + withinMs; !check() && performance.now() < until; ) await delay(2)
-}
-
-/** A subscriber may have messages on their way from the old engine: they come before those of the new one. */
-async function takeLastMessages(connection: Connection): Promise<void> {
-  const { link, state } = connection
-  if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.again !== null) return
-  try {
-    leaveSilently(connection, link)
-    await ownAnswered(link, LAST_MESSAGES_MS, () => probe(connection, link))
-  } catch {
-    // The old engine is gone, or the client does not read: it will not get the messages that it has not got yet.
-  }
 }
 
 /** Sends an ended blocking command again, with the rest of its timeout. */

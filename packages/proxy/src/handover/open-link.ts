@@ -99,6 +99,8 @@ export function adopt(connection: Connection, link: Link): void {
   connection.link = link
   connection.login.after = 0
   connection.via = link.via
+  // Messages that it sends from now on would come after those of the new engine, which sends them too.
+  if (old !== null) old.unread = null
   old?.socket.destroy()
   const early = link.early ?? []
   link.early = null

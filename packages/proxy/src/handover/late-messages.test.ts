@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { dial, freePort, makeEndpointSpec, makePair, newest, startEngine, until } from '../../test/stage.ts'
+import { LARGEST_LATE_BYTES } from '../connection/steer-client.ts'
+import { openEndpoint } from '../endpoint/endpoint.ts'
+
+const host = '127.0.0.1'
+const BYTES = 1_000_000
+const HEAD = `*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$${BYTES}\r\n`
+/** More than the kernel takes between an engine and a client, so the client has a part of a message. */
+const MORE_THAN_KERNEL = 24
+/** More than an endpoint keeps beside that. */
+const TOO_MANY = MORE_THAN_KERNEL + 2 * (LARGEST_LATE_BYTES / BYTES)
+
+/** A subscriber that does not read; its engines keep everything for it. */
+async function startSlowSubscriber(count: number) {
+  await using stack = new AsyncDisposableStack()
+  const pair = stack.use(await makePair())
+  for (const engine of [pair.a, pair.b])
+    await engine.admin('CONFIG SET client-output-buffer-limit "pubsub 0 0 0"')
+  const subscriber = stack.use(await dial(pair.port))
+  await subscriber.ask('SUBSCRIBE c', '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n')
+  subscriber.socket.pause()
+  const publisher = stack.use(await dial(pair.port))
+  let last = 0
+  const publish = async () => {
+    last += 1
+    const message = `*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$${BYTES}\r\n${String(last).padEnd(BYTES, '.')}\r\n`
+    publisher.send(message)
+    // How many connections have heard it: the engine may not have noticed yet that one is closed.
+    await until(() => publisher.text().endsWith('\r\n'))
+    await publisher.gets(publisher.text())
+  }
+  while (last < count) await publish()
+  const owned = stack.move()
+  return {
+    pair,
+    subscriber,
+    publish,
+    /** The numbers of the messages that it has got whole, and the length of what does not belong to one. */
+    heard() {
+      const [before, ...parts] = subscriber.text().split(HEAD)
+      const whole = parts.filter((part) => part.length === BYTES + 2)
+      const rest = parts.filter((part) => part.length !== BYTES + 2)
+      return { numbers: whole.map((part) => Number.parseInt(part, 10)), strange: before, rest }
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function upTo(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => n + 1)
+}
+
+test('a subscriber that does not read while its role moves gets all messages later, whole and in order', async () => {
+  await using slow = await startSlowSubscriber(MORE_THAN_KERNEL)
+  await slow.pair.handOver()
+  await slow.publish()
+  slow.subscriber.socket.resume()
+  const all = upTo(MORE_THAN_KERNEL + 1)
+  await until(
+    () => slow.subscriber.ended() || slow.subscriber.text().length >= all.length * (HEAD.length + BYTES + 2),
+  )
+  expect(slow.heard()).toEqual({ numbers: all, strange: '', rest: [] })
+})
+
+test('a subscriber with more messages than an endpoint keeps is closed when its role moves, before it would miss one', async () => {
+  await using slow = await startSlowSubscriber(TOO_MANY)
+  await slow.pair.handOver()
+  await slow.publish()
+  slow.subscriber.socket.resume()
+  await until(slow.subscriber.ended)
+  const { numbers, strange, rest } = slow.heard()
+  expect(numbers).toEqual(upTo(numbers.length))
+  expect(strange).toBe('')
+  // The message that is cut off by the end of the connection.
+  expect(rest.length).toBeLessThan(2)
+})
+
+test('a subscriber that has a part of a message is closed when its engine never sends the rest', async () => {
+  await using slow = await startSlowSubscriber(MORE_THAN_KERNEL)
+  const { pair } = slow
+  await pair.endpoint.hold({ deadlineMs: 60_000 })
+  await pair.moveRole()
+  pair.a.process.kill('SIGKILL')
+  await pair.endpoint.switchTo({ host, port: pair.b.port })
+  await slow.publish()
+  slow.subscriber.socket.resume()
+  await until(slow.subscriber.ended)
+  expect(slow.heard().numbers).toEqual(upTo(slow.heard().numbers.length))
+})
+
+/** In front of an engine: passes everything on, and says what the test wants. */
+async function startRelay(port: number) {
+  const clients: Socket[] = []
+  const server = createServer((client) => {
+    const engine = connect({ host, port })
+    for (const [socket, other] of [
+      [client, engine],
+      [engine, client],
+    ] as const)
+      socket
+        .on('data', (bytes) => other.write(bytes))
+        .on('close', () => other.destroy())
+        .on('error', () => undefined)
+    clients.push(client)
+  })
+  server.listen(0, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as { port: number }).port,
+    say(text: string) {
+      for (const client of clients) client.write(text)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+test('a client that tracks keys gets the rest of an invalidation of its former engine before anything of the next', async () => {
+  await using engine = await startEngine(newest)
+  await using next = await startEngine(newest)
+  await using relay = await startRelay(engine.port)
+  const port = await freePort()
+  await using endpoint = await openEndpoint(makeEndpointSpec(port, relay.port))
+  await using client = await dial(port)
+  client.send('HELLO 3\r\nCLIENT TRACKING ON\r\nECHO there\r\n')
+  await until(() => client.text().endsWith('there\r\n'))
+  await client.gets(client.text())
+  const begin = '>2\r\n$10\r\ninvalidate\r\n*1\r\n$3\r\nk'
+  relay.say(begin)
+  await client.gets(begin)
+  await endpoint.hold({ deadlineMs: 60_000 })
+  client.send('ECHO after\r\n')
+  const switching = endpoint.switchTo({ host, port: next.port })
+  await until(async () => (await next.admin('CLIENT LIST')).includes('cmd=client|tracking'))
+  relay.say('ey\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nj\r\n')
+  await switching
+  await client.gets('ey\r\n>2\r\n$10\r\ninvalidate\r\n_\r\n$5\r\nafter\r\n')
+})
