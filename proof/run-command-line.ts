@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { until } from './until.ts'
@@ -18,7 +19,7 @@ export interface CommandLine {
   /** Off a terminal, while it runs. */
   start(args: readonly string[]): ChildProcess
   /** On a terminal of so many columns and rows. */
-  onTerminal(args: readonly string[], size?: { readonly columns: number; readonly rows: number }): Session
+  onTerminal(args: readonly string[], size?: Size): Session
 }
 
 /** A command on a terminal. */
@@ -27,8 +28,19 @@ export interface Session {
   readonly shown: () => string
   /** Types, when this can be read on the terminal. */
   type(after: string, keys: string): Promise<void>
+  /** As a person who pulls at the window. */
+  resize(size: Size): Promise<void>
+  /** To the command itself, not to the terminal. */
+  signal(signal: NodeJS.Signals): Promise<void>
+  /** As Ctrl-Z and `fg` of a shell. */
+  stopAndGoOn(): Promise<void>
   /** Its exit code. */
   readonly ended: Promise<number | null>
+}
+
+interface Size {
+  readonly columns: number
+  readonly rows: number
 }
 
 const root = join(import.meta.dirname, '..')
@@ -60,22 +72,41 @@ export function commandLine(env: Readonly<Record<string, string>>): CommandLine 
     },
     onTerminal: (args, size = { columns: 80, rows: 24 }) => {
       const command = [...program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-      const sized = `stty cols ${size.columns} rows ${size.rows}; exec ${command}`
+      // What it is, and where, is told first: the shell becomes the command.
+      const sized = `stty cols ${size.columns} rows ${size.rows}; echo "$$ $(tty)"; exec ${command}`
       return sessionOf(spawn('script', ['-qefc', sized, '/dev/null'], { env: all }))
     },
   }
 }
 
 function sessionOf(child: ReturnType<CommandLine['start']>): Session {
-  let shown = ''
+  let told = ''
   child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
-    shown += piece
+    told += piece
   })
+  const head = /^(\d+) (\S+)\r?\n/
+  const shown = () => told.replace(head, '')
+  const place = () => until('the terminal has begun', () => head.exec(told))
   return {
-    shown: () => shown,
+    shown,
     async type(after, keys) {
-      await until(`the terminal shows ${after}`, async () => shown.includes(after))
+      await until(`the terminal shows ${after}`, async () => shown().includes(after))
       child.stdin?.write(keys)
+    },
+    async resize({ columns, rows }) {
+      const [, , terminal = ''] = await place()
+      execFileSync('stty', ['-F', terminal, 'cols', String(columns), 'rows', String(rows)])
+    },
+    async signal(signal) {
+      const [, pid] = await place()
+      process.kill(Number(pid), signal)
+    },
+    async stopAndGoOn() {
+      const [, pid] = await place()
+      process.kill(Number(pid), 'SIGTSTP')
+      // `script` stops when its command has stopped, and lets that go on when it goes on itself.
+      await until('it has stopped', () => / T /.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8')))
+      child.kill('SIGCONT')
     },
     ended: once(child, 'close').then(() => child.exitCode),
   }

@@ -1,31 +1,13 @@
 import { expect, test } from 'vitest'
+import { openScreen } from '../../../../proof/screen.ts'
 import { openLiveBlock } from './live-block.ts'
-
-/** An order to a terminal, or one sign. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: orders to a terminal are what is looked for
-const pieces = /\u001b\[(\d*)([A-Z]|\?\d+[a-z])|([\s\S])/g
 
 /** A terminal of so many columns and rows, with all that is above its upper edge. */
 function screenOf(columns: number, rows: number) {
-  let lines: string[] = ['']
-  let row = 0
-  const obey = (order: string, count: number) => {
-    if (order === 'A') row -= count
-    if (order === 'J') lines = lines.slice(0, row + 1).with(row, '')
-  }
-  const print = (sign: string) => {
-    if (sign === '\n') row += 1
-    lines[row] = `${lines[row] ?? ''}${sign === '\n' || sign === '\r' ? '' : sign}`
-  }
-  const write = (text: string) => {
-    for (const [, count = '0', order, sign = ''] of text.matchAll(pieces)) {
-      if (order === undefined) print(sign)
-      else obey(order, Number(count))
-    }
-  }
+  const screen = openScreen(columns, rows)
   const size = { columns, rows }
-  const terminal = { columns: () => size.columns, rows: () => size.rows, sayPainted: write }
-  return { terminal, size, shown: () => lines.join('\n') }
+  const terminal = { columns: () => size.columns, rows: () => size.rows, sayPainted: screen.write }
+  return { terminal, size, screen, shown: () => screen.shown().join('\n') }
 }
 
 test('the block is drawn in place, what is logged stays above it once, and it never fills the terminal', async () => {

@@ -15,6 +15,8 @@ export interface Line {
   readonly paint?: ((text: string) => string) | undefined
 }
 
+const SHOW_CURSOR = '\u001b[?25h'
+const HIDE_CURSOR = '\u001b[?25l'
 /** At most so often. */
 const EVERY_MS = 100
 /** What is left of the terminal for what was there before. */
@@ -47,8 +49,18 @@ export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'say
   const soon = () => {
     timer ??= setTimeout(draw, EVERY_MS)
   }
-  process.stdout.on('resize', soon)
-  terminal.sayPainted('\u001b[?25l')
+  const heard = listen({
+    resize: soon,
+    // The shell has the terminal from now on, with its cursor.
+    stop: () => terminal.sayPainted(SHOW_CURSOR),
+    // And it has written below the block, which stays where it is.
+    go: () => {
+      drawn = []
+      terminal.sayPainted(HIDE_CURSOR)
+      soon()
+    },
+  })
+  terminal.sayPainted(HIDE_CURSOR)
   return {
     log: (line) => {
       logged.push(line)
@@ -61,10 +73,37 @@ export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'say
     },
     [Symbol.dispose]: () => {
       clearTimeout(timer)
-      process.stdout.off('resize', soon)
+      heard[Symbol.dispose]()
       wanted = []
       draw()
-      terminal.sayPainted('\u001b[?25h')
+      terminal.sayPainted(SHOW_CURSOR)
+    },
+  }
+}
+
+/** Hears when the terminal has another size, and when a person stops this process (Ctrl-Z) and lets it go on. */
+function listen(on: {
+  readonly resize: () => void
+  readonly stop: () => void
+  readonly go: () => void
+}): Disposable {
+  const stop = () => {
+    on.stop()
+    process.kill(process.pid, 'SIGSTOP')
+  }
+  const signals =
+    process.platform === 'win32'
+      ? []
+      : ([
+          ['SIGTSTP', stop],
+          ['SIGCONT', on.go],
+        ] as const)
+  process.stdout.on('resize', on.resize)
+  for (const [signal, hear] of signals) process.on(signal, hear)
+  return {
+    [Symbol.dispose]: () => {
+      process.stdout.off('resize', on.resize)
+      for (const [signal, hear] of signals) process.off(signal, hear)
     },
   }
 }

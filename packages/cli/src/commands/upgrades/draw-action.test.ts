@@ -40,7 +40,10 @@ const action = (more: Partial<Action>) =>
     ...more,
   }) as Action // the view uses no more of it
 const draw = (more: Partial<Action>, view: Partial<View> = {}, rows = 24) => {
-  const terminal = { glyphs: plainGlyphs, paint: (_: string, text: string) => text, rows: () => rows }
+  const terminal = {
+    ...{ glyphs: plainGlyphs, paint: (_: string, text: string) => text },
+    ...{ columns: () => 80, rows: () => rows },
+  }
   const lines = drawAction(action(more), {
     ...{ terminal, name: 'orders', nowMs: Date.parse(began) + 66_000, awaySinceMs: undefined },
     ...view,

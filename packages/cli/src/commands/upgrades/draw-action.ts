@@ -1,5 +1,6 @@
 import type { Action, ActionLane } from '@fairlead/api'
 import { stepWords } from '@fairlead/api/lean'
+import { widthOf } from '../../output/draw-table.ts'
 import type { Line } from '../../output/live-block.ts'
 import { showBytes, showSeconds } from '../../output/show-quantity.ts'
 import type { Style, Terminal } from '../../output/terminal.ts'
@@ -8,7 +9,7 @@ import { labelOf, wordOf } from '../describe-action.ts'
 
 /** How a view is drawn. */
 export interface View {
-  readonly terminal: Pick<Terminal, 'glyphs' | 'paint' | 'rows'>
+  readonly terminal: Pick<Terminal, 'glyphs' | 'paint' | 'columns' | 'rows'>
   readonly name: string
   readonly nowMs: number
   /** Since when the server does not answer, Unix milliseconds; undefined: it does. */
@@ -83,11 +84,11 @@ function drawWait({ waiting, window_ends, phase, rollback_eligible }: Action, vi
   const { nowMs, name, terminal } = view
   if (phase === 'ready')
     return [
-      line(
-        view,
-        'warn',
-        `  ${terminal.glyphs.hand} everything is ready; waits for you:   fairlead actions resume ${name}`,
-      ),
+      ...foldAt(
+        terminal.columns() - 1,
+        `  ${terminal.glyphs.hand} everything is ready; waits for you:   `,
+        `fairlead actions resume ${name}`,
+      ).map((text) => line(view, 'warn', text)),
     ]
   if (phase === 'window' && rollback_eligible !== undefined) {
     const left =
@@ -97,6 +98,11 @@ function drawWait({ waiting, window_ends, phase, rollback_eligible }: Action, vi
     return [line(view, undefined, `  way back: ${rollback_eligible ? 'yes' : 'no'} (${left})`)]
   }
   return waiting === null ? [] : [line(view, phase === 'stuck' ? 'bad' : 'dim', `  ${waiting.why}`)]
+}
+
+/** A command is of no use when it is cut: on a narrow terminal it has a row of its own. */
+function foldAt(columns: number, text: string, command: string): readonly string[] {
+  return widthOf(text + command) <= columns ? [text + command] : [text.trimEnd(), `  ${command}`]
 }
 
 function line({ terminal }: View, style: Style | undefined, text: string): Line {
