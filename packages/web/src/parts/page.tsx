@@ -1,11 +1,13 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
+import { useFavicon } from '../live/favicon.ts'
+import type { Mark } from '../words/describe-action.ts'
 
 interface PageProps {
   /** The heading, which is also the title of the tab. */
   readonly title: string
-  /** Before the title of the tab: a sign of the phase. */
-  readonly sign?: string
+  /** The phase, of which the tab has a sign before its title, and as its icon. */
+  readonly mark?: Mark
   readonly above?: { readonly to: string; readonly label: string }
   /** Beside the heading. */
   readonly beside?: ReactNode
@@ -13,12 +15,16 @@ interface PageProps {
   readonly children: ReactNode
 }
 
+const signs = { busy: '◐', ok: '✓', wait: '◷', bad: '▲', quiet: '○' } as const
+
 /** One page: heading, what is beside it, and the content. The heading takes the focus, so that screen readers begin there. */
-export function Page({ title, sign, above, beside, actions, children }: PageProps) {
+export function Page({ title, mark, above, beside, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
+  const tone = mark?.tone
   useEffect(() => {
-    document.title = `${sign === undefined ? '' : `${sign} `}${title} · Fairlead`
-  }, [title, sign])
+    document.title = `${tone === undefined ? '' : `${signs[tone]} `}${title} · Fairlead`
+  }, [title, tone])
+  useFavicon(tone)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (
     <main className="page">

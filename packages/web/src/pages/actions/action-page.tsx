@@ -7,12 +7,11 @@ import { Answer, Empty } from '../../parts/problem.tsx'
 import { markOf, whatItDoes } from '../../words/describe-action.ts'
 import { orderNames } from '../../words/orders.ts'
 import { Certificates } from './certificates.tsx'
+import { Events } from './events.tsx'
 import { Headline } from './headline.tsx'
 import { Lanes } from './lanes.tsx'
 import { SafetyCard } from './safety-card.tsx'
 import { WindowCards } from './window-cards.tsx'
-
-const signs: Readonly<Record<string, string>> = { busy: '◐', ok: '✓', wait: '◷', bad: '▲', quiet: '○' }
 
 /** An action while it runs, and what it proved afterwards. */
 export function ActionPage({ uid }: { readonly uid: string }) {
@@ -44,7 +43,7 @@ function LiveAction({ action }: { readonly action: Action }) {
   return (
     <Page
       title={name}
-      sign={signs[markOf(action).tone] ?? ''}
+      mark={markOf(action)}
       above={{ to: '/actions', label: 'Actions' }}
       beside={<span className="does">{whatItDoes(action)}</span>}
       actions={<Orders action={action} />}
@@ -54,6 +53,7 @@ function LiveAction({ action }: { readonly action: Action }) {
       {action.phase === 'window' && <WindowCards action={action} />}
       {lanes.length > 0 && <Lanes action={action} />}
       {certificates.length > 0 && <Certificates action={action} databaseName={name} />}
+      <Events action={action} />
     </Page>
   )
 }

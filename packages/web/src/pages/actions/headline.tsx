@@ -8,7 +8,7 @@ import { clockTime, countdown, elapsed, plural } from '../../words/format.ts'
 /** Nothing has changed for so long: the page says so. */
 const QUIET_MS = 30_000
 
-/** The one sentence, and below it why nothing is being done just now. */
+/** The one sentence, and below it why nothing is being done just now; of an action that is stuck, the card below says that. */
 export function Headline({ action }: { readonly action: Action }) {
   const { sign, tone } = markOf(action)
   const { phase, waiting, error, window_ends: ends } = action
@@ -19,13 +19,14 @@ export function Headline({ action }: { readonly action: Action }) {
         <Glyph name={sign} />
         {headlineOf(action)}
       </p>
-      {phase === 'window' && (
-        <p className="headline-clock">
-          {ends === null ? 'until somebody finalizes' : `${countdown(Date.parse(ends) - now)} left`}
-        </p>
+      {phase === 'window' && ends !== null && (
+        <p className="headline-clock">{countdown(Date.parse(ends) - now)} left</p>
+      )}
+      {phase === 'stuck' && waiting !== null && (
+        <p className="headline-clock">for {elapsed(now - Date.parse(waiting.since))}</p>
       )}
       <p className="headline-why">
-        {waiting !== null && <WaitReason waiting={waiting} />}
+        {waiting !== null && phase !== 'stuck' && <WaitReason waiting={waiting} />}
         {error !== undefined && error !== '' && error}
         {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>

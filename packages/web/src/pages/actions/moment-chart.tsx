@@ -6,6 +6,7 @@ const WIDTH = 1_000
 /** Of the replies, and of the requests that wait below them. */
 const HEIGHT = 120
 const BELOW = 48
+const WHOLE = HEIGHT + BELOW
 
 interface ChartProps {
   readonly trace: HandoverTrace
@@ -21,22 +22,19 @@ export function MomentChart({ trace, around }: ChartProps) {
   const label = `Replies of the endpoint every ${trace.bucket_ms} ms; the handover took ${took}`
   return (
     <figure className="chart">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT + BELOW + 18}`} role="img" aria-label={label}>
-        <rect
-          {...{ x: from, y: 0, width: Math.max(to - from, 1), height: HEIGHT + BELOW }}
-          className="chart-stop"
-        />
+      <svg viewBox={`0 0 ${WIDTH} ${WHOLE}`} preserveAspectRatio="none" role="img" aria-label={label}>
+        <rect {...{ x: from, y: 0, width: Math.max(to - from, 1), height: WHOLE }} className="chart-stop" />
         <path d={replies} className="chart-replies" />
         <path d={held} className="chart-held" />
         {errors.map(({ at }) => (
-          <circle key={at} cx={x(at) + width / 2} cy="6" r="4" className="chart-error" />
+          <rect key={at} x={x(at)} y="0" width={width} height="8" className="chart-error" />
         ))}
         <line x1="0" x2={WIDTH} y1={HEIGHT + 2} y2={HEIGHT + 2} className="strip-line" />
         {[0, release.to - hold.from].map((ms) => (
-          <line key={ms} x1={x(ms)} x2={x(ms)} y1="0" y2={HEIGHT + BELOW} className="chart-mark" />
+          <line key={ms} x1={x(ms)} x2={x(ms)} y1="0" y2={WHOLE} className="chart-mark" />
         ))}
-        <Ticks x={x} around={around} />
       </svg>
+      <Ticks x={x} around={around} />
       <Caption {...{ trace, around, took }} />
     </figure>
   )
@@ -79,11 +77,16 @@ function Caption({ trace, around, took }: ChartProps & { readonly took: string }
   )
 }
 
+/** Beside the drawing, which is as wide as there is room: so they are as large on a phone as on a wall. */
 function Ticks({ x, around }: { readonly x: (ms: number) => number; readonly around: number }) {
   const step = around / 2.5
-  return [-2, -1, 0, 1, 2].map((n) => (
-    <text key={n} x={x(n * step)} y={HEIGHT + BELOW + 14} textAnchor="middle">
-      {n === 0 ? '0 ms' : `${n > 0 ? '+' : '−'}${Math.abs(n * step)}`}
-    </text>
-  ))
+  return (
+    <div className="chart-ticks" aria-hidden="true">
+      {[-2, -1, 0, 1, 2].map((n) => (
+        <span key={n} style={{ left: `${(x(n * step) * 100) / WIDTH}%` }}>
+          {n === 0 ? '0 ms' : `${n > 0 ? '+' : '−'}${Math.abs(n * step)}`}
+        </span>
+      ))}
+    </div>
+  )
 }

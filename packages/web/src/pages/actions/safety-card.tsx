@@ -5,6 +5,7 @@ import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
 import { markOfService } from '../../words/describe-database.ts'
 import { ago } from '../../words/format.ts'
+import { WaitReason } from './headline.tsx'
 
 /** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, and what is safe. */
 export function SafetyCard({ action }: { readonly action: Action }) {
@@ -23,7 +24,9 @@ export function SafetyCard({ action }: { readonly action: Action }) {
         {waiting !== null && (
           <>
             <dt>Waits for</dt>
-            <dd>{waiting.why}</dd>
+            <dd>
+              <WaitReason waiting={waiting} />
+            </dd>
           </>
         )}
         {isSafe && (

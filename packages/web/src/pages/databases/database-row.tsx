@@ -12,7 +12,7 @@ export function DatabaseRow(props: { readonly database: Database; readonly stats
   const { uid, name, upgradable_to: next, action_uid: action, memory_size: size } = database
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" title={database.name}>
         <Link href={`/databases/${uid}`}>{name}</Link>
       </th>
       <td>

@@ -36,9 +36,10 @@ function Upgrade({ database }: { readonly database: Database }) {
   const { plan, start, dryRun } = usePlan(database.uid)
   const { uid, name } = database
   const { data } = plan
+  const goal = choice.to === 'same' ? 'new processes' : choice.to.replace('-', ' ')
   const from = (
     <span className="does">
-      <Version of={database} /> →
+      <Version of={database} /> {goal !== '' && `→ ${goal}`}
     </span>
   )
   return (

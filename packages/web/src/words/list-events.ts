@@ -1,0 +1,55 @@
+import { type Action, actionOutcomes } from '@fairlead/api'
+import { stopOf } from './certificate-text.ts'
+import { isTold, type Step } from './fold-steps.ts'
+import { plural } from './format.ts'
+
+/** Something that happened in an action. */
+export interface Happened {
+  readonly key: string
+  readonly at: string
+  /** Null: not of one group. */
+  readonly group: number | null
+  readonly what: string
+  readonly why: string
+}
+
+/** What has happened in an action, the newest first: it says the same to a page that has just been opened. */
+export function listEvents(action: Action): readonly Happened[] {
+  const { creation_time, began_time: began, ended_time: ended, requested_by: by, outcome } = action
+  const whole = (key: string, at: string | null, what: string): readonly Happened[] =>
+    at === null ? [] : [{ key, at, group: null, what, why: '' }]
+  const events = [
+    ...whole('asked', creation_time, by === null ? 'asked for' : `asked for by ${by}`),
+    ...whole('began', began, 'begins'),
+    ...stepsOf(action),
+    ...whole('ended', ended, actionOutcomes[outcome ?? 'completed'].label.toLowerCase()),
+  ]
+  return events.toSorted(
+    (a, b) => Date.parse(b.at) - Date.parse(a.at) || events.indexOf(b) - events.indexOf(a),
+  )
+}
+
+function stepsOf({ lanes = [], certificates }: Action): readonly Happened[] {
+  return lanes.flatMap(({ group, steps }) =>
+    steps
+      .map((step, place) => ({ step, place }))
+      .filter(({ step }) => step.began !== null && isTold(step.op_name))
+      .map(({ step, place }) => {
+        const own = certificates.filter((certificate) => certificate.group === group)
+        const at = step.ended ?? step.began ?? ''
+        return { key: `${group} ${place}`, at, group, what: sayStep(step, stopOf(step, own)), why: step.why }
+      }),
+  )
+}
+
+function sayStep({ label, shard, from, state }: Step, stop: string | null): string {
+  const whom = shard === null ? '' : from === null ? ` ${shard}` : ` ${from} → ${shard}`
+  const ends = { running: ' …', left: ', not finished', done: '', planned: '' }
+  return `${label}${whom}${ends[state]}${stop === null ? '' : `, writes stood still for ${stop}`}`
+}
+
+/** How many there are, and how many steps are too old to be known. */
+export function countEvents(events: readonly Happened[], { lanes = [] }: Action): string {
+  const left = lanes.reduce((sum, lane) => sum + lane.steps_left_out, 0)
+  return left === 0 ? plural(events.length, 'event') : `${events.length} of ${events.length + left} events`
+}
