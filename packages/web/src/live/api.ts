@@ -18,7 +18,7 @@ const transport: Transport = async ({ method, path, headers, body, signal }): Pr
   const response = await fetch(path, {
     method,
     headers,
-    ...(typeof body === 'string' && { body }),
+    ...(body !== undefined && { body: typeof body === 'string' ? body : await gather(body) }),
     signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
   })
   hearServerTime(response.headers.get('date'))
@@ -27,6 +27,13 @@ const transport: Transport = async ({ method, path, headers, body, signal }): Pr
     text: await response.text(),
     nextCursor: response.headers.get('x-next-cursor') ?? undefined,
   }
+}
+
+/** Browsers send a body piece by piece over HTTP/2 only: it is gathered first, which the size of a package allows. */
+async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
+  const all: BlobPart[] = []
+  for await (const piece of pieces) all.push(piece.slice())
+  return new Blob(all)
 }
 
 const streams = fetchStreamTransport(location.origin)

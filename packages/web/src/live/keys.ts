@@ -14,6 +14,7 @@ export const keys = {
   builds: ['builds'],
   modules: ['modules'],
   logs: ['logs'],
+  cluster: ['cluster'],
   users: ['users'],
   roles: ['roles'],
 } as const

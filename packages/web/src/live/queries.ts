@@ -189,14 +189,29 @@ export function useModules() {
   return useQuery({ queryKey: keys.modules, queryFn: () => api.listModules({}) })
 }
 
+/** The settings of the cluster, the rules of its sign-in, and its certificates. */
+export function useCluster() {
+  return useQuery({
+    queryKey: keys.cluster,
+    queryFn: async () => {
+      const [cluster, policy, certificates] = await Promise.all([
+        api.getCluster({}),
+        api.getPolicy({}),
+        api.getCertificates({}),
+      ])
+      return { cluster, policy, certificates }
+    },
+  })
+}
+
 /** The users of the cluster. */
 export function useUsers() {
   return useQuery({ queryKey: keys.users, queryFn: () => api.listUsers({}) })
 }
 
 /** The roles that users can have. */
-export function useRoles() {
-  return useQuery({ queryKey: keys.roles, queryFn: () => api.listRoles({}) })
+export function useRoles(isAllowed = true) {
+  return useQuery({ queryKey: keys.roles, queryFn: () => api.listRoles({}), enabled: isAllowed })
 }
 
 /** What the audit is asked for. */

@@ -6,6 +6,12 @@ import { type ActionChange, patchAction } from './patch-action.ts'
 /** Lists and details are asked for again this long after the first of several events. */
 const SOON_MS = 400
 
+/** What records of the audit are about, by the first word of their type. */
+const told = {
+  ...{ user: keys.users, role: keys.roles, module: keys.modules },
+  ...{ cluster: keys.cluster, policy: keys.cluster, certificate: keys.cluster },
+} as const
+
 /** Puts events into what the console knows, and asks again for what an event does not say. Each event counts once: pages and lists read the same record. */
 export function createEventTaker(client: QueryClient): (event: ClusterEvent) => void {
   const due = new Map<string, ReturnType<typeof setTimeout>>()
@@ -39,11 +45,16 @@ export function createEventTaker(client: QueryClient): (event: ClusterEvent) => 
     askAgain(keys.database(uid))
     askAgain(keys.databases)
   }
+  const takeRecord = (type: string) => {
+    askAgain(keys.logs)
+    const [about = ''] = type.split('_')
+    if (about in told) askAgain(told[about as keyof typeof told])
+  }
   return (event) => {
     if (event.type === 'action' || event.type === 'lanes' || event.type === 'handover') takeAction(event)
     else if (event.type === 'database') takeDatabase(event.bdb_uid, event.database)
     else if (event.type === 'node') askAgain(keys.nodes)
-    else if (event.type === 'audit') askAgain(keys.logs)
+    else if (event.type === 'audit') takeRecord(event.record.type)
     else if (event.type === 'live') askAgain([], 0)
   }
 }

@@ -4,8 +4,10 @@ import { Actions } from './actions/actions.tsx'
 import { Access } from './cluster/access.tsx'
 import { Audit } from './cluster/audit.tsx'
 import { Builds } from './cluster/builds.tsx'
+import { Cluster } from './cluster/cluster.tsx'
 import { Modules } from './cluster/modules.tsx'
 import { Nodes } from './cluster/nodes.tsx'
+import { NewUser, UserPage } from './cluster/user-page.tsx'
 import { CreateDatabase } from './databases/create-database.tsx'
 import { DatabasePage } from './databases/database-page.tsx'
 import { Databases } from './databases/databases.tsx'
@@ -28,7 +30,10 @@ export function Pages() {
       <Route path="/builds" component={Builds} />
       <Route path="/modules" component={Modules} />
       <Route path="/access" component={Access} />
+      <Route path="/access/new" component={NewUser} />
+      <Route path="/access/:uid">{({ uid }) => <UserPage key={uid} uid={Number(uid)} />}</Route>
       <Route path="/audit" component={Audit} />
+      <Route path="/cluster" component={Cluster} />
       <Route component={NotFound} />
     </Switch>
   )

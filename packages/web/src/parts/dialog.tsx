@@ -5,12 +5,13 @@ interface DialogProps {
   readonly title: string
   readonly onClose: () => void
   readonly children: ReactNode
-  /** The buttons: the first has the focus. */
-  readonly buttons: ReactNode
+  /** The first has the focus. */
+  readonly buttons?: ReactNode
+  readonly className?: string
 }
 
 /** A question before an order. Escape is a no. */
-export function Dialog({ title, onClose, children, buttons }: DialogProps) {
+export function Dialog({ title, onClose, children, buttons, className = '' }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const isEnded = useContext(EndedContext)
@@ -26,7 +27,7 @@ export function Dialog({ title, onClose, children, buttons }: DialogProps) {
   return (
     <dialog
       ref={element}
-      className="dialog"
+      className={`dialog ${className}`}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()
@@ -35,7 +36,7 @@ export function Dialog({ title, onClose, children, buttons }: DialogProps) {
     >
       <h2 id={heading}>{title}</h2>
       <div className="dialog-body">{children}</div>
-      <div className="dialog-buttons">{buttons}</div>
+      {buttons !== undefined && <div className="dialog-buttons">{buttons}</div>}
     </dialog>
   )
 }

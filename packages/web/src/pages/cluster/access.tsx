@@ -1,5 +1,7 @@
 import type { Role, User } from '@fairlead/api'
+import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
+import { useMay } from '../../live/permissions.ts'
 import { useRoles, useUsers } from '../../live/queries.ts'
 import { Columns } from '../../parts/columns.tsx'
 import { MarkView } from '../../parts/mark.tsx'
@@ -18,7 +20,8 @@ const columns = [
     { name: 'Password since' },
   ],
 ]
-const marks: Readonly<Record<User['status'], Mark>> = {
+/** How a user is. */
+export const userMarks: Readonly<Record<User['status'], Mark>> = {
   active: { sign: 'active', tone: 'ok', label: 'active' },
   locked: { sign: 'stuck', tone: 'wait', label: 'locked' },
   password_expired: { sign: 'waits', tone: 'wait', label: 'password expired' },
@@ -28,9 +31,15 @@ const marks: Readonly<Record<User['status'], Mark>> = {
 /** The users, and what their roles give. */
 export function Access() {
   const users = useUsers()
-  const roles = useRoles().data ?? []
+  const may = useMay()
+  const roles = useRoles(may('view_all_roles_info')).data ?? []
+  const create = may('create_new_user') && (
+    <Link href="/access/new" className="button button-main">
+      New user
+    </Link>
+  )
   return (
-    <Page title="Access">
+    <Page title="Access" actions={create}>
       <Answer of={users} height={200}>
         {(all) => (
           <TableBox label="Users">
@@ -54,11 +63,11 @@ function UserRow({ user, roles }: { readonly user: User; readonly roles: readonl
   const mine = roles.filter(({ uid }) => user.role_uids.includes(uid)).map(sayRole)
   return (
     <tr>
-      <th scope="row" className="cut" title={user.name}>
-        {user.name}
+      <th scope="row" title={user.name}>
+        <Link href={`/access/${user.uid}`}>{user.name}</Link>
       </th>
       <td>
-        <MarkView mark={marks[user.status]} />
+        <MarkView mark={userMarks[user.status]} />
       </td>
       <td>{mine.length === 0 ? user.role : mine.join(', ')}</td>
       <td>{user.last_login === undefined ? 'never' : ago(user.last_login * 1_000, now)}</td>

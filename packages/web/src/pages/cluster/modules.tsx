@@ -1,10 +1,12 @@
 import type { Module } from '@fairlead/api'
+import { useMay } from '../../live/permissions.ts'
 import { useModules } from '../../live/queries.ts'
 import { Columns } from '../../parts/columns.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { TableBox } from '../../parts/table-box.tsx'
 import { bytes } from '../../words/format.ts'
+import { DeleteModule, UploadModule } from './change-modules.tsx'
 
 const columns = [
   ...[{ name: 'Module' }, { name: 'Version' }, { name: 'Engine' }, { name: 'Size', number: true }],
@@ -14,21 +16,25 @@ const columns = [
 /** The catalogue of modules. */
 export function Modules() {
   const modules = useModules()
+  const mayChange = useMay()('update_cluster')
   return (
     <Page title="Modules">
+      {mayChange && <UploadModule />}
       <Answer of={modules} height={200}>
         {(all) =>
           all.length === 0 ? (
             <Empty title="There is no module in the catalogue">
-              Upload a package: <code>fairlead modules upload FILE</code>
+              <p>
+                From a shell: <code>fairlead modules upload FILE</code>
+              </p>
             </Empty>
           ) : (
             <TableBox label="Modules">
               <table className="table">
-                <Columns of={columns} />
+                <Columns of={mayChange ? [...columns, { name: 'Change' }] : columns} />
                 <tbody>
                   {all.map((module) => (
-                    <ModuleRow key={module.uid} module={module} />
+                    <ModuleRow key={module.uid} module={module} mayChange={mayChange} />
                   ))}
                 </tbody>
               </table>
@@ -40,7 +46,7 @@ export function Modules() {
   )
 }
 
-function ModuleRow({ module }: { readonly module: Module }) {
+function ModuleRow({ module, mayChange }: { readonly module: Module; readonly mayChange: boolean }) {
   const {
     module_name: name,
     semantic_version: version,
@@ -55,6 +61,11 @@ function ModuleRow({ module }: { readonly module: Module }) {
       <td className="number">{bytes(module.size_bytes)}</td>
       <td>{module.license}</td>
       <td className="details">{module.description}</td>
+      {mayChange && (
+        <td>
+          <DeleteModule module={module} />
+        </td>
+      )}
     </tr>
   )
 }
