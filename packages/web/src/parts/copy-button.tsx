@@ -5,9 +5,12 @@ import { Glyph } from './glyph.tsx'
 export function CopyButton({
   text,
   label,
+  shortcut,
 }: {
   readonly text: string | (() => string)
   readonly label: string
+  /** The key that presses it. */
+  readonly shortcut?: string
 }) {
   const [said, say] = useState<string | null>(null)
   const copy = async () => {
@@ -20,7 +23,7 @@ export function CopyButton({
     setTimeout(() => say(null), 2_000)
   }
   return (
-    <button type="button" className="button button-quiet" onClick={() => void copy()}>
+    <button type="button" className="button button-quiet" data-key={shortcut} onClick={() => void copy()}>
       <Glyph name={said === 'Copied' ? 'done' : 'copy'} />
       <span aria-live="polite">{said ?? label}</span>
     </button>

@@ -1,34 +1,32 @@
 import { useMutation } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useCallback, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { api } from '../live/api.ts'
 import { useMay, useMe } from '../live/permissions.ts'
 import { tellSession } from '../live/query-clients.ts'
 import { chooseTheme, useTheme } from '../live/theme.ts'
-import { Glyph, type GlyphName } from './glyph.tsx'
+import { useKeys } from '../live/use-keys.ts'
+import { entries } from './entries.ts'
+import { Glyph } from './glyph.tsx'
+import { KeyHelp } from './key-help.tsx'
 import { LiveChip, StaleBanner } from './live-chip.tsx'
-
-interface Entry {
-  readonly to: string
-  readonly label: string
-  readonly glyph: GlyphName
-  /** Without it the page is always empty, so it is not named. */
-  readonly permission: string
-}
-
-const entries: readonly Entry[] = [
-  { to: '/', label: 'Overview', glyph: 'home', permission: 'view_all_bdbs_info' },
-  { to: '/databases', label: 'Databases', glyph: 'database', permission: 'view_all_bdbs_info' },
-  { to: '/actions', label: 'Actions', glyph: 'action', permission: 'view_status_of_cluster_action' },
-  { to: '/nodes', label: 'Nodes', glyph: 'node', permission: 'view_all_nodes_info' },
-  { to: '/builds', label: 'Builds', glyph: 'build', permission: 'view_cluster_info' },
-  { to: '/modules', label: 'Modules', glyph: 'module', permission: 'view_cluster_modules' },
-  { to: '/access', label: 'Access', glyph: 'access', permission: 'view_all_users_info' },
-  { to: '/audit', label: 'Audit', glyph: 'audit', permission: 'view_logged_events' },
-]
+import { Palette } from './palette.tsx'
 
 /** What is around every page. */
 export function Shell({ children }: { readonly children: ReactNode }) {
+  const [over, setOver] = useState<'palette' | 'help' | null>(null)
+  const [, go] = useLocation()
+  const may = useMay()
+  const find = useCallback(() => setOver('palette'), [])
+  const close = useCallback(() => setOver(null), [])
+  useKeys({
+    onFind: find,
+    onHelp: useCallback(() => setOver('help'), []),
+    onGo: (letter) => {
+      const entry = entries.find(({ key }) => key === letter)
+      if (entry !== undefined && may(entry.permission)) go(entry.to)
+    },
+  })
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -36,12 +34,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       </a>
       <Rail />
       <div className="column">
-        <TopBar />
+        <TopBar find={find} />
         <StaleBanner />
         <div id="content" className="content">
           {children}
         </div>
       </div>
+      {over === 'palette' && <Palette onClose={close} />}
+      {over === 'help' && <KeyHelp onClose={close} />}
     </div>
   )
 }
@@ -68,7 +68,7 @@ function Rail() {
   )
 }
 
-function TopBar() {
+function TopBar({ find }: { readonly find: () => void }) {
   const { name } = useMe()
   const theme = useTheme()
   const [, go] = useLocation()
@@ -84,6 +84,9 @@ function TopBar() {
     <header className="topbar">
       <LiveChip />
       <span className="spacer" />
+      <button type="button" className="button button-quiet find" aria-keyshortcuts="Control+K" onClick={find}>
+        Go to… <kbd>Ctrl K</kbd>
+      </button>
       <button type="button" className="button button-quiet" onClick={() => chooseTheme(next)}>
         {theme === 'dark' ? 'Light' : 'Dark'}
       </button>

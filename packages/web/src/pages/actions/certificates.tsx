@@ -18,7 +18,11 @@ export function Certificates(props: { readonly action: Action; readonly database
       title={title}
       beside={
         <span className="card-tools">
-          <CopyButton text={() => certificatesAsMarkdown(action, databaseName)} label="Copy as Markdown" />
+          <CopyButton
+            text={() => certificatesAsMarkdown(action, databaseName)}
+            label="Copy as Markdown"
+            shortcut="c"
+          />
           <CopyButton text={() => JSON.stringify(certificates, null, 2)} label="Copy as JSON" />
         </span>
       }

@@ -1,0 +1,106 @@
+import { useId, useState } from 'react'
+import { useLocation } from 'wouter'
+import { useMay } from '../live/permissions.ts'
+import { useDatabases, useKnownActions } from '../live/queries.ts'
+import { whatItDoes } from '../words/describe-action.ts'
+import { Dialog } from './dialog.tsx'
+import { entries } from './entries.ts'
+
+interface Found {
+  readonly to: string
+  readonly kind: string
+  readonly label: string
+}
+
+const MOST = 12
+
+/** Goes to a page, a database or an action by a part of its name. It gives no order: those are on the pages it leads to, with their consequences. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const [, go] = useLocation()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const list = useId()
+  const found = useFound(text)
+  const chosen = Math.min(at, found.length - 1)
+  const open = (one: Found | undefined) => {
+    if (one === undefined) return
+    onClose()
+    go(one.to)
+  }
+  const press = (key: string): boolean => {
+    if (key === 'ArrowDown') setAt((chosen + 1) % Math.max(found.length, 1))
+    else if (key === 'ArrowUp') setAt((chosen - 1 + found.length) % Math.max(found.length, 1))
+    else if (key === 'Enter') open(found[chosen])
+    else return false
+    return true
+  }
+  return (
+    <Dialog title="Go to" onClose={onClose} className="palette">
+      <input
+        autoFocus
+        type="search"
+        role="combobox"
+        aria-label="Page, database or action"
+        aria-expanded
+        aria-controls={list}
+        aria-activedescendant={found.length > 0 ? `${list}-${chosen}` : undefined}
+        placeholder="Page, database or action"
+        value={text}
+        maxLength={63}
+        onChange={(event) => {
+          setText(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={(event) => {
+          if (press(event.key)) event.preventDefault()
+        }}
+      />
+      <div id={list} role="listbox" aria-label="What was found">
+        {found.map((one, place) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
+          <div
+            key={`${one.kind} ${one.to}`}
+            id={`${list}-${place}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={place === chosen}
+            onClick={() => open(one)}
+          >
+            <span className="cut">{one.label}</span> <span className="muted">{one.kind}</span>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p className="muted">Nothing here has this name.</p>}
+    </Dialog>
+  )
+}
+
+function useFound(text: string): readonly Found[] {
+  const may = useMay()
+  const wanted = text.trim().toLowerCase()
+  const fields = 'uid,name,upgradable_to'
+  const asked = useDatabases({ limit: 6, fields, sort: 'name', ...(wanted !== '' && { q: wanted }) })
+  const databases = asked.data ?? []
+  const actions = useKnownActions().data ?? []
+  const fits = ({ label, kind }: Found) => `${label} ${kind}`.toLowerCase().includes(wanted)
+  const pages = entries
+    .filter(({ permission }) => may(permission))
+    .map(({ to, label }) => ({ to, label, kind: 'page' }))
+  const ofDatabases = databases.flatMap(({ uid, name, upgradable_to: target }) => [
+    { to: `/databases/${uid}`, label: name, kind: 'database' },
+    ...(target != null && may('update_bdb_with_action', uid)
+      ? [{ to: `/databases/${uid}/upgrade`, label: `Upgrade ${name}…`, kind: 'plan' }]
+      : []),
+  ])
+  const open = actions.filter(({ phase }) => phase !== 'ended')
+  const ofActions = open.map((action) => ({
+    to: `/actions/${action.action_uid}`,
+    label: `${databases.find(({ uid }) => uid === action.bdb_uid)?.name ?? action.object_name}: ${whatItDoes(action)}`,
+    kind: 'action',
+  }))
+  return [
+    ...pages.filter(fits),
+    ...ofActions.filter(fits),
+    ...(asked.isPlaceholderData ? ofDatabases.filter(fits) : ofDatabases),
+  ].slice(0, MOST)
+}
