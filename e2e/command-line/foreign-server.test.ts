@@ -81,7 +81,7 @@ test('what is no stream is told once, and not followed again and again', async (
   const action = { action_uid: uid, lanes: [], phase: 'preparing', outcome: null, bdb_uid: null }
   const page: RequestListener = (request, response) =>
     request.url?.includes('/events') === true
-      ? response.setHeader('content-type', 'text/html').end('<html>')
+      ? response.setHeader('content-type', 'text/html').write('<html>') // and it does not end
       : response.end(JSON.stringify(action))
   const watched = await run(['actions', 'watch', uid], page)
   expect(watched).toMatchObject({

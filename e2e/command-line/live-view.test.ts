@@ -28,9 +28,16 @@ const first: Partial<Action> = {
 /** A server with one upgrade of 64 groups, which goes as far as the test lets it. */
 let stream: ServerResponse | undefined
 let now = first
+/** So many streams break off before they begin. */
+let cuts = 0
 const server = createServer((request, response) => {
   if (request.url?.includes('/events') !== true) {
     response.end(JSON.stringify(now))
+    return
+  }
+  if (cuts > 0) {
+    cuts -= 1
+    request.destroy()
     return
   }
   stream = response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -128,7 +135,9 @@ test('64 groups fit on any terminal, also while its size changes; each fact stay
 })
 
 test('Ctrl-Z gives the terminal back with its cursor, and what goes on draws below; SIGTERM ends it with 143', async () => {
+  cuts = 2
   const { session, screen, shown, shows } = await watch({ columns: 40, rows: 10 })
+  expect(cuts).toBe(0)
   send({ type: 'action', phase: 'ready' } as Sent<ActionEvent>)
   // On a narrow terminal the command is whole, too.
   await shows('\n  fairlead actions resume orders\n')

@@ -46,6 +46,8 @@ export interface StreamAnswer {
   readonly chunks: AsyncIterable<string>
   /** Its media type. */
   readonly type: string
+  /** Closes the connection: what is not read would keep this process alive. */
+  close(): void
 }
 
 /** Follows streams at one place. */
@@ -63,6 +65,7 @@ export function httpStreamTransport(
       status: response.statusCode ?? 0,
       chunks: response as AsyncIterable<string>, // by its encoding
       type,
+      close: () => response.destroy(),
     }
   }
 }

@@ -2,6 +2,9 @@ import type { Answered } from '@fairlead/api/lean'
 import { CommandFault } from '../output/command-fault.ts'
 import type { StreamAnswer } from './http-transport.ts'
 
+/** The code of such a fault: to try again is of no use. */
+export const FOREIGN = 'foreign_server'
+
 /** Throws CommandFault for an answer that sends elsewhere: nothing of this user goes to another place than the one that was named. */
 export function refuseElsewhere<T extends Pick<Answered, 'status'>>(answered: T, url: string): T {
   const { status } = answered
@@ -21,15 +24,17 @@ export function refuseForeign(answered: Answered, url: string): Answered {
 
 /** The same for a stream, of which only the head is known: followed, a page would be asked for again without end. */
 export function refuseNoStream(answered: StreamAnswer, url: string): StreamAnswer {
-  const { status, type } = refuseElsewhere(answered, url)
-  if (status < 400 && (status !== 200 || !type.startsWith('text/event-stream')))
-    throw foreign(url, `it answers ${status} and ${type || 'nothing'} where a stream was asked for`)
-  return answered
+  const { status, type } = answered
+  const isForeign = status < 400 && (status !== 200 || !type.startsWith('text/event-stream'))
+  if (!isForeign) return answered
+  answered.close()
+  refuseElsewhere(answered, url)
+  throw foreign(url, `it answers ${status} and ${type || 'nothing'} where a stream was asked for`)
 }
 
 function foreign(url: string, why: string): CommandFault {
   return new CommandFault('unreached', `${url} does not answer as Fairlead does: ${why}`, {
-    code: 'unreached',
+    code: FOREIGN,
     next: 'look which address is used, and where it was found: fairlead config list',
   })
 }

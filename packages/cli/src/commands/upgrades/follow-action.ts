@@ -1,5 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Action, ActionEvent, ActionLane, LanePatch } from '@fairlead/api'
 import type { Link } from '../../link/open-link.ts'
+import { FOREIGN } from '../../link/refuse-foreign.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { toldOf } from '../../output/say-fault.ts'
 
 /** How far an action is followed: until all groups are ready, until the goal serves everywhere, or to its end. */
 export const waits = ['ready', 'served', 'finalized'] as const
@@ -28,24 +32,73 @@ export async function followAction(
   onEvent: OnEvent = () => undefined,
 ): Promise<Seen> {
   using stop = listenForStop(options)
-  let now = await api.getAction({ params: { uid } })
+  const look = () => patiently(() => api.getAction({ params: { uid } }), stop.signal)
+  let now = await look().catch((cause: unknown) => {
+    throw stoppedBefore(stop.why(), uid) ?? cause
+  })
   let replayed = beforeAll(now)
   try {
-    for await (const event of api.followAction({ params: { uid } }, { signal: stop.signal })) {
+    for await (const event of eventsOf(api, uid, stop.signal)) {
       replayed = applyEvent(replayed, event)
       onEvent(replayed, event)
       if (!isReached(options.wait, replayed)) continue
       // What is told again may have been undone since.
-      now = await api.getAction({ params: { uid } })
+      now = await look()
       if (isReached(options.wait, now)) return { action: now, stopped: 'reached' }
     }
-    now = await api.getAction({ params: { uid } })
+    now = await look()
     return { action: now, stopped: 'reached' }
   } catch (cause) {
     const stopped = stop.why()
     if (stopped === undefined) throw cause
     return { action: replayed, stopped }
   }
+}
+
+/** The server has been there. A restart takes seconds, and more on a busy machine. */
+const AWAY_MS = 120_000
+const PAUSE_MS = 500
+
+/** Does it again while the server is away. */
+async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const until = performance.now() + AWAY_MS; ; ) {
+    try {
+      return await work()
+    } catch (cause) {
+      if (signal.aborted || !isAway(cause) || performance.now() > until) throw cause
+    }
+    await pause(PAUSE_MS, undefined, { signal })
+  }
+}
+
+function isAway(cause: unknown): boolean {
+  const { exit, code } = toldOf(cause)
+  return exit === 'unreached' && code !== FOREIGN
+}
+
+/** A stream goes on by itself once it has begun; also its beginning may meet a server that is away. */
+async function* eventsOf(
+  api: Link['api'],
+  uid: string,
+  signal: AbortSignal,
+): AsyncGenerator<ActionEvent, void, undefined> {
+  const { events, first } = await patiently(async () => {
+    const begun = api.followAction({ params: { uid } }, { signal })[Symbol.asyncIterator]()
+    return { events: begun, first: await begun.next() }
+  }, signal)
+  try {
+    for (let next = first; next.done !== true; next = await events.next()) yield next.value
+  } finally {
+    await events.return?.()
+  }
+}
+
+function stoppedBefore(stopped: Stopped | undefined, uid: string): CommandFault | undefined {
+  if (stopped === undefined || stopped === 'reached') return undefined
+  const exit = stopped === 'time' ? 'still_running' : stopped
+  return new CommandFault(exit, `It goes on without you (action ${uid}).`, {
+    next: `look again  fairlead actions watch ${uid}`,
+  })
 }
 
 /** Whether an action has come as far as it is waited for. */
