@@ -74,6 +74,10 @@ test('a dry run says what would be done, changes nothing, and is a gate for prog
     code: 2,
     stderr: expect.stringContaining('--yes'),
   })
+  expect(await line.run(['modules', 'upgrade', 'orders', '--yes'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('orders has no modules'),
+  })
   expect(await running()).toEqual([])
 })
 
@@ -96,7 +100,7 @@ test('an upgrade is done when the goal serves, its way back is named, and a roll
   expect(await running()).toHaveLength(1)
   const watching = begin(['actions', 'watch', 'orders', '--wait', 'finalized'])
   await until('it has begun', async () => watching.said().includes('orders: '))
-  const back = await line.run(['actions', 'rollback', 'orders', '--yes'])
+  const back = await line.run(['db', 'rollback', 'orders', '--yes'])
   expect(back).toMatchObject({ code: 0, stderr: '' })
   expect(back.stdout).toMatch(
     new RegExp(`^handover \\d+ -> 1, .*\\nRolled back\\. orders is served by ${before}\\.\\n$`),
@@ -112,7 +116,7 @@ test('for programs there is one JSON a line: plan, each event once also when the
   await until('it is served by the goal', async () => (await running())[0]?.phase === 'window')
   await fairlead.server.end('SIGKILL')
   await fairlead.server.start()
-  expect(await line.run(['actions', 'finalize', 'orders', '--yes'])).toMatchObject({
+  expect(await line.run(['databases', 'finalize', 'orders', '--yes'])).toMatchObject({
     code: 0,
     stdout: `Completed. orders is served by ${after}.\n`,
   })

@@ -59,17 +59,29 @@ export function addActionsCommands(program: Command, settings: Settings): void {
     .argument('<action>', WORD)
     .action(acting(settings, async (context, _, [word = '']) => (await load()).showAction(context, word)))
   addWatch(actions, settings)
-  for (const { name, about, isAsked, ends } of orders) {
-    const command = addClientCommand(actions, name, about)
-      .argument('<action>', WORD)
-      .option('--yes [profile]', isAsked ? 'do not ask' : 'of a protected profile: its name, to be not asked')
-    if (ends) command.option('--no-wait', 'do not wait for its end')
-    command.action(
-      acting<OrderOptions>(settings, async (context, options, [word = '']) =>
-        (await import('../commands/give-order.ts')).giveOrder(context, name, word, options),
-      ),
-    )
-  }
+  for (const order of orders) addOrder(actions, order, { settings, argument: ['<action>', WORD] })
+}
+
+/** Adds those orders to `databases …`, too, that people look for there. They go to the action that runs on the database. */
+export function addDatabaseOrders(databases: Command, settings: Settings): void {
+  for (const order of orders.filter(({ name }) => name === 'rollback' || name === 'finalize'))
+    addOrder(databases, order, { settings, argument: ['<database>', 'its name, or its uid'] })
+}
+
+function addOrder(
+  parent: Command,
+  { name, about, isAsked, ends }: (typeof orders)[number],
+  { settings, argument }: { readonly settings: Settings; readonly argument: readonly [string, string] },
+): void {
+  const command = addClientCommand(parent, name, about)
+    .argument(...argument)
+    .option('--yes [profile]', isAsked ? 'do not ask' : 'of a protected profile: its name, to be not asked')
+  if (ends) command.option('--no-wait', 'do not wait for its end')
+  command.action(
+    acting<OrderOptions>(settings, async (context, options, [word = '']) =>
+      (await import('../commands/give-order.ts')).giveOrder(context, name, word, options),
+    ),
+  )
 }
 
 function addWatch(actions: Command, settings: Settings): void {

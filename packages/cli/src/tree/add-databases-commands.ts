@@ -4,6 +4,7 @@ import type { ListOptions } from '../commands/databases.ts'
 import type { DeleteOptions } from '../commands/delete-database.ts'
 import type { CommonOptions } from '../link/open-context.ts'
 import { readBytes, readWhole } from '../output/read-quantity.ts'
+import { addDatabaseOrders } from './add-actions-commands.ts'
 import { addUpgradeCommand } from './add-upgrade-command.ts'
 import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
@@ -21,6 +22,7 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
   addReads(databases, settings)
   addCreate(databases, settings)
   addUpgradeCommand(databases, settings)
+  addDatabaseOrders(databases, settings)
   addClientCommand(databases, 'delete', 'delete a database with all its data')
     .argument('<database>', WORD)
     .option('--dry-run', 'say what would end, and change nothing')

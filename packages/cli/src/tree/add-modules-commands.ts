@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { PackOptions } from '../commands/modules.ts'
 import type { YesOption } from '../commands/modules-catalogue.ts'
+import { addModuleUpgradeCommand } from './add-upgrade-command.ts'
 import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
@@ -22,6 +23,7 @@ export function addModulesCommands(program: Command, settings: Settings): void {
   addClientCommand(modules, 'list', 'list the catalogue').action(
     acting(settings, async (context) => (await catalogue()).listModules(context)),
   )
+  addModuleUpgradeCommand(modules, settings)
   addClientCommand(modules, 'delete', 'take a module that no database uses out of the catalogue')
     .alias('rm')
     .argument('<module>', 'its uid, or NAME@VERSION')

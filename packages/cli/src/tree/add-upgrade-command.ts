@@ -28,8 +28,53 @@ export function addUpgradeCommand(databases: Command, settings: Settings): void 
     'upgrade',
     'upgrade databases, one after the other: the plan first, then a question, then it is watched',
   )
-  addRequest(command.argument('<databases...>', 'their names, or uids'))
-  command
+  addGoal(command.argument('<databases...>', 'their names, or uids'))
+  addWay(command)
+    .option('--keep-going', 'of several: go on after one that was not upgraded')
+    .action(
+      acting<UpgradeOptions>(settings, async (context, options, [words]) =>
+        (await import('../commands/upgrades/upgrade-databases.ts')).upgradeDatabases(
+          context,
+          [words ?? []].flat(),
+          options,
+        ),
+      ),
+    )
+}
+
+/** Adds `modules upgrade`: the same, and the build stays. */
+export function addModuleUpgradeCommand(modules: Command, settings: Settings): void {
+  const command = addClientCommand(
+    modules,
+    'upgrade',
+    'upgrade modules of a database to their newest versions that its build allows; it is planned, asked about and watched',
+  )
+    .argument('<database>', 'its name, or its uid')
+    .argument('[modules...]', 'NAME or NAME=ARGUMENTS; otherwise all that it has')
+  addWay(command).action(
+    acting<UpgradeOptions>(settings, async (context, options, [word = '', modules]) =>
+      (await import('../commands/upgrades/upgrade-modules.ts')).upgradeModules(
+        context,
+        { word, modules: [modules ?? []].flat() },
+        options,
+      ),
+    ),
+  )
+}
+
+/** What is asked of the server besides the goal, and how it is watched. */
+function addWay(command: Command): Command {
+  return command
+    .option('--preserve-roles', 'the role goes back to the same shards: one more handover')
+    .option('--parallel <n>', 'at most so many shards at once, over all groups', (text) =>
+      readWhole('--parallel', text),
+    )
+    .option('--no-canary', 'do not let the first group go ahead alone')
+    .option('--supervised', 'stop before the first handover, until a user resumes it')
+    .option('--rollback-window <time>', 'how long there is a way back, like 15m, or until-finalized')
+    .option('--may-discard-data', 'where nothing keeps the data: restart it empty, the quick way')
+    .option('--force-discard', 'discard data also where replicas or files keep it')
+    .option('--set <field=json>', 'any field of the request; may be repeated', addTo, [])
     .option('--dry-run', 'the plan only; the server really starts the target, and removes it again')
     .option('--exit-code', 'of a dry run: 10 when there is something to change')
     .option('--yes [name]', 'do not ask; where data may be discarded, with the name of the database')
@@ -44,20 +89,10 @@ export function addUpgradeCommand(databases: Command, settings: Settings): void 
     .option('--no-wait', 'begin it, and print the uid of its action')
     .addOption(waitTimeout())
     .addOption(progress())
-    .option('--keep-going', 'of several: go on after one that was not upgraded')
-    .action(
-      acting<UpgradeOptions>(settings, async (context, options, [words]) =>
-        (await import('../commands/upgrades/upgrade-databases.ts')).upgradeDatabases(
-          context,
-          [words ?? []].flat(),
-          options,
-        ),
-      ),
-    )
 }
 
-/** What is asked of the server: a field of the request each. */
-function addRequest(command: Command): void {
+/** What is to run. */
+function addGoal(command: Command): void {
   command
     .option('--to <build>', 'like 9.1, valkey-9.1 or latest; otherwise the newest of its flavour')
     .option('--keep-engine-version', 'upgrade modules only, or restart')
@@ -69,16 +104,6 @@ function addRequest(command: Command): void {
       addTo,
       [],
     )
-    .option('--preserve-roles', 'the role goes back to the same shards: one more handover')
-    .option('--parallel <n>', 'at most so many shards at once, over all groups', (text) =>
-      readWhole('--parallel', text),
-    )
-    .option('--no-canary', 'do not let the first group go ahead alone')
-    .option('--supervised', 'stop before the first handover, until a user resumes it')
-    .option('--rollback-window <time>', 'how long there is a way back, like 15m, or until-finalized')
-    .option('--may-discard-data', 'where nothing keeps the data: restart it empty, the quick way')
-    .option('--force-discard', 'discard data also where replicas or files keep it')
-    .option('--set <field=json>', 'any field of the request; may be repeated', addTo, [])
 }
 
 function addTo(value: string, before: readonly string[]): readonly string[] {

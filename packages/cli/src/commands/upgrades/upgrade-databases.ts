@@ -71,7 +71,8 @@ function endDryRun(
   options: UpgradeOptions,
 ): void {
   const { form } = answer
-  const command = () => `fairlead databases upgrade ${planned.map(({ database }) => database.name).join(' ')}`
+  const command = () =>
+    `fairlead ${options.command ?? 'databases upgrade'} ${planned.map(({ database }) => database.name).join(' ')}`
   if (form === 'table' || form === 'wide') {
     for (const { database, plan } of planned)
       terminal.out(describePlan(database.name, buildOf(database), plan, terminal.glyphs))

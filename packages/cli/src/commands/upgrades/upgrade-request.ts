@@ -33,6 +33,8 @@ export interface UpgradeOptions extends CommonOptions {
   /** Seconds. */
   readonly waitTimeout?: number
   readonly keepGoing?: boolean
+  /** What it was asked with, where that is not `databases upgrade`. */
+  readonly command?: string
 }
 
 /** What the command line asks for. The server checks all words. */
