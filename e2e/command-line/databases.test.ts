@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { operations } from '@fairlead/api'
+import { type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { type CommandLine, commandLine } from '../../proof/run-command-line.ts'
@@ -151,6 +154,36 @@ test('the builds that a database can go to are listed, with what is in the way o
   expect(JSON.parse(stdout)).toEqual(await fairlead.api.listUpgradeTargets({ params: { uid } }))
   const rows = await line.run(['db', 'targets', 'orders', '--columns', 'engine,possible'])
   expect(rows.stdout).toContain(`${pair.to.replace('-', ' ')}\ttrue\n`)
+})
+
+/** What of an answer is otherwise than the contract says, with the place of each. */
+const faultsOf = (schema: TSchema, value: unknown) =>
+  Value.Errors(schema, value).map(({ instancePath, message }) => `${instancePath} ${message}`)
+
+test('JSON is what the contract of the API says, for lists and for one', async () => {
+  const action = operations.getAction.ok
+  const asked: readonly (readonly [string, TSchema])[] = [
+    ['db list', operations.listDatabases.ok],
+    ['db show orders', operations.getDatabase.ok],
+    ['db targets orders', operations.listUpgradeTargets.ok],
+    ['actions list', Type.Array(action)],
+    ['actions show orders', action],
+    ['users list', operations.listUsers.ok],
+    ['roles list', operations.listRoles.ok],
+    ['nodes list', operations.listNodes.ok],
+    ['modules list', operations.listModules.ok],
+    ['audit list', operations.listLogs.ok],
+    [
+      `db upgrade orders --to ${pair.to} --dry-run`,
+      Type.Array(Type.Index(operations.upgradeDatabase.ok, ['plan'])),
+    ],
+  ]
+  for (const [words, schema] of asked) {
+    const { code, stdout } = await line.run([...words.split(' '), '-o', 'json'])
+    const answer: unknown = JSON.parse(stdout)
+    expect([words, code, faultsOf(schema, answer)]).toEqual([words, 0, []])
+    if (Array.isArray(answer) && words !== 'modules list') expect(answer).not.toEqual([])
+  }
 })
 
 test('when nothing reads the answer any more, the command ends, and all is well', async () => {

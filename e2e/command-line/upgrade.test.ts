@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
-import type { ActionEvent } from '@fairlead/api'
+import { ActionEvent } from '@fairlead/api'
+import { Value } from 'typebox/value'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { type CommandLine, commandLine } from '../../proof/run-command-line.ts'
@@ -128,6 +129,7 @@ test('for programs there is one JSON a line: plan, each event once also when the
     .map((each) => JSON.parse(each) as ActionEvent | { readonly type: string })
   expect(lines[0]?.type).toBe('plan')
   expect(lines.at(-1)).toMatchObject({ type: 'result', outcome: 'completed' })
+  for (const each of lines.filter((one) => 'seq' in one)) expect(Value.Check(ActionEvent, each)).toBe(true)
   const seqs = lines.flatMap((each) => ('seq' in each ? [each.seq] : []))
   expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
   expect(lines.some(({ type }) => type === 'handover')).toBe(true)
