@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
 import { openBrowser, type TestBrowser, type Visitor } from '../../proof/browser/open-browser.ts'
+import { heading, press, signIn, visit } from '../../proof/browser/visit.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
@@ -101,11 +102,14 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
       '/builds',
       '/modules',
       '/access',
+      '/access/1',
+      '/access/new',
       '/audit',
+      '/cluster',
       '/nothing',
     ]
     for (const path of paths) {
-      await goTo(page, fairlead, path)
+      await visit(page, fairlead.url + path)
       for (const theme of ['Dark', 'Light']) {
         await page.getByRole('button', { name: theme, exact: true }).click()
         expect(await findBarriers(page), `${path} ${theme}`).toEqual([])
@@ -131,7 +135,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
   })
 
   test('a server that is killed turns orders off, and a page goes on by itself when it is back', async () => {
-    await goTo(page, fairlead, '/databases/orders/upgrade')
+    await visit(page, `${fairlead.url}/databases/orders/upgrade`)
     await page.getByRole('button', { name: 'Dry run' }).click()
     const start = page.getByRole('button', { name: 'Start the upgrade' })
     await start.waitFor()
@@ -226,31 +230,6 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     expect(admin.faults).toEqual([])
   })
 })
-
-async function signIn(page: Page, name: string, password: string): Promise<void> {
-  await page.getByLabel('Name').fill(name)
-  await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-}
-
-async function heading(page: Page, name: string): Promise<void> {
-  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-}
-
-/** Without a click: as a person without a mouse does it. */
-async function press(page: Page, name: string | RegExp, key: string): Promise<void> {
-  const button = page.getByRole('button', { name })
-  await button.focus()
-  await button.press(key)
-}
-
-/** To a page with its content, and its stream. */
-async function goTo(page: Page, fairlead: Fairlead, path: string): Promise<void> {
-  await page.goto(fairlead.url + path)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('[data-live=live]').waitFor()
-  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
-}
 
 /** "valkey-8.1.1" as the page shows it. */
 function words(name: string): string {

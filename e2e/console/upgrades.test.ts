@@ -1,0 +1,207 @@
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { chromiumHere } from '../../proof/browser/chromium.ts'
+import { findBarriers } from '../../proof/browser/find-barriers.ts'
+import { openBrowser, type TestBrowser, type Visitor } from '../../proof/browser/open-browser.ts'
+import { stickAction, stuckWhy } from '../../proof/browser/stick-action.ts'
+import { heading, press, signIn, visit } from '../../proof/browser/visit.ts'
+import { createDatabase } from '../../proof/create-database.ts'
+import { build } from '../../proof/engine-pairs.ts'
+import { packTally } from '../../proof/modules/add-module.ts'
+import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
+
+/** Several upgrades and a browser on a busy machine. */
+const patient = { timeout: 300_000 }
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
+
+describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
+  let fairlead: Fairlead
+  let browser: TestBrowser
+  let admin: Visitor
+  let page: Page
+
+  beforeAll(async () => {
+    ;[fairlead, browser] = await Promise.all([startFairlead(), openBrowser()])
+    admin = await browser.visitor()
+    page = await admin.tab(fairlead.url)
+    await signIn(page, 'admin', adminPassword)
+    await heading(page, 'Overview')
+    for (const [name, groups] of [
+      ['orders', 1],
+      ['sessions', 3],
+    ] as const)
+      await createDatabase(fairlead, {
+        ...{ name, memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
+        ...{ replication: false, shards_count: groups },
+      })
+  })
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]()
+    await fairlead?.[Symbol.asyncDispose]()
+  })
+
+  /** Begins an upgrade, and shows its page. */
+  async function upgrade(uid: number, more: object = {}): Promise<string> {
+    const body = {
+      engine_version: build('valkey', '8.1'),
+      rollback_window: 'until_finalized' as const,
+      ...more,
+    }
+    const { action_uid: action = '' } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    return action
+  }
+  const outcomeOf = async (action: string) =>
+    (await fairlead.api.getAction({ params: { uid: action } })).outcome
+
+  test('an upgrade is cancelled before its handover, after a question whose first button changes nothing', async () => {
+    const action = await upgrade(1, { supervised: true })
+    await page.locator('[data-phase=ready]').waitFor(patient)
+    expect(await page.title()).toBe('◷ orders · Fairlead')
+    await press(page, /^Cancel/, 'Enter')
+    await page.getByRole('dialog').waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep going')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^Cancelled after/).waitFor(patient)
+    expect(await outcomeOf(action)).toBe('cancelled')
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  test('a page that is told that its upgrade is stuck says why, that clients are served, and what is safest', async () => {
+    const action = await upgrade(1, { supervised: true })
+    await page.locator('[data-phase=ready]').waitFor(patient)
+    await stickAction(page, action)
+    await visit(page, page.url())
+    const facts = page.locator('.safety')
+    await facts.getByText(stuckWhy).waitFor()
+    await facts.getByText('served', { exact: true }).waitFor()
+    await facts.getByText('No loss known').waitFor()
+    await facts.getByText('nothing gets worse').waitFor()
+    expect(await page.title()).toBe('▲ orders · Fairlead')
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml/)
+    expect(await findBarriers(page)).toEqual([])
+    await page.unrouteAll()
+    await fairlead.api.resumeAction({ params: { uid: action } })
+  })
+
+  test('an upgrade is finalized after a question, and its events are listed, the newest first', async () => {
+    const [{ action_uid: action } = { action_uid: '' }] = await fairlead.api.listDatabaseActions({
+      params: { uid: 1 },
+      query: { limit: 1 },
+    })
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    await page.locator('[data-phase=window]').waitFor(patient)
+    await press(page, /^Finalize/, 'Enter')
+    await page.getByRole('dialog').getByText('no way back').first().waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep the way back')
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^Completed after/).waitFor(patient)
+    expect(await outcomeOf(action)).toBe('completed')
+
+    await page.keyboard.press('e')
+    const events = page.getByRole('log').getByRole('listitem')
+    await events.first().waitFor()
+    expect(await events.first().innerText()).toContain('completed')
+    expect(await events.last().innerText()).toContain('asked for by admin')
+    expect((await events.allInnerTexts()).join('\n')).toMatch(/writes stood still for [\d.]+ ms/)
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  test('a database of three groups shows each group, and a certificate and a write stop of each, also with forced colours', async () => {
+    await upgrade(2)
+    await page.locator('[data-phase=window]').waitFor(patient)
+    for (const group of [0, 1, 2])
+      await page.getByRole('heading', { name: `Group ${group}`, exact: true }).waitFor()
+    await page.getByRole('heading', { name: '3 certificates' }).waitFor()
+    await page.getByText('Equal offsets while writes were stopped').nth(2).waitFor()
+    expect(await page.locator('.strip circle').count()).toBe(3)
+    await page.emulateMedia({ forcedColors: 'active' })
+    expect(await findBarriers(page)).toEqual([])
+    await page.emulateMedia({ forcedColors: 'none' })
+  })
+
+  test('keys go to pages, databases and rows, and none of them where text is entered, or when they are off', async () => {
+    await visit(page, fairlead.url)
+    await page.keyboard.press('g')
+    await page.keyboard.press('d')
+    await heading(page, 'Databases')
+    await page.getByRole('link', { name: 'orders' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('sessions')
+    await page.keyboard.press('/')
+    await page.keyboard.type('gn?')
+    expect(await page.getByLabel('Filter by name or number').inputValue()).toBe('gn?')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('combobox', { name: 'Page, database or action' })
+    await palette.fill('sess')
+    for (const name of [/^sessions: valkey/, /^sessions database/])
+      await page.getByRole('option', { name }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await heading(page, 'sessions')
+    await page.keyboard.press('?')
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByLabel('Keys without Ctrl or ⌘').uncheck()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.keyboard.press('g')
+    await page.keyboard.press('d')
+    await page.keyboard.press('Control+k')
+    await palette.waitFor()
+    await page.keyboard.press('Escape')
+    await heading(page, 'sessions')
+  })
+
+  test('users are created, changed and deleted, and what the server refuses is said beside the form', async () => {
+    await visit(page, `${fairlead.url}/access`)
+    await page.getByRole('link', { name: 'New user' }).click()
+    await page.getByLabel('Name').fill('admin')
+    await page.getByLabel('Role').selectOption('Cluster Viewer')
+    await page.getByLabel('Password').fill('only-looks-at-it')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('alert').getByText('name_already_exists').waitFor()
+    await page.getByLabel('Name').fill('eve')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('link', { name: 'eve' }).click()
+    await heading(page, 'eve')
+    await page.getByLabel('Disabled').check()
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByRole('status').getByText('Changed').waitFor()
+    const eve = (await fairlead.api.listUsers({})).find(({ name }) => name === 'eve')
+    expect(eve).toMatchObject({ role: 'cluster_viewer', status: 'disabled' })
+    await page.getByRole('button', { name: 'Delete this user…' }).click()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await heading(page, 'Access')
+    expect((await fairlead.api.listUsers({})).map(({ name }) => name)).toEqual(['admin'])
+  })
+
+  test('a module is uploaded and deleted, and a package that is none is refused with its reason', async () => {
+    await visit(page, `${fairlead.url}/modules`)
+    const field = page.getByLabel(/^Add a module/)
+    await field.setInputFiles({
+      name: 'wrong.zip',
+      mimeType: 'application/zip',
+      buffer: Buffer.from('no zip'),
+    })
+    await page.getByRole('alert').getByText('invalid_module').waitFor()
+    const path = join(fairlead.home, 'tally.zip')
+    await packTally('2.0.0', path)
+    await field.setInputFiles(path)
+    await page.getByRole('status').getByText('is in the catalogue').waitFor()
+    await page.getByRole('button', { name: /^Delete tally/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('There is no module in the catalogue').waitFor()
+    expect(await fairlead.api.listModules({})).toEqual([])
+  })
+
+  test('no page broke its policy, threw, or asked another server', () => {
+    expect(admin.faults).toEqual([])
+  })
+})

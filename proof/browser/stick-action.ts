@@ -1,0 +1,24 @@
+import type { Page } from 'playwright-core'
+
+/** Why it is stuck, as the page is told. */
+export const stuckWhy =
+  'shard 9 hangs (it has not answered for 45 s), and no other shard and no disk holds its data: a person has to decide whether to end its process'
+
+/**
+ * From now on this page is told that an action is stuck: a real one, whose answer is changed on its way, because an upgrade that is stuck by itself takes minutes of a
+ * machine that does nothing else. What the server says then is tested there.
+ */
+export async function stickAction(page: Page, uid: string): Promise<void> {
+  await page.route(`**/v1/actions/${uid}`, async (route) => {
+    const response = await route.fetch()
+    const action = (await response.json()) as Record<string, unknown>
+    const waiting = {
+      ...{ on: 'person', hold_reason: 'shard_hung', shard: '9', until: null, why: stuckWhy },
+      since: new Date(Date.now() - 12 * 60_000).toISOString(),
+    }
+    await route.fulfill({
+      response,
+      json: { ...action, phase: 'stuck', waiting, heartbeat: action['heartbeat'] },
+    })
+  })
+}
