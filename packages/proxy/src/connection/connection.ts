@@ -96,8 +96,8 @@ export interface Connection {
   prepared: Prepared | null
   /** True: the proxy has closed its side of a link with a blocked command; if the link ends without a reply, the command was not executed. */
   takingBack: boolean
-  /** True: the last messages of its former engine are taken, also if the client does not read; the bytes that it has not read then (steer-client.ts). */
-  takesLast: boolean
+  /** Above 0: what its former engine still sends is taken, also if the client does not read; the bytes that it has not read then (steer-client.ts). */
+  readsOn: number
   lateBytes: number
 }
 

@@ -43,7 +43,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     era: owner.era,
     prepared: null,
     takingBack: false,
-    takesLast: false,
+    readsOn: 0,
     lateBytes: 0,
   }
 }

@@ -56,14 +56,14 @@ export function sendToClient(connection: Connection, link: Link | null, bytes: B
 
 /** Counts bytes that were passed on to a client that does not read, while the last messages of its former engine are taken. */
 function countLate(connection: Connection, bytes: number): void {
-  if (!connection.takesLast) return
+  if (connection.readsOn === 0) return
   connection.lateBytes += bytes
   late.bytes += bytes
 }
 
 /** Whether the engine is read on although the client does not read. */
-export function mayReadOn({ takesLast, lateBytes }: Connection): boolean {
-  if (!takesLast) return false
+export function mayReadOn({ readsOn, lateBytes }: Connection): boolean {
+  if (readsOn === 0) return false
   return lateBytes <= SMALL_LATE_BYTES || (lateBytes <= LARGEST_LATE_BYTES && late.bytes <= MOST_LATE_BYTES)
 }
 

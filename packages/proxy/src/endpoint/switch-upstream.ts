@@ -5,6 +5,7 @@ import { endPublishBarrier } from '../handover/end-publish-barrier.ts'
 import { type Hold, OWN_HOLD } from '../handover/hold.ts'
 import { type Arranged, moveFirst } from '../handover/move-all.ts'
 import { moveConnection } from '../handover/move-connection.ts'
+import { takeLastReplies } from '../handover/take-last-messages.ts'
 import { meet, type Others } from '../listen/others.ts'
 import { follow, proceed, reachBy, serveAgain } from './follow.ts'
 import { endHold, holdUpstream } from './hold-upstream.ts'
@@ -66,7 +67,7 @@ function pointTo(state: UpstreamState, { to, generation }: Goal): void {
 /** The connections that have asked nothing just now, at one moment, on all threads. */
 async function moveTogether(
   state: UpstreamState,
-  { first, listening }: Arranged,
+  { first, listening, slow }: Arranged,
   others: Others | undefined,
 ): Promise<void> {
   const { owner, barrier } = state
@@ -75,17 +76,17 @@ async function moveTogether(
   const move = (connection: Connection) => moveConnection(connection, targetOf(state), reachBy())
   await moveFirst(first, move, targetOf(state))
   await meet(others?.allThere(), owner.onError)
-  barrier.isOn = listening.length > 0 || others !== undefined
+  barrier.isOn = listening.length + slow.length > 0 || others !== undefined
 }
 
 /** The others follow while clients are served. Nothing is published before all subscribers are there. */
 async function letOthersFollow(
   state: UpstreamState,
-  { listening, later }: Arranged,
+  { listening, slow, later }: Arranged,
   others: Others | undefined,
 ): Promise<void> {
   const followOne = (connection: Connection) => follow(state, connection)
-  await forEachLimited(listening, followOne)
+  await Promise.all([forEachLimited(listening, followOne), ...slow.map(takeLastReplies)])
   await Promise.all(state.followers)
   await meet(others?.allListen(), state.owner.onError)
   state.barrier.isOn = false

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { dial, freePort, makeEndpointSpec, makePair, newest, startEngine, until } from '../../test/stage.ts'
+import { stopClock } from '../../test/stop-clock.ts'
 import { LARGEST_LATE_BYTES } from '../connection/steer-client.ts'
 import { openEndpoint } from '../endpoint/endpoint.ts'
+import { LAST_MESSAGES_MS } from './take-last-messages.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 const host = '127.0.0.1'
 const BYTES = 1_000_000
@@ -55,6 +59,8 @@ function upTo(count: number): readonly number[] {
 
 test('a subscriber that does not read while its role moves gets all messages later, whole and in order', async () => {
   await using slow = await startSlowSubscriber(MORE_THAN_KERNEL)
+  // The machine may be busy for longer.
+  stopClock(LAST_MESSAGES_MS)
   await slow.pair.handOver()
   await slow.publish()
   slow.subscriber.socket.resume()
@@ -63,6 +69,35 @@ test('a subscriber that does not read while its role moves gets all messages lat
     () => slow.subscriber.ended() || slow.subscriber.text().length >= all.length * (HEAD.length + BYTES + 2),
   )
   expect(slow.heard()).toEqual({ numbers: all, strange: '', rest: [] })
+})
+
+test('a subscriber that reads neither its messages nor the answer to its PING gets each message once, in order, while others publish', async () => {
+  await using slow = await startSlowSubscriber(MORE_THAN_KERNEL)
+  slow.subscriber.send('PING\r\n')
+  stopClock(LAST_MESSAGES_MS)
+  await using publisher = await dial(slow.pair.port)
+  let sent = 0
+  const publishMany = async () => {
+    const lines = Array.from({ length: 50 }, (_, n) => `PUBLISH c #${sent + n};\r\n`)
+    publisher.send(lines.join(''))
+    await until(() => publisher.text().length === lines.length * ':1\r\n'.length)
+    await publisher.gets(publisher.text())
+    sent += lines.length
+  }
+  let isOver = false
+  const publishing = (async () => {
+    while (!isOver) await publishMany()
+  })()
+  await slow.pair.handOver()
+  slow.subscriber.socket.resume()
+  const heard = () => [...slow.subscriber.text().matchAll(/#(\d+);/g)].map(([, n]) => Number(n))
+  await until(() => slow.pair.endpoint.report().behind.length === 0)
+  const before = sent
+  await until(() => sent > before)
+  isOver = true
+  await publishing
+  await until(() => slow.subscriber.ended() || heard().at(-1) === sent - 1)
+  expect(heard()).toEqual(Array.from({ length: sent }, (_, n) => n))
 })
 
 test('a subscriber with more messages than an endpoint keeps is closed when its role moves, before it would miss one', async () => {

@@ -17,6 +17,8 @@ export interface Arranged {
   readonly impatient: readonly Connection[]
   /** Nothing is published before these have moved. */
   readonly listening: readonly Connection[]
+  /** Subscribed, too, but they have not got all their replies: most likely their clients do not read. They are in `later` as well. */
+  readonly slow: readonly Connection[]
   /** All others: those that wait for data of others, which they find whenever they arrive; those without a request; those that wait for their own clients. */
   readonly later: readonly Connection[]
 }
@@ -34,6 +36,7 @@ export function arrange(connections: ReadonlySet<Connection>): Arrangement {
       asking: [...new Set(since.asking)],
       impatient: [...before.impatient, ...since.impatient],
       listening: [...before.listening, ...since.listening],
+      slow: [...new Set([...before.slow, ...since.slow])],
       later: [...before.blocked, ...since.blocked, ...before.later, ...since.later],
     }
   }
@@ -41,6 +44,7 @@ export function arrange(connections: ReadonlySet<Connection>): Arrangement {
 
 interface Sorted extends Record<Place, Connection[]> {
   impatient: Connection[]
+  slow: Connection[]
   /** Requests are still under way on these. */
   unsure: Connection[]
 }
@@ -48,11 +52,14 @@ interface Sorted extends Record<Place, Connection[]> {
 function sort(connections: Iterable<Connection>): Sorted {
   const sorted: Sorted = {
     ...{ first: [], asking: [], listening: [], blocked: [], later: [] },
-    ...{ impatient: [], unsure: [] },
+    ...{ impatient: [], slow: [], unsure: [] },
   }
   for (const connection of connections) {
     if (connection.mode === 'closed') continue
-    if (connection.mode !== 'held' && !noticeQuiet(connection)) sorted.unsure.push(connection)
+    if (connection.mode !== 'held' && !noticeQuiet(connection)) {
+      sorted.unsure.push(connection)
+      if (isSubscribed(connection.state)) sorted.slow.push(connection)
+    }
     const place = placeOf(connection)
     sorted[place].push(connection)
     if (connection.stash.length > 0 && place !== 'asking') sorted.impatient.push(connection)

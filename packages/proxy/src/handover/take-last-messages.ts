@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isBetweenReplies } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
@@ -5,12 +6,15 @@ import type { Link } from '../connection/link.ts'
 import { probe } from '../connection/send-own.ts'
 import { leaveSilently } from '../connection/silent-transactions.ts'
 import { mayReadOn, steerLink } from '../connection/steer-client.ts'
+import { isTied } from '../connection/under-way.ts'
 import { takeUnread } from '../forwarding/take-replies.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { ownAnswered } from './open-link.ts'
 
 /** How long an engine may send nothing at all while its last messages are taken. */
 export const LAST_MESSAGES_MS = 1_000
+/** The same, as a multiple, if it is known to have more for the client. */
+const PATIENCE = 5
 
 /**
  * A subscriber may have messages on their way from its former engine: they come before those of the next one. They are read also if the client
@@ -20,23 +24,20 @@ export async function takeLastMessages(connection: Connection): Promise<void> {
   const { link, state } = connection
   if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.again !== null) return
   leaveSilently(connection, link)
-  await readingOn(connection, async () => {
-    if (!(await isProven(connection, link)) && !mayReadOn(connection))
-      endConnection(connection, undefined, 'its client has not read its messages, and they are too many')
-  })
-}
-
-/** Whether the engine has answered a question, and so has sent everything before. False: it is gone, or was silent for long. */
-async function isProven(connection: Connection, link: Link): Promise<boolean> {
-  for (let ask = () => probe(connection, link); ; ask = () => undefined) {
-    const before = link.socket.bytesRead
+  let ask = () => probe(connection, link)
+  const isProven = async () => {
+    const question = ask
+    ask = () => undefined
     try {
-      await ownAnswered(link, LAST_MESSAGES_MS, ask)
+      await ownAnswered(link, LAST_MESSAGES_MS, question)
       return true
     } catch {
-      if (link.socket.destroyed || link.socket.bytesRead === before) return false
+      return false
     }
   }
+  const isComplete = await takeUntil(connection, link, isProven)
+  if (!isComplete && isOwed(connection, link))
+    endConnection(connection, undefined, 'it has not read its messages')
 }
 
 /**
@@ -48,22 +49,15 @@ export async function endLastMessage(connection: Connection): Promise<void> {
   if (link === null) return
   while (link.unread !== null && connection.mode !== 'closed') takeUnread(connection, link)
   if (connection.mode === 'closed' || isBetweenReplies(link.replies)) return
-  await readingOn(connection, async () => {
-    if (!(await isWhole(link)))
-      endConnection(connection, undefined, 'its former shard has not sent the rest of a message')
-  })
-}
-
-async function isWhole(link: Link): Promise<boolean> {
-  for (;;) {
-    const before = link.socket.bytesRead
+  const isWhole = async () => {
     await nextEnd(link)
-    if (isBetweenReplies(link.replies)) return true
-    if (link.socket.destroyed || link.socket.bytesRead === before) return false
+    return isBetweenReplies(link.replies)
   }
+  if (!(await takeUntil(connection, link, isWhole)))
+    endConnection(connection, undefined, 'its former shard has not sent the rest of a message')
 }
 
-/** Waits for the end of a message. */
+/** Waits for the end of a message, or for the time that an engine may be silent. */
 async function nextEnd(link: Link): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, LAST_MESSAGES_MS)
@@ -73,10 +67,44 @@ async function nextEnd(link: Link): Promise<void> {
   link.onWhole = null
 }
 
-/** Reads the engine also if the client does not read, as long as `act` lasts. */
-async function readingOn(connection: Connection, act: () => Promise<void>): Promise<void> {
-  connection.takesLast = true
+/**
+ * A subscriber that has not got all its replies, most likely because its client does not read. It can move when they are there: until then
+ * nothing is published, because both engines would send it.
+ */
+export async function takeLastReplies(connection: Connection): Promise<void> {
+  const { link } = connection
+  if (connection.mode !== 'draining' || link === null || isTied(connection)) return
+  await takeUntil(connection, link, async () => {
+    const until = performance.now() + LAST_MESSAGES_MS
+    while (connection.mode === 'draining' && performance.now() < until) await delay(2)
+    return connection.mode !== 'draining'
+  })
+}
+
+/**
+ * Reads the engine, also if the client does not read, until `hasCome`, which waits for up to LAST_MESSAGES_MS. False: the engine is gone or
+ * silent, or sends more than may be kept.
+ */
+async function takeUntil(
+  connection: Connection,
+  link: Link,
+  hasCome: () => Promise<boolean>,
+): Promise<boolean> {
+  connection.readsOn += 1
   steerLink(connection)
-  await act()
-  connection.takesLast = false
+  let before = link.socket.bytesRead
+  let isThere = await hasCome()
+  for (let silent = 0; !isThere; isThere = await hasCome()) {
+    const { destroyed, bytesRead } = link.socket
+    silent = bytesRead === before ? silent + 1 : 0
+    before = bytesRead
+    if (destroyed || !mayReadOn(connection) || silent >= (isOwed(connection, link) ? PATIENCE : 1)) break
+  }
+  connection.readsOn -= 1
+  return isThere
+}
+
+/** Whether the engine certainly, or very likely, has more for the client. */
+function isOwed({ client }: Connection, link: Link): boolean {
+  return client.writableNeedDrain || !isBetweenReplies(link.replies)
 }
