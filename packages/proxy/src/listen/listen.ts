@@ -5,6 +5,7 @@ import { createHandshakeQueue, messageOf, tlsForClients } from '@fairlead/engine
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import type { Strangers } from './strangers.ts'
+import { createTlsDoor } from './tls-door.ts'
 
 type Tls = NonNullable<EndpointSpec['tls']>
 
@@ -20,11 +21,22 @@ interface Places {
   readonly strangers: Strangers
 }
 
+/** Serves a client. Returns by what it is among the strangers, until it has signed in. */
+type Admit = (socket: Socket) => object | undefined
+
+interface Handshaking extends Places {
+  readonly wanted: EndpointSpec
+  readonly admit: Admit
+  readonly onStranger: (socket: Socket, why: string) => void
+}
+
 const BACKLOG = 4_096
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
+/** Fewer than may be strangers before clients are read with more care (tls-guard.ts): some have ended theirs and sign in. */
+const AT_ONCE = 12
 /** Of all endpoints of this thread. */
-const handshakes = createHandshakeQueue()
+const handshakes = createHandshakeQueue({ atOnce: AT_ONCE })
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
@@ -33,18 +45,20 @@ const handshakes = createHandshakeQueue()
 export async function listen(
   wanted: EndpointSpec,
   options: Places & { readonly reusePort: boolean },
-  admit: (socket: Socket) => void,
+  admit: Admit,
   onStranger: (socket: Socket, why: string) => void,
 ): Promise<Listener> {
   const ofSockets = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 300_000 }
   const tlsServer =
     wanted.tls === null
       ? null
-      : createTlsServer({ ...ofSockets, ...tlsForClients(wanted.tls), handshakeTimeout: HANDSHAKE_MS }, admit)
-  const strangers = new Map<string, Socket>()
+      : createTlsServer({ ...ofSockets, ...tlsForClients(wanted.tls), handshakeTimeout: HANDSHAKE_MS })
+  const strangers = new Set<Socket>()
   const server = createServer(
     ofSockets,
-    tlsServer === null ? admit : watchHandshakes(tlsServer, strangers, wanted, options, onStranger),
+    tlsServer === null
+      ? admit
+      : watchHandshakes(tlsServer, strangers, { ...options, wanted, admit, onStranger }),
   )
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
@@ -58,7 +72,7 @@ export async function listen(
   return {
     renewTls: (tls) => tlsServer?.setSecureContext(tlsForClients(tls)),
     async [Symbol.asyncDispose]() {
-      for (const socket of strangers.values()) socket.destroy()
+      for (const socket of strangers) socket.destroy()
       await closeServer(server)
     },
   }
@@ -80,58 +94,55 @@ export function checkTls(tls: Tls): void {
  */
 function watchHandshakes(
   server: TlsServer,
-  strangers: Map<string, Socket>,
-  wanted: EndpointSpec,
-  { share, strangers: unknown }: Places,
-  onStranger: (socket: Socket, why: string) => void,
+  strangers: Set<Socket>,
+  { wanted, share, strangers: unknown, admit, onStranger }: Handshaking,
 ): (socket: Socket) => void {
   const endpoint = addressText(wanted)
-  const passed = (peer: string) => {
-    const socket = strangers.get(peer)
-    if (socket === undefined) return
-    strangers.delete(peer)
+  const door = createTlsDoor(server)
+  const passed = (socket: Socket) => {
+    if (!strangers.delete(socket)) return
     handshakes.end(socket)
     unknown.remove(socket)
     share.leave(1)
   }
-  server.prependListener('secureConnection', (socket) => passed(peerOf(socket)))
-  // Node reports clients that were too slow, but leaves them connected.
-  server.on('tlsClientError', (cause: Error, socket: Socket) => {
-    onStranger(socket, `TLS: ${cause.message}`)
-    socket.destroy()
+  server.on('secureConnection', (secured) => {
+    const socket = door.rawOf(secured)
+    if (socket === undefined || !strangers.has(socket)) return void secured.destroy()
+    passed(socket)
+    const key = admit(secured)
+    const isUnknown = () => key !== undefined && unknown.has(key)
+    door.admit(socket, secured, () => secured.bytesRead === 0 || isUnknown())
   })
+  // Node reports clients that were too slow, but leaves them connected.
+  server.on('tlsClientError', (cause: Error, secured: Socket) => {
+    door.rawOf(secured)
+    onStranger(secured, `TLS: ${cause.message}`)
+    secured.destroy()
+  })
+  const close = (socket: Socket, why: string) => {
+    onStranger(socket, why)
+    socket.destroy()
+  }
+  const begin = (socket: Socket) => door.begin(socket, close)
   return (socket) => {
     if (!share.take(1)) return void socket.destroy()
-    const peer = peerOf(socket)
-    strangers.set(peer, socket)
+    strangers.add(socket)
     const source = socket.remoteAddress ?? ''
-    unknown.add(socket, {
-      ...{ endpoint, source },
-      judge: () => 'unknown',
-      cut: () => {
-        passed(peer)
-        socket.destroy()
-      },
-    })
-    const late = setTimeout(() => {
-      if (strangers.get(peer) !== socket) return
-      onStranger(socket, 'TLS: TLS handshake timeout')
+    const cut = () => {
+      passed(socket)
       socket.destroy()
-    }, HANDSHAKE_MS).unref()
+    }
+    unknown.add(socket, { endpoint, source, judge: () => 'unknown', cut })
+    const late = () => (strangers.has(socket) ? close(socket, 'TLS: TLS handshake timeout') : undefined)
+    const timer = setTimeout(late, HANDSHAKE_MS).unref()
     socket.once('close', () => {
-      clearTimeout(late)
-      passed(peer)
+      clearTimeout(timer)
+      passed(socket)
     })
     // What goes wrong in its handshake, TLS tells.
     socket.on('error', () => undefined)
-    socket.once('readable', () =>
-      handshakes.add(socket, `${endpoint} ${source}`, () => server.emit('connection', socket)),
-    )
+    socket.once('readable', () => handshakes.add(socket, `${endpoint} ${source}`, () => begin(socket)))
   }
-}
-
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
 }
 
 /** Sends the error to a client beyond the limit, and closes it. */

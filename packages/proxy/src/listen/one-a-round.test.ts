@@ -19,6 +19,7 @@ test.each([1, 2])(
       const admit = (socket: Socket) => {
         taken += 1
         socket.destroy()
+        return undefined
       }
       stack.use(
         await listen(wanted, { reusePort: false, share, strangers: admission.strangers }, admit, admit),

@@ -76,7 +76,7 @@ test('if no client has to sign in, clients may be silent for as long as they lik
 test('strangers cannot take all places: the oldest one of the largest source is closed', async () => {
   await using engine = await startEngine(newest, '--requirepass', PASSWORD)
   const port = await freePort()
-  const admission = createAdmission(40)
+  const admission = createAdmission(40, 3_600_000)
   await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), { admission })
   const strangers: RawClient[] = []
   for (let n = 0; n < 60; n += 1) {

@@ -11,6 +11,7 @@ export interface Stranger {
 /** Clients that have not signed in. */
 export interface Strangers {
   readonly size: number
+  has(key: object): boolean
   add(key: object, stranger: Stranger): void
   /** The client has signed in, or is gone. */
   remove(key: object): void
@@ -69,6 +70,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
     get size() {
       return entries.size
     },
+    has: (key) => entries.has(key),
     add(key, stranger) {
       entries.set(key, { stranger, timer: setTimeout(judge, loginWithinMs, key).unref() })
       const { endpoint } = stranger

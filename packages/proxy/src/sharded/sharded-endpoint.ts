@@ -179,12 +179,12 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
   const weight = Math.ceil((1 + groups.upstreams.length) / 2)
   const refuse = (socket: Socket, why: string) =>
     shards.onCut({ client: remoteAddress(socket), via: [], why })
-  const admit = (socket: Socket): void => {
+  const admit = (socket: Socket) => {
     if (!share.take(weight)) {
       owner?.onError(TOO_MANY)
       refuse(socket, TOO_MANY)
       turnAway(socket)
-      return
+      return undefined
     }
     const visitor = visitorOf(socket, name)
     beginPiece('takes a new client', visitor.crumb)
@@ -208,6 +208,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
     listenTo(router, gone)
     backendFor(router, DEFAULT_GROUP)
     endPiece()
+    return visitor
   }
   return { admit, refuse }
 }
