@@ -49,6 +49,8 @@ test.each([
   expect([status, stdout]).toEqual([0, expect.stringContaining(text)])
   expect(loaded.some((url) => url.endsWith('/run-program.ts'))).toBe(true)
   expect(others(loaded)).toEqual([])
+  // Nor what prints the answer of a command.
+  expect(loaded.filter((url) => /output\/(print-answer|draw-table|to-yaml)\.ts$/.test(url))).toEqual([])
   const commands = loaded.filter((url) => url.includes('/cli/src/commands/'))
   expect(commands.filter((url) => !/completion\/(complete|shell-scripts)\.ts$/.test(url))).toEqual([])
 })

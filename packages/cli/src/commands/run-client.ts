@@ -1,7 +1,7 @@
 import { type CommonOptions, type Context, openContext } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { endQuietly } from '../output/end-quietly.ts'
-import { type Form, forms } from '../output/print-answer.ts'
+import { type Form, forms } from '../output/forms.ts'
 import { sayFault } from '../output/say-fault.ts'
 import { openTerminal } from '../output/terminal.ts'
 import { withoutOrders } from '../output/without-orders.ts'

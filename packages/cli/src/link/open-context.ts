@@ -1,4 +1,5 @@
-import type { AnswerOptions, Form } from '../output/print-answer.ts'
+import type { Form } from '../output/forms.ts'
+import type { AnswerOptions } from '../output/print-answer.ts'
 import type { Terminal, TerminalFlags } from '../output/terminal.ts'
 import { findTarget, type Target, type TargetFlags } from '../profiles/find-target.ts'
 import { openProfileFiles, type ProfileFiles } from '../profiles/profile-files.ts'

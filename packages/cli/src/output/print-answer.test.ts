@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Form, printList } from './print-answer.ts'
+import type { Form } from './forms.ts'
+import { printList } from './print-answer.ts'
 import type { Terminal } from './terminal.ts'
 
 interface Row {

@@ -1,13 +1,9 @@
 import { CommandFault } from './command-fault.ts'
 import { type Cell, drawTable } from './draw-table.ts'
+import type { Form } from './forms.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { toYaml } from './to-yaml.ts'
 import { asJson, inOneLine, withoutOrders } from './without-orders.ts'
-
-/** The forms of an answer. */
-export const forms = ['table', 'wide', 'json', 'yaml', 'jsonl', 'name'] as const
-/** One of them. */
-export type Form = (typeof forms)[number]
 
 /** One column of a table. */
 export interface Column<Row> {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { CommonOptions, Context } from '../link/open-context.ts'
-import { forms } from '../output/print-answer.ts'
+import { forms } from '../output/forms.ts'
 import { readWait } from '../output/read-quantity.ts'
 import type { Settings } from './settings.ts'
 

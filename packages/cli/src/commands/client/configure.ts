@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Context } from '../../link/open-context.ts'
 import { CommandFault } from '../../output/command-fault.ts'
-import { type Column, forms, printList } from '../../output/print-answer.ts'
+import { forms } from '../../output/forms.ts'
+import { type Column, printList } from '../../output/print-answer.ts'
 import { normalServer } from '../../profiles/find-target.ts'
 import type { Profile } from '../../profiles/profile-files.ts'
 
