@@ -52,8 +52,9 @@ function LiveAction({ action }: { readonly action: Action }) {
       {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} />}
       {action.phase === 'window' && <WindowCards action={action} />}
       {lanes.length > 0 && <Lanes action={action} />}
-      {certificates.length > 0 && <Certificates action={action} databaseName={name} />}
+      {/* Before the certificates, which become more: nothing below them may be moved. */}
       <Events action={action} />
+      {certificates.length > 0 && <Certificates action={action} databaseName={name} />}
     </Page>
   )
 }

@@ -27,7 +27,9 @@ export function Certificates(props: { readonly action: Action; readonly database
         </span>
       }
     >
-      {certificates.length > 1 && <WriteStopStrip certificates={certificates} />}
+      {(certificates.length > 1 || (action.lanes?.length ?? 0) > 1) && (
+        <WriteStopStrip certificates={certificates} />
+      )}
       <ol className="certificates">
         {certificates.map((certificate, n) => (
           <CertificateView
