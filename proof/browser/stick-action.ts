@@ -16,9 +16,9 @@ export async function stickAction(page: Page, uid: string): Promise<void> {
       ...{ on: 'person', hold_reason: 'shard_hung', shard: '9', until: null, why: stuckWhy },
       since: new Date(Date.now() - 12 * 60_000).toISOString(),
     }
-    await route.fulfill({
-      response,
-      json: { ...action, phase: 'stuck', waiting, heartbeat: action['heartbeat'] },
-    })
+    const no = { ok: false, error_code: 'order_not_applicable', why: 'it is stuck', consequence: '' }
+    const lanes = (action['lanes'] as object[]).map((lane) => ({ ...lane, state: 'stuck', waiting }))
+    const orders = { ...(action['orders'] as object), resume: no, pause: no }
+    await route.fulfill({ response, json: { ...action, phase: 'stuck', waiting, lanes, orders } })
   })
 }
