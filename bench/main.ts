@@ -1,4 +1,4 @@
-/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale|events|start-up] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale|events|start-up|console] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
@@ -11,6 +11,7 @@ const benches: Readonly<Record<string, string>> = {
   scale: './scale/main.ts',
   'start-up': './start-up/main.ts',
   events: './events/main.ts',
+  console: './console/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)

@@ -1,0 +1,96 @@
+/**
+ * What the console costs a browser: pages of a fixture server with many databases and actions, and the page of an upgrade of many groups at many events a second.
+ * `npm run bench -- console [--databases 2000] [--actions 10000] [--groups 64] [--per-second 50] [--seconds 20] [--json]`. Build the console before (`npm start` does).
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../../proof/browser/open-browser.ts'
+import { serveFixture } from './serve-fixture.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    databases: { type: 'string', default: '2000' },
+    actions: { type: 'string', default: '10000' },
+    groups: { type: 'string', default: '64' },
+    'per-second': { type: 'string', default: '50' },
+    seconds: { type: 'string', default: '20' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const size = {
+  ...{ databases: Number(flags.databases), actions: Number(flags.actions), groups: Number(flags.groups) },
+}
+/** Notes what a page does from its beginning on. A shift right after a key or a click does not count, as browsers have it. */
+const watch = `{
+  const seen = globalThis.seen = { lcp: 0, cls: 0, tasks: [] }
+  const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true })
+  on('largest-contentful-paint', (entry) => { seen.lcp = entry.startTime })
+  on('layout-shift', (entry) => { if (!entry.hadRecentInput) seen.cls += entry.value })
+  on('longtask', (entry) => seen.tasks.push(entry.duration))
+}`
+interface Seen {
+  readonly lcp: number
+  readonly cls: number
+  readonly tasks: readonly number[]
+}
+
+await using server = await serveFixture(size)
+await using browser = await openBrowser()
+const visitor = await browser.visitor()
+const page = await visitor.tab('about:blank')
+await page.addInitScript(watch)
+
+const rows = []
+for (const [path, ready] of [
+  ['/', 'Versions'],
+  ['/databases', 'database-0200'],
+  ['/actions', 'database-0099'],
+] as const) {
+  await page.goto(server.url + path)
+  await page.getByText(ready).first().waitFor()
+  await page.locator('[data-live=live]').waitFor()
+  await pause(1_000)
+  rows.push({ page: path, ...summarize(await read(page)), heapMb: await heap(page) })
+}
+
+await page.goto(`${server.url}/actions/moving`)
+await page
+  .locator('.lane-row')
+  .nth(size.groups - 1)
+  .waitFor()
+await page.locator('[data-live=live]').waitFor()
+await pause(1_000)
+const before = await heap(page)
+await page.evaluate('seen.tasks.length = 0; seen.cls = 0')
+server.move(Number(flags['per-second']))
+await pause(Number(flags.seconds) * 1_000)
+server.move(0)
+rows.push({
+  page: `/actions, ${size.groups} groups, ${flags['per-second']} events/s`,
+  ...summarize(await read(page)),
+  heapMb: await heap(page),
+  heapBeforeMb: before,
+})
+process.stdout.write(flags.json ? `${JSON.stringify(rows)}\n` : '')
+if (!flags.json) console.table(rows)
+
+function read(from: Page): Promise<Seen> {
+  return from.evaluate<Seen>('seen')
+}
+
+function summarize({ lcp, cls, tasks }: Seen) {
+  return {
+    ...{ lcpMs: Math.round(lcp), cls: Number(cls.toFixed(4)) },
+    ...{ longTasks: tasks.length, longestMs: Math.round(Math.max(0, ...tasks)) },
+  }
+}
+
+/** After a collection, in MB. */
+async function heap(from: Page): Promise<number> {
+  const session = await from.context().newCDPSession(from)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  await session.detach()
+  return Math.round(usedSize / 1e5) / 10
+}
