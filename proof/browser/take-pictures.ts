@@ -13,7 +13,8 @@ import { openBrowser } from './open-browser.ts'
 import { stickAction } from './stick-action.ts'
 import { signIn, visit } from './visit.ts'
 
-const [folder = '/tmp/pictures'] = process.argv.slice(2)
+const [folder] = process.argv.slice(2)
+if (folder === undefined) throw new Error('name the folder in which the pictures are to be')
 const widths = [390, 1280, 1920] as const
 await mkdir(folder, { recursive: true })
 await using fairlead = await startFairlead({ onLog: () => undefined })
@@ -124,7 +125,7 @@ async function shoot(name: string): Promise<void> {
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme: theme })
-      await page.screenshot({ path: join(folder, `${name}-${width}-${theme}.png`), fullPage: true })
+      await page.screenshot({ path: join(folder ?? '', `${name}-${width}-${theme}.png`), fullPage: true })
     }
   await page.setViewportSize({ width: 1280, height: 900 })
   process.stdout.write(`${name}\n`)

@@ -28,50 +28,87 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     go(one.to)
   }
   const press = (key: string): boolean => {
-    if (key === 'ArrowDown') setAt((chosen + 1) % Math.max(found.length, 1))
-    else if (key === 'ArrowUp') setAt((chosen - 1 + found.length) % Math.max(found.length, 1))
+    const next = keyed(key, chosen, found.length)
+    if (next !== null) setAt(next)
     else if (key === 'Enter') open(found[chosen])
     else return false
     return true
   }
   return (
     <Dialog title="Go to" onClose={onClose} className="palette">
-      <input
-        autoFocus
-        type="search"
-        role="combobox"
-        aria-label="Page, database or action"
-        aria-expanded
-        aria-controls={list}
-        aria-activedescendant={found.length > 0 ? `${list}-${chosen}` : undefined}
-        placeholder="Page, database or action"
-        value={text}
-        maxLength={63}
-        onChange={(event) => {
-          setText(event.target.value)
+      <Field
+        {...{ list, text }}
+        active={found.length > 0 ? `${list}-${chosen}` : undefined}
+        press={press}
+        type={(entered) => {
+          setText(entered)
           setAt(0)
         }}
-        onKeyDown={(event) => {
-          if (press(event.key)) event.preventDefault()
-        }}
       />
-      <div id={list} role="listbox" aria-label="What was found">
-        {found.map((one, place) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
-          <div
-            key={`${one.kind} ${one.to}`}
-            id={`${list}-${place}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={place === chosen}
-            onClick={() => open(one)}
-          >
-            <span className="cut">{one.label}</span> <span className="muted">{one.kind}</span>
-          </div>
-        ))}
-      </div>
+      <Options {...{ list, found, chosen, open }} />
       {found.length === 0 && <p className="muted">Nothing here has this name.</p>}
     </Dialog>
+  )
+}
+
+/** Which one an arrow leads to; null: it is no arrow. */
+function keyed(key: string, chosen: number, many: number): number | null {
+  if (key === 'ArrowDown') return (chosen + 1) % Math.max(many, 1)
+  if (key === 'ArrowUp') return (chosen - 1 + many) % Math.max(many, 1)
+  return null
+}
+
+function Field(props: {
+  readonly list: string
+  readonly text: string
+  readonly active: string | undefined
+  readonly press: (key: string) => boolean
+  readonly type: (text: string) => void
+}) {
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type here
+      autoFocus
+      type="search"
+      role="combobox"
+      aria-label="Page, database or action"
+      aria-expanded
+      aria-controls={props.list}
+      aria-activedescendant={props.active}
+      placeholder="Page, database or action"
+      value={props.text}
+      maxLength={63}
+      onChange={(event) => props.type(event.target.value)}
+      onKeyDown={(event) => {
+        if (props.press(event.key)) event.preventDefault()
+      }}
+    />
+  )
+}
+
+function Options(props: {
+  readonly list: string
+  readonly found: readonly Found[]
+  readonly chosen: number
+  readonly open: (one: Found) => void
+}) {
+  const { list, found, chosen, open } = props
+  return (
+    <div id={list} role="listbox" aria-label="What was found">
+      {found.map((one, place) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
+        <div
+          key={`${one.kind} ${one.to}`}
+          id={`${list}-${place}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={place === chosen}
+          onClick={() => open(one)}
+        >
+          <span className="cut">{one.label}</span> <span className="muted">{one.kind}</span>
+        </div>
+      ))}
+    </div>
   )
 }
 

@@ -105,15 +105,7 @@ function UserForm(props: {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    const data = new FormData(form)
-    const read = (field: string) => String(data.get(field) ?? '')
-    const entered = {
-      name: read('name'),
-      password: read('password'),
-      role: read('role'),
-      disabled: data.has('disabled'),
-    }
-    change.mutate(entered, {
+    change.mutate(readForm(form), {
       onSuccess: () => {
         for (const field of form.querySelectorAll<HTMLInputElement>('[type=password]')) field.value = ''
         onDone?.()
@@ -127,22 +119,8 @@ function UserForm(props: {
         <input name="name" required maxLength={256} defaultValue={user?.name} autoComplete="off" />
       </label>
       <RoleChoice user={user} />
-      <label>
-        {user === null ? 'Password' : 'New password, if it is to change'}
-        <input
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          required={user === null}
-          minLength={8}
-        />
-      </label>
-      {user !== null && !isOwn && (
-        <label className="check">
-          <input name="disabled" type="checkbox" defaultChecked={user.status === 'disabled'} /> Disabled:
-          cannot sign in
-        </label>
-      )}
+      <PasswordField isNew={user === null} />
+      {user !== null && !isOwn && <DisabledField user={user} />}
       {change.error !== null && <Problem error={change.error} />}
       <div>
         <button type="submit" className="button button-main" disabled={change.isPending || isStale}>
@@ -151,6 +129,31 @@ function UserForm(props: {
         {change.isSuccess && <span role="status">Changed</span>}
       </div>
     </form>
+  )
+}
+
+function readForm(form: HTMLFormElement): UserForm {
+  const data = new FormData(form)
+  const read = (field: string) => String(data.get(field) ?? '')
+  const disabled = data.has('disabled')
+  return { name: read('name'), password: read('password'), role: read('role'), disabled }
+}
+
+function DisabledField({ user }: { readonly user: User }) {
+  return (
+    <label className="check">
+      <input name="disabled" type="checkbox" defaultChecked={user.status === 'disabled'} /> Disabled: cannot
+      sign in
+    </label>
+  )
+}
+
+function PasswordField({ isNew }: { readonly isNew: boolean }) {
+  return (
+    <label>
+      {isNew ? 'Password' : 'New password, if it is to change'}
+      <input name="password" type="password" autoComplete="new-password" required={isNew} minLength={8} />
+    </label>
   )
 }
 
@@ -193,19 +196,14 @@ function roleOf(chosen: string) {
 
 function Deletion({ user }: { readonly user: User }) {
   const [isAsked, ask] = useState(false)
-  const [, go] = useLocation()
   const isStale = useIsStale()
-  const client = useQueryClient()
-  const remove = useOrder({
-    mutationFn: () => api.deleteUser({ params: { uid: user.uid } }),
-    onSuccess: () => go('/access'),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.users }),
-  })
+  const remove = useDeletion(user.uid)
   const close = () => ask(false)
   const confirm = () => {
     close()
     remove.mutate()
   }
+  const buttons = <KeepOrDelete no={close} yes={confirm} />
   return (
     <Card title="Delete">
       <p className="muted above-button">
@@ -221,14 +219,20 @@ function Deletion({ user }: { readonly user: User }) {
       </button>
       {remove.error !== null && <Problem error={remove.error} />}
       {isAsked && (
-        <Dialog
-          title={`Delete ${user.name}?`}
-          onClose={close}
-          buttons={<KeepOrDelete no={close} yes={confirm} />}
-        >
+        <Dialog title={`Delete ${user.name}?`} onClose={close} buttons={buttons}>
           <p>There is no way to get it back, but a new user may have the same name.</p>
         </Dialog>
       )}
     </Card>
   )
+}
+
+function useDeletion(uid: number) {
+  const [, go] = useLocation()
+  const client = useQueryClient()
+  return useOrder({
+    mutationFn: () => api.deleteUser({ params: { uid } }),
+    onSuccess: () => go('/access'),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.users }),
+  })
 }
