@@ -82,7 +82,7 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     expect(await page.title()).toBe('▲ orders · Fairlead')
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml/)
     expect(await findBarriers(page)).toEqual([])
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await fairlead.api.resumeAction({ params: { uid: action } })
   })
 

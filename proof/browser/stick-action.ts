@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 
 /** Why it is stuck, as the page is told. */
 export const stuckWhy =
@@ -9,16 +9,19 @@ export const stuckWhy =
  * machine that does nothing else. What the server says then is tested there.
  */
 export async function stickAction(page: Page, uid: string): Promise<void> {
-  await page.route(`**/v1/actions/${uid}`, async (route) => {
-    const response = await route.fetch()
-    const action = (await response.json()) as Record<string, unknown>
-    const waiting = {
-      ...{ on: 'person', hold_reason: 'shard_hung', shard: '9', until: null, why: stuckWhy },
-      since: new Date(Date.now() - 12 * 60_000).toISOString(),
-    }
-    const no = { ok: false, error_code: 'order_not_applicable', why: 'it is stuck', consequence: '' }
-    const lanes = (action['lanes'] as object[]).map((lane) => ({ ...lane, state: 'stuck', waiting }))
-    const orders = { ...(action['orders'] as object), resume: no, pause: no }
-    await route.fulfill({ response, json: { ...action, phase: 'stuck', waiting, lanes, orders } })
-  })
+  // Of a request under way when the page goes on there is nothing to answer any more.
+  await page.route(`**/v1/actions/${uid}`, (route) => answerStuck(route).catch(() => undefined))
+}
+
+async function answerStuck(route: Route): Promise<void> {
+  const response = await route.fetch()
+  const action = (await response.json()) as Record<string, unknown>
+  const waiting = {
+    ...{ on: 'person', hold_reason: 'shard_hung', shard: '9', until: null, why: stuckWhy },
+    since: new Date(Date.now() - 12 * 60_000).toISOString(),
+  }
+  const no = { ok: false, error_code: 'order_not_applicable', why: 'it is stuck', consequence: '' }
+  const lanes = (action['lanes'] as object[]).map((lane) => ({ ...lane, state: 'stuck', waiting }))
+  const orders = { ...(action['orders'] as object), resume: no, pause: no }
+  await route.fulfill({ response, json: { ...action, phase: 'stuck', waiting, lanes, orders } })
 }
