@@ -45,6 +45,8 @@ export function holdConnection(
   raw.on('error', () => leave()) // a broken pipe only means that the client has gone
 
   const destroyAfter = (ms: number) => {
+    // `close` does not come again: the timer would keep the process of a server that has stopped.
+    if (isGone(raw)) return
     const timer = setTimeout(() => raw.destroy(), ms)
     raw.once('close', () => clearTimeout(timer))
   }
