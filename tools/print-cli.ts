@@ -1,15 +1,10 @@
-import type { Command, Option } from 'commander'
+import type { Option } from 'commander'
 import { exitCodes } from '../packages/cli/src/output/exit-codes.ts'
-import { createProgram } from '../packages/cli/src/run-program.ts'
+import { describeOption, type PrintedCommand, readCommandTree } from './read-command-tree.ts'
 
 /** docs/cli.md: every command with its arguments and options, from the tree of commands itself. */
 export async function printCli(): Promise<string> {
-  const program = await createProgram({
-    env: {},
-    config: () => Promise.reject(new Error('help needs no settings')),
-  })
-  const commands = leavesOf(program)
-  const common = optionsOf(commands.find((command) => command.name() === 'whoami'))
+  const { commands, common } = await readCommandTree()
   return `${[
     '<!-- Printed by `npm run docs` from packages/cli/src/tree. Do not edit. -->',
     '# The command line',
@@ -22,6 +17,8 @@ export async function printCli(): Promise<string> {
     '`FAIRLEAD_TOKEN` (sent to no other server than `FAIRLEAD_SERVER`, where that is set), `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; otherwise `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`,',
     '`FAIRLEAD_PROGRESS=lines` (no live view), `FAIRLEAD_DEBUG`. A profile is in `config.json`, without secrets; its token in `credentials.json`, which only its owner may read.',
     '',
+    'The package of the command line installs this page as `man fairlead`; from the repository it is `man -l packages/cli/man/fairlead.1`.',
+    '',
     '## Exit codes',
     '',
     '| code | meaning |',
@@ -31,51 +28,25 @@ export async function printCli(): Promise<string> {
     '## Options of all commands that speak to a server',
     '',
     ...printOptions(common),
-    ...commands.flatMap((command) => printCommand(command, common)),
+    ...commands.flatMap(printCommand),
   ].join('\n')}\n`
 }
 
-function leavesOf(command: Command): readonly Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
-}
-
-function optionsOf(command: Command | undefined): readonly Option[] {
-  return (command?.options ?? []).filter(({ hidden }) => !hidden)
-}
-
-function printCommand(command: Command, common: readonly Option[]): readonly string[] {
-  const known = new Set(common.map(({ flags }) => flags))
-  const own = optionsOf(command).filter(({ flags }) => !known.has(flags))
-  const words = command.registeredArguments.map((argument) => {
-    const name = `${argument.name()}${argument.variadic ? '…' : ''}`
-    return argument.required ? `<${name}>` : `[${name}]`
-  })
-  const speaks = optionsOf(command).some(({ flags }) => flags.includes('--server'))
+function printCommand({ words, description, own, speaks }: PrintedCommand): readonly string[] {
   return [
     '',
-    `## fairlead ${[pathOf(command), ...words].join(' ')}`,
+    `## fairlead ${words}`,
     '',
-    `${sentence(command.description())}${speaks ? ' Takes the options of all commands.' : ''}`,
+    `${description}${speaks ? ' Takes the options of all commands.' : ''}`,
     ...(own.length === 0 ? [] : ['', ...printOptions(own)]),
   ]
 }
 
-function pathOf(command: Command): string {
-  const { parent } = command
-  return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`
-}
-
 function printOptions(options: readonly Option[]): readonly string[] {
+  const cell = (text: string) => text.replaceAll('|', '\\|')
   return [
     '| option | |',
     '|---|---|',
-    ...options.map(({ flags, description, argChoices }) => {
-      const choices = argChoices === undefined ? '' : ` (${argChoices.join(', ')})`
-      return `| \`${flags.replaceAll('|', '\\|')}\` | ${description.replaceAll('|', '\\|')}${choices} |`
-    }),
+    ...options.map((option) => `| \`${cell(option.flags)}\` | ${cell(describeOption(option))} |`),
   ]
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
 }

@@ -12,6 +12,7 @@ import { printActions } from './print-actions.ts'
 import { printCli } from './print-cli.ts'
 import { printCommands } from './print-commands.ts'
 import { printCompatibility } from './print-compatibility.ts'
+import { printMan } from './print-man.ts'
 import { printMetrics } from './print-metrics.ts'
 import { printOperationTable } from './print-operation-table.ts'
 
@@ -26,6 +27,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/actions.md': printActions(),
     'docs/hold-reasons.md': printHoldReasons(),
     'docs/cli.md': await printCli(),
+    'packages/cli/man/fairlead.1': await printMan(),
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),
     'docs/metrics.md': printMetrics(),
