@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../proof/create-database.ts'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'
 import { commandLine } from '../../proof/run-command-line.ts'
+import { openScreen } from '../../proof/screen.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 
@@ -54,6 +57,43 @@ test('the status says what needs a person, with the command that leads on, and h
   }
   const { action_uid: end } = await fairlead.api.cancelAction({ params: { uid: upgrade } })
   await fairlead.untilEnded(end)
+})
+
+test('a list that is watched shows what has changed until Ctrl-C: in its place on a terminal, elsewhere in lines of JSON', async () => {
+  const create = (name: string) =>
+    createDatabase(fairlead, { name, memory_size: 1e8, engine_version: usualPair().from })
+  await create('first')
+  const child = here().start(['db', 'list', '--search', 'first', '--watch'])
+  let lines = ''
+  child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+    lines += piece
+  })
+  const size = { columns: 100, rows: 24 }
+  const session = here().onTerminal(['db', 'list', '--watch'], size)
+  const screen = openScreen(size.columns, size.rows)
+  let taken = 0
+  const shows = (name: string) => {
+    const text = session.shown()
+    screen.write(text.slice(taken))
+    taken = text.length
+    return screen.shown().some((row) => row.includes(name))
+  }
+  await until('both show the first', () => lines.includes('\n') && shows('first'))
+  const second = await create('first-again')
+  await until('both show the second', () => lines.includes('first-again') && shows('first-again'))
+  await fairlead.untilEnded((await fairlead.api.deleteDatabase({ params: { uid: second.uid } })).action_uid)
+  await until('the second is gone', () => !shows('first-again'))
+  await session.signal('SIGINT')
+  expect(await session.ended).toBe(130)
+  expect([shows('first'), screen.hasCursor(), screen.unknown]).toEqual([true, true, []])
+  const closed = once(child, 'close')
+  child.kill('SIGINT')
+  expect((await closed)[0]).toBe(130)
+  const rows = lines.trimEnd().split('\n')
+  expect(rows.map((line) => (JSON.parse(line) as { name: string }).name)).toContain('first-again')
+  // What has not changed is not told again.
+  expect(new Set(rows).size).toBe(rows.length)
+  expect(await here().run(['db', 'list', '--watch', '-o', 'yaml'])).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('the doctor says how each fault is mended, and changes nothing; a failed check is exit code 1', async () => {

@@ -4,7 +4,7 @@ import type { OrderOptions } from '../commands/give-order.ts'
 import type { WatchOptions } from '../commands/upgrades/watch-action.ts'
 import { readWhole } from '../output/read-quantity.ts'
 import { progress, waitChoices, waitTimeout } from './add-upgrade-command.ts'
-import { acting, addClientCommand } from './client-command.ts'
+import { acting, addClientCommand, addWatchable } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/actions.ts')
@@ -41,7 +41,7 @@ export function addActionsCommands(program: Command, settings: Settings): void {
     .command('actions')
     .alias('action')
     .description('what was begun: creations, upgrades, deletions')
-  addClientCommand(actions, 'list', 'list the actions, the newest first')
+  const list = addClientCommand(actions, 'list', 'list the actions, the newest first')
     .addOption(
       new Option('--status <status>', 'those with this status').choices([
         'pending',
@@ -52,9 +52,9 @@ export function addActionsCommands(program: Command, settings: Settings): void {
     )
     .option('--database <database>', 'those of one database')
     .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
-    .action(
-      acting<ListOptions>(settings, async (context, options) => (await load()).listActions(context, options)),
-    )
+  addWatchable<ListOptions>(list, settings, async (context, options) =>
+    (await load()).listActions(context, options),
+  )
   addClientCommand(actions, 'show', 'show an action: how far it is, what it waits for, its certificates')
     .argument('<action>', WORD)
     .action(acting(settings, async (context, _, [word = '']) => (await load()).showAction(context, word)))

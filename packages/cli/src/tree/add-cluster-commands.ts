@@ -1,15 +1,16 @@
 import type { Command } from 'commander'
-import { acting, addClientCommand } from './client-command.ts'
+import { acting, addClientCommand, addWatchable } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
 /** Adds `status` and `doctor`. */
 export function addClusterCommands(program: Command, settings: Settings): void {
-  addClientCommand(
+  const status = addClientCommand(
     program,
     'status',
     'say what needs you, what moves, and how many databases are behind their newest build',
-  ).action(
-    acting(settings, async (context) => (await import('../commands/cluster/status.ts')).showStatus(context)),
+  )
+  addWatchable(status, settings, async (context) =>
+    (await import('../commands/cluster/status.ts')).showStatus(context),
   )
   addClientCommand(
     program,

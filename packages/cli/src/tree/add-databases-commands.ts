@@ -6,7 +6,7 @@ import type { CommonOptions } from '../link/open-context.ts'
 import { readBytes, readWhole } from '../output/read-quantity.ts'
 import { addDatabaseOrders } from './add-actions-commands.ts'
 import { addUpgradeCommand } from './add-upgrade-command.ts'
-import { acting, addClientCommand } from './client-command.ts'
+import { acting, addClientCommand, addWatchable } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/databases.ts')
@@ -36,7 +36,7 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
 }
 
 function addList(databases: Command, settings: Settings): void {
-  addClientCommand(databases, 'list', 'list the databases')
+  const list = addClientCommand(databases, 'list', 'list the databases')
     .option('--search <text>', 'those with this in their name')
     .option('--engine-version <version>', 'those that run this, like 8.1 or valkey-8.1')
     .option('--status <status>', 'those with this status')
@@ -46,11 +46,9 @@ function addList(databases: Command, settings: Settings): void {
       'by uid, name, memory_size, created_time or last_changed_time; with - the largest first',
     )
     .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
-    .action(
-      acting<ListOptions>(settings, async (context, options) =>
-        (await load()).listDatabases(context, options),
-      ),
-    )
+  addWatchable<ListOptions>(list, settings, async (context, options) =>
+    (await load()).listDatabases(context, options),
+  )
 }
 
 function addReads(databases: Command, settings: Settings): void {

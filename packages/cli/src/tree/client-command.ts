@@ -61,3 +61,28 @@ export function acting<Options extends CommonOptions>(
     await runClient(env, options, (context) => work(context, options, args))
   }
 }
+
+/** The option of commands whose answer may be watched. */
+export interface Watching extends CommonOptions {
+  readonly watch?: boolean
+}
+
+/** Adds `--watch` to a command, and does its work: once, or again and again. */
+export function addWatchable<Options extends Watching>(
+  command: Command,
+  settings: Settings,
+  work: (context: Context, options: Options) => Promise<void>,
+): void {
+  command
+    .option(
+      '--watch',
+      'show it again when it changes, until Ctrl-C; off a terminal a line of JSON for each row that has changed',
+    )
+    .action(
+      acting<Options>(settings, async (context, options) => {
+        if (options.watch !== true) return work(context, options)
+        const { watchAnswer } = await import('../commands/watch-answer.ts')
+        await watchAnswer(context, (again) => work(again, options))
+      }),
+    )
+}

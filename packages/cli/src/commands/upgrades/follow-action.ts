@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Action, ActionEvent, ActionLane, LanePatch } from '@fairlead/api'
+import { listenForStop, type StopReason } from '../../link/listen-for-stop.ts'
 import type { Link } from '../../link/open-link.ts'
 import { FOREIGN } from '../../link/refuse-foreign.ts'
 import { CommandFault } from '../../output/command-fault.ts'
@@ -11,7 +12,7 @@ export const waits = ['ready', 'served', 'finalized'] as const
 export type Wait = (typeof waits)[number]
 
 /** Why it was followed no further. */
-export type Stopped = 'reached' | 'time' | 'interrupted' | 'terminated'
+export type Stopped = 'reached' | StopReason
 
 /** The outcome of following: the action as it was last, and why it was followed no further. */
 export interface Seen {
@@ -93,8 +94,8 @@ async function* eventsOf(
   }
 }
 
-function stoppedBefore(stopped: Stopped | undefined, uid: string): CommandFault | undefined {
-  if (stopped === undefined || stopped === 'reached') return undefined
+function stoppedBefore(stopped: StopReason | undefined, uid: string): CommandFault | undefined {
+  if (stopped === undefined) return undefined
   const exit = stopped === 'time' ? 'still_running' : stopped
   return new CommandFault(exit, `It goes on without you (action ${uid}).`, {
     next: `look again  fairlead actions watch ${uid}`,
@@ -106,34 +107,6 @@ export function isReached(wait: Wait, { phase, outcome }: Pick<Action, 'phase' |
   if (outcome !== null) return true
   if (wait === 'finalized') return false
   return phase === 'window' || phase === 'finishing' || (wait === 'ready' && phase === 'ready')
-}
-
-/** The signals of this process, and the time, as one signal. */
-function listenForStop({
-  withinMs,
-  gone,
-}: {
-  readonly withinMs?: number | undefined
-  readonly gone?: AbortSignal
-}): Disposable & { readonly signal: AbortSignal; readonly why: () => Stopped | undefined } {
-  const stop = new AbortController()
-  let why: Stopped | undefined
-  const end = (reason: Stopped) => () => {
-    why ??= reason
-    stop.abort(new Error(reason))
-  }
-  const handlers = [['SIGINT', end('interrupted')] as const, ['SIGTERM', end('terminated')] as const]
-  for (const [signal, handler] of handlers) process.on(signal, handler)
-  const timer = withinMs === undefined ? undefined : setTimeout(end('time'), withinMs)
-  gone?.addEventListener('abort', end('interrupted'), { once: true })
-  return {
-    signal: stop.signal,
-    why: () => why,
-    [Symbol.dispose]: () => {
-      clearTimeout(timer)
-      for (const [signal, handler] of handlers) process.off(signal, handler)
-    },
-  }
 }
 
 /** The action before its first event. */
