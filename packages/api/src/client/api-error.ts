@@ -8,12 +8,21 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   /** What is in the way, each by itself; none where it is no refusal by a rule. */
   readonly obstacles: readonly ErrorObstacle[]
+  /** The answer was JSON, and no error of ours: what has answered is not known. `code` is internal_error then. */
+  readonly isForeign: boolean
 
-  constructor(status: number, code: ErrorCode, message: string, obstacles: readonly ErrorObstacle[] = []) {
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    obstacles: readonly ErrorObstacle[] = [],
+    isForeign = false,
+  ) {
     super(message)
     this.status = status
     this.code = code
     this.obstacles = obstacles
+    this.isForeign = isForeign
   }
 }
 
@@ -25,12 +34,14 @@ interface ErrorAnswer {
 
 /** The error of an answer; `asked` is the request, for one that has no error object of ours: something between us and the server has answered. */
 export function readApiError(asked: string, status: number, text: string): ApiError {
+  const why = `${asked} answered ${status}: ${text.slice(0, 200)}`
   try {
     const { error_code, message, obstacles } = JSON.parse(text) as ErrorAnswer
-    if (typeof error_code === 'string' && typeof message === 'string')
-      return new ApiError(status, error_code, message, obstacles)
+    return typeof error_code === 'string' && typeof message === 'string'
+      ? new ApiError(status, error_code, message, obstacles)
+      : new ApiError(status, 'internal_error', why, [], true)
   } catch {
     // It is no JSON.
+    return new ApiError(status, 'internal_error', why)
   }
-  return new ApiError(status, 'internal_error', `${asked} answered ${status}: ${text.slice(0, 200)}`)
 }

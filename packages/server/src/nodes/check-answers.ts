@@ -42,7 +42,8 @@ function checkOf(operation: Operation): ValidateFunction {
   return made
 }
 
-/** It is no JSON, or an error with a code that is none of ours. */
+/** It is no JSON, or an error that is none of ours. */
 function isUnreadable(cause: unknown): boolean {
-  return cause instanceof SyntaxError || (cause instanceof ApiError && !Object.hasOwn(errors, cause.code))
+  if (cause instanceof ApiError) return cause.isForeign || !Object.hasOwn(errors, cause.code)
+  return cause instanceof SyntaxError
 }
