@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { listenForStop } from '../link/listen-for-stop.ts'
+import { listenForStop, type StopReason } from '../link/listen-for-stop.ts'
 import type { Context } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { exitCodes } from '../output/exit-codes.ts'
-import { toldOf } from '../output/say-fault.ts'
 import type { Terminal } from '../output/terminal.ts'
+import { isAway } from './upgrades/follow-action.ts'
 
 /** How often it is asked for again. */
 const EVERY_MS = 2_000
@@ -22,21 +23,37 @@ export async function watchAnswer(
   const isTable = form === 'table' || form === 'wide'
   if ((!isTable && form !== 'jsonl') || columns !== undefined)
     throw new CommandFault('usage', '--watch is a table on a terminal, and -o jsonl elsewhere')
-  using stop = listenForStop({ gone: context.terminal.gone })
   const isDrawn = isTable && context.terminal.progress === 'draw'
+  const { why, isAsking } = await watchUntilStopped(context, show, { everyMs, isDrawn })
+  // Nothing reads it any more, as after `| head`: that is no fault.
+  if (context.terminal.gone.aborted) return
+  process.exitCode = exitCodes[why === 'terminated' ? 'terminated' : 'interrupted'].code
+  // A server that hangs would keep this process for as long as an answer may take. Signals have their usual effect again.
+  if (isAsking) process.kill(process.pid, why === 'terminated' ? 'SIGTERM' : 'SIGINT')
+}
+
+async function watchUntilStopped(
+  context: Context,
+  show: (context: Context) => Promise<void>,
+  { everyMs, isDrawn }: { readonly everyMs: number; readonly isDrawn: boolean },
+): Promise<{ readonly why: StopReason | undefined; readonly isAsking: boolean }> {
+  using stop = listenForStop({ gone: context.terminal.gone })
+  const stopped = once(stop.signal, 'abort')
   using view = isDrawn ? await openTable(context) : openLines(context)
   let hasAnswered = false
   while (!stop.signal.aborted) {
     try {
-      view.answered(await capture(view.context, show))
+      const text = await Promise.race([capture(view.context, show), stopped.then(() => undefined)])
+      if (text === undefined) return { why: stop.why(), isAsking: true }
+      view.answered(text)
       hasAnswered = true
     } catch (cause) {
-      if (!hasAnswered || toldOf(cause).exit !== 'unreached') throw cause
+      if (!hasAnswered || !isAway(cause)) throw cause
       view.away()
     }
     await pause(everyMs, undefined, { signal: stop.signal }).catch(() => undefined)
   }
-  process.exitCode = exitCodes[stop.why() === 'terminated' ? 'terminated' : 'interrupted'].code
+  return { why: stop.why(), isAsking: false }
 }
 
 interface View extends Disposable {

@@ -1,4 +1,4 @@
-import type { Transport } from '@fairlead/api/lean'
+import { readApiError, type Transport } from '@fairlead/api/lean'
 import { findOperatorSocket, homeOf } from '@fairlead/server/lean'
 import { CommandFault } from '../output/command-fault.ts'
 import type { HoldToken } from './hold-token.ts'
@@ -51,10 +51,7 @@ function reachable(url: string): string {
 
 /** It runs, and says why it lets no operator in just now: it is starting, or its cluster has not been created. */
 function declined(home: string, status: number, text: string): CommandFault {
-  const { message = `status ${status}`, error_code: code = 'unreached' } = JSON.parse(text) as {
-    readonly message?: string
-    readonly error_code?: string
-  }
+  const { message, code } = readApiError('its socket', status, text)
   return new CommandFault('unreached', `the server on ${home}: ${message}`, { code })
 }
 

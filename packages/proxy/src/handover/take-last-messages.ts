@@ -93,15 +93,18 @@ async function takeUntil(
   connection.readsOn += 1
   steerLink(connection)
   let before = link.socket.bytesRead
-  let isThere = await hasCome()
-  for (let silent = 0; !isThere; isThere = await hasCome()) {
-    const { destroyed, bytesRead } = link.socket
-    silent = bytesRead === before ? silent + 1 : 0
-    before = bytesRead
-    if (destroyed || !mayReadOn(connection) || silent >= (isOwed(connection, link) ? PATIENCE : 1)) break
+  try {
+    for (let silent = 0; !(await hasCome()); ) {
+      const { destroyed, bytesRead } = link.socket
+      silent = bytesRead === before ? silent + 1 : 0
+      before = bytesRead
+      if (destroyed || !mayReadOn(connection) || silent >= (isOwed(connection, link) ? PATIENCE : 1))
+        return false
+    }
+    return true
+  } finally {
+    connection.readsOn -= 1
   }
-  connection.readsOn -= 1
-  return isThere
 }
 
 /** Whether the engine certainly, or very likely, has more for the client. */

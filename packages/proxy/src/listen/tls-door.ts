@@ -21,7 +21,7 @@ const AGAIN_MS = 10
 /** Of all endpoints of this thread. */
 const guard = createTlsGuard()
 
-/** The door of one endpoint: `server` gets sockets, or streams in place of them while somebody floods. */
+/** The door of one endpoint: `server` gets sockets, or streams in place of them while a client has flooded lately. */
 export function createTlsDoor(server: Server): TlsDoor {
   const open = new Map<string, Socket>()
   /** The client that TLS has read from last, if it reads from a stream. */

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 
 /** Keeps clients from flooding this thread with TLS records that hold nothing. */
 export interface TlsGuard {
-  /** Whether somebody has flooded lately: new clients must be read record by record (pace-records.ts), which takes more processor time. */
+  /** Whether a client has flooded lately: new clients must be read record by record (pace-records.ts), which takes more processor time. */
   readonly isOn: boolean
   /** Whether so many clients have not signed in that another one must be read so, too. */
   readonly isCrowded: boolean

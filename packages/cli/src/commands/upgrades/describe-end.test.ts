@@ -1,20 +1,10 @@
 import type { Action } from '@fairlead/api'
 import { expect, test } from 'vitest'
+import { plainGlyphs } from '../../output/terminal.ts'
 import { describeEnd } from './watch-action.ts'
 
-const glyphs = {
-  dot: '*',
-  work: '~',
-  idle: '.',
-  hand: '?',
-  done: '+',
-  stuck: '!',
-  bad: 'x',
-  arrow: '->',
-  by: 'x',
-}
 const describe = (more: Partial<Action>) =>
-  describeEnd({ terminal: { glyphs, outIsTerminal: false } as never }, 'orders', {
+  describeEnd({ terminal: { glyphs: plainGlyphs, outIsTerminal: false } as never }, 'orders', {
     ...{ action_uid: 'a-uid', outcome: null, certificates: [], warnings: [], window_ends: null },
     from: { engine: 'redis', engine_version: '7.0.15', modules: [] },
     goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },

@@ -72,7 +72,8 @@ async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-function isAway(cause: unknown): boolean {
+/** Whether the server did not answer, and may answer later. */
+export function isAway(cause: unknown): boolean {
   const { exit, code } = toldOf(cause)
   return exit === 'unreached' && code !== FOREIGN
 }
