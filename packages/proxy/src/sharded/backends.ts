@@ -141,7 +141,16 @@ export async function ask(
   return joined(await askForParts(backend, command))
 }
 
-/** The same for a reply that may be long: in the pieces in which it came. */
+/** The same for a question of the proxy, which its client has not asked: traces of handovers leave it out. */
+export async function askOwn(backend: Backend, words: readonly string[]): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<readonly Buffer[]>()
+  backend.pending.push(makePendingReply({ take: resolve, isOwn: true }))
+  pass(backend, encodeCommand(words))
+  flushBackends(backend.router)
+  return joined(await promise)
+}
+
+/** Like `ask`, for a reply that may be long: in the pieces in which it came. */
 export async function askForParts(
   backend: Backend,
   command: readonly (string | Uint8Array)[] | Buffer,
@@ -178,6 +187,6 @@ export async function nextTurn({ visitor, shards }: Router): Promise<void> {
 
 /** Sends a question without waiting; the engine's answer is not used. */
 export function mention(backend: Backend, words: readonly string[]): void {
-  backend.pending.push(makePendingReply({ take: () => undefined }))
+  backend.pending.push(makePendingReply({ take: () => undefined, isOwn: true }))
   pass(backend, encodeCommand(words))
 }

@@ -94,6 +94,7 @@ function takeWhole(backend: Backend, head: PendingReply | undefined, parts: read
   const { router, replies } = backend
   if (head?.take && replies.type !== PUSH && !isMessage(backend, head)) {
     backend.pending.shift()
+    if (head.isOwn) uncount(backend)
     head.take(parts)
     return
   }
@@ -112,12 +113,21 @@ function takeWhole(backend: Backend, head: PendingReply | undefined, parts: read
   if (redirect !== null) {
     backend.pending.shift()
     const shard = backend.connection.via?.shard ?? ''
+    // If the client gets another error in its place, that is counted then.
+    uncount(backend)
     router.diverted.push({ pendingReply: head, backend, redirect, shard, reply: whole })
     router.gated = true
     return
   }
   give(backend, head, whole, 0, whole.length)
   finish(backend, head)
+}
+
+/** A reply has come that no client sees. The trace of a handover must not have it. */
+function uncount({ connection, replies }: Backend): void {
+  const { tape } = connection.owner
+  tape.replies -= 1
+  if (replies.type === ERROR) tape.errors -= 1
 }
 
 /** Not for long replies: of 64 MB the copy takes some 30 ms, for which all clients of all databases wait. */

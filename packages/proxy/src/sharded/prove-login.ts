@@ -1,4 +1,4 @@
-import { ask, backendFor, DEFAULT_GROUP } from './backends.ts'
+import { askOwn, backendFor, DEFAULT_GROUP } from './backends.ts'
 import type { Router } from './router.ts'
 
 /** Notes that an engine has confirmed that the client has signed in, or does not have to. */
@@ -8,7 +8,7 @@ export function hasSignedIn({ defaultBackend, isKnown }: Router): boolean {
 
 /** Asks an engine whether the client still has to sign in. Answers the engine's error then; null: it does not have to. Nothing else may be under way. */
 export async function askWhetherStranger(router: Router): Promise<Buffer | null> {
-  const reply = await ask(backendFor(router, DEFAULT_GROUP), ['PING'])
+  const reply = await askOwn(backendFor(router, DEFAULT_GROUP), ['PING'])
   return reply.toString('latin1', 0, 7) === '-NOAUTH' ? reply : null
 }
 

@@ -24,7 +24,7 @@ export function followRedirects(router: Router): void {
     for (const each of all) {
       const next = each.pendingReply.isEngines ? await findBackend(router, each) : await judge(router, each)
       if (router.closed) return null
-      if ('reply' in next) answerDiverted(router, each.pendingReply, next.reply)
+      if ('reply' in next) answerDiverted(router, each, next.reply)
       else askAgain(next, each.pendingReply)
     }
     flushBackends(router)
@@ -109,7 +109,11 @@ function askAgain(
   pass(backend, pendingReply.request)
 }
 
-function answerDiverted(router: Router, pendingReply: PendingReply, reply: Buffer): void {
+function answerDiverted(router: Router, { pendingReply, backend }: Diverted, reply: Buffer): void {
+  const { tape } = backend.connection.owner
+  tape.replies += 1
+  tape.errors += 1
+  tape.note(performance.now())
   pendingReply.parts = pendingReply.silent ? [] : [reply]
   pendingReply.done = true
   forgetRequest(router, pendingReply)

@@ -1,5 +1,5 @@
 import { isTurnOver } from '../forwarding/turns.ts'
-import { ask, backendFor, DEFAULT_GROUP, nextTurn } from './backends.ts'
+import { askOwn, backendFor, DEFAULT_GROUP, nextTurn } from './backends.ts'
 import { readCommandRules } from './command-rules.ts'
 import { doExclusively } from './exclusive.ts'
 import type { Router } from './router.ts'
@@ -12,7 +12,7 @@ export function renewRules(router: Router): Routed {
   shards.areRulesOld = false
   doExclusively(router, false, async () => {
     try {
-      const answer = await ask(backendFor(router, DEFAULT_GROUP), ['COMMAND'])
+      const answer = await askOwn(backendFor(router, DEFAULT_GROUP), ['COMMAND'])
       shards.rules = await readCommandRules(answer, async () => {
         if (isTurnOver()) await nextTurn(router)
       })

@@ -144,6 +144,8 @@ export interface PendingReply {
   /** SUBSCRIBE a b gets two answers, which begin with `word`. */
   confirmations: { readonly word: string; left: number } | null
   readonly take: ((parts: readonly Buffer[]) => void) | null
+  /** True: the proxy's own question, which its client has not asked. */
+  readonly isOwn: boolean
 }
 
 /** A request that a shard has refused with MOVED or ASK. */
@@ -257,6 +259,7 @@ export function makePendingReply(differing: Partial<PendingReply>): PendingReply
     attempts: 0,
     confirmations: differing.confirmations ?? null,
     take: differing.take ?? null,
+    isOwn: differing.isOwn ?? false,
   }
 }
 
