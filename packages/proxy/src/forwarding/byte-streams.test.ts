@@ -118,15 +118,20 @@ function isUnmovableInside([name = '', what]: readonly string[]): boolean {
 }
 
 /**
- * It has such a command in a transaction (one that EXEC with an argument has not ended, say), or one that waits without a reply:
- * documented to be closed, too.
+ * It has such a command in a transaction (one that EXEC with an argument has not ended, say), one that changes the connection in a transaction without replies,
+ * or one that waits without a reply: documented to be closed, too; or one without a reply that is long.
  */
+const LONG_BYTES = 60_000
+
 function hasUnmovable(said: readonly Said[]): boolean {
   let isOpen = false
   let silent = ''
   return said.some((each) => {
     const [name = '', ...args] = typeof each === 'string' ? each.trim().split(' ') : each
+    // It ends where it began: a handover waits for it.
+    if (silent !== '' && args.some(({ length }) => length > LONG_BYTES)) return true
     if (isOpen && isUnmovableInside([name, ...args])) return true
+    if (isOpen && silent !== '' && ['SELECT', 'CLIENT', 'HELLO'].includes(name)) return true
     if (!isOpen && silent !== '' && ['BLPOP', 'SUBSCRIBE', 'UNSUBSCRIBE'].includes(name)) return true
     if (name === 'MULTI' && args.length === 0) isOpen = true
     if (name === 'RESET' || (['EXEC', 'DISCARD'].includes(name) && args.length === 0)) isOpen = false

@@ -68,15 +68,8 @@ export function afterTransaction(state: ConnectionState): ConnectionState {
   return { ...state, transaction: null, watches: false }
 }
 
-/**
- * EXEC was executed; `failed`: the numbers of the commands that change the connection and whose answers are errors. `afterEach`:
- * the state after a command.
- */
-export function afterExec(
-  state: ConnectionState,
-  failed: readonly number[],
-  afterEach: typeof afterQueued = afterQueued,
-): ConnectionState {
+/** EXEC was executed; `failed`: the numbers of the commands that change the connection and whose answers are errors. */
+export function afterExec(state: ConnectionState, failed: readonly number[]): ConnectionState {
   const changes = state.transaction?.changes ?? []
   const after = afterTransaction(state)
   if (changes.length > MOST_CHANGES)
@@ -86,7 +79,7 @@ export function afterExec(
     }
   const failures = new Set(failed)
   const worked = changes.filter(({ at }) => !failures.has(at)).map(({ command }) => command)
-  return worked.reduce(afterEach, after)
+  return worked.reduce(afterQueued, after)
 }
 
 /** In a transaction the engine has refused a command that is never part of one: WATCH, MULTI. */
@@ -127,7 +120,7 @@ export function afterSubscription(
 }
 
 /** The effects of EXEC that remain after the transaction. */
-export function afterQueued(state: ConnectionState, command: Command): ConnectionState {
+function afterQueued(state: ConnectionState, command: Command): ConnectionState {
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
   const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)
   if (isReply || isLasting)

@@ -1,9 +1,10 @@
-import { afterExec, afterQueued, afterSuccess, afterTransaction } from './after-command.ts'
+import { afterSuccess, afterTransaction } from './after-command.ts'
 import { withAssumedLogin } from './client-settings.ts'
 import { type Command, wordAt } from './command.ts'
 import { isMisformed } from './commands.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { afterTracking } from './tracking.ts'
+import { inTransaction } from './unmovable.ts'
 
 /** How many former databases are remembered when a selected one may not exist. */
 const MOST_BEFORE = 16
@@ -13,14 +14,20 @@ const LONGEST_DATABASE = 20
 /** The state after the engine has read `command` without a reply. It counts as executed if its form is valid. */
 export function afterAssumed(state: ConnectionState, command: Command): ConnectionState {
   if (command.name === 'SELECT') return afterSelect(state, command)
-  if (command.name === 'EXEC')
-    return state.transaction?.aborts === true ? afterTransaction(state) : afterExec(state, [], afterEach)
+  if (command.name === 'EXEC') return afterSilentExec(state)
   return afterUnsure(state, command) ?? (isRefused(command) ? state : afterSuccess(state, command))
 }
 
-function afterEach(state: ConnectionState, command: Command): ConnectionState {
-  if (command.name === 'SELECT') return afterSelect(state, command)
-  return afterUnsure(state, command) ?? (isRefused(command) ? state : afterQueued(state, command))
+/**
+ * An engine carries out all of a transaction or nothing: it may have refused one of its commands, or something watched has changed. Without replies nothing says
+ * which, and a command that changes the connection cannot be repeated to find out, because the others would be repeated, too.
+ */
+function afterSilentExec(state: ConnectionState): ConnectionState {
+  const { transaction } = state
+  const after = afterTransaction(state)
+  const [change] = transaction?.changes ?? []
+  if (change === undefined || transaction?.aborts === true) return after
+  return { ...after, unmovable: inTransaction(`${change.command.name} without a reply`) }
 }
 
 /** Commands that an engine may refuse although their form is valid: the next engine gets them, too, and decides in the same way. */
