@@ -10,7 +10,9 @@ import { takeUnread } from './take-replies.ts'
 /** The engine has closed its side. */
 export function takeEnd(connection: Connection, link: Link): void {
   while (link.unread !== null && connection.mode !== 'closed') takeUnread(connection, link)
-  const wasReady = link.onOwnAnswered === null
+  // The question for its last messages is not the client's: without an answer none of them can come any more.
+  const isLeft = connection.link === link && connection.mode === 'moving'
+  const wasReady = isLeft || link.onOwnAnswered === null
   const tell = link.onOwnAnswered
   link.onOwnAnswered = null
   tell?.('the engine closed the connection')
@@ -20,7 +22,8 @@ export function takeEnd(connection: Connection, link: Link): void {
   // In the middle of a request the connection must end: another engine would execute the rest of it as requests. So must it in the middle
   // of a message: its client would take what the next engine says for the rest.
   const isCut = isTied(connection) || !isBetweenReplies(link.replies)
-  const isAsked = link.sent - link.answered > (link.proving ? 1 : 0)
+  const own = isLeft ? link.own : link.proving ? 1 : 0
+  const isAsked = link.sent - link.answered > own
   const isQuiet = wasReady && connection.mode !== 'serving' && !isAsked && !isCut
   if (!isQuiet) {
     const isAskedFor = connection.state.isLeaving || connection.clientEnded

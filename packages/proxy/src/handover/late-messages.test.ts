@@ -156,6 +156,24 @@ async function startRelay(port: number) {
   }
 }
 
+test('a subscriber stays connected if its former primary dies while its last messages are asked for', async () => {
+  await using pair = await makePair()
+  await using subscriber = await dial(pair.port)
+  await subscriber.ask('SUBSCRIBE c', '*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n')
+  const former = pair.primary()
+  expect((await pair.endpoint.hold({ deadlineMs: 60_000 })).drained).toBe(true)
+  await pair.moveRole()
+  former.process.kill('SIGSTOP')
+  const switched = pair.endpoint.switchTo({ host, port: pair.primary().port })
+  const isSubscribed = async () => (await pair.primary().admin('PUBSUB NUMSUB c')).endsWith(':1\r\n')
+  await until(isSubscribed)
+  former.process.kill('SIGKILL')
+  await switched
+  await pair.primary().admin('PUBLISH c hello')
+  await subscriber.gets('*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$5\r\nhello\r\n')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0 })
+})
+
 test('a client that tracks keys gets the rest of an invalidation of its former engine before anything of the next', async () => {
   await using engine = await startEngine(newest)
   await using next = await startEngine(newest)
