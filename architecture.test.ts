@@ -50,7 +50,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ...{ contract: [], client: ['contract'], operations: ['contract'] },
     ...{ agent: ['contract'], proxy: ['contract', 'agent'] },
   },
-  'packages/engine/src': { process: [], framing: [] },
+  'packages/engine/src': { process: [], framing: [], tls: ['process'] },
   'packages/web/src': {
     ...{ words: [], live: ['words'], parts: ['words', 'live'], pages: ['words', 'live', 'parts'] },
   },

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
 import type { EndpointSpec } from '@fairlead/api'
@@ -21,4 +22,17 @@ export async function dialTls(port: number, ca: string, more: ConnectionOptions 
   const socket = connect({ host: '127.0.0.1', servername: 'localhost', port, ca, ...more })
   await once(socket, 'secureConnect')
   return { ...rawClient(socket), shown: () => socket.getPeerCertificate().subject.CN }
+}
+
+/** What a client says first, from a client that speaks to a server of ours. */
+export async function readHello(): Promise<Buffer> {
+  await using server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = connect({ port, host: '127.0.0.1', servername: 'localhost' }).on('error', () => undefined)
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  const [hello] = (await once(socket, 'data')) as [Buffer]
+  client.destroy()
+  socket.destroy()
+  return hello
 }

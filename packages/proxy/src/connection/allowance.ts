@@ -1,4 +1,4 @@
-import type { Queue } from '../remembered/queue.ts'
+import type { Queue } from '@fairlead/engine'
 
 /**
  * The share of an event loop that an endpoint uses. A loop serves many databases, and looks at all of their sockets once in a round. While a

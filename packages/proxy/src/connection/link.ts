@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
-import { createReplyScanner, type ReplyScanner } from '@fairlead/engine'
+import { createQueue, createReplyScanner, type Queue, type ReplyScanner } from '@fairlead/engine'
 import type { Command } from '../remembered/command.ts'
 import type { Script } from '../remembered/known-scripts.ts'
 import type { ExecMarking } from '../remembered/mark-exec.ts'
-import { createQueue, type Queue } from '../remembered/queue.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 
 /** One connection to an engine, and what is under way on it. */

@@ -1,5 +1,5 @@
+import { createQueue, type Queue } from '@fairlead/engine'
 import type { Command } from '../remembered/command.ts'
-import { createQueue, type Queue } from '../remembered/queue.ts'
 
 /** Commands of a link that get no reply. */
 export interface Unanswered {

@@ -1,6 +1,6 @@
+import { createQueue } from '@fairlead/engine'
 import type { Allowance, Piece } from '../connection/allowance.ts'
 import { beginPiece, endPiece, type Work } from '../heartbeat/breadcrumb.ts'
-import { createQueue } from '../remembered/queue.ts'
 
 /** A round is long after this time, if several endpoints have been served lately. */
 const ROUND_MS = 2

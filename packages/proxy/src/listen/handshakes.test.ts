@@ -1,26 +1,12 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
 import { runProxy } from '../../test/run-proxy.ts'
 import { freePort, makeEndpointSpec, newest, startEngine, until } from '../../test/stage.ts'
-import { certificateOf, dialTls } from '../../test/tls-stage.ts'
-
-/** What a client says first, from a client that speaks to a server of ours. */
-async function readHello(): Promise<Buffer> {
-  await using server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const client = connectTls({ port, host: '127.0.0.1', servername: 'localhost' }).on('error', () => undefined)
-  const [socket] = (await once(server, 'connection')) as [Socket]
-  const [hello] = (await once(socket, 'data')) as [Buffer]
-  client.destroy()
-  socket.destroy()
-  return hello
-}
+import { certificateOf, dialTls, readHello } from '../../test/tls-stage.ts'
 
 test('a client is not kept waiting by hundreds that begin a handshake at one moment and do not end it', async () => {
   await using stack = new AsyncDisposableStack()

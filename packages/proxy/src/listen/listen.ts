@@ -105,25 +105,31 @@ function watchHandshakes(
     unknown.remove(socket)
     share.leave(1)
   }
-  server.on('secureConnection', (secured) => {
-    const socket = door.rawOf(secured)
-    if (socket === undefined || !strangers.has(socket)) return void secured.destroy()
-    passed(socket)
-    const key = admit(secured)
-    const isUnknown = () => key !== undefined && unknown.has(key)
-    door.admit(socket, secured, () => secured.bytesRead === 0 || isUnknown())
-  })
-  // Node reports clients that were too slow, but leaves them connected.
-  server.on('tlsClientError', (cause: Error, secured: Socket) => {
-    door.rawOf(secured)
-    onStranger(secured, `TLS: ${cause.message}`)
-    secured.destroy()
-  })
+  /** Those of which the reason is told: that TLS fails then, too, says nothing more. */
+  const told = new WeakSet<Socket>()
+  const tell = (socket: Socket, why: string) => {
+    if (!told.has(socket)) onStranger(socket, why)
+    told.add(socket)
+  }
   const close = (socket: Socket, why: string) => {
-    onStranger(socket, why)
+    tell(socket, why)
     socket.destroy()
   }
-  const begin = (socket: Socket) => door.begin(socket, close)
+  const begin = (socket: Socket) =>
+    door.begin(socket, close, {
+      secured(secured) {
+        if (!strangers.has(socket)) return void secured.destroy()
+        passed(socket)
+        const key = admit(secured)
+        const isUnknown = () => key !== undefined && unknown.has(key)
+        door.admit(socket, secured, () => secured.bytesRead === 0 || isUnknown())
+      },
+      // Node reports clients that were too slow, but leaves them connected.
+      failed(cause, secured) {
+        tell(socket, `TLS: ${cause.message}`)
+        secured.destroy()
+      },
+    })
   return (socket) => {
     if (!share.take(1)) return void socket.destroy()
     strangers.add(socket)

@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
+import { FLOODS } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dialRecords, type RecordClient } from '../../../../proof/floods/tls-records.ts'
 import {
   type HostileStage,
   makeHostileStage,
@@ -8,10 +11,8 @@ import {
 } from '../../test/hostile/hostile-stage.ts'
 import { request } from '../../test/hostile/hostile-words.ts'
 import { startNeighbour } from '../../test/hostile/neighbour.ts'
-import { dialRecords, type RecordClient } from '../../test/hostile/tls-records.ts'
 import { until } from '../../test/stage.ts'
-import { dialTls } from '../../test/tls-stage.ts'
-import { FLOODS } from './tls-guard.ts'
+import { dialTls, readHello } from '../../test/tls-stage.ts'
 
 const CLIENTS_OF_EACH = 2
 const WAVES = 2
@@ -46,6 +47,22 @@ async function flood(): Promise<void> {
   await until(() => clients.every(({ raw }) => raw.destroyed))
 }
 
+// First, because of the clients that are cut in one second not all are logged.
+test('after a flood of TLS records clients whose handshakes fail are logged once, by their own addresses', async () => {
+  const line = /"client":"([^"]*)","why":"TLS: (?!it sent)/g
+  const logged = () => [...stage.log().matchAll(line)].map(([, client = '']) => client)
+  const before = logged().length
+  const hello = await readHello()
+  const clients = await Promise.all(Array.from({ length: 8 }, () => answerOf(hello)))
+  // All at one moment: half of them leave, half send nonsense.
+  for (const [n, raw] of clients.entries()) {
+    if (n % 2 === 0) raw.resetAndDestroy()
+    else raw.write(Buffer.alloc(300, 7))
+  }
+  await until(() => logged().length >= before + clients.length)
+  expect(logged().slice(before).toSorted()).toEqual(clients.map(({ address }) => address).toSorted())
+})
+
 test('clients without a login that send thousands of TLS records at one moment are closed, and no neighbour waits for them', async () => {
   await using neighbour = await startNeighbour(stage.port, PASSWORD)
   await stage.turns()
@@ -77,3 +94,13 @@ test('after a flood of TLS records other clients get what they ask for, and leav
     await until(async () => (await open()) === 0)
   }
 })
+
+/** A client in the middle of its handshake. */
+async function answerOf(hello: Buffer) {
+  const raw = connect({ port: tls.port, host: '127.0.0.1', noDelay: true }).on('error', () => undefined)
+  await once(raw, 'connect')
+  const address = `${raw.localAddress}:${raw.localPort}`
+  raw.write(hello)
+  await once(raw, 'data')
+  return Object.assign(raw, { address })
+}

@@ -1,4 +1,4 @@
-import { createQueue } from './queue.ts'
+import { createQueue } from '@fairlead/engine'
 
 /** Lists whose items are taken one by one, later, in order. A list is added in one step, however long it is. */
 export interface Backlog<T> {

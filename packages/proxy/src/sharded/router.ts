@@ -2,16 +2,17 @@ import type { Socket } from 'node:net'
 import type { GatheredBytes, RequestScanner } from '@fairlead/engine'
 import {
   createGatheredBytes,
+  createQueue,
   createReplyScanner,
   createRequestScanner,
   makeCommandTable,
+  type Queue,
   type ReplyScanner,
 } from '@fairlead/engine'
 import { type Allowance, MOST_ASIDE_BYTES } from '../connection/allowance.ts'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Upstream } from '../endpoint/upstream.ts'
 import type { Cut } from '../listen/cut-log.ts'
-import { createQueue, type Queue } from '../remembered/queue.ts'
 import type { CommandRules } from './command-rules.ts'
 import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { EndpointReport, EndpointShard } from '@fairlead/api'
+import { askForTurns, type Turns, watchTurns } from '../../../../proof/floods/ask-for-turns.ts'
 import { proxyFlags, runProxy } from '../run-proxy.ts'
 import { type Engine, freePort, makeEndpointSpec, newest, startEngine, until } from '../stage.ts'
 import { certificateOf } from '../tls-stage.ts'
@@ -28,19 +28,6 @@ export interface HostileStage extends AsyncDisposable {
   turns(): Promise<Turns>
 }
 
-/** In milliseconds; turns are counted in processor time. */
-export interface Turns {
-  readonly tookMs: number
-  /**
-   * The sum of the time of turns beyond 20 ms. A client that comes at a random time waits longer than 20 ms with a chance of
-   * `overMs` in `tookMs`.
-   */
-  readonly overMs: number
-  readonly mostMs: number
-  /** A client that comes at a random time meets a longer turn with a chance of one in a hundred. */
-  readonly p99Ms: number
-}
-
 export interface Target {
   readonly name: string
   /** Whether it takes logins. */
@@ -62,9 +49,8 @@ export async function makeHostileStage(nodeFlags: readonly string[] = proxyFlags
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const preload = new URL('watch-turns.ts', import.meta.url).href
   const pem = certificateOf(folder, 'localhost')
-  const flags = [...nodeFlags, `--import=${preload}`]
+  const flags = [...nodeFlags, `--import=${watchTurns}`]
   const proxy = stack.use(
     await runProxy({ sentinelPort: await freePort(), nodeFlags: flags, env: { TURNS_FOLDER: folder } }),
   )
@@ -112,18 +98,6 @@ export async function makeHostileStage(nodeFlags: readonly string[] = proxyFlags
     turns: () => askForTurns(folder),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
-}
-
-/** How long turns of the proxy were, as watch-turns.ts in it writes them into `folder`. */
-async function askForTurns(folder: string): Promise<Turns> {
-  const file = join(folder, 'turns.json')
-  await rm(file, { force: true })
-  await writeFile(join(folder, 'look'), '')
-  await until(
-    () => existsSync(file),
-    () => 'the proxy does not say how long its turns were',
-  )
-  return JSON.parse(await readFile(file, 'utf8')) as Turns // written by watch-turns.ts
 }
 
 /** Three engines that do not know each other, each with a third of the slots, so the start waits for no bus. */

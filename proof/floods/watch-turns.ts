@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Runs inside of a proxy (--import), and records the processor time of each turn of its loop: this time makes others wait, and is
+ * Runs inside of a process (--import), and records the processor time of each turn of its loop: this time makes others wait, and is
  * the same on a busy machine. When the file `look` appears in TURNS_FOLDER, it writes `turns.json` there, and starts again.
  */
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { createQueue } from '../remembered/queue.ts'
+import { createQueue } from '../process/queue.ts'
 
 /** So many records are decrypted as soon as they come, of all clients of this thread in one round of the event loop. A key update of TLS 1.3 takes 7 µs. */
 const AT_ONCE = 128
