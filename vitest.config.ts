@@ -17,6 +17,7 @@ const byTheClock = [
   'packages/proxy/src/forwarding/hostile.test.ts',
   'packages/proxy/src/forwarding/one-client.test.ts',
   'packages/proxy/src/listen/tls-floods.test.ts',
+  'packages/server/src/http/https/tls-floods.test.ts',
   'packages/server/src/sessions/login-timing.test.ts',
   'ledger/src/sharded-load.test.ts',
   'ledger/src/start-load.test.ts',

@@ -47,7 +47,7 @@ export async function serveHttps(
   await http.ready()
   const settings = { host: 'FAIRLEAD_HTTPS_ADDRESS', port: 'FAIRLEAD_HTTPS_PORT' }
   const made = await listenOnPort(
-    (place) => listenHttps({ http, bounds, place, pair: withAuthority(pair) }),
+    (place) => listenHttps({ http, bounds, place, pair: withAuthority(pair), log }),
     {
       ...{ host, port, settings },
     },

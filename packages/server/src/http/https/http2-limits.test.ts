@@ -56,9 +56,16 @@ async function serve(limits: Limits = {}) {
   await http.ready()
   const authority = await makeAuthority(Date.now())
   const pair = await makeApiCertificate(authority, ['localhost', '127.0.0.1'], Date.now())
-  const { bounds } = http
+  const { bounds, log } = http
   if (bounds === undefined) throw new Error('no bounds')
-  const listener = await listenHttps({ http, bounds, place: { host: '127.0.0.1', port: 0 }, pair, ...limits })
+  const listener = await listenHttps({
+    http,
+    bounds,
+    place: { host: '127.0.0.1', port: 0 },
+    pair,
+    log,
+    ...limits,
+  })
   stack.use(listener)
   stack.defer(() => http.close())
   const stop = async () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { createHandshakeQueue, tlsForClients } from '@fairlead/engine'
+import { createHandshakeQueue, createTlsGuard, shakeHands, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
 import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
 import type { ConnectionBounds } from '../bound-connections.ts'
@@ -26,6 +27,7 @@ const END_WITHIN_MS = 10_000
 const CLOSE_IDLE_EVERY_MS = 50
 /** What does not read its answer is closed. */
 const READ_WITHIN_MS = 1_000
+const SAY_AGAIN_MS = 60_000
 const PLAIN_HERE = 'this port speaks HTTPS: use https://'
 
 /**
@@ -37,25 +39,23 @@ export async function listenHttps(deps: {
   readonly bounds: ConnectionBounds
   readonly place: { readonly host: string; readonly port: number }
   readonly pair: Pair
+  readonly log: Pick<Logger, 'warn'>
   /** For tests. */
   readonly http2Limits?: Partial<Http2Limits>
 }): Promise<HttpsListener> {
   const { http, bounds, place, pair, http2Limits: limits } = deps
-  const handshakes: Handshakes = new Map()
-  const queue = createHandshakeQueue()
+  const handshakes: Handshakes = new Set()
   const http2 = serveHttp2({ http, bounds, ...(limits && { limits }) })
-  const tls = secure(
-    pair,
-    bounds,
-    { handshakes, onEnd: queue.end },
-    {
-      h2: (socket) => http2.take(socket),
-      'http/1.1': (socket) => void http.server.emit('connection', socket),
-    },
-  )
+  const tls = createTlsServer({
+    ...tlsForClients(pair),
+    ...{ ALPNProtocols: [...protocols], handshakeTimeout: HANDSHAKE_MS },
+  })
   // Faults of a request are told to the server that a socket was made by.
   tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))
-  const begin = (raw: Socket) => queue.add(raw, bounds.sourceOf(raw), () => tls.emit('connection', raw))
+  const begin = secureWith(tls, deps, handshakes, {
+    h2: (socket) => http2.take(socket),
+    'http/1.1': (socket) => void http.server.emit('connection', socket),
+  })
   const open = new Set<Socket>()
   const front = createFront(open, (raw) => bounds.admit(raw) && awaitHandshake(raw, begin, handshakes))
   front.listen(place)
@@ -77,7 +77,7 @@ export async function listenHttps(deps: {
 
 /** What comes in, before it is known what it is, is in `open` until it closes. */
 function createFront(open: Set<Socket>, take: (raw: Socket) => void): Server {
-  return createServer({ noDelay: true }, (raw) => {
+  return createServer({ noDelay: true, allowHalfOpen: true }, (raw) => {
     open.add(raw)
     raw.once('close', () => open.delete(raw))
     raw.on('error', () => raw.destroy())
@@ -96,7 +96,7 @@ function stopOf(parts: {
   let closing: NodeJS.Timeout | undefined
   const stop = () => {
     if (front.listening) front.close()
-    for (const raw of handshakes.values()) raw.destroy()
+    for (const raw of handshakes) raw.destroy()
     http2.stop()
     // Those with a request under way are idle when it has been answered. To hear of each answer would cost all requests before, too.
     closing ??= setInterval(() => http.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
@@ -118,43 +118,66 @@ async function untilClosed(open: ReadonlySet<Socket>): Promise<void> {
   clearTimeout(late)
 }
 
-/** By their other ends: what TLS hands over is another object than what came in. */
-type Handshakes = Map<string, Socket>
+/** Those that have come in, and whose handshake has not ended. */
+type Handshakes = Set<Socket>
 
 /** What is spoken here, what is liked best first; a client that names nothing speaks HTTP/1.1. */
 const protocols = ['h2', 'http/1.1'] as const
 type Takers = Readonly<Record<(typeof protocols)[number], (socket: TLSSocket) => void>>
 
-/** Hands connections on when their handshake is over, by the protocol that the client has chosen. */
-function secure(
-  pair: Pair,
-  bounds: ConnectionBounds,
-  { handshakes, onEnd }: { readonly handshakes: Handshakes; readonly onEnd: (raw: Socket) => void },
+/**
+ * Begins handshakes when it is their turn, and hands connections on when their handshake is over, by the protocol that the client has chosen. All are read few records at a
+ * time: beside the work of a request, that costs little, and records that hold nothing keep no other request waiting.
+ */
+function secureWith(
+  tls: TlsServer,
+  { bounds, log }: { readonly bounds: ConnectionBounds; readonly log: Pick<Logger, 'warn'> },
+  handshakes: Handshakes,
   takers: Takers,
-): TlsServer {
-  const options = { ...tlsForClients(pair), ALPNProtocols: [...protocols], handshakeTimeout: HANDSHAKE_MS }
-  const tls = createTlsServer(options, (secured) => {
-    const raw = handshakes.get(peerOf(secured))
-    handshakes.delete(peerOf(secured))
-    if (raw !== undefined) onEnd(raw)
-    if (raw === undefined || !bounds.handOver(raw, secured)) secured.destroy()
-    else takers[secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1'](secured)
-  })
-  // Node reports clients that are no TLS or too slow, but leaves them connected.
-  tls.on('tlsClientError', (_, socket: TLSSocket) => socket.destroy())
-  return tls
+): (raw: Socket) => void {
+  const queue = createHandshakeQueue()
+  const guard = createTlsGuard()
+  let saidAtMs = Number.NEGATIVE_INFINITY
+  const cut = (client: Socket, why: string) => {
+    client.destroy()
+    if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
+    saidAtMs = performance.now()
+    log.warn({ from: client.remoteAddress, why }, 'a client of HTTPS was closed')
+  }
+  const secured = (raw: Socket, client: TLSSocket) => {
+    queue.end(raw)
+    if (!handshakes.delete(raw) || !bounds.handOver(raw, client)) return void client.destroy()
+    guard.admit(raw, client, () => false)
+    client.allowHalfOpen = false
+    takers[client.alpnProtocol === 'h2' ? 'h2' : 'http/1.1'](client)
+  }
+  const begin = (raw: Socket) => {
+    guard.watch(raw, cut)
+    raw.once('close', () => guard.forget(raw))
+    raw.once('end', () => handshakes.has(raw) && raw.destroy())
+    shakeHands(
+      tls,
+      raw,
+      { isPaced: true },
+      {
+        secured: (client) => secured(raw, client),
+        // Node reports clients that are no TLS or too slow, but leaves them connected.
+        failed: (_, client) => void client.destroy(),
+      },
+    )
+  }
+  return (raw) => queue.add(raw, bounds.sourceOf(raw), () => begin(raw))
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
 function awaitHandshake(raw: Socket, begin: (raw: Socket) => void, handshakes: Handshakes): void {
-  const peer = peerOf(raw)
-  handshakes.set(peer, raw)
+  handshakes.add(raw)
   const late = setTimeout(() => {
-    if (handshakes.get(peer) === raw) raw.destroy()
+    if (handshakes.has(raw)) raw.destroy()
   }, HANDSHAKE_MS)
   raw.once('close', () => {
     clearTimeout(late)
-    if (handshakes.get(peer) === raw) handshakes.delete(peer)
+    handshakes.delete(raw)
   })
   raw.once('readable', () => {
     const first: Buffer | null = raw.read()
@@ -171,10 +194,6 @@ function refuse(raw: Socket): void {
   raw.end(printRefusal(PLAIN_HERE))
   const late = setTimeout(() => raw.destroy(), READ_WITHIN_MS)
   raw.once('close', () => clearTimeout(late))
-}
-
-function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
-  return `${remoteAddress} ${remotePort}`
 }
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
