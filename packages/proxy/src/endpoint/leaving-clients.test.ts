@@ -1,7 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { makeCluster } from '../../test/sharded-stage.ts'
-import { dial, freePort, makeEndpointSpec, newest, type RawClient, startEngine } from '../../test/stage.ts'
+import {
+  dial,
+  freePort,
+  makeEndpointSpec,
+  newest,
+  type RawClient,
+  startEngine,
+  until,
+} from '../../test/stage.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 
 const CLIENTS = 400
@@ -38,6 +47,26 @@ async function enter(port: number): Promise<RawClient> {
   return client
 }
 
+async function enterAll(endpoint: Endpoint): Promise<readonly RawClient[]> {
+  const clients: RawClient[] = []
+  for (let n = 0; n < CLIENTS; n += AT_ONCE)
+    clients.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => enter(endpoint.wanted.port)))))
+  expect(endpoint.report().connections).toBe(CLIENTS)
+  return clients
+}
+
+/** The most clients that have gone in one round of the loop, when all are gone. */
+async function mostInARound(endpoint: Endpoint): Promise<number> {
+  let most = 0
+  for (let before = CLIENTS; before > 0; ) {
+    await nextRound()
+    const { connections } = endpoint.report()
+    most = Math.max(most, before - connections)
+    before = connections
+  }
+  return most
+}
+
 test.for([
   ['close their side', 'one engine', () => plain, 'end'],
   ['reset their connections', 'one engine', () => plain, 'resetAndDestroy'],
@@ -47,20 +76,32 @@ test.for([
   '%s: hundreds of clients of %s at one moment leave in many rounds, so that others have their turn',
   async ([, , endpointOf, leave]) => {
     const endpoint = endpointOf()
-    const clients: RawClient[] = []
-    for (let n = 0; n < CLIENTS; n += AT_ONCE)
-      clients.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => enter(endpoint.wanted.port)))))
+    const clients = await enterAll(endpoint)
     stopTheClock()
-    expect(endpoint.report().connections).toBe(CLIENTS)
-
     for (const { socket } of clients) socket[leave]()
-    let most = 0
-    for (let before = CLIENTS; before > 0; ) {
-      await nextRound()
-      const { connections } = endpoint.report()
-      most = Math.max(most, before - connections)
-      before = connections
-    }
-    expect(most).toBeLessThan(MOST_IN_A_ROUND)
+    expect(await mostInARound(endpoint)).toBeLessThan(MOST_IN_A_ROUND)
   },
 )
+
+test('hundreds of clients whose engine is killed are closed in many rounds, so that others have their turn', async () => {
+  await using engine = await startEngine(newest)
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
+  const clients = await enterAll(endpoint)
+  stopTheClock()
+
+  const { pid = 0 } = engine.process
+  engine.process.kill('SIGKILL')
+  // Without a round in between: when it is gone, all of its connections have ended.
+  for (let ms = 0; ms < 60_000 && !isGone(pid); ms += 1) pauseThread()
+  expect(isGone(pid)).toBe(true)
+  expect(await mostInARound(endpoint)).toBeLessThan(MOST_IN_A_ROUND)
+  await until(() => clients.every((client) => client.ended()))
+})
+
+/** It waits for this thread to hear of it, and has no files any more. */
+const isGone = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+
+/** For a millisecond. */
+function pauseThread(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+}

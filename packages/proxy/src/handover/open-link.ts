@@ -14,7 +14,7 @@ import { sendToClient, steerClient } from '../connection/steer-client.ts'
 import { readInto, type Take } from '../forwarding/read-into.ts'
 import { takeEnd } from '../forwarding/take-end.ts'
 import { setRepliesAside, takeReplies } from '../forwarding/take-replies.ts'
-import { beginTurn, endTurn } from '../forwarding/turns.ts'
+import { beginTurn, endTurn, whenItsTurn } from '../forwarding/turns.ts'
 import { during } from '../heartbeat/breadcrumb.ts'
 import { addressText, localAddress } from '../listen/address-text.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
@@ -57,6 +57,8 @@ export async function openLink(
     target.cursors.generation,
   )
   link.early = []
+  // Otherwise Node closes it at the moment of its end.
+  socket.allowHalfOpen = true
   take = (bytes) => {
     if (!beginTurn(allowance, 'takes replies for', crumb, bytes.length)) {
       setRepliesAside(connection, link, bytes)
@@ -65,17 +67,31 @@ export async function openLink(
     takeReplies(connection, link, bytes)
     endTurn(allowance)
   }
-  link.socket.on('end', () => takeEnd(connection, link))
+  link.socket.on('end', () => endInTurn(connection, link))
   link.socket.on('close', () => {
     forgetEarly(link)
     forgetNoted(link)
-    takeEnd(connection, link)
+    endInTurn(connection, link)
   })
   link.socket.on('drain', () => steerClient(connection))
   await during('makes an engine remember what is known of', crumb, () =>
     replay(connection, link, commandsOf(answeredState(connection), link.generation, cachingOf(connection))),
   )
   return link
+}
+
+/**
+ * An engine that dies ends the links of thousands of clients at one moment, and to close a socket takes 30 µs: links that are served wait for their turn. What is held or moved
+ * waits for the end of its link, so that is taken at once.
+ */
+function endInTurn(connection: Connection, link: Link): void {
+  const { mode, owner, visitor } = connection
+  const end = () => {
+    takeEnd(connection, link)
+    link.socket.destroy()
+  }
+  if (connection.link !== link || mode !== 'serving') end()
+  else whenItsTurn(owner.allowance, 'ends the connection of', visitor.crumb, end)
 }
 
 /** Opens a link at an engine that is about to have the role, and sets the part of the state that can be set beforehand. Throws as above. */
