@@ -272,7 +272,9 @@ test('when the engine dies, its clients are closed; a new client waits for a mom
   early.send('PING\r\n')
   await early.gets('-LOADING the database cannot be reached right now; try again\r\n')
   await until(() => early.ended())
-  expect(cuts).toEqual([{ client: early.address, via: [], why: expect.stringContaining('ECONNREFUSED') }])
+  // On a machine that stalls, the time is over before the first attempt has failed.
+  const why = expect.stringMatching(/ECONNREFUSED|no connection to .* in time/)
+  expect(cuts).toEqual([{ client: early.address, via: [], why }])
   await using engine = await startEngine(newest)
   await endpoint.switchTo({ host: '127.0.0.1', port: engine.port })
   await using client = await dial(endpoint.wanted.port)
