@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { Socket } from 'node:net'
+import { expect, test, vi } from 'vitest'
 import { builds, dial, makePair, newest, oldest, type RawClient, until } from '../../test/stage.ts'
+import { afterExec, afterQueueing, afterSuccess } from '../remembered/after-command.ts'
+import type { Command } from '../remembered/command.ts'
+import { freshState } from '../remembered/connection-state.ts'
 
 const MB = 1024 * 1024
 
@@ -254,3 +258,32 @@ test.for(builds)(
     )
   },
 )
+
+test('the answers to thousands of scans in a transaction go to their client in few writes', async () => {
+  await using pair = await makePair(newest, newest)
+  await using client = await dial(pair.port)
+  const SCANS = 2_000
+  await client.ask('MULTI', '+OK\r\n')
+  const write = vi.spyOn(Socket.prototype, 'write')
+  const writes = () =>
+    write.mock.contexts.filter((socket) => (socket as Socket).localPort === pair.port).length
+  try {
+    await client.ask('SCAN 0\r\n'.repeat(SCANS).trimEnd(), '+QUEUED\r\n'.repeat(SCANS))
+    const empty = '*2\r\n$1\r\n0\r\n*0\r\n'
+    await client.ask('EXEC', `*${SCANS}\r\n${empty.repeat(SCANS)}`)
+    expect(writes()).toBeLessThan(SCANS / 10)
+  } finally {
+    write.mockRestore()
+  }
+})
+
+test('a transaction may change its connection a thousand times; with one more, the connection does not move any more', () => {
+  const select: Command = { name: 'SELECT', args: [Buffer.from('3')], cutShort: false }
+  const after = (changes: number) => {
+    let state = afterSuccess(freshState, { name: 'MULTI', args: [], cutShort: false })
+    for (let n = 0; n < changes; n += 1) state = afterQueueing(state, select, true)
+    return afterExec(state, [])
+  }
+  expect(after(1_000)).toMatchObject({ database: '3', unmovable: undefined })
+  expect(after(1_001).unmovable).toMatchObject({ code: 'too_much' })
+})

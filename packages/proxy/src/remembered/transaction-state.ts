@@ -40,8 +40,8 @@ export function createTransaction(): Transaction {
   }
 }
 
-/** No transaction needs more. One with more cannot move once it is executed. */
-export const MOST_CHANGES = 10_000
+/** No transaction needs more. One with more cannot move once it is executed. Each takes 2 to 4 µs of the turn in which EXEC is answered. */
+export const MOST_CHANGES = 1_000
 
 const WORD_COSTS = 64
 
