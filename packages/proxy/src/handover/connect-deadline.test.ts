@@ -129,3 +129,18 @@ test('an engine that ends during the proof of its user counts as not reached', a
   const connected = connectUntil({ mode: 'closed' }, target, performance.now() + 60_000, ignore)
   await expect(connected).rejects.toThrow(`${host}:${silent.port} closed the connection`)
 })
+
+test('if the deadline ends the last attempt, the reason of the attempt before is told, also if the timer is a little early', async () => {
+  const now = performance.now.bind(performance)
+  const untilMs = now() + 100
+  const early = vi.spyOn(performance, 'now').mockImplementation(() => Math.min(now(), untilMs - 0.5))
+  vi.mocked(connectToOwn)
+    .mockRejectedValueOnce(new Error('it is refused'))
+    .mockImplementation(() => new Promise(() => undefined))
+  const target = { host, port: 1, tls: null, cursors: { hasEnded: ignore } as unknown as CursorsNow }
+  try {
+    await expect(connectUntil({ mode: 'opening' }, target, untilMs, ignore)).rejects.toThrow('it is refused')
+  } finally {
+    early.mockRestore()
+  }
+})
