@@ -3,13 +3,15 @@ import { connectOnce, type Place } from './open-link.ts'
 
 /**
  * The role that an engine reports. `stopped`: a primary that refuses writes because it has too few replicas,
- * as an old redis is told to while its role moves. `silent`: it accepts connections, or did, and does not answer
+ * as an old redis is told to while its role moves. `silent`: it does not answer in time, or does not take the connection
  * in time. `unknown`: it cannot be reached, or refuses to answer this client.
  */
 export type Role = 'primary' | 'stopped' | 'replica' | 'silent' | 'unknown'
 
 /** A stalled engine is silent for much longer than this; a busy one answers in time. */
 const ANSWER_MS = 500
+/** Timers of Node may be early by so much. */
+const EARLY_MS = 2
 /** The answer to HELLO has some 200 bytes; another engine may send more. */
 const MOST_BYTES = 4_096
 /** From this version on writes wait while a role moves, and are not refused (CLIENT PAUSE … WRITE). */
@@ -23,9 +25,10 @@ export async function askRole(target: Place, login: readonly Buffer[] | null): P
   const { promise, resolve } = Promise.withResolvers<Role>()
   let heard = ''
   let read: (heard: string) => Role | 'old primary' | undefined = readRole
+  const untilMs = performance.now() + ANSWER_MS
   const timer = setTimeout(() => resolve('silent'), ANSWER_MS)
   try {
-    const socket = await connectOnce(target, performance.now() + ANSWER_MS, (bytes) => {
+    const socket = await connectOnce(target, untilMs, (bytes) => {
       heard += bytes.toString('latin1')
       const said = heard.length > MOST_BYTES ? 'unknown' : read(heard)
       if (said !== 'old primary') return said && resolve(said)
@@ -42,7 +45,7 @@ export async function askRole(target: Place, login: readonly Buffer[] | null): P
     socket.destroy()
     return role
   } catch {
-    return 'unknown'
+    return performance.now() + EARLY_MS >= untilMs ? 'silent' : 'unknown'
   } finally {
     clearTimeout(timer)
   }
