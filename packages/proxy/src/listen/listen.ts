@@ -1,11 +1,16 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, Refusal } from '@fairlead/api'
-import { createHandshakeQueue, messageOf, tlsForClients } from '@fairlead/engine'
+import {
+  createHandshakeQueue,
+  createTlsDoor,
+  createTlsGuard,
+  messageOf,
+  tlsForClients,
+} from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import type { Strangers } from './strangers.ts'
-import { createTlsDoor } from './tls-door.ts'
 
 type Tls = NonNullable<EndpointSpec['tls']>
 
@@ -14,6 +19,9 @@ export interface Listener extends AsyncDisposable {
   /** New clients are shown this certificate; present ones stay connected. No effect without TLS. */
   renewTls(tls: Tls): void
 }
+
+/** Of all endpoints of this thread. */
+const guard = createTlsGuard()
 
 /** The admission of clients, and the clients that have not signed in. */
 interface Places {
@@ -98,7 +106,7 @@ function watchHandshakes(
   { wanted, share, strangers: unknown, admit, onStranger }: Handshaking,
 ): (socket: Socket) => void {
   const endpoint = addressText(wanted)
-  const door = createTlsDoor(server)
+  const door = createTlsDoor(server, guard)
   const passed = (socket: Socket) => {
     if (!strangers.delete(socket)) return
     handshakes.end(socket)

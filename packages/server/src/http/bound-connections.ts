@@ -54,6 +54,8 @@ export function connectionLimits(most: number): ConnectionLimits {
 export interface ConnectionBounds {
   /** A request of this user, who has signed in, has come on a connection. */
   readonly signedIn: (socket: Socket, userUid: number) => void
+  /** Whether such a request has come on it, so far. */
+  readonly isKnown: (socket: Socket) => boolean
   /** A request has come on a connection of another listener; `response` says when it has been answered. */
   readonly note: (socket: Socket, exchange: Exchange, response: ServerResponse) => void
   /** The source of a connection, as it is counted here. */
@@ -109,7 +111,7 @@ export function boundConnections(
   server.on('request', (request: IncomingMessage, response: ServerResponse) =>
     note(request.socket, { request, response }, response),
   )
-  return { signedIn: admission.know, admit, handOver, note, sourceOf }
+  return { signedIn: admission.know, isKnown: admission.isKnown, admit, handOver, note, sourceOf }
 }
 
 /** Notes each request on its connection, until it has been answered. */
@@ -166,6 +168,7 @@ function createAdmission(limits: ConnectionLimits, onFull: (source: string) => v
     leave,
     wait,
     exchangesOf: (socket: Socket) => open.get(socket)?.exchanges,
+    isKnown: (socket: Socket) => open.get(socket)?.isKnown ?? false,
     /** Whether it may stay. */
     admit(socket: Socket, source: string): boolean {
       if (!mayCome(source)) return false

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { createHandshakeQueue, createTlsGuard, shakeHands, tlsForClients } from '@fairlead/engine'
+import { createHandshakeQueue, createTlsDoor, createTlsGuard, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
@@ -126,8 +126,8 @@ const protocols = ['h2', 'http/1.1'] as const
 type Takers = Readonly<Record<(typeof protocols)[number], (socket: TLSSocket) => void>>
 
 /**
- * Begins handshakes when it is their turn, and hands connections on when their handshake is over, by the protocol that the client has chosen. All are read few records at a
- * time: beside the work of a request, that costs little, and records that hold nothing keep no other request waiting.
+ * Begins handshakes when it is their turn, and hands connections on when their handshake is over, by the protocol that the client has chosen. Records that
+ * hold nothing keep other requests waiting only once (tls-door.ts).
  */
 function secureWith(
   tls: TlsServer,
@@ -136,7 +136,7 @@ function secureWith(
   takers: Takers,
 ): (raw: Socket) => void {
   const queue = createHandshakeQueue()
-  const guard = createTlsGuard()
+  const door = createTlsDoor(tls, createTlsGuard())
   let saidAtMs = Number.NEGATIVE_INFINITY
   const cut = (client: Socket, why: string) => {
     client.destroy()
@@ -147,24 +147,17 @@ function secureWith(
   const secured = (raw: Socket, client: TLSSocket) => {
     queue.end(raw)
     if (!handshakes.delete(raw) || !bounds.handOver(raw, client)) return void client.destroy()
-    guard.admit(raw, client, () => false)
+    door.admit(raw, client, () => !bounds.isKnown(client))
     client.allowHalfOpen = false
     takers[client.alpnProtocol === 'h2' ? 'h2' : 'http/1.1'](client)
   }
   const begin = (raw: Socket) => {
-    guard.watch(raw, cut)
-    raw.once('close', () => guard.forget(raw))
     raw.once('end', () => handshakes.has(raw) && raw.destroy())
-    shakeHands(
-      tls,
-      raw,
-      { isPaced: true },
-      {
-        secured: (client) => secured(raw, client),
-        // Node reports clients that are no TLS or too slow, but leaves them connected.
-        failed: (_, client) => void client.destroy(),
-      },
-    )
+    door.begin(raw, cut, {
+      secured: (client) => secured(raw, client),
+      // Node reports clients that are no TLS or too slow, but leaves them connected.
+      failed: (_, client) => void client.destroy(),
+    })
   }
   return (raw) => queue.add(raw, bounds.sourceOf(raw), () => begin(raw))
 }

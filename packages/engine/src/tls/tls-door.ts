@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
-import { createTlsGuard, type HandshakeEnd, shakeHands } from '@fairlead/engine'
+import { type HandshakeEnd, shakeHands } from './shake-hands.ts'
+import type { TlsGuard } from './tls-guard.ts'
 
 /** Where handshakes with clients begin. */
-interface TlsDoor {
+export interface TlsDoor {
   /** Begins the handshake. `cut` is called, now or later, if the client floods. */
   begin(raw: Socket, cut: Cut, end: HandshakeEnd): void
   /** It is served. `isStranger`: whether it has not signed in yet. */
@@ -15,11 +16,9 @@ type Cut = (client: Socket, why: string) => void
 /** A client waits this long for others to sign in. After that it is served in any case, but with more processor time, until it leaves. */
 const WAIT_MS = 250
 const AGAIN_MS = 10
-/** Of all endpoints of this thread. */
-const guard = createTlsGuard()
 
-/** The door of one endpoint: `server` gets sockets, or streams in place of them while a client has flooded lately. */
-export function createTlsDoor(server: Server): TlsDoor {
+/** The door of one listener: `server` gets sockets, or streams in place of them while a client has flooded lately. `guard`: that of this thread. */
+export function createTlsDoor(server: Server, guard: TlsGuard): TlsDoor {
   return {
     begin(raw, cut, end) {
       raw.once('close', () => guard.forget(raw))
