@@ -21,7 +21,9 @@ export function traceCommand<T>(
   return inSpan({ name: nameOf(words), kind: 'client', attributes }, ask)
 }
 
+/** What users of the API give can be any word, and a whole line by mistake: what is no name of a command is not told. */
 function nameOf([command = '', second]: readonly (string | Buffer)[]): string {
   const name = String(command).toUpperCase()
+  if (!/^[A-Z][A-Z0-9._-]{0,31}$/.test(name)) return '(unknown)'
   return containers.has(name) && typeof second === 'string' ? `${name} ${second.toUpperCase()}` : name
 }
