@@ -86,3 +86,15 @@ test('what is left when the server stops is sent', async () => {
   await exporter[Symbol.asyncDispose]()
   expect(collector.taken).toEqual(['span 7'])
 })
+
+test('a collector that hangs keeps the server from its end for two seconds, however long its time-out is', async () => {
+  const server = createServer(() => undefined)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { exporter, lines } = exporterTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  for (let n = 0; n < 600; n += 1) exporter.record(spanOf(n))
+  await exporter[Symbol.asyncDispose]()
+  expect(lines.length).toBe(1)
+  server.closeAllConnections()
+  server.close()
+}, 20_000)

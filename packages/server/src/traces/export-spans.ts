@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { TraceSettings } from '../config-otel.ts'
 import { printOtlp } from './print-otlp.ts'
 
-/** Sends spans to a collector. Disposed of, it sends what it still has, once. */
+/** Sends spans to a collector. Disposed of, it sends what it still has, once, and waits for no more than END_WITHIN_MS. */
 export interface SpanExporter extends AsyncDisposable {
   readonly record: RecordSpan
 }
@@ -12,6 +12,8 @@ export interface SpanExporter extends AsyncDisposable {
 const MOST_WAITING = 2_048
 const MOST_AT_ONCE = 512
 const EVERY_MS = 2_000
+/** The server stops meanwhile: a collector that hangs would keep it for twice its time-out. */
+const END_WITHIN_MS = 2_000
 /** What a collector answers when it wants a request again later. */
 const AGAIN = [429, 502, 503, 504]
 
@@ -26,11 +28,12 @@ export function exportSpans(
   let waiting: Span[] = []
   const trouble = { said: false, dropped: 0 }
   let sending: Promise<void> | undefined
+  const ending = new AbortController()
   const send = async () => {
     for (let more = true; more && waiting.length > 0; ) {
       const some = waiting.slice(0, MOST_AT_ONCE)
       waiting = waiting.slice(MOST_AT_ONCE)
-      const outcome = await post(printOtlp(some, settings.resource, version), settings)
+      const outcome = await post(printOtlp(some, settings.resource, version), settings, ending.signal)
       more = outcome === 'taken'
       if (outcome === 'again') waiting = [...some, ...waiting]
       tell(outcome, some.length, trouble, log)
@@ -54,8 +57,10 @@ export function exportSpans(
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
+      const end = setTimeout(() => ending.abort(), END_WITHIN_MS)
       await sending
       await begin()
+      clearTimeout(end)
     },
   }
 }
@@ -63,14 +68,18 @@ export function exportSpans(
 /** `refused`: these spans will never be taken. */
 type Outcome = 'taken' | 'again' | { readonly refused: string }
 
-async function post(body: string, { url, headers, timeoutMs }: TraceSettings): Promise<Outcome> {
+async function post(
+  body: string,
+  { url, headers, timeoutMs }: TraceSettings,
+  ending: AbortSignal,
+): Promise<Outcome> {
   try {
     const answer = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body,
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ending]),
     })
     await answer.body?.cancel()
     if (answer.ok) return 'taken'
