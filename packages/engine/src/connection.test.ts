@@ -160,3 +160,28 @@ async function serveAnswers(answers: readonly string[]) {
     },
   }
 }
+
+test('an engine that a script keeps busy is connected to by who wants to end the script only', async () => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    let asked = ''
+    socket.on('data', (chunk) => {
+      asked += chunk
+      if (asked.includes('KILL')) socket.write('+OK\r\n')
+      else if (asked.includes('PING')) socket.write('+OK\r\n-BUSY a script runs\r\n')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const options = {
+    address: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
+    login: { username: 'nobody', password: '' },
+    connectTimeoutMs: 20_000,
+  }
+  await expect(connectEngine(options)).rejects.toThrow('BUSY')
+  using connection = await connectEngine({ ...options, alsoBusy: true })
+  expect(await connection.call('SCRIPT', 'KILL')).toBe('OK')
+  for (const socket of sockets) socket.destroy()
+  server.close()
+})

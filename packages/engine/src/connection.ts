@@ -62,6 +62,8 @@ export async function connectEngine(options: {
   readonly tls?: EngineTls
   readonly connectTimeoutMs?: number
   readonly commandTimeoutMs?: number
+  /** Also to an engine that a script keeps busy: it answers what ends the script, and refuses all else. */
+  readonly alsoBusy?: boolean
   /** How much one reply may have; by default as reply-reader.ts says. */
   readonly replyLimits?: ReplyLimits
   /** Called for each message of a shard channel that was subscribed to (SSUBSCRIBE). */
@@ -75,6 +77,7 @@ export async function connectEngine(options: {
     tls,
     connectTimeoutMs = 1_000,
     commandTimeoutMs = 2_000,
+    alsoBusy = false,
     replyLimits,
     onMessage,
     onClose,
@@ -90,7 +93,7 @@ export async function connectEngine(options: {
     return stack.use(askInOrder(socket, { answersWithinMs: commandTimeoutMs, replyLimits, onMessage }))
   }
   try {
-    const asking = await within(logIn(open, address, login), connectTimeoutMs)
+    const asking = await within(logIn(open, address, login, alsoBusy), connectTimeoutMs)
     stack.move()
     return connectionTo(address, asking)
   } catch (cause) {
@@ -185,10 +188,16 @@ async function logIn(
   open: () => Promise<Asking>,
   address: EngineAddress,
   { username, password }: EngineLogin,
+  alsoBusy: boolean,
 ): Promise<Asking> {
   const asking = await connectToOwn(address, open, (opened) => opened[Symbol.dispose]())
-  const replies = await Promise.all([asking.ask(['AUTH', username, password]), asking.ask(['PING'])])
-  for (const reply of replies) readAnswer(reply)
+  const [signedIn, alive] = await Promise.all([
+    asking.ask(['AUTH', username, password]),
+    asking.ask(['PING']),
+  ])
+  readAnswer(signedIn)
+  const isBusy = isError(alive) && alive.error.startsWith('BUSY ')
+  if (!(isBusy && alsoBusy)) readAnswer(alive)
   return asking
 }
 

@@ -34,6 +34,7 @@ async function askAt(
       login: { username: 'default', password },
       connectTimeoutMs: CONNECT_WITHIN_MS,
       commandTimeoutMs: ANSWER_WITHIN_MS,
+      alsoBusy: true, // a command that was not answered in time is ended by SCRIPT KILL
       replyLimits,
       ...(tls !== null && { tls }),
     })
