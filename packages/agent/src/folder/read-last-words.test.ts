@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pickLastWords, readLastWords } from './read-last-words.ts'
+import { pickLastWords, readLastWords, secretsOf } from './read-last-words.ts'
 
 const at = '12:M 21 Nov 2026 03:51:02.123'
 
@@ -50,6 +50,21 @@ test('a process without log lines has no last words, and secrets are removed fro
   await writeFile(path, `${before}>>> 'masterauth hush'\nwrong number of arguments\n`)
   expect(await readLastWords(path, before.length, ['hush', ''])).toBe(
     ">>> 'masterauth ***'; wrong number of arguments",
+  )
+  await rm(folder, { recursive: true })
+})
+
+test('arguments of modules, and the folder of their files, are removed from what a module says', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-'))
+  const path = join(folder, 'engine.log')
+  const modules = [{ sha256: 'a'.repeat(64), name: 'tally', args: ['KEY', 'hunter2', 'hunter2-and-more'] }]
+  const secrets = secretsOf({ adminPassword: 'hush', userPassword: 'hash', modules })
+  await writeFile(
+    path,
+    `${at} # <tally> hunter2-and-more is no KEY\n${at} # Module /srv/x/modules-of-node/${'a'.repeat(64)}.so failed\n`,
+  )
+  expect(await readLastWords(path, 0, secrets)).toBe(
+    `<tally> *** is no KEY; Module ${'a'.repeat(64)}.so failed`,
   )
   await rm(folder, { recursive: true })
 })

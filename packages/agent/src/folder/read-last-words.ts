@@ -1,3 +1,4 @@
+import type { ShardSpec } from '@fairlead/api'
 import { printable } from '@fairlead/engine'
 import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
 
@@ -10,9 +11,24 @@ const BANAL =
 /** Of the pages that an engine writes when it crashes, or cannot read a snapshot, this line says it. */
 const CRASH = /crashed by signal|ASSERTION FAILED|guru meditation|Internal error in RDB/i
 
+/** Shorter words of arguments are no secrets, and are in other words, too. */
+const LEAST_SECRET = 4
+/** Where this node keeps the files of modules; people know a module by its name. */
+const FOLDER_OF_MODULES = '/modules-of-node/'
+
+/** What an engine with this specification may print and nobody may read: modules name arguments that they refuse. */
+export function secretsOf({
+  adminPassword,
+  userPassword,
+  modules,
+}: Pick<ShardSpec, 'adminPassword' | 'userPassword' | 'modules'>): readonly string[] {
+  const args = modules.flatMap((module) => module.args).filter(({ length }) => length >= LEAST_SECRET)
+  return [adminPassword, userPassword, ...args].toSorted((a, b) => b.length - a.length)
+}
+
 /**
  * The last lines of an engine's log, from byte `from` on, that say why it ended: warnings, and what is no log line
- * (configuration errors, the loader). Empty when there are none. `secrets` are struck out.
+ * (configuration errors, the loader). Empty when there are none. `secrets` are struck out, and the folder of modules.
  */
 export async function readLastWords(
   path: string,
@@ -20,7 +36,17 @@ export async function readLastWords(
   secrets: readonly string[] = [],
 ): Promise<string> {
   const { bytes } = await readLog(path, from, TAIL_BYTES)
-  return pickLastWords(strikeOut(bytes.toString('utf8'), secrets))
+  return pickLastWords(withoutFolder(strikeOut(bytes.toString('utf8'), secrets)))
+}
+
+/** Clients write to logs, too: a pattern that begins anywhere would take the square of the time. */
+function withoutFolder(text: string): string {
+  const parts = text.split(FOLDER_OF_MODULES)
+  const last = parts.pop() ?? ''
+  const before = parts.map((part) =>
+    part.slice(0, Math.max(part.lastIndexOf(' '), part.lastIndexOf('\n')) + 1),
+  )
+  return [...before, last].join('')
 }
 
 /** The engine could not listen: another process has its port. In the words of the C library, on every build. */

@@ -10,7 +10,7 @@ import {
   traceOfSnapshot,
   tracesOnDisk,
 } from '../folder/read-data-on-disk.ts'
-import { readLastWords, saysPortTaken } from '../folder/read-last-words.ts'
+import { readLastWords, saysPortTaken, secretsOf } from '../folder/read-last-words.ts'
 import { readSettings } from '../folder/read-settings.ts'
 import { recordStop } from '../folder/record-stop.ts'
 import type { ProcessRecord, ShardFolder, WantedRecord } from '../folder/shard-folder.ts'
@@ -200,5 +200,5 @@ function asDied(record: ProcessRecord, why: string, portTaken = false): ProcessR
 }
 
 function lastWords(folder: ShardFolder, { logFrom, spec }: ProcessRecord): Promise<string> {
-  return readLastWords(folder.log, logFrom, [spec.adminPassword, spec.userPassword])
+  return readLastWords(folder.log, logFrom, secretsOf(spec))
 }

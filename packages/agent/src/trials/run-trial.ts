@@ -8,7 +8,7 @@ import type { EngineWall } from '../engine/engine-wall.ts'
 import { prepareFolder, startProcess } from '../engine/start-process.ts'
 import { stopProcess } from '../engine/stop-process.ts'
 import { decideAppendonly } from '../folder/decide-appendonly.ts'
-import { readLastWords, saysPortTaken } from '../folder/read-last-words.ts'
+import { readLastWords, saysPortTaken, secretsOf } from '../folder/read-last-words.ts'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import type { StartedProcess } from '../process/started-process.ts'
 import { missingModule, runSelfTest } from './run-self-test.ts'
@@ -57,7 +57,7 @@ export async function runTrial(trial: Trial): Promise<TrialResult> {
     const { fault, version } =
       silence === undefined ? await examine(trial, spec) : { fault: silence, version: '' }
     if (fault === undefined) return { ok: true, why: '', startMs: ms, version }
-    const words = await readLastWords(folder.log, logFrom, [spec.adminPassword, spec.userPassword])
+    const words = await readLastWords(folder.log, logFrom, secretsOf(spec))
     const why = words === '' ? fault : `${fault}: ${words}`
     return { ok: false, why, startMs: ms, version, ...(saysPortTaken(words) && { portTaken: true }) }
   } finally {

@@ -5,7 +5,7 @@ import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
 import type { Action } from '../core/state/action.ts'
 import { type Database, steadyGoal } from '../core/state/database.ts'
-import type { Goal, Runs } from '../core/state/goal.ts'
+import { describeRuns, type Goal } from '../core/state/goal.ts'
 import { modulesStore } from '../modules/modules-store.ts'
 import type { Db } from '../store/open-store.ts'
 import { databaseOrdersStore } from './database-orders-store.ts'
@@ -99,9 +99,4 @@ async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
     if ((await modulesStore(db).get(uid)) === undefined)
       throw new Refusal('module_not_exist', `module ${uid} (${name}) has just been deleted`)
   }
-}
-
-function describeRuns({ build, modules }: Pick<Runs, 'build' | 'modules'>): string {
-  const names = modules.map(({ name, semanticVersion }) => `${name} ${semanticVersion}`)
-  return [`${build.flavour} ${build.version}`, ...names].join(' with ')
 }

@@ -70,6 +70,12 @@ export function runsOf({ build, restartNonce, modules }: Runs): Runs {
   return { build, restartNonce, modules }
 }
 
+/** For people: the revision of a process is none of their words. */
+export function describeRuns({ build, modules }: Pick<Runs, 'build' | 'modules'>): string {
+  const names = modules.map(({ name, semanticVersion }) => `${name} ${semanticVersion}`)
+  return [`${build.flavour} ${build.version}`, ...names].join(' with ')
+}
+
 /**
  * The revision of a shard process, as one readable word: "valkey-8.1.1+0", with modules "valkey-8.1.1+0+tally-1.0.0#…".
  *

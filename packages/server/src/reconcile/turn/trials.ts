@@ -2,7 +2,7 @@ import type { TrialResult } from '@fairlead/api'
 import type { Module } from '../../core/modules/module.ts'
 import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
 import type { Database } from '../../core/state/database.ts'
-import { type Runs, revisionOf } from '../../core/state/goal.ts'
+import { describeRuns, type Runs, revisionOf } from '../../core/state/goal.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { replicationPath } from '../../core/state/replication-paths.ts'
 import type { AgentLink } from '../../nodes/agent-link.ts'
@@ -68,12 +68,12 @@ export function createTrials(deps: {
       return passed.has(what)
     },
     async whyUnproven(database, runs, alone) {
-      const revision = revisionOf(runs)
-      const what = `${database.uid} ${revision}`
+      const what = `${database.uid} ${revisionOf(runs)}`
       const isShown = runs.modules.length === 0 && !(alone === 'alone' && database.shardTls)
       if (isShown || passed.has(what)) return undefined
       const trial = await tryRuns(database, runs)
-      if (!trial.ok) return { code: 'trial_failed', why: `${revision} did not pass its trial: ${trial.why}` }
+      if (!trial.ok)
+        return { code: 'trial_failed', why: `${describeRuns(runs)} did not pass its trial: ${trial.why}` }
       passed.add(what)
       return undefined
     },
