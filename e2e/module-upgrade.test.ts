@@ -162,7 +162,10 @@ describe('a module upgrade', () => {
       message: expect.stringMatching(/trial.*the argument '\*{3}' is unknown/s),
     })
     const [action] = await fairlead.api.listDatabaseActions({ params: { uid } })
-    expect(action).toMatchObject({ status: 'failed', error: expect.stringMatching(/the argument '\*{3}' is unknown/) })
+    expect(action).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/the argument '\*{3}' is unknown/),
+    })
     expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({
       status: 'active',
       module_list: [{ module_id: tally.old, module_args: 'STEP 2' }],
