@@ -161,7 +161,7 @@ async function serveAnswers(answers: readonly string[]) {
   }
 }
 
-test('an engine that a script keeps busy is connected to by who wants to end the script only', async () => {
+test('an engine that a script keeps busy accepts only a connection that is to end the script', async () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)

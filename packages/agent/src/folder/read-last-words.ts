@@ -16,7 +16,7 @@ const LEAST_SECRET = 4
 /** Where this node keeps the files of modules; people know a module by its name. */
 const FOLDER_OF_MODULES = '/modules-of-node/'
 
-/** What an engine with this specification may print and nobody may read: modules name arguments that they refuse. */
+/** What an engine with this specification may print, and no message may have: modules name arguments that they refuse. */
 export function secretsOf({
   adminPassword,
   userPassword,

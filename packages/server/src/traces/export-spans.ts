@@ -57,12 +57,16 @@ export function exportSpans(
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      const end = setTimeout(() => ending.abort(), END_WITHIN_MS)
-      await sending
-      await begin()
-      clearTimeout(end)
+      await inTime(ending, () => Promise.resolve(sending).then(begin))
     },
   }
+}
+
+/** Aborts `ending` when the work has taken END_WITHIN_MS. */
+async function inTime(ending: AbortController, work: () => Promise<void>): Promise<void> {
+  const timer = setTimeout(() => ending.abort(), END_WITHIN_MS)
+  await work()
+  clearTimeout(timer)
 }
 
 /** `refused`: these spans will never be taken. */
