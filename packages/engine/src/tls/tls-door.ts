@@ -16,6 +16,8 @@ type Cut = (client: Socket, why: string) => void
 /** A client waits this long for others to sign in. After that it is served in any case, but with more processor time, until it leaves. */
 const WAIT_MS = 250
 const AGAIN_MS = 10
+/** Fewer than may be strangers before clients are read with more care (tls-guard.ts): some have ended their handshake and sign in. */
+export const HANDSHAKES_AT_ONCE = 12
 
 /** The door of one listener: `server` gets sockets, or streams in place of them while a client has flooded lately. `guard`: that of this thread. */
 export function createTlsDoor(server: Server, guard: TlsGuard): TlsDoor {

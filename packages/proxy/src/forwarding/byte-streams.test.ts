@@ -117,12 +117,13 @@ function isUnmovableInside([name = '', what]: readonly string[]): boolean {
   return ['SUBSCRIBE', 'UNSUBSCRIBE'].includes(name) || what === 'REPLY'
 }
 
+/** Longer requests are kept in part only, if at all. */
+const LONG_BYTES = 60_000
+
 /**
  * It has such a command in a transaction (one that EXEC with an argument has not ended, say), one that changes the connection in a transaction without replies,
  * or one that waits without a reply: documented to be closed, too; or one without a reply that is long.
  */
-const LONG_BYTES = 60_000
-
 function hasUnmovable(said: readonly Said[]): boolean {
   let isOpen = false
   let silent = ''

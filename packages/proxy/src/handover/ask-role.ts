@@ -1,5 +1,5 @@
 import { compareVersions, encodeCommand } from '@fairlead/engine'
-import { connectOnce, type Place } from './open-link.ts'
+import { connectOnce, EARLY_MS, type Place } from './open-link.ts'
 
 /**
  * The role that an engine reports. `stopped`: a primary that refuses writes because it has too few replicas,
@@ -10,8 +10,6 @@ export type Role = 'primary' | 'stopped' | 'replica' | 'silent' | 'unknown'
 
 /** A stalled engine is silent for much longer than this; a busy one answers in time. */
 const ANSWER_MS = 500
-/** Timers of Node may be early by so much. */
-const EARLY_MS = 2
 /** The answer to HELLO has some 200 bytes; another engine may send more. */
 const MOST_BYTES = 4_096
 /** From this version on writes wait while a role moves, and are not refused (CLIENT PAUSE … WRITE). */

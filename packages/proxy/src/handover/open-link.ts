@@ -34,7 +34,8 @@ export interface Target extends Place {
 }
 
 const TRY_AGAIN_MS = 20
-const EARLY_MS = 2
+/** Timers of Node may be early by a millisecond, and this is more. */
+export const EARLY_MS = 2
 const REPLAY_MS = 2_000
 
 /**
@@ -151,7 +152,7 @@ export async function connectUntil(
     try {
       return mustBeOpen(await connectOnce(target, untilMs, take), target)
     } catch (cause) {
-      // If the deadline ends the last attempt, the error of the attempt before is more useful. Timers of Node may be early by a millisecond.
+      // If the deadline ends the last attempt, the error of the attempt before is more useful.
       if (before !== undefined && performance.now() + EARLY_MS >= untilMs) throw before
       before = cause
       if (codeOf(cause) === 'ECONNREFUSED') target.cursors.hasEnded()

@@ -5,6 +5,7 @@ import {
   createHandshakeQueue,
   createTlsDoor,
   createTlsGuard,
+  HANDSHAKES_AT_ONCE,
   messageOf,
   tlsForClients,
 } from '@fairlead/engine'
@@ -41,10 +42,8 @@ interface Handshaking extends Places {
 const BACKLOG = 4_096
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
-/** Fewer than may be strangers before clients are read with more care (tls-guard.ts): some have ended theirs and sign in. */
-const AT_ONCE = 12
 /** Of all endpoints of this thread. */
-const handshakes = createHandshakeQueue({ atOnce: AT_ONCE })
+const handshakes = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE })
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.

@@ -143,20 +143,17 @@ export async function ask(
 
 /** The same for a question of the proxy, which its client has not asked: traces of handovers leave it out. */
 export async function askOwn(backend: Backend, words: readonly string[]): Promise<Buffer> {
-  const { promise, resolve } = Promise.withResolvers<readonly Buffer[]>()
-  backend.pending.push(makePendingReply({ take: resolve, isOwn: true }))
-  pass(backend, encodeCommand(words))
-  flushBackends(backend.router)
-  return joined(await promise)
+  return joined(await askForParts(backend, words, true))
 }
 
 /** Like `ask`, for a reply that may be long: in the pieces in which it came. */
 export async function askForParts(
   backend: Backend,
   command: readonly (string | Uint8Array)[] | Buffer,
+  isOwn = false,
 ): Promise<readonly Buffer[]> {
   const { promise, resolve } = Promise.withResolvers<readonly Buffer[]>()
-  backend.pending.push(makePendingReply({ take: resolve }))
+  backend.pending.push(makePendingReply({ take: resolve, isOwn }))
   await feed(backend, Buffer.isBuffer(command) ? command : encodeCommand(command))
   return promise
 }

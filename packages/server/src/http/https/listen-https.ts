@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
-import { createHandshakeQueue, createTlsDoor, createTlsGuard, tlsForClients } from '@fairlead/engine'
+import {
+  createHandshakeQueue,
+  createTlsDoor,
+  createTlsGuard,
+  HANDSHAKES_AT_ONCE,
+  tlsForClients,
+} from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
@@ -135,14 +141,16 @@ function secureWith(
   handshakes: Handshakes,
   takers: Takers,
 ): (raw: Socket) => void {
-  const queue = createHandshakeQueue()
+  const queue = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE })
   const door = createTlsDoor(tls, createTlsGuard())
   let saidAtMs = Number.NEGATIVE_INFINITY
   const cut = (client: Socket, why: string) => {
+    // A closed socket may have none any more.
+    const from = client.remoteAddress
     client.destroy()
     if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
     saidAtMs = performance.now()
-    log.warn({ from: client.remoteAddress, why }, 'a client of HTTPS was closed')
+    log.warn({ from, why }, 'a client of HTTPS was closed')
   }
   const secured = (raw: Socket, client: TLSSocket) => {
     queue.end(raw)
