@@ -6,8 +6,8 @@ import { type AgentHandlers, serveAgent } from './agent-http.ts'
 import type { BuildsOfNode } from './builds/builds-of-node.ts'
 import { openEngineWall } from './engine/engine-wall.ts'
 import { type ModuleFiles, openModuleFiles } from './folder/module-files.ts'
-import { type NodeResources, readNode, readTicks } from './node/read-node.ts'
-import { watchNode } from './node/watch-node.ts'
+import { type NodeMemory, readDiskFree, readMemory, readTicks } from './node/read-node.ts'
+import { type NodeWatch, watchNode } from './node/watch-node.ts'
 import { findFreePort } from './process/find-free-port.ts'
 import { holdSocket } from './process/hold-socket.ts'
 import { createProxyWall } from './proxy/proxy-wall.ts'
@@ -93,8 +93,8 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   }
   const proxy = program && stack.use(await superviseProxy({ home, logger, ...ofProxy, program }))
 
-  const watch = stack.use(watchNode({ read: (pids) => readNode(home, config.memoryLimitBytes, pids) }))
-  const resources = () => watch.resources(shards.pids())
+  const watch = stack.use(watchNode({ read: (pids) => readMemory(config.memoryLimitBytes, pids) }))
+  const resources = () => readResources(home, watch, shards)
   const describe = async (): Promise<NodeFacts> => ({
     ...{ uid: config.nodeUid, host: config.host, ...(await resources()) },
     modules: await modules.list(),
@@ -132,6 +132,19 @@ const noProxy: ProxyState = {
   pid: null,
   why: 'this agent was started without a proxy',
   crashes: 0,
+}
+
+/** What of the node is free. */
+type NodeResources = NodeMemory & Pick<NodeReport, 'diskFreeBytes'>
+
+/** The disk is read for each question: whether a role may move hangs on it, and one that filled up half a second ago is too full. */
+async function readResources(
+  home: string,
+  watch: NodeWatch,
+  shards: SupervisedShards,
+): Promise<NodeResources> {
+  const [memory, diskFreeBytes] = await Promise.all([watch.memory(shards.pids()), readDiskFree(home)])
+  return { ...memory, diskFreeBytes }
 }
 
 /** What answers the server. */

@@ -3,35 +3,27 @@ import { readFile, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import type { NodeReport, StatisticsReport } from '@fairlead/api'
 
-/** What a node has, and how much of it is free; sizes in bytes. */
-export type NodeResources = Pick<
-  NodeReport,
-  'cores' | 'memoryTotalBytes' | 'memoryFreeBytes' | 'diskFreeBytes'
->
+/** The memory that a node has, and how much of it is free, in bytes; and its cores. */
+export type NodeMemory = Pick<NodeReport, 'cores' | 'memoryTotalBytes' | 'memoryFreeBytes'>
 
-/**
- * What the node has and what of it is free. `limitBytes` is the memory that shards may use together, null without a
- * limit; `pids` are their processes, `folder` lies on the disk that counts.
- */
-export async function readNode(
-  folder: string,
-  limitBytes: number | null,
-  pids: readonly number[],
-): Promise<NodeResources> {
+/** `limitBytes` is the memory that shards may use together, null without a limit; `pids` are their processes. */
+export async function readMemory(limitBytes: number | null, pids: readonly number[]): Promise<NodeMemory> {
   const limit = limitBytes ?? Number.POSITIVE_INFINITY
   const available = readAvailableBytes()
-  const [disk, used] = await Promise.all([
-    statfs(folder),
-    // It matters only where there is a limit, and costs reading a file for each process.
-    limitBytes === null ? [] : Promise.all(pids.map(readResidentBytes)),
-  ])
+  // It matters only where there is a limit, and costs reading a file for each process.
+  const used = limitBytes === null ? [] : await Promise.all(pids.map(readResidentBytes))
   const usedByShards = used.reduce((sum, bytes) => sum + bytes, 0)
   return {
     cores: availableParallelism(),
     memoryTotalBytes: Math.min(totalmem(), limit),
     memoryFreeBytes: Math.max(0, Math.min(available, limit - usedByShards)),
-    diskFreeBytes: disk.bavail * disk.bsize,
   }
+}
+
+/** How many bytes are free on the disk where the folder lies. */
+export async function readDiskFree(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
 }
 
 /** Processor time of the machine since it booted, in ticks of all its cores. Waiting for a disk counts as idle. */

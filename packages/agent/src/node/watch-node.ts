@@ -1,13 +1,13 @@
-import type { NodeResources } from './read-node.ts'
+import type { NodeMemory } from './read-node.ts'
 
-/** Answers what the node has, without reading it for every question. Disposing of it ends the readings. */
+/** Answers how much memory the node has, without reading it for every question. Disposing of it ends the readings. */
 export interface NodeWatch extends Disposable {
   /** The last reading: at most `everyMs` old, and of just these processes. Throws when the node cannot be read. */
-  resources(pids: readonly number[]): Promise<NodeResources>
+  memory(pids: readonly number[]): Promise<NodeMemory>
 }
 
 export interface NodeWatchOptions {
-  readonly read: (pids: readonly number[]) => Promise<NodeResources>
+  readonly read: (pids: readonly number[]) => Promise<NodeMemory>
   readonly everyMs?: number
   /** After this long without a caller, nothing is read until the next call; half of `everyMs` unless told. Less than that: questions that come in bursts, once a second, cost one reading each. */
   readonly idleAfterMs?: number
@@ -15,7 +15,7 @@ export interface NodeWatchOptions {
 
 interface Reading {
   readonly pids: readonly number[]
-  readonly resources: Promise<NodeResources>
+  readonly memory: Promise<NodeMemory>
 }
 
 /** Reads every `everyMs` while reports are asked for, and stops when none was for `idleAfterMs`. */
@@ -25,9 +25,9 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: No
   let askedAt = 0
 
   const begin = (pids: readonly number[]): Reading => {
-    const reading = { pids, resources: read(pids) }
+    const reading = { pids, memory: read(pids) }
     // The caller gets the failure; without a caller, the next reading may succeed.
-    reading.resources.catch(() => undefined)
+    reading.memory.catch(() => undefined)
     return reading
   }
   const stop = (): void => {
@@ -43,7 +43,7 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: No
     if (!latest || performance.now() - askedAt > idleAfterMs) return stop()
     const before = latest
     const next = begin(before.pids)
-    await next.resources.catch(() => undefined)
+    await next.memory.catch(() => undefined)
     // Ended meanwhile, or the processes are others: then theirs is the newer reading.
     if (timer === null) return
     if (latest === before) latest = next
@@ -51,12 +51,12 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: No
   }
 
   return {
-    async resources(pids) {
+    async memory(pids) {
       askedAt = performance.now()
       if (timer === null) schedule()
       // Processes that came or went make the last reading wrong at once.
       if (!latest || !isSame(latest.pids, pids)) latest = begin(pids)
-      return await latest.resources
+      return await latest.memory
     },
     [Symbol.dispose]: stop,
   }
