@@ -1,4 +1,4 @@
-import { revisionOf } from '../state/goal.ts'
+import { describeOther, describeProcess, describeRevision, revisionOf } from '../state/goal.ts'
 import { act, type Group } from '../state/group.ts'
 import { claimsSlots, isLinked, isLive, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { retire } from './plan-durability.ts'
@@ -57,7 +57,7 @@ export function planRestarts(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const unmoved = replicas.find((shard) => isUnmoved(shard, revisionOf(goal)))
   if (unmoved !== undefined) {
-    const why = `it still runs ${unmoved.revision}, not ${revisionOf(goal)}`
+    const why = `it still ${describeOther(unmoved.revision, revisionOf(goal))}`
     return act({ kind: 'restart-shard', shard: unmoved.id, runs: goal, follow: primary.id, why })
   }
   const staleClaimant = replicas.find((shard) => claimsSlots(shard, group.seen))
@@ -91,7 +91,7 @@ function whyStart(shard: ObservedShard, primary: ObservedShard): string | undefi
     return `its process ended: ${shard.processWhy}`
   const wanted = revisionOf(shard.wanted)
   if (shard.process === 'running' && shard.revision !== wanted)
-    return `it runs ${shard.revision}, not the wanted ${wanted}`
+    return `it ${describeOther(shard.revision, wanted)}`
   return undefined
 }
 
@@ -112,13 +112,13 @@ function planFailed(failed: ObservedShard, group: Group): Verdict {
     return {
       kind: 'hopeless',
       code: 'shard_failing',
-      why: `shard ${failed.id} on ${revisionOf(failed.wanted)} does not start: ${failed.processWhy}`,
+      why: `shard ${failed.id} on ${describeProcess(failed.wanted)} does not start: ${failed.processWhy}`,
     }
   }
   if (revisionOf(failed.wanted) !== revision) {
     return retire(
       failed,
-      `it does not start on ${revisionOf(failed.wanted)}, which is not wanted any more`,
+      `it does not start on ${describeProcess(failed.wanted)}, which is not wanted any more`,
       group,
     )
   }
@@ -166,6 +166,6 @@ export function planStopping({ goal, primary, replicas }: Group): Verdict | unde
     ({ process, wanted }) => process === 'stopping' && revisionOf(wanted) !== revision,
   )
   if (turning === undefined) return undefined
-  const why = `shard ${turning.id} is being stopped, to run ${revisionOf(turning.wanted)}; it is to run ${revision} again afterwards`
+  const why = `shard ${turning.id} is being stopped, to run ${describeProcess(turning.wanted)}; it is to run ${describeRevision(revision)} again afterwards`
   return { kind: 'wait', shard: turning.id, code: 'shard_stopping', why }
 }

@@ -1,4 +1,4 @@
-import { revisionOf } from '../state/goal.ts'
+import { describeProcess, describeRevision, revisionOf } from '../state/goal.ts'
 import { act, awaitShard, type Group, isReady } from '../state/group.ts'
 import { obstacleToReplication, readsFilesOf } from '../state/replication-paths.ts'
 import { planRoom } from '../state/successor-memory.ts'
@@ -29,7 +29,7 @@ export function planSuccessor(group: Group): Verdict | undefined {
     return {
       kind: 'hopeless',
       code: 'cannot_read',
-      why: `shard ${unreadable.id} on ${revision} cannot read the data: ${unreadable.trouble}`,
+      why: `shard ${unreadable.id} on ${describeRevision(revision)} cannot read the data: ${unreadable.trouble}`,
     }
   const unready = replicas.find((shard) => !isReady(shard, group))
   if (unready !== undefined) return awaitShard(unready, group)
@@ -41,7 +41,7 @@ export function planSuccessor(group: Group): Verdict | undefined {
     kind: 'hand-over',
     from: primary.id,
     to: successor.id,
-    why: `shard ${primary.id} runs ${primary.revision}, shard ${successor.id} runs ${revision} and holds the same data`,
+    why: `shard ${primary.id} runs ${describeRevision(primary.revision)}, shard ${successor.id} runs ${describeRevision(revision)} and holds the same data`,
   })
 }
 
@@ -56,7 +56,7 @@ function planWithoutSuccessor(successors: readonly ObservedShard[], group: Group
   return {
     kind: 'hopeless',
     code: 'cannot_read',
-    why: `no standby on ${revisionOf(goal)} is left, and ${obstacle}`,
+    why: `no standby on ${describeProcess(goal)} is left, and ${obstacle}`,
   }
 }
 
@@ -80,7 +80,7 @@ function planNewSuccessor({ seen, goal, primary, replicas }: Group): Verdict {
     kind: 'add-shard',
     runs: goal,
     follow: primary.id,
-    why: `a surge shard on ${revisionOf(goal)} proves the target before anything old is touched`,
+    why: `a surge shard on ${describeProcess(goal)} proves the target before anything old is touched`,
   })
 }
 
@@ -97,14 +97,14 @@ function planWithoutSurge(
     return {
       kind: 'hopeless',
       code: 'node_room',
-      why: `${lack}, and ${revisionOf(goal)} does not read the files of ${revisionOf(primary.wanted)}: no shard can be upgraded in place`,
+      why: `${lack}, and ${describeProcess(goal)} does not read the files of ${describeProcess(primary.wanted)}: no shard can be upgraded in place`,
     }
   if (replica === undefined) return planInPlace(lack, { goal, primary })
   if (losesStandby(replica.wanted.build, goal.build))
     return {
       kind: 'hopeless',
       code: 'node_room',
-      why: `${lack}, and ${revisionOf(replica.wanted)} does not execute every command that ${revisionOf(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
+      why: `${lack}, and ${describeProcess(replica.wanted)} does not execute every command that ${describeProcess(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
     }
   return act({
     kind: 'restart-shard',
@@ -206,9 +206,10 @@ export function planOthers(group: Group): Verdict | undefined {
   if (next === undefined) return undefined
   const isReadable = readsFilesOf(next.wanted.build, goal.build)
   const isShort = !goal.undo && replicas.length - old.length < goal.replicas
-  if (!isReadable && isShort) return planReplacement(next, `${revision} cannot read its files`, group)
+  if (!isReadable && isShort)
+    return planReplacement(next, `${describeRevision(revision)} cannot read its files`, group)
   if (goal.undo || !isReadable) {
-    const why = `it runs ${next.revision}, whose files ${revision} may not read; a fresh shard takes its place`
+    const why = `it runs ${describeRevision(next.revision)}, whose files ${describeRevision(revision)} may not read; a fresh shard takes its place`
     return retire(next, why, group)
   }
   return act({
@@ -216,7 +217,7 @@ export function planOthers(group: Group): Verdict | undefined {
     shard: next.id,
     runs: goal,
     follow: primary.id,
-    why: `it runs ${next.revision}`,
+    why: `it runs ${describeRevision(next.revision)}`,
   })
 }
 

@@ -87,6 +87,27 @@ export function revisionOf({ build, restartNonce, modules }: Runs): string {
   return [engine, ...modules.map(revisionOfModule)].join('+')
 }
 
+/** A revision in words: "valkey 8.1.1 with tally 1.0.0", and of a restart its number. The arguments of modules are not in it. Null: of a shard that the agent does not know. */
+export function describeRevision(revision: string | null): string {
+  if (revision === null) return 'nothing'
+  const [, flavour, version, nonce = '0', rest = ''] = /^([a-z]+)-([^+]+)\+(\d+)(.*)$/.exec(revision) ?? []
+  if (flavour === undefined) return revision
+  const modules = [...rest.matchAll(/\+(.+?)-(\d[^#]*)#[\da-f]{16}/g)].map(([, name, of]) => `${name} ${of}`)
+  const words = [`${flavour} ${version}`, ...modules].join(' with ')
+  return nonce === '0' ? words : `${words} (restart ${nonce})`
+}
+
+/** The revision of such a process, in words. */
+export function describeProcess(runs: Runs): string {
+  return describeRevision(revisionOf(runs))
+}
+
+/** How a process differs from what it is to run: "runs redis 7.0.15, not valkey 8.1.1". */
+export function describeOther(running: string | null, wanted: string): string {
+  const [one, other] = [describeRevision(running), describeRevision(wanted)]
+  return one === other ? `runs ${one}, with other arguments of its modules` : `runs ${one}, not ${other}`
+}
+
 /** People read revisions in logs and answers: the arguments are in it as a fingerprint only. */
 function revisionOfModule({ name, semanticVersion, sha256, args }: UsedModule): string {
   return `${name}-${semanticVersion}#${fingerprint(`${sha256} ${JSON.stringify(args)}`)}`

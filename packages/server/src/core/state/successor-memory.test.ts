@@ -59,7 +59,7 @@ describe('a successor', () => {
 
   test('that is too large says what it takes, what is allowed, and how much would be enough', () => {
     const { why } = judge(surging(34, 32, 36.7))
-    expect(why).toMatch(/36\.7 MB on valkey-8\.1\.1\+0 .* 32 MB on redis-7\.0\.15\+0, and 34 MB are allowed/)
+    expect(why).toMatch(/36\.7 MB on valkey 8\.1\.1 .* 32 MB on redis 7\.0\.15, and 34 MB are allowed/)
     expect(why).toMatch(/set memory_size to 39000000 or more/)
   })
 })

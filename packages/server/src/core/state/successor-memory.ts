@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { revisionOf } from './goal.ts'
+import { describeProcess } from './goal.ts'
 import type { Group } from './group.ts'
 import type { LiveShard, Verdict } from './topology.ts'
 
@@ -36,7 +36,7 @@ export function judgeSuccessor(
   const needed = data + before.clientBytes
   const same = Math.max(SAME_BYTES, shareBytes * SAME_SHARE)
   if (needed <= before.dataBytes + same) return fits
-  const words = `the data takes ${mb(needed)} MB on ${revisionOf(successor.wanted)} (shard ${successor.id}), ${mb(before.dataBytes)} MB on ${revisionOf(primary.wanted)}, and ${mb(shareBytes)} MB are allowed`
+  const words = `the data takes ${mb(needed)} MB on ${describeProcess(successor.wanted)} (shard ${successor.id}), ${mb(before.dataBytes)} MB on ${describeProcess(primary.wanted)}, and ${mb(shareBytes)} MB are allowed`
   if (needed <= shareBytes * NEAR) return fits
   if (needed <= shareBytes) return { verdict: 'near', why: `${words}: raise memory_size soon` }
   const enough = Math.ceil((needed * goal.groups) / NEAR / MB) * MB
