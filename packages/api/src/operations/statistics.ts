@@ -9,6 +9,10 @@ export const statisticsIntervals = ['1sec', '10sec', '5min', '15min', '1hour', '
 export const keptIntervals = ['10sec', '5min', '1hour'] as const
 /** One of them. */
 export type KeptInterval = (typeof keptIntervals)[number]
+/** Those that are answered: what is kept, and what is made of several kept ones. */
+export const answeredIntervals = ['10sec', '5min', '15min', '1hour', '12hour'] as const
+/** One of them. */
+export type AnsweredInterval = (typeof answeredIntervals)[number]
 
 const metrics = Type.String({
   maxLength: 2_000,
@@ -16,15 +20,15 @@ const metrics = Type.String({
 })
 
 const Time = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
-  description: 'ISO 8601, as 2026-11-21T12:00:00Z',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2})?)?$',
+  description: 'ISO 8601, as 2026-11-21T12:00:00Z; UTC when it has no zone',
 })
 const IntervalsQuery = Type.Object(
   {
     interval: Type.Optional(
       Type.Enum([...statisticsIntervals], {
         description:
-          '10sec is kept for 15 minutes, 5min for a day, 1hour for a week; others are refused. When absent, the finest that reaches back to `stime`',
+          '10sec is kept for 15 minutes, 5min and 15min for a day, 1hour and 12hour for a week; 1sec and 1week are refused. When absent, the finest that reaches back to `stime`, and 10sec without one',
       }),
     ),
     stime: Type.Optional(Time),
@@ -33,7 +37,6 @@ const IntervalsQuery = Type.Object(
   },
   { additionalProperties: false },
 )
-const LastQuery = Type.Object({ metrics: Type.Optional(metrics) }, { additionalProperties: false })
 
 function pointOf(names: Readonly<Record<string, string>>) {
   const fields = Object.entries(names).map(([name, description]) => [
@@ -41,7 +44,7 @@ function pointOf(names: Readonly<Record<string, string>>) {
     Type.Optional(Type.Number({ description })),
   ])
   return Type.Object({
-    interval: Type.Enum([...keptIntervals]),
+    interval: Type.Enum([...answeredIntervals]),
     stime: Type.String(),
     etime: Type.String(),
     // Each value is an optional number.
@@ -91,7 +94,7 @@ export const listLastDatabaseStats = operation({
   summary: 'The last statistics of all databases, by uid',
   since: '0.1.0',
   permission: 'view_all_bdb_stats',
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: lastOf(Bdb),
   errors: ['invalid_request'],
 })
@@ -104,7 +107,7 @@ export const getLastDatabaseStats = operation({
   since: '0.1.0',
   permission: 'view_bdb_stats',
   params: Type.Object({ uid: DatabaseUid }),
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: lastOf(Bdb),
   errors: ['invalid_request', 'db_not_exist'],
 })
@@ -142,7 +145,7 @@ export const listLastShardStats = operation({
   summary: 'The last statistics of all shards, by uid',
   since: '0.1.0',
   permission: 'view_all_shard_stats',
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: lastOf(Shard),
   errors: ['invalid_request'],
 })
@@ -155,7 +158,7 @@ export const getLastShardStats = operation({
   since: '0.1.0',
   permission: 'view_shard_stats',
   params: uidOf('Identifier of the shard'),
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: lastOf(Shard),
   errors: ['invalid_request', 'shard_not_exist'],
 })
@@ -193,7 +196,7 @@ export const listLastNodeStats = operation({
   summary: 'The last statistics of all nodes, by uid',
   since: '0.1.0',
   permission: 'view_all_nodes_stats',
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: lastOf(NodePoint),
   errors: ['invalid_request'],
 })
@@ -206,7 +209,7 @@ export const getLastNodeStats = operation({
   since: '0.1.0',
   permission: 'view_node_stats',
   params: uidOf('Identifier of the node'),
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: lastOf(NodePoint),
   errors: ['invalid_request', 'node_not_exist'],
 })
@@ -230,7 +233,7 @@ export const getLastClusterStats = operation({
   summary: 'The last statistics of the cluster; empty while there are none',
   since: '0.1.0',
   permission: 'view_cluster_stats',
-  query: LastQuery,
+  query: IntervalsQuery,
   ok: Type.Partial(Cluster),
   errors: ['invalid_request'],
 })

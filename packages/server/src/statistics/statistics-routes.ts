@@ -1,4 +1,6 @@
 import {
+  type AnsweredInterval,
+  answeredIntervals,
   getClusterStats,
   getDatabaseStats,
   getLastClusterStats,
@@ -8,8 +10,6 @@ import {
   getNodeStats,
   getShardStats,
   type Input,
-  type KeptInterval,
-  keptIntervals,
   listDatabaseStats,
   listLastDatabaseStats,
   listLastNodeStats,
@@ -103,9 +103,9 @@ function answersOf(statistics: Statistics) {
     return { uid: String(uid), intervals: statistics.intervals(kind, uid, asked).map(show) }
   }
   const last = (kind: SeriesKind, uids: readonly number[], query: Query) => {
-    const show = toWire(kind, query)
+    const [asked, show] = [readQuery(query), toWire(kind, query)]
     const shown = uids.flatMap((uid) => {
-      const interval = statistics.last(kind, uid)
+      const interval = statistics.last(kind, uid, asked)
       return interval === null ? [] : [[String(uid), show(interval)] as const]
     })
     return Object.fromEntries(shown)
@@ -126,19 +126,20 @@ function readQuery({ interval, stime, etime }: Query): IntervalsAsked {
   }
 }
 
-function readInterval(asked: Query['interval']): KeptInterval | undefined {
-  const kept = keptIntervals.find((one) => one === asked)
-  if (asked !== undefined && kept === undefined)
+function readInterval(asked: Query['interval']): AnsweredInterval | undefined {
+  const answered = answeredIntervals.find((one) => one === asked)
+  if (asked !== undefined && answered === undefined)
     throw new Refusal(
       'invalid_request',
-      `interval: ${asked} is not kept; ask for ${keptIntervals.join(', ')}`,
+      `interval: ${asked} is not kept; ask for ${answeredIntervals.join(', ')}`,
     )
-  return kept
+  return answered
 }
 
 function readTime(field: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const time = new Date(text).getTime()
+  // A time without a zone would be read as the server's own.
+  const time = new Date(/T[^Z+-]*$/.test(text) ? `${text}Z` : text).getTime()
   if (Number.isNaN(time))
     throw new Refusal('invalid_request', `${field}: is not a time; write it as 2026-11-21T12:00:00Z`)
   return time

@@ -1,7 +1,8 @@
-import { type KeptInterval, keptIntervals } from '@fairlead/api'
+import { type AnsweredInterval, type KeptInterval, keptIntervals } from '@fairlead/api'
 import type { Store } from '../store/open-store.ts'
 import { type Collecting, createCollect, type Measured } from './collect.ts'
 import { type SeriesKind, shown, type Values } from './columns.ts'
+import { type ComposedInterval, compose, composed } from './compose.ts'
 import { rememberPlaces, type ShardPlace } from './databases-of-shards.ts'
 import { resolutions, slotOf, storedIntervals } from './resolutions.ts'
 import { createSeries, type Point, type Series } from './series.ts'
@@ -9,7 +10,7 @@ import { type StatisticsStore, statisticsStore } from './statistics-store.ts'
 
 /** An interval as it is shown; times are Unix milliseconds. */
 export interface Interval {
-  readonly interval: KeptInterval
+  readonly interval: AnsweredInterval
   readonly fromMs: number
   readonly toMs: number
   readonly values: Values
@@ -17,7 +18,7 @@ export interface Interval {
 
 /** Which intervals are asked for; times are Unix milliseconds. */
 export interface IntervalsAsked {
-  readonly interval: KeptInterval | undefined
+  readonly interval: AnsweredInterval | undefined
   readonly fromMs: number | undefined
   readonly toMs: number | undefined
 }
@@ -27,7 +28,8 @@ export interface Statistics extends AsyncDisposable {
   uids(kind: SeriesKind): readonly number[]
   /** In order. None of what is not known. */
   intervals(kind: SeriesKind, uid: number, asked: IntervalsAsked): readonly Interval[]
-  last(kind: SeriesKind, uid: number): Interval | null
+  /** The last of those that `intervals` answers. */
+  last(kind: SeriesKind, uid: number, asked: IntervalsAsked): Interval | null
   readonly size: Series['size']
   /** The last look. */
   readonly measured: Measured
@@ -75,7 +77,10 @@ export async function createStatistics({ store, placesOf, ...deps }: Deps): Prom
     measured: collect.measured,
     uids: series.uids,
     intervals: (kind, uid, asked) => intervalsOf(series, now(), kind, uid, asked),
-    last(kind, uid) {
+    last(kind, uid, asked) {
+      const { interval = '10sec', fromMs, toMs } = asked
+      if (interval !== '10sec' || fromMs !== undefined || toMs !== undefined)
+        return intervalsOf(series, now(), kind, uid, asked).at(-1) ?? null
       const point = series.last(kind, uid)
       return point && show(kind, '10sec', point)
     },
@@ -106,12 +111,29 @@ function intervalsOf(
 ): readonly Interval[] {
   const reaches = (one: KeptInterval) => fromMs >= nowMs - resolutions[one].ms * resolutions[one].most
   const interval = asked ?? (fromMs === 0 ? '10sec' : (keptIntervals.find(reaches) ?? '1hour'))
-  const from = Math.ceil(fromMs / resolutions[interval].ms)
-  const points = series.points(kind, uid, interval, from, slotOf(interval, toMs))
-  return points.map((point) => show(kind, interval, point))
+  const from = Math.ceil(fromMs / lengthOf(interval))
+  if (!isComposed(interval)) {
+    const points = series.points(kind, uid, interval, from, slotOf(interval, toMs))
+    return points.map((point) => show(kind, interval, point))
+  }
+  const { of, parts } = composed[interval]
+  const lastPart = (Math.floor(toMs / lengthOf(interval)) + 1) * parts - 1
+  const points = series.points(kind, uid, of, from * parts, lastPart)
+  return compose(points, parts, slotOf(of, nowMs)).map((point) => show(kind, interval, point))
 }
 
-function show(kind: SeriesKind, interval: KeptInterval, { slot, values }: Point): Interval {
-  const { ms } = resolutions[interval]
+function isComposed(interval: AnsweredInterval): interval is ComposedInterval {
+  return interval in composed
+}
+
+/** Milliseconds. */
+function lengthOf(interval: AnsweredInterval): number {
+  if (!isComposed(interval)) return resolutions[interval].ms
+  const { of, parts } = composed[interval]
+  return resolutions[of].ms * parts
+}
+
+function show(kind: SeriesKind, interval: AnsweredInterval, { slot, values }: Point): Interval {
+  const ms = lengthOf(interval)
   return { interval, fromMs: slot * ms, toMs: (slot + 1) * ms, values: shown(kind, values) }
 }
