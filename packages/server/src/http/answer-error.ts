@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { agentAway, takenOver } from '../nodes/agent-away.ts'
 import { AgentUnreachable, StaleEpoch } from '../nodes/agent-link.ts'
+import { splitScheme } from '../sessions/read-basic.ts'
 import { InvalidInput } from './compile-validator.ts'
 import { obstacleToWire } from './obstacle-to-wire.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -17,8 +18,20 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
   // Of the framework, for a body that is too large. HTTP/2 has no such header.
   if (request.raw.httpVersionMajor === 2) void reply.removeHeader('connection')
-  if (errors[code].status === 401) void reply.header('www-authenticate', 'Bearer realm="fairlead"')
+  if (errors[code].status === 401) void reply.header('www-authenticate', challengesFor(request, code))
   void reply.status(errors[code].status).send({ error_code: code, message, ...(obstacles && { obstacles }) })
+}
+
+/**
+ * Basic, too, for programs that send a password only when they are asked for one (wget, Python's urllib, `curl --anyauth`). Not for browsers, which would ask their user for it
+ * in a window of their own; and not where Basic itself was refused, since it may be switched off.
+ */
+function challengesFor({ headers }: FastifyRequest, code: ErrorCode): string | string[] {
+  const bearer = 'Bearer realm="fairlead"'
+  const isBrowser = /^Mozilla\//.test(headers['user-agent'] ?? '')
+  const { scheme } = splitScheme(headers.authorization ?? '')
+  if (isBrowser || (scheme === 'basic' && code === 'unauthorized')) return bearer
+  return [bearer, 'Basic realm="fairlead", charset="UTF-8"']
 }
 
 function retryAfter(error: unknown): number {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Login } from './logins.ts'
 
 /** The name and the password in a header `Authorization: Basic …`; undefined where it is none. */
@@ -15,7 +16,12 @@ export function splitScheme(header: string): { readonly scheme: string; readonly
 
 /** RFC 7617. Undefined when it is none: also with the character NUL, which no name or password has, and PostgreSQL has no place for. */
 export function readBasic(text: string): Login | undefined {
-  const [, name, password] = /^([^:\0]+):([^\0]+)$/.exec(Buffer.from(text, 'base64').toString('utf8')) ?? []
+  const [, name, password] = /^([^:\0]+):([^\0]+)$/.exec(decode(Buffer.from(text, 'base64'))) ?? []
   if (name === undefined || password === undefined) return undefined
   return name.length <= 256 && password.length <= 256 ? { name, password } : undefined
+}
+
+/** UTF-8, as the challenge asks for; else Latin-1, which some libraries send whatever is asked (Python's requests). */
+function decode(bytes: Buffer): string {
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
 }

@@ -165,6 +165,7 @@ describe('a request may be authorized', () => {
   })
 
   test('with nothing else', async () => {
+    const bearer = 'Bearer realm="fairlead"'
     const token = (await fairlead.signIn('mia', password)).replace('Bearer ', '')
     const headers = [
       '',
@@ -177,9 +178,30 @@ describe('a request may be authorized', () => {
     ]
     for (const auth of headers) {
       const { status, headers: sent } = await fairlead.send('GET', '/v1/bdbs', { auth })
-      expect([auth, status, sent.get('www-authenticate')]).toEqual([auth, 401, 'Bearer realm="fairlead"'])
+      const isBasic = auth.startsWith('Basic ')
+      const challenges = isBasic ? bearer : `${bearer}, Basic realm="fairlead", charset="UTF-8"`
+      expect([auth, status, sent.get('www-authenticate')]).toEqual([auth, 401, challenges])
     }
     expect(await codeOf(basic('mia', 'wrong'))).toBe('invalid_credentials')
+    // A browser would open a window of its own for Basic.
+    const ofBrowser = (await fairlead.send('GET', '/v1/bdbs', { headers: { 'user-agent': 'Mozilla/5.0' } }))
+      .headers
+    expect(ofBrowser.get('www-authenticate')).toBe(bearer)
+  })
+
+  test('with Basic in UTF-8, and in Latin-1 as some libraries send it', async () => {
+    await fairlead.send('PUT', '/v1/users/password', {
+      auth: basic('mia', password),
+      body: { old_password: password, new_password: 'Pässwörd-2026' },
+    })
+    for (const encoding of ['utf8', 'latin1'] as const) {
+      const auth = `Basic ${Buffer.from('mia:Pässwörd-2026', encoding).toString('base64')}`
+      expect(await statusOf(auth)).toBe(200)
+    }
+    await fairlead.send('PUT', '/v1/users/password', {
+      auth: basic('mia', 'Pässwörd-2026'),
+      body: { old_password: 'Pässwörd-2026', new_password: password },
+    })
   })
 
   test('with Basic only while the cluster allows it', async () => {
