@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import {
+  answeredDatabaseFields,
   type NeutralField,
-  neutralDatabaseFields,
   neutralPolicies,
   neutralSettings,
 } from './neutral-fields.ts'
@@ -22,7 +22,7 @@ const notAnswered: readonly string[] = [
 
 /** The first pattern is for the part in braces. */
 const otherDefaults: Readonly<Record<string, unknown>> = {
-  shard_key_regex: neutralDatabaseFields.find(({ name }) => name === 'shard_key_regex')?.taken.at(-1),
+  shard_key_regex: answeredDatabaseFields.find(({ name }) => name === 'shard_key_regex')?.taken.at(-1),
   backup_interval: 86_400,
 }
 
@@ -44,7 +44,7 @@ const onlyAnswered: Readonly<Record<string, unknown>> = {
  */
 export const fixedDatabaseFields: Readonly<Record<string, unknown>> = Object.freeze({
   ...Object.fromEntries(
-    neutralDatabaseFields
+    answeredDatabaseFields
       .filter(({ name }) => !notAnswered.includes(name))
       .map(({ name, taken }) => [name, otherDefaults[name] ?? taken[0]]),
   ),

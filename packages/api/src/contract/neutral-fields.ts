@@ -108,11 +108,42 @@ const databaseRows: readonly Row[] = [
   ['account_id', [0], 'there are no accounts'],
 ]
 
+/** Programs that send them read them nowhere: answers are without them. */
+const unansweredRows: readonly Row[] = [
+  ['shard_block_crossslot_keys', [false], 'scripts have the rules of the engine'],
+  ['shard_block_foreign_keys', [true], 'scripts have the rules of the engine'],
+  ['max_aof_file_size', [322_122_547_200], 'the file of changes is bounded by the disk of the node'],
+  ['max_aof_load_time', [3600], 'a shard that loads its data is waited for without end'],
+  ['master_persistence', [false, true], 'primaries and replicas are persistent alike: data_persistence'],
+  ['replica_sync_dist', [false, true], noSource],
+  ['skip_import_analyze', ['disabled'], noSource],
+  ['syncer_mode', ['centralized', 'distributed'], noSource],
+  ['syncer_log_level', ['info'], noSource],
+  ['sync_dedicated_threads', [5], noSource],
+  ['support_syncer_reconf', [false, true], noSource],
+  ['crdt_sync_dist', [false, true], noGeo],
+  ['crdt_syncer_auto_oom_unlatch', [true], noGeo],
+  ['crdt_xadd_id_uniqueness_mode', ['strict'], noGeo],
+  ['crdt_repl_backlog_size', ['auto'], noGeo],
+  ['crdt_ghost_replica_ids', [''], noGeo],
+  ['crdt_replicas', [''], noGeo],
+  ['crdt_replica_id', [0], noGeo],
+  ['crdt_config_version', [0], noGeo],
+  ['throughput_ingress', [0], noLimits],
+  ['bigstore_ram_weights', [[]], noFlash],
+  ['slave_ha_priority', [0], 'a shard that dies is started again on its node'],
+]
+
 const generated = 'generated when empty'
 const asWritten = 'its other values are fields of Fairlead'
 
+/** Of POST /v1/bdbs and PUT /v1/bdbs/:uid, and most of them of answers. */
+export const answeredDatabaseFields: readonly NeutralField[] = databaseRows.map(toField)
+
 /** Of POST /v1/bdbs and PUT /v1/bdbs/:uid. */
-export const neutralDatabaseFields: readonly NeutralField[] = databaseRows.map(toField)
+export const neutralDatabaseFields: readonly NeutralField[] = [...databaseRows, ...unansweredRows].map(
+  toField,
+)
 
 /** Beside tls_mode a program may still send the default of the older word. */
 const olderTls = { ...toField(['ssl', [false], 'true is tls_mode enabled']), own: true } as const
@@ -123,13 +154,13 @@ export const neutralChangeFields: readonly NeutralField[] = [...neutralDatabaseF
 /** Of POST /v1/bdbs: the fields that Fairlead has, too, and whose empty values mean nothing. */
 export const neutralCreationFields: readonly NeutralField[] = [
   ...neutralChangeFields,
-  toField(['version', [''], 'engine_version or redis_version names it']),
   ...(
     [
       ['authentication_redis_pass', [''], generated],
       ['authentication_engine_pass', [''], generated],
       ['engine_version', [''], 'the newest when empty'],
       ['redis_version', [''], 'the newest when empty'],
+      ['version', [''], 'the newest when empty'],
       ['snapshot_policy', [[]], asWritten],
     ] as const satisfies readonly Row[]
   ).map((row) => ({ ...toField(row), own: true as const })),

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fixedPolicies, fixedSettings, schemasOf } from '../contract/fixed-fields.ts'
 import { neutralPolicies, neutralSettings } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
+import { settledFields } from '../contract/settled-fields.ts'
 
 const settingFields = {
   password_complexity: Type.Boolean({
@@ -35,6 +36,8 @@ const Cluster = Type.Object({
   ...settingFields,
   ...schemasOf(fixedSettings),
 })
+
+const settledInCluster = settledFields(['name', 'created_time'])
 
 const policyFields = {
   login_lockout_threshold: Type.Integer({
@@ -74,7 +77,9 @@ export const updateCluster = operation({
   summary: 'Change settings of the cluster',
   since: '0.1.0',
   permission: 'update_cluster',
-  body: Type.Partial(Type.Object(settingFields), { additionalProperties: false }),
+  body: Type.Partial(Type.Object({ ...settledInCluster, ...settingFields }), {
+    additionalProperties: false,
+  }),
   neutral: neutralSettings,
   ok: Cluster,
   errors: ['field_not_available'],

@@ -179,6 +179,7 @@ const CreateDatabaseRequest = Type.Object(
         description: 'Alias. Without a flavour it is redis, if a sound build of redis fits',
       }),
     ),
+    version: Type.Optional(Type.String({ ...EngineVersion, description: 'Alias of engine_version' })),
     port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
     sharding: Type.Optional(
       Type.Boolean({ description: 'Cluster mode. True when shards_count is above 1 and this is absent' }),

@@ -1,18 +1,12 @@
 import { Type } from 'typebox'
 import { neutralChangeFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
+import { settledFields } from '../contract/settled-fields.ts'
 import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
 
 /** What a database keeps from its creation on. A program that sends it back as it was answered asks for nothing. */
-const settled = Object.fromEntries(
-  Object.keys(Database.properties)
-    .filter((name) => name !== 'memory_size' && name !== 'eviction_policy')
-    .map((name) => [
-      name,
-      Type.Optional(
-        Type.Unknown({ description: 'Taken with the value that the database has, refused with another' }),
-      ),
-    ]),
+const settled = settledFields(
+  Object.keys(Database.properties).filter((name) => name !== 'memory_size' && name !== 'eviction_policy'),
 )
 
 /**

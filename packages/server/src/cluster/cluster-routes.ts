@@ -16,6 +16,7 @@ import {
   updatePolicy,
 } from '@fairlead/api'
 import type { Settings } from '../core/identity/settings.ts'
+import { refuseOthers } from '../http/input/refuse-others.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import { versionToWire } from '../nodes/version-wire.ts'
@@ -26,7 +27,10 @@ import { holdFor } from './hold-for.ts'
 export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, softwareVersion: string): void {
   mount(getCluster, async () => toWire(await cluster.settings()))
 
-  mount(updateCluster, async ({ body }, caller) => toWire(await cluster.change(fromWire(body), caller)))
+  mount(updateCluster, async ({ body }, caller) => {
+    const change = await changeIn(body, cluster)
+    return toWire(await cluster.change(change, caller))
+  })
 
   mount(getPolicy, async () => toPolicy(await cluster.settings()))
 
@@ -87,7 +91,17 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
 /** GET /v1/bootstrap needs no token: requests without number must not become as many questions to the agent. */
 const LOCAL_HOLDS_MS = 5_000
 
-function fromWire(body: Body<typeof updateCluster>): SettingsChange {
+async function changeIn(
+  { name, created_time, ...changed }: Body<typeof updateCluster>,
+  cluster: Pick<Cluster, 'settings'>,
+): Promise<SettingsChange> {
+  const settled = { ...(name !== undefined && { name }), ...(created_time !== undefined && { created_time }) }
+  if (Object.keys(settled).length > 0)
+    refuseOthers(settled, toWire(await cluster.settings()), 'a cluster keeps it from its creation on')
+  return fromWire(changed)
+}
+
+function fromWire(body: Omit<Body<typeof updateCluster>, 'name' | 'created_time'>): SettingsChange {
   const passwordRules = {
     ...(body.password_complexity !== undefined && { complexity: body.password_complexity }),
     ...(body.password_min_length !== undefined && { minLength: body.password_min_length }),

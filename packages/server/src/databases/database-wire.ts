@@ -143,7 +143,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
     snapshots:
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
-    engineVersion: oneOf('engine_version', body.engine_version, 'redis_version', body.redis_version),
+    engineVersion: versionIn(body),
     // The older words ask for the engine of that name.
     ...((body.redis_version !== undefined || body.type === 'redis') && { preferredFlavour: 'redis' }),
     clientsKnowShards: body.oss_cluster ?? false,
@@ -166,6 +166,16 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.authentication_redis_pass,
     ),
   }
+}
+
+/** `version` is a word of answers: a program that creates a database like another one sends it, too. */
+function versionIn({
+  engine_version,
+  version,
+  redis_version,
+}: Body<typeof createDatabase>): string | undefined {
+  const named = oneOf('engine_version', engine_version, 'version', version)
+  return oneOf('engine_version', named, 'redis_version', redis_version)
 }
 
 function refuseUnavailable(body: Body<typeof createDatabase>): void {

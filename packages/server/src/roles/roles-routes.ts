@@ -7,6 +7,7 @@ import {
   updateRole,
 } from '@fairlead/api'
 import type { Role } from '../core/identity/user.ts'
+import { refuseOthers } from '../http/input/refuse-others.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from './roles-service.ts'
 
@@ -20,7 +21,8 @@ export function rolesRoutes(mount: Mount, roles: Roles): void {
     toWire(await roles.create({ name, management, databases: databasesOf(resources ?? []) }, caller)),
   )
 
-  mount(updateRole, async ({ params, body: { name, management, resources } }, caller) => {
+  mount(updateRole, async ({ params, body: { name, management, resources, ...settled } }, caller) => {
+    refuseOthers(settled, { uid: params.uid }, 'another role is created with POST /v1/roles')
     const change = {
       ...(name !== undefined && { name }),
       ...(management !== undefined && { management }),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Management, type PageQuery, Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import { actorOf, type Caller, isAdmin, isLimitable } from '../core/identity/access.ts'
@@ -93,6 +94,7 @@ async function updateRole(
   refuseWrong(before, caller)
   refuseWrong(after, caller)
   await refuseOfAdmin(db, uid, caller)
+  if (isDeepStrictEqual(after, before)) return { role: before, holders: [] }
   if (after.name !== before.name) await refuseTaken(db, after.name)
   const roles = rolesStore(db)
   await roles.update(after)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type Body,
   createUser,
@@ -19,6 +20,7 @@ import {
 import { type Caller, operatorPrincipal } from '../core/identity/access.ts'
 import { permissionsHeld } from '../core/identity/permissions-held.ts'
 import { type Alerts, usualAlerts } from '../core/identity/user.ts'
+import { refuseOthers } from '../http/input/refuse-others.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from '../roles/roles-service.ts'
 import type { UserRequest, Users, UserView } from './users-service.ts'
@@ -45,7 +47,8 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
     return toWire(await users.create(request, caller))
   })
 
-  mount(updateUser, async ({ params, body }, caller) => {
+  mount(updateUser, async ({ params, body: sent }, caller) => {
+    const body = await changesIn(sent, async () => toWire(await users.get(params.uid)))
     const roleUids = await readRoles(body, roles)
     const alerts = readAlerts(body)
     const request: UserRequest = {
@@ -75,7 +78,27 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   }))
 }
 
-function readAlerts(body: Body<typeof updateUser>): Partial<Alerts> {
+/** Without what cannot be changed, and without roles as they are: `role` is the strongest of several, and no other word for them. */
+async function changesIn(
+  { uid, status, password_issue_date, last_login: _, ...changed }: Body<typeof updateUser>,
+  show: () => Promise<UserAnswer>,
+): Promise<Change> {
+  const settled = Object.entries({ uid, status, password_issue_date }).filter(
+    ([, value]) => value !== undefined,
+  )
+  const namesBoth = changed.role !== undefined && changed.role_uids !== undefined
+  if (settled.length === 0 && !namesBoth) return changed
+  const has = await show()
+  refuseOthers(Object.fromEntries(settled), has, 'disabled keeps a user out, and a new password unlocks it')
+  const { role, role_uids, ...others } = changed
+  const areAsTheyAre = role === has.role && isDeepStrictEqual(role_uids, has.role_uids)
+  return namesBoth && areAsTheyAre ? others : changed
+}
+
+/** What a change of a user may ask for. */
+type Change = Omit<Body<typeof updateUser>, 'uid' | 'status' | 'password_issue_date' | 'last_login'>
+
+function readAlerts(body: Change): Partial<Alerts> {
   const { email_alerts: email, cluster_email_alerts: cluster, bdbs_email_alerts: databases } = body
   return {
     ...(email !== undefined && { email }),
@@ -90,7 +113,7 @@ function describe(management: Management) {
 
 /** `role` is the older way to name the built-in role of a management. Both at once must mean the same. */
 async function readRoles(
-  { role, role_uids }: Pick<Body<typeof updateUser>, 'role' | 'role_uids'>,
+  { role, role_uids }: Pick<Change, 'role' | 'role_uids'>,
   roles: Roles,
 ): Promise<readonly number[] | undefined> {
   if (role === undefined) return role_uids

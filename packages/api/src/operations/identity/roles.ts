@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../../contract/operation.ts'
 import { PageQuery } from '../../contract/page.ts'
 import { managements } from '../../contract/permissions.ts'
+import { settledFields } from '../../contract/settled-fields.ts'
 
 /** Identifies a role. The roles that come with the managements have the lowest numbers. */
 export const RoleUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
@@ -44,6 +45,7 @@ export const Role = Type.Object({
 })
 export type Role = Static<typeof Role>
 
+const settledInRoles = settledFields(['uid'])
 const params = Type.Object({ uid: RoleUid })
 
 /** GET /v1/roles: the built-in roles and those that were created. */
@@ -101,12 +103,14 @@ export const updateRole = operation({
       name: Type.Optional(RoleName),
       management: Type.Optional(ManagementName),
       resources: Type.Optional(Resources),
+      ...settledInRoles,
     },
     { additionalProperties: false },
   ),
   ok: Role,
   errors: [
     'role_not_exist',
+    'field_not_available',
     'name_already_exists',
     'unsupported_resource',
     'role_is_built_in',

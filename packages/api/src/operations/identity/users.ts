@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../../contract/operation.ts'
 import { PageQuery } from '../../contract/page.ts'
+import { settledFields } from '../../contract/settled-fields.ts'
 import { OldPassword, Password } from './passwords.ts'
 import { ManagementName, RoleUid } from './roles.ts'
 
@@ -50,6 +51,13 @@ const roleFields = {
     Type.Enum([...ManagementName.enum], { description: 'The built-in role of this management' }),
   ),
   role_uids: Type.Optional(Type.Array(RoleUid, { minItems: 1, maxItems: 32, uniqueItems: true })),
+}
+
+const settledInUsers = {
+  ...settledFields(['uid', 'status', 'password_issue_date']),
+  last_login: Type.Optional(
+    Type.Integer({ description: 'Taken with any value: the very request may be the last login' }),
+  ),
 }
 
 const params = Type.Object({ uid: UserUid })
@@ -126,12 +134,14 @@ export const updateUser = operation({
       disabled: Type.Optional(Type.Boolean({ description: 'Keeps the user out until it is false again' })),
       ...roleFields,
       ...preferenceFields,
+      ...settledInUsers,
     },
     { additionalProperties: false, description: 'A new password unlocks the user' },
   ),
   ok: User,
   errors: [
     'user_not_exist',
+    'field_not_available',
     'invalid_credentials',
     'password_not_complex',
     'new_password_same_as_current',
