@@ -10,7 +10,7 @@ export const fieldsQuery = {
     }),
   ),
   extended: Type.Optional(
-    Type.Enum(['', 'true', 'false', '1', '0'], {
+    Type.Enum(['', 'true', 'false', '1', '0', 'True', 'False'], {
       description: 'Of the wider API: further fields of modules. There are none here, so it changes nothing',
     }),
   ),

@@ -29,9 +29,12 @@ test('spans of a request that is traced go back in the answer, once', async () =
 
 test('a request that is not traced, or that asks not to be, leaves nothing', async () => {
   const basket = createSpanBasket()
-  for (const header of [undefined, '', 'x', ['a'], `00-${traceId}-${'b'.repeat(16)}-00`])
+  // Of version 00 the length is known; later ones may have more.
+  for (const header of [undefined, '', 'x', ['a'], `00-${traceId}-${'b'.repeat(16)}-00`, `${wanted}-more`])
     await work(basket, header)
   expect(basket.take(wanted)).toEqual({})
+  await work(basket, `01${wanted.slice(2)}-more`)
+  expect(basket.take(wanted)).not.toEqual({})
 })
 
 test('an answer takes a bounded number of spans, in the space of a header, and those of a server that never asks are not kept for ever', async () => {

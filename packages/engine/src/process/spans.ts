@@ -114,13 +114,14 @@ export async function inSpan<T>(
 export function readTraceparent(
   header: string | undefined,
 ): { readonly traceId: string; readonly spanId: string; readonly isSampled: boolean } | undefined {
-  const [, version, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(header ?? '') ?? []
-  if (version === undefined || version === 'ff' || NONE.test(traceId) || NONE.test(spanId)) return undefined
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header ?? '') ?? []
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined
+  if (NONE.test(traceId) || NONE.test(spanId)) return undefined
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** Later versions may have more behind it. */
-const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-.*)?$/
+/** Versions after 00 may have more behind it. */
+const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
 const NONE = /^0+$/
 
 /** Unix milliseconds with their fractions: a command takes less than one. */

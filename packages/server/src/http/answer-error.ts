@@ -75,10 +75,26 @@ function isTls({ rawPacket }: { readonly rawPacket?: unknown }): boolean {
 
 /** `Expect:` something else than `100-continue`. Node would answer in words of its own. */
 export function answerExpectation(
-  { httpVersionMajor }: { readonly httpVersionMajor: number },
+  request: { readonly httpVersionMajor: number },
   response: Pick<ServerResponse, 'writeHead'>,
 ): void {
-  const message = 'Expect: can be 100-continue only'
+  refuseUnread(request, response, 'Expect: can be 100-continue only')
+}
+
+/** The headers of a request take more than they may. HTTP/1.1 has its own way to say that. */
+export function answerLongHeaders(
+  request: { readonly httpVersionMajor: number },
+  response: Pick<ServerResponse, 'writeHead'>,
+): void {
+  refuseUnread(request, response, LONG_HEADERS)
+}
+
+/** Refuses a request that is not read any further. */
+function refuseUnread(
+  { httpVersionMajor }: { readonly httpVersionMajor: number },
+  response: Pick<ServerResponse, 'writeHead'>,
+  message: string,
+): void {
   const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
     'content-type': 'application/json; charset=utf-8',
@@ -88,9 +104,11 @@ export function answerExpectation(
   response.writeHead(400, { ...securityHeaders, ...head }).end(body)
 }
 
+const LONG_HEADERS = 'the headers of the request are too large'
+
 /** By Node's code. */
 const noHttp: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'the headers of the request are too large',
+  HPE_HEADER_OVERFLOW: LONG_HEADERS,
   ERR_HTTP_REQUEST_TIMEOUT: 'the request did not end in time',
 }
 

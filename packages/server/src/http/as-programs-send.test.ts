@@ -104,7 +104,13 @@ test('a name and a password come as Basic instead of in the body, with or withou
 })
 
 test('fields of databases are named in the query, those of other databases too', async () => {
-  for (const query of ['fields=uid,name,backup_status', 'extended=true', 'extended', 'fields='])
+  for (const query of [
+    'fields=uid,name,backup_status',
+    'extended=true',
+    'extended=True',
+    'extended',
+    'fields=',
+  ])
     expect(await fairlead.send('GET', `/v1/bdbs?${query}`, { auth }), query).toMatchObject({ status: 200 })
   expect((await fairlead.send('GET', '/v1/bdbs/1?fields=uid&extended=false', { auth })).status).toBe(404)
   expect((await fairlead.send('GET', '/v1/bdbs?field=uid', { auth })).status).toBe(400)
@@ -159,6 +165,10 @@ test('another method than those of a path is answered 405, with those that there
       'method_not_allowed',
     ])
   }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answered = await post('/v1/nodes', 'a=1', form)
+  expect([answered.status, answered.headers['allow']]).toEqual([405, 'GET, HEAD'])
+  expect((await post('/v1/nothing', '{', { 'content-type': 'application/json' })).status).toBe(404)
 })
 
 test('HEAD is answered as GET is, without a body', async () => {

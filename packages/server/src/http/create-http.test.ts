@@ -147,7 +147,7 @@ test('answers must not be cached, except those that declare it', async () => {
   const refused = await ask(app, operations.listUsers, '')
   expect(refused.headers).toMatchObject({
     'cache-control': 'no-store',
-    'www-authenticate': expect.stringMatching(/^Bearer/),
+    'www-authenticate': ['Bearer realm="fairlead"', 'Basic realm="fairlead", charset="UTF-8"'],
   })
 })
 

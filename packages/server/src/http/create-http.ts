@@ -71,8 +71,12 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   const { mostConnections: most } = deps
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   app.setValidatorCompiler(compileValidator)
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.log))
-  answerUnknown(app, deps.pageAt)
+  const refuseUnknown = answerUnknown(app, deps.pageAt)
+  app.setErrorHandler((error, request, reply) => {
+    // What is wrong with a body matters only where there is something that takes one.
+    const told = request.is404 && !(error instanceof Refusal) ? refuseUnknown(request, reply) : error
+    answerError(told, request, reply, deps.log)
+  })
   if (bounds !== undefined) app.decorate('bounds', bounds)
   readJson(app)
   nameRequests(app)
@@ -99,21 +103,26 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   return app
 }
 
-/** A path that is not there, and a path without this method. */
-function answerUnknown(app: FastifyInstance, pageAt: HttpParts['pageAt'] = () => false): void {
+/** A path that is not there, and a path without this method. Answers what refuses such a request. */
+function answerUnknown(app: FastifyInstance, pageAt: HttpParts['pageAt'] = () => false) {
   const methodsAt = noteMethods(app)
-  app.setNotFoundHandler((request, reply) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): Refusal => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    if (methods.length === 0 && pageAt(request, reply)) return
     if (methods.length === 0)
-      throw new Refusal(
+      return new Refusal(
         'not_found',
         `there is nothing at ${request.method} ${path}; GET /openapi.json lists every path`,
       )
     void reply.header('allow', methods.join(', '))
-    throw new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
+    return new Refusal('method_not_allowed', `${path} has no ${request.method}: send ${methods.join(' or ')}`)
+  }
+  app.setNotFoundHandler((request, reply) => {
+    const isThere = methodsAt(request.url.split('?')[0] ?? '').length > 0
+    if (!isThere && pageAt(request, reply)) return
+    throw refuse(request, reply)
   })
+  return refuse
 }
 
 /** The position where the text stops being JSON, if V8 says it; never a part of the text, because it may contain a password. */

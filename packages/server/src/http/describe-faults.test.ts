@@ -23,6 +23,18 @@ test('a text of another form is refused with examples, not with a pattern', () =
   )
 })
 
+test('a list or a text of another length, and a value that can only be one, is refused in a sentence', () => {
+  const role = compileValidator({ schema: createRole.body, httpPart: 'body' })
+  const resources = [{ type: 'bdb', uids: [] }]
+  expect(role({ name: 'x'.repeat(257), management: 'db_viewer', resources }).error?.message).toBe(
+    [
+      'name: must have at most 256 characters (Letters, digits, spaces and _ [ ] ( ) @ , )',
+      'resources.0.type: can only be "db"',
+      'resources.0.uids: must have at least 1 element',
+    ].join('; '),
+  )
+})
+
 test('a text with NUL or with half a character, and a number that is infinite, is refused in every place, with the name of the field', () => {
   const words = (schema: object, httpPart: string, value: unknown) =>
     compileValidator({ schema, httpPart })(value).error?.message
@@ -55,7 +67,7 @@ test('of a body with thousands of faults the first are named, however many come:
 
   const modules = Array.from({ length: 100_000 }, () => 1)
   const refused = check({ modules, engine_version: 1 }).error?.message ?? ''
-  expect(refused).toMatch(/^.*modules: must NOT have more than 64 items.*; and more$/s)
+  expect(refused).toMatch(/^.*modules: must have at most 64 elements.*; and more$/s)
   expect(refused.split('; ')).toHaveLength(21)
 })
 

@@ -69,6 +69,15 @@ function describe(fault: ErrorObject, httpPart: string | undefined): string {
       return `${where}: must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
     case 'type':
       return `${where}: must be ${article(String(params['type']))}${inBrackets(purposeOf(fault))}`
+    case 'const':
+      return `${where}: can only be ${JSON.stringify(params['allowedValue'])}${inBrackets(purposeOf(fault))}`
+    case 'minItems':
+    case 'maxItems':
+    case 'minLength':
+    case 'maxLength':
+      return `${where}: must have ${sizeOf(keyword, Number(params['limit']))}${inBrackets(purposeOf(fault))}`
+    case 'uniqueItems':
+      return `${where}: must not have the same element twice`
     case 'pattern':
       return `${where}: must be ${formOf(fault)}`
     case 'anyOf':
@@ -93,6 +102,11 @@ function nameChoice({ type, items, const: word, minimum, maximum }: Choice): str
   if (word !== undefined) return JSON.stringify(word)
   const range = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`
   return `${article(String(type))}${range}`
+}
+
+function sizeOf(keyword: string, limit: number): string {
+  const things = keyword.endsWith('Items') ? 'element' : 'character'
+  return `${keyword.startsWith('min') ? 'at least' : 'at most'} ${limit} ${things}${limit === 1 ? '' : 's'}`
 }
 
 function formOf(fault: ErrorObject): string {

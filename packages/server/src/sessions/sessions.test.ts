@@ -36,10 +36,13 @@ describe('authorize', () => {
   const malformed: Readonly<Record<string, readonly [unknown, RegExp]>> = {
     'a missing name': [{ password }, /username: is missing/],
     'a missing password': [{ username: 'mia' }, /password: is missing/],
-    'an empty name': [{ username: '', password }, /username: .*fewer than 1/],
-    'an empty password': [{ username: 'mia', password: '' }, /password: .*fewer than 1/],
-    'an oversized name': [{ username: 'm'.repeat(257), password }, /username: .*more than 256/],
-    'an oversized password': [{ username: 'mia', password: 'x'.repeat(257) }, /password: .*more than 256/],
+    'an empty name': [{ username: '', password }, /username: .*at least 1 character/],
+    'an empty password': [{ username: 'mia', password: '' }, /password: .*at least 1 character/],
+    'an oversized name': [{ username: 'm'.repeat(257), password }, /username: .*at most 256 characters/],
+    'an oversized password': [
+      { username: 'mia', password: 'x'.repeat(257) },
+      /password: .*at most 256 characters/,
+    ],
     'a number for a name': [{ username: 1, password }, /username: must be a string/],
     'an unknown field': [{ username: 'mia', password, otp: '1' }, /otp: is not a field/],
     'no life': [{ username: 'mia', password, ttl: 0 }, /ttl: must be >= 1/],

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { constants } from 'node:http2'
+import { connect, constants } from 'node:http2'
 import { followAction, listUsers } from '@fairlead/api'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
@@ -105,6 +105,26 @@ test('a server that stops ends streams of events over HTTP/2, and then the conne
   await once(stream, 'response')
   await stop()
   expect(await two.ended).toBe(constants.NGHTTP2_NO_ERROR)
+})
+
+test('headers of more than 16 KB are refused, also before the client has confirmed that limit', async () => {
+  const { port, ca } = await serve()
+  for (const [kilobytes, status] of [
+    [17, 400],
+    [60, 400],
+    [15, 404],
+  ] as const) {
+    // At once: the server's own limit holds only when the client has confirmed it.
+    const session = connect(`https://localhost:${port}`, { host: '127.0.0.1', ca })
+    const stream = session.request({ ':path': '/v1/nothing', 'x-long': 'x'.repeat(kilobytes * 1_000) })
+    const [head] = await once(stream, 'response')
+    let text = ''
+    for await (const chunk of stream.setEncoding('utf8')) text += chunk
+    expect([kilobytes, head[':status']]).toEqual([kilobytes, status])
+    if (status === 400)
+      expect(JSON.parse(text)).toMatchObject({ message: 'the headers of the request are too large' })
+    session.destroy()
+  }
 })
 
 test('a request that is not sent to its end is ended, and the connection stays', async () => {

@@ -1,8 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { constants, createServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2'
+import {
+  constants,
+  createServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
-import { answerExpectation } from '../answer-error.ts'
+import { answerExpectation, answerLongHeaders } from '../answer-error.ts'
 import type { ConnectionBounds, Exchange } from '../bound-connections.ts'
 
 /** Serves connections on which the client has chosen HTTP/2. Disposed of, it ends what is left. */
@@ -84,6 +90,7 @@ export function serveHttp2(deps: {
     const { session } = request.stream
     const known = session === undefined ? undefined : sessions.get(session as ServerHttp2Session)
     if (known === undefined) return void request.stream.destroy()
+    if (headerBytesOf(request) > limits.headerBytes) return refuseHeaders(request, response)
     nameHost(request)
     // Each stream has a socket of its own that only passes on: what is asked of a connection is asked of the one that there is.
     Object.defineProperty(request, 'socket', { value: known.socket })
@@ -119,6 +126,17 @@ export function serveHttp2(deps: {
       for (const session of sessions.keys()) session.destroy()
     },
   }
+}
+
+/** As HTTP/1.1 writes them. The limit that HTTP/2 has for them is only advice to the client. */
+function headerBytesOf({ rawHeaders }: Http2ServerRequest): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length + 2, 0)
+}
+
+function refuseHeaders(request: Http2ServerRequest, response: Http2ServerResponse): void {
+  // Of the compatibility interface, only what both have in common is used.
+  answerLongHeaders(request, response as unknown as ServerResponse)
+  response.once('finish', () => request.stream.close(constants.NGHTTP2_NO_ERROR))
 }
 
 function optionsOf({ streams, headerBytes, nuisances }: Http2Limits) {
