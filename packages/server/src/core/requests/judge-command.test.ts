@@ -27,6 +27,7 @@ test.each([
   'BLPOP a 0',
   'brpoplpush a b 0',
   'XREAD BLOCK 0 STREAMS a $',
+  'XREADGROUP GROUP streams c BLOCK 0 STREAMS a >',
   'xreadgroup group g c count 1 block 5 streams a >',
   'WAIT 1 0',
   'SUBSCRIBE a',
@@ -44,6 +45,7 @@ test.each([
 
 test.each([
   'XREAD COUNT 1 STREAMS block 0',
+  'XREADGROUP GROUP block streams COUNT 1 STREAMS a >',
   'SCRIPT LOAD "return 1"',
   'CLIENT LIST',
   'PUBLISH a b',

@@ -32,14 +32,23 @@ function whyNot(name: string, args: readonly string[]): string | undefined {
   if (neverWith.get(name)?.includes(first) === true)
     return `${name.toUpperCase()} ${first.toUpperCase()} ${stateReason}`
   const isRead = name === 'xread' || name === 'xreadgroup'
-  return isRead && args.slice(0, streamsAt(args)).includes('block') ? `BLOCK ${waitReason}` : undefined
+  return isRead && optionsOf(args).includes('block') ? `BLOCK ${waitReason}` : undefined
 }
 
-/** What follows STREAMS are names of keys. */
-function streamsAt(args: readonly string[]): number {
-  const at = args.indexOf('streams')
-  return at === -1 ? args.length : at
+/** The words of a read of streams that are options: what follows GROUP are two names, what follows COUNT is a number, and what follows STREAMS are names of keys. */
+function optionsOf(args: readonly string[]): readonly string[] {
+  const options: string[] = []
+  for (let n = 0; n < args.length && args[n] !== 'streams'; n += 1) {
+    options.push(args[n] ?? '')
+    n += valuesOf.get(args[n] ?? '') ?? 0
+  }
+  return options
 }
+
+const valuesOf: ReadonlyMap<string, number> = new Map([
+  ['group', 2],
+  ['count', 1],
+])
 
 const waitReason = 'waits; give the command that does not'
 const stateReason = 'is about a connection, and each command has one of its own; use a client'
