@@ -1,21 +1,31 @@
 import type { Socket } from 'node:net'
+import { type Crowds, createCrowds } from './crowds.ts'
 
 /** Keeps clients from flooding this thread with TLS records that hold nothing. */
 export interface TlsGuard {
   /** Whether a client has flooded lately: new clients must be read record by record (pace-records.ts), which takes more processor time. */
-  readonly isOn: boolean
-  /** Whether so many clients have not signed in that another one must be read so, too. */
-  readonly isCrowded: boolean
-  /** The handshake of a client begins. `cut` is called if it floods. */
-  watch(raw: Socket, cut: (client: Socket, why: string) => void): void
+  isOn(): boolean
+  /** Whether so many clients have not signed in that another one from this source must be read so, too. */
+  isCrowded(source: string): boolean
+  readonly crowds: Pick<Crowds, 'mayThin' | 'waitedInVain'>
+  /** The handshake of a client begins. `isPaced`: it is read record by record. `cut` is called if it floods. */
+  watch(raw: Socket, client: Arrival & { readonly isPaced: boolean }): void
   /** Its handshake has ended. `isStranger`: whether it has not signed in yet. */
   admit(raw: Socket, secured: Socket, isStranger: () => boolean): void
+  /** A user has signed in on it: its source is known for an hour. */
+  know(raw: Socket): void
   /** It is gone. */
   forget(raw: Socket): void
 }
 
-interface Watched {
-  readonly cut: (client: Socket, why: string) => void
+/** A client that has come. */
+export interface Arrival {
+  /** Where it has come from, and to. */
+  readonly source: string
+  cut(client: Socket, why: string): void
+}
+
+interface Watched extends Arrival {
   secured: Socket | null
   isStranger: () => boolean
   /** At the last look. */
@@ -28,11 +38,6 @@ interface Watched {
 
 /** After a flood, this long. */
 const ON_MS = 600_000
-/**
- * Clients that have not signed in, and whose sockets Node reads: if all of them flood at one moment, others wait once for what these sockets hold.
- * A library signs in within a millisecond or two after its handshake.
- */
-const MOST_STRANGERS = 16
 const LOOK_EVERY_MS = 100
 /** How many clients one look is about, in addition to those that have not signed in. */
 const LOOKS = 300
@@ -46,20 +51,20 @@ export const FLOODS = 'TLS: it sent thousands of records that hold nothing'
 /** Watches nothing yet. */
 export function createTlsGuard(): TlsGuard {
   const all = new Map<Socket, Watched>()
-  const newcomers = new Set<Socket>()
+  const crowds = createCrowds()
   let next = all.entries()
   let untilMs = 0
   let timer: NodeJS.Timeout | undefined
 
   const forget = (raw: Socket): void => {
-    newcomers.delete(raw)
+    crowds.remove(raw)
     all.delete(raw)
     if (all.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
   const look = (raw: Socket, watched: Watched, nowMs: number): void => {
-    if (!watched.isStranger()) newcomers.delete(raw)
+    if (!watched.isStranger()) crowds.remove(raw)
     if (!isFlood(raw, watched, nowMs)) return
     untilMs = nowMs + ON_MS
     forget(raw)
@@ -67,7 +72,7 @@ export function createTlsGuard(): TlsGuard {
   }
   const lookAround = (): void => {
     const nowMs = performance.now()
-    for (const raw of newcomers) {
+    for (const raw of crowds.all()) {
       const watched = all.get(raw)
       if (watched !== undefined) look(raw, watched, nowMs)
     }
@@ -81,25 +86,33 @@ export function createTlsGuard(): TlsGuard {
     }
   }
   return {
-    get isOn() {
-      return performance.now() < untilMs
+    isOn: () => performance.now() < untilMs,
+    crowds,
+    isCrowded(source) {
+      for (const raw of crowds.all()) if (all.get(raw)?.isStranger() !== true) crowds.remove(raw)
+      return crowds.isFull(source)
     },
-    get isCrowded() {
-      for (const raw of newcomers) if (all.get(raw)?.isStranger() !== true) newcomers.delete(raw)
-      return newcomers.size >= MOST_STRANGERS
-    },
-    watch(raw, cut) {
-      const at = { readBytes: 0, clearBytes: 0, lookedMs: performance.now(), wasted: 0 }
-      all.set(raw, { cut, secured: null, isStranger: () => true, ...at })
-      newcomers.add(raw)
+    watch(raw, { source, cut, isPaced }) {
+      all.set(raw, { source, cut, ...unseen(performance.now()) })
+      if (!isPaced) crowds.add(raw, source)
       timer ??= setInterval(lookAround, LOOK_EVERY_MS).unref()
     },
     admit(raw, secured, isStranger) {
       const watched = all.get(raw)
       if (watched !== undefined) Object.assign(watched, { secured, isStranger })
     },
+    know(raw) {
+      const watched = all.get(raw)
+      if (watched !== undefined) crowds.know(watched.source)
+      crowds.remove(raw)
+    },
     forget,
   }
+}
+
+function unseen(nowMs: number): Omit<Watched, keyof Arrival> {
+  const at = { readBytes: 0, clearBytes: 0, lookedMs: nowMs, wasted: 0 }
+  return { secured: null, isStranger: () => true, ...at }
 }
 
 function isFlood(raw: Socket, watched: Watched, nowMs: number): boolean {

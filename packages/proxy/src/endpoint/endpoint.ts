@@ -134,7 +134,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
       share.leave(1)
       admission.strangers.remove(visitor)
     },
-    onLogin: ({ visitor }: Connection) => admission.strangers.remove(visitor),
+    onLogin: ({ visitor }: Connection) => admission.strangers.signIn(visitor),
     onCut: (connection: Connection) => onCut(noteCut(connection)),
   }
   const upstream = createUpstream(wanted.upstream, wanted.upstreamTls, events, generations)

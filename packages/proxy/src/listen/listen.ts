@@ -112,24 +112,21 @@ function watchHandshakes(
     unknown.remove(socket)
     share.leave(1)
   }
-  /** Those of which the reason is told: that TLS fails then, too, says nothing more. */
-  const told = new WeakSet<Socket>()
-  const tell = (socket: Socket, why: string) => {
-    if (!told.has(socket)) onStranger(socket, why)
-    told.add(socket)
-  }
+  const tell = tellOnce(onStranger)
   const close = (socket: Socket, why: string) => {
     tell(socket, why)
     socket.destroy()
   }
-  const begin = (socket: Socket) =>
-    door.begin(socket, close, {
+  const begin = (socket: Socket, source: string) =>
+    door.begin(socket, {
+      ...{ source, cut: close },
       secured(secured) {
         if (!strangers.has(socket)) return void secured.destroy()
         passed(socket)
         const key = admit(secured)
         const isUnknown = () => key !== undefined && unknown.has(key)
         door.admit(socket, secured, () => secured.bytesRead === 0 || isUnknown())
+        if (key !== undefined) unknown.whenIn(key, () => door.know(socket))
       },
       // Node reports clients that were too slow, but leaves them connected.
       failed(cause, secured) {
@@ -140,12 +137,13 @@ function watchHandshakes(
   return (socket) => {
     if (!share.take(1)) return void socket.destroy()
     strangers.add(socket)
-    const source = socket.remoteAddress ?? ''
+    const address = socket.remoteAddress ?? ''
+    const source = `${endpoint} ${address}`
     const cut = () => {
       passed(socket)
       socket.destroy()
     }
-    unknown.add(socket, { endpoint, source, judge: () => 'unknown', cut })
+    unknown.add(socket, { endpoint, source: address, judge: () => 'unknown', cut })
     const late = () => (strangers.has(socket) ? close(socket, 'TLS: TLS handshake timeout') : undefined)
     const timer = setTimeout(late, HANDSHAKE_MS).unref()
     socket.once('close', () => {
@@ -154,7 +152,16 @@ function watchHandshakes(
     })
     // What goes wrong in its handshake, TLS tells.
     socket.on('error', () => undefined)
-    socket.once('readable', () => handshakes.add(socket, `${endpoint} ${source}`, () => begin(socket)))
+    socket.once('readable', () => handshakes.add(socket, source, () => begin(socket, source)))
+  }
+}
+
+/** Of each client one reason is told: that TLS fails then, too, says nothing more. */
+function tellOnce(tell: Handshaking['onStranger']): Handshaking['onStranger'] {
+  const told = new WeakSet<Socket>()
+  return (socket, why) => {
+    if (!told.has(socket)) tell(socket, why)
+    told.add(socket)
   }
 }
 

@@ -13,7 +13,11 @@ export interface Strangers {
   readonly size: number
   has(key: object): boolean
   add(key: object, stranger: Stranger): void
-  /** The client has signed in, or is gone. */
+  /** Calls `then` when this one has signed in: at once if it is no stranger, never if it leaves before. */
+  whenIn(key: object, then: () => void): void
+  /** The client has signed in. */
+  signIn(key: object): void
+  /** The client is gone. */
   remove(key: object): void
   /** Closes the oldest stranger of an endpoint (null: of any endpoint) from the source that has the most. False: there is none. */
   makeRoom(endpoint: string | null): boolean
@@ -35,6 +39,7 @@ function crowdOf({ endpoint, source }: Stranger): string {
 interface Entry {
   readonly stranger: Stranger
   timer: NodeJS.Timeout
+  whenIn?: () => void
 }
 
 /** Starts without clients; each has `loginWithinMs` to sign in. */
@@ -44,7 +49,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   /** By endpoint and source, the oldest first. */
   const crowds = new Map<string, Crowd>()
 
-  const remove = (key: object): void => {
+  const remove = (key: object, then?: () => void): void => {
     const entry = entries.get(key)
     if (entry === undefined) return
     clearTimeout(entry.timer)
@@ -53,6 +58,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
     const members = crowds.get(crowd)?.members
     members?.delete(key)
     if (members?.size === 0) crowds.delete(crowd)
+    then?.()
   }
   const cut = (key: object, why: string): void => {
     const entry = entries.get(key)
@@ -62,7 +68,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   const judge = (key: object): void => {
     const entry = entries.get(key)
     const verdict = entry?.stranger.judge()
-    if (verdict === 'in') remove(key)
+    if (verdict === 'in') remove(key, entry?.whenIn)
     else if (verdict === 'out') cut(key, late)
     else if (entry !== undefined) entry.timer = setTimeout(judge, loginWithinMs / 10, key).unref()
   }
@@ -78,7 +84,13 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
       if (members === undefined) crowds.set(crowdOf(stranger), { endpoint, members: new Set([key]) })
       else members.add(key)
     },
-    remove,
+    whenIn(key, then) {
+      const entry = entries.get(key)
+      if (entry === undefined) then()
+      else entry.whenIn = then
+    },
+    signIn: (key) => remove(key, entries.get(key)?.whenIn),
+    remove: (key) => remove(key),
     makeRoom(endpoint) {
       let crowd: ReadonlySet<object> = new Set()
       for (const each of crowds.values())

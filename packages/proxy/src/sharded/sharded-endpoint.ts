@@ -111,7 +111,7 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
   // One for all groups: a script of one group does no harm in the others.
   const scripts = createKnownScripts(before)
   const allowance = createAllowance()
-  const onLogin = ({ visitor }: Connection) => admission.strangers.remove(visitor)
+  const onLogin = ({ visitor }: Connection) => admission.strangers.signIn(visitor)
   // A lost backend does not count as a closed client, unless its router says so.
   const ofBackends = { onLogin, onClosed: () => undefined, onCut: () => undefined }
   const events = { count, allowance, scripts, admission, ...ofBackends }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { Agent, createServer, get, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { adminPassword, startControlPlane } from '../../test/control-plane.ts'
 import { boundConnections, connectionLimits, mostByFiles } from './bound-connections.ts'
@@ -127,6 +127,19 @@ test('signed-in users have places of their own, and strangers have theirs', () =
     { most: 400, mostStrangers: 300, mostOfSource: 200 },
     { most: 16, mostStrangers: 12, mostOfSource: 8 },
   ])
+})
+
+test('it is told once that the first request of a user has come on a connection', () => {
+  const bounds = boundConnections(createServer(), { most: 100, log: { warn: () => undefined } })
+  const [raw, secured] = [new Socket(), new Socket()]
+  let told = 0
+  bounds.admit(raw)
+  bounds.handOver(raw, secured, () => {
+    told += 1
+  })
+  expect(told).toBe(0)
+  for (const user of [7, 7, 8]) bounds.signedIn(secured, user)
+  expect(told).toBe(1)
 })
 
 test('the real server has these bounds, and closes connections that send no headers', async () => {

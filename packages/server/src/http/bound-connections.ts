@@ -22,6 +22,7 @@ interface OpenConnection {
   readonly whose: string
   readonly isKnown: boolean
   readonly exchanges: Set<Exchange>
+  readonly onKnown?: (() => void) | undefined
 }
 
 /** How many connections the API may have with this many files: half of those that are not reserved. */
@@ -62,8 +63,11 @@ export interface ConnectionBounds {
   readonly sourceOf: (socket: Socket) => string
   /** A connection has come at another listener. False: there was no place for it, and it is closed. */
   readonly admit: (socket: Socket) => boolean
-  /** From now on this stands for an admitted connection: its handshake is over. False: it has lost its place meanwhile. */
-  readonly handOver: (admitted: Socket, secured: Socket) => boolean
+  /**
+   * From now on this stands for an admitted connection: its handshake is over. False: it has lost its place meanwhile. `onKnown` is called when the
+   * first request of a user comes on it.
+   */
+  readonly handOver: (admitted: Socket, secured: Socket, onKnown?: () => void) => boolean
 }
 
 /**
@@ -98,8 +102,8 @@ export function boundConnections(
     else socket.destroy()
     return isAdmitted
   }
-  const handOver = (admitted: Socket, secured: Socket): boolean => {
-    const isThere = admission.handOver(admitted, secured)
+  const handOver: ConnectionBounds['handOver'] = (admitted, secured, onKnown) => {
+    const isThere = admission.handOver(admitted, secured, onKnown)
     if (isThere) secured.once('close', () => admission.leave(secured))
     return isThere
   }
@@ -176,19 +180,19 @@ function createAdmission(limits: ConnectionLimits, onFull: (source: string) => v
       return true
     },
     /** Whether the former was still there. */
-    handOver(admitted: Socket, secured: Socket): boolean {
+    handOver(admitted: Socket, secured: Socket, onKnown: (() => void) | undefined): boolean {
       const connection = open.get(admitted)
-      if (connection === undefined) return false
       leave(admitted)
-      enter(secured, connection)
-      return true
+      if (connection !== undefined) enter(secured, { ...connection, onKnown })
+      return connection !== undefined
     },
     know(socket: Socket, userUid: number): void {
       const connection = open.get(socket)
       const whose = String(userUid)
       if (connection === undefined || (connection.isKnown && connection.whose === whose)) return
       leave(socket)
-      enter(socket, { whose, isKnown: true, exchanges: connection.exchanges })
+      enter(socket, { ...connection, whose, isKnown: true })
+      if (!connection.isKnown) connection.onKnown?.()
     },
   }
 }

@@ -154,20 +154,25 @@ function secureWith(
   }
   const secured = (raw: Socket, client: TLSSocket) => {
     queue.end(raw)
-    if (!handshakes.delete(raw) || !bounds.handOver(raw, client)) return void client.destroy()
+    const isThere = handshakes.delete(raw) && bounds.handOver(raw, client, () => door.know(raw))
+    if (!isThere) return void client.destroy()
     door.admit(raw, client, () => !bounds.isKnown(client))
     client.allowHalfOpen = false
     takers[client.alpnProtocol === 'h2' ? 'h2' : 'http/1.1'](client)
   }
-  const begin = (raw: Socket) => {
+  const begin = (raw: Socket, source: string) => {
     raw.once('end', () => handshakes.has(raw) && raw.destroy())
-    door.begin(raw, cut, {
+    door.begin(raw, {
+      ...{ source, cut },
       secured: (client) => secured(raw, client),
       // Node reports clients that are no TLS or too slow, but leaves them connected.
       failed: (_, client) => void client.destroy(),
     })
   }
-  return (raw) => queue.add(raw, bounds.sourceOf(raw), () => begin(raw))
+  return (raw) => {
+    const source = bounds.sourceOf(raw)
+    queue.add(raw, source, () => begin(raw, source))
+  }
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
