@@ -75,6 +75,31 @@ test('one that takes too long is closed when another waits, and not before', asy
   expect([queue.socketOf('a2').destroyed, queue.socketOf('a1').destroyed]).toEqual([true, false])
 })
 
+test('however many from one source do not end theirs, others find places', async () => {
+  const queue = makeQueue({ atOnce: 4, holdMs: 3_600_000 })
+  queue.add('a1', 'a2', 'a3', 'a4', 'a5')
+  await rounds(10)
+  expect(queue.begun).toEqual(['a5', 'a4', 'a3'])
+  for (const name of ['b1', 'b2', 'b3']) {
+    queue.add(name)
+    await rounds(3)
+    queue.end(name)
+  }
+  expect(queue.begun).toEqual(['a5', 'a4', 'a3', 'b1', 'b2', 'b3'])
+})
+
+test('of a source that has all places it may have, the oldest makes room in time, and of another source none', async () => {
+  const queue = makeQueue({ atOnce: 4, holdMs: 1 })
+  queue.add('b1')
+  await until('it has begun', () => queue.begun.length === 1)
+  queue.add('a1', 'a2', 'a3')
+  await until('all have begun', () => queue.begun.length === 4)
+  queue.end('a1')
+  queue.add('a4', 'a5')
+  await until('the last has its turn', () => queue.begun.length === 6)
+  expect(['b1', 'a3', 'a2'].map((name) => queue.socketOf(name).destroyed)).toEqual([false, true, false])
+})
+
 test('connections that come and go while they wait leave nothing', async () => {
   const queue = makeQueue({ atOnce: 1, holdMs: 3_600_000 })
   queue.add('a0')
