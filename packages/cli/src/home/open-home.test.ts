@@ -50,3 +50,30 @@ test.runIf(process.getuid?.() === 0)('a home of another user is refused, and lef
   )
   expect(await modeOf(home)).toBe(0o755)
 })
+
+test.runIf(process.getuid?.() === 0)(
+  'a home in a folder where other users may replace it is told of, with the folder',
+  async () => {
+    openHome(home, log)
+    const folder = join(parent, 'a')
+    await chmod(folder, 0o1777)
+    openHome(home, log)
+    expect(lines).toEqual([])
+    await chmod(folder, 0o777)
+    openHome(home, log)
+    await chmod(folder, 0o775)
+    await chown(folder, 0, 65_534)
+    openHome(home, log)
+    await chmod(folder, 0o755)
+    openHome(home, log)
+    await chown(folder, 65_534, 0)
+    openHome(home, log)
+    const told = { level: 40, folder }
+    expect(lines).toMatchObject([
+      { ...told, by: 'all users' },
+      { ...told, by: 'group 65534' },
+      { ...told, by: 'user 65534' },
+    ])
+    expect(lines).toHaveLength(3)
+  },
+)

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { findOpenParent } from './find-open-parent.ts'
 
 /** What the owner's group and others may do. */
 const OTHERS = 0o077
@@ -8,7 +9,7 @@ const OTHERS = 0o077
 /**
  * Makes FAIRLEAD_HOME a folder of this user that no other user can enter: it holds the passwords of all
  * databases. An existing folder (made by hand, or the mount of a volume) that is open to others is closed to
- * them, and the log says so. Throws if it belongs to another user, who could open it again at any time.
+ * them, and the log says so; also if others could put a folder of theirs in its place. Throws if it belongs to another user, who could open it again at any time.
  */
 export function openHome(home: string, log: Logger): void {
   mkdirSync(home, { recursive: true, mode: 0o700 })
@@ -17,6 +18,12 @@ export function openHome(home: string, log: Logger): void {
   if (uid !== self)
     throw new Error(
       `FAIRLEAD_HOME ${home} belongs to user ${uid}, and Fairlead runs as user ${self}: run it as user ${uid}, or give the folder with all that is in it to user ${self} (chown -R ${self})`,
+    )
+  const parent = findOpenParent(home)
+  if (parent !== undefined)
+    log.warn(
+      { home, ...parent },
+      `${parent.by} can replace FAIRLEAD_HOME with another folder, and so its sockets, to which Fairlead sends passwords: ${parent.folder} is theirs to write; choose a FAIRLEAD_HOME of which each folder above it belongs to root or to user ${self}`,
     )
   if ((mode & OTHERS) === 0) return
   chmodSync(home, 0o700)
