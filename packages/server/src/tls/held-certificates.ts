@@ -54,7 +54,9 @@ export function createHeldCertificates(deps: {
         if (by === fairlead && there !== undefined && there.cert !== known?.cert) return there
         await tlsStore(db, box).put(name, record, at)
         // Names of a server change: what it had under others has ended meanwhile.
-        await tlsStore(db, box).removeApiBefore(new Date(now() - API_KEPT_MS).toISOString())
+        // This reads all certificates, those of each database too.
+        if (name.startsWith('api:'))
+          await tlsStore(db, box).removeApiBefore(new Date(now() - API_KEPT_MS).toISOString())
         await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)
         return record
       })
