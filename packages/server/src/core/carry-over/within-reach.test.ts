@@ -3,7 +3,7 @@ import { ancient, older, withModule } from '../../../test/commands.ts'
 import type { AclDialect } from './acl-dialect.ts'
 import { commandTable } from './command-rights.ts'
 import { atOnce } from './in-steps.ts'
-import { usersToLimit } from './within-reach.ts'
+import { areAsGiven, usersToLimit } from './within-reach.ts'
 
 const redis60: AclDialect = { build: { flavour: 'redis', version: '6.0.16' }, commands: ancient }
 const redis70: AclDialect = { build: { flavour: 'redis', version: '7.0.15' }, commands: older }
@@ -91,4 +91,23 @@ describe('a user does not reach beyond its database', () => {
     const lines = ['user fairlead on ~* &* +@all', 'user x on ip=1 +@all']
     expect(atOnce(usersToLimit(lines, redis70))).toEqual([])
   })
+})
+
+test('users count as given only with the very rules of their build, and no others beside them', () => {
+  const { build } = redis70
+  const admin = 'user fairlead on #00 ~* &* +@all'
+  const given = `+@all -@admin ${everything}`
+  const own = `user default on sanitize-payload #00 ~* &* ${given}`
+  expect(areAsGiven([admin, own], build, false)).toBe(true)
+  const others = [
+    [admin, `user default on #00 ~* &* +@all -@admin`],
+    [admin, `${own} +config`],
+    [admin, `${own} (~* +@all)`],
+    [admin, own.replace('default', 'app')],
+    [admin, own, 'user app on #00 ~* &* -@all'],
+    [admin, 'user default on #00 ~* &* +@strange[sign'],
+  ]
+  expect(others.filter((lines) => areAsGiven(lines, build, false))).toEqual([])
+  // Before redis 7 the rules are others, and in cluster mode they are others again.
+  expect(areAsGiven([admin, own], redis60.build, false)).toBe(false)
 })

@@ -1,4 +1,5 @@
-import { beyondConnection, beyondDatabase, type Denial } from '@fairlead/engine'
+import type { Build } from '@fairlead/api'
+import { beyondConnection, beyondDatabase, type Denial, databaseUserRights } from '@fairlead/engine'
 import type { AclDialect } from './acl-dialect.ts'
 import { ADMIN, DATABASE_USER, type Rules, readUser, sayUser, type User } from './acl-user.ts'
 import { type AclWords, aclWords } from './acl-words.ts'
@@ -30,6 +31,22 @@ export function* usersToLimit(
     return words.length > 0 ? [{ name: read.name, words }] : []
   })
   return limited.flat()
+}
+
+/**
+ * Whether these lines of ACL LIST are those with which agents start engines of this build, and nothing more: then no user reaches beyond its database, and the engine need not be asked for
+ * its commands. That holds only where it has no modules, whose commands have rights of their own.
+ */
+export function areAsGiven(lines: readonly string[], build: Build, inCluster: boolean): boolean {
+  const knows = aclWords(build)
+  const given = databaseUserRights(build, inCluster).join(' ')
+  return lines.every((line) => {
+    const read = readUser(line, knows)
+    if (read.kind !== 'user') return false
+    if (read.name === ADMIN) return true
+    const { root, selectors } = read.user
+    return read.name === DATABASE_USER && selectors.length === 0 && root.commands.join(' ') === given
+  })
 }
 
 function wordsToLimit(user: User, limited: User, knows: AclWords): readonly string[] {

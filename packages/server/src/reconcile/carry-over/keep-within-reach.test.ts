@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { connectEngine, EngineError } from '@fairlead/engine'
+import { compareVersions, connectEngine, EngineError } from '@fairlead/engine'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
 import { builds, startTestEngine, type TestEngine, USER_PASSWORD } from '../../../test/engine.ts'
+import { areAsGiven } from '../../core/carry-over/within-reach.ts'
 import { createEffect } from '../turn/effect.ts'
 import { limitUsers } from './keep-within-reach.ts'
 import { readUserLines } from './read-settings.ts'
@@ -47,6 +48,29 @@ describe.for(builds)('an engine of an older Fairlead: $flavour $version', (build
     expect(await readUserLines(admin)).toEqual(after)
   })
 })
+
+/** Engines before redis 7.2 print the same rules in other words, and are asked for their commands. */
+const literal = builds.filter(
+  ({ flavour, version }) => flavour !== 'redis' || compareVersions(version, '7.2') >= 0,
+)
+
+test.for(literal)(
+  'the users with which an agent starts $flavour $version need no further look, until one gets more',
+  async (build) => {
+    await using engine = await startTestEngine(build)
+    const { admin } = engine
+    const areGiven = async () => areAsGiven(await readUserLines(admin), build, false)
+    expect(await areGiven()).toBe(true)
+    expect(await limitUsers(admin, build, deps)).toEqual([])
+    await admin.call('ACL', 'SETUSER', 'default', 'nopass', 'resetkeys', '~app:*')
+    expect(await areGiven()).toBe(true)
+    await admin.call('ACL', 'SETUSER', 'default', '+migrate')
+    expect(await areGiven()).toBe(false)
+    await admin.call('ACL', 'SETUSER', 'default', '-migrate')
+    await admin.call('ACL', 'SETUSER', 'app', 'on', '>of-app', '~app:*', '+get')
+    expect(await areGiven()).toBe(false)
+  },
+)
 
 const beyond = [
   ['MIGRATE', '127.0.0.1', '1', 'app:key', '0', '10'],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
-import { usersToLimit } from '../../core/carry-over/within-reach.ts'
+import { areAsGiven, usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
 import { revisionOf } from '../../core/state/goal.ts'
 import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
@@ -33,16 +33,21 @@ export async function keepWithinReach(
  */
 const LOOK_EVERY_MS = 30_000
 
-/**
- * Everything that the rights of its users depend on: the process, its modules, and the lines of its users. While none of these changes, the engine is not asked for its commands again, which
- * are hundreds of kilobytes.
- */
-async function describeUsers(connection: EngineConnection, runId: string): Promise<string> {
-  const hash = createHash('sha256').update(
-    `${runId} ${JSON.stringify(await connection.call('MODULE', 'LIST'))}`,
-  )
-  for (const line of await readUserLines(connection)) hash.update(`\n${line}`)
-  return hash.digest('base64')
+/** What the rights of the users of a process depend on. */
+interface UsersSeen {
+  readonly lines: readonly string[]
+  readonly hasModules: boolean
+  /** A digest of all of it, and of the process: while it is the same, the engine is not asked for its commands again, which are hundreds of kilobytes. */
+  readonly judged: string
+}
+
+async function seeUsers(connection: EngineConnection, runId: string): Promise<UsersSeen> {
+  const modules = await connection.call('MODULE', 'LIST')
+  const lines = await readUserLines(connection)
+  const hash = createHash('sha256').update(`${runId} ${JSON.stringify(modules)}`)
+  for (const line of lines) hash.update(`\n${line}`)
+  const hasModules = !Array.isArray(modules) || modules.length > 0
+  return { lines, hasModules, judged: hash.digest('base64') }
 }
 
 async function limit(
@@ -52,9 +57,11 @@ async function limit(
   { notes }: Pick<TurnMemory, 'notes'>,
 ): Promise<void> {
   const connection = await ports.engines.connect(database, { id, ...address })
-  const [note, judged] = [`users within reach at ${id}`, await describeUsers(connection, engine.runId)]
+  const { lines, hasModules, judged } = await seeUsers(connection, engine.runId)
+  const note = `users within reach at ${id}`
   if (notes.get(note) === judged) return
-  const limited = await limitUsers(connection, wanted.build, ports)
+  const isAsGiven = !hasModules && areAsGiven(lines, wanted.build, database.cluster)
+  const limited = isAsGiven ? [] : await limitUsers(connection, wanted.build, ports)
   if (limited?.length === 0) notes.set(note, judged)
   if (limited !== undefined && limited.length > 0)
     ports.log.warn(
