@@ -38,14 +38,14 @@ async function rounds(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await round()
 }
 
-test('one handshake begins in a round; sources take turns, and of one the newest goes first', async () => {
+test('one handshake begins in a round; sources take turns, and of one the newest and the oldest go first', async () => {
   const queue = makeQueue({ holdMs: 3_600_000 })
   queue.add('a1', 'a2', 'a3', 'a4', 'b1', 'b2')
   expect(queue.begun).toEqual([])
   await round()
   const afterOne = queue.begun.length
   await rounds(10)
-  expect(queue.begun).toEqual(['a4', 'b2', 'a3', 'b1', 'a2', 'a1'])
+  expect(queue.begun).toEqual(['a4', 'b2', 'a1', 'b1', 'a3', 'a2'])
   expect(afterOne).toBeLessThanOrEqual(1)
 })
 
@@ -53,15 +53,27 @@ test('no more are under way than may be, and the next begins when one ends or br
   const queue = makeQueue({ atOnce: 2, holdMs: 3_600_000 })
   queue.add('a1', 'a2', 'a3', 'a4', 'a5')
   await rounds(10)
-  expect(queue.begun).toEqual(['a5', 'a4'])
+  expect(queue.begun).toEqual(['a5', 'a1'])
   queue.end('a5')
   await rounds(3)
-  expect(queue.begun).toEqual(['a5', 'a4', 'a3'])
+  expect(queue.begun).toEqual(['a5', 'a1', 'a4'])
   // One that waits, and one that is under way.
   queue.socketOf('a2').destroy()
-  queue.socketOf('a4').destroy()
+  queue.socketOf('a1').destroy()
   await rounds(3)
-  expect(queue.begun).toEqual(['a5', 'a4', 'a3', 'a1'])
+  expect(queue.begun).toEqual(['a5', 'a1', 'a4', 'a3'])
+})
+
+test('a client that has begun many, and finishes one after the other in their order, finishes all', async () => {
+  const queue = makeQueue({ atOnce: 4, holdMs: 3_600_000 })
+  const names = Array.from({ length: 500 }, (_, n) => `a${n}`)
+  queue.add(...names)
+  for (const name of names) {
+    await rounds(3)
+    expect(queue.begun).toContain(name)
+    queue.end(name)
+  }
+  expect(queue.begun.toSorted()).toEqual(names.toSorted())
 })
 
 test('one that takes too long is closed when another waits, and not before', async () => {
@@ -79,13 +91,13 @@ test('however many from one source do not end theirs, others find places', async
   const queue = makeQueue({ atOnce: 4, holdMs: 3_600_000 })
   queue.add('a1', 'a2', 'a3', 'a4', 'a5')
   await rounds(10)
-  expect(queue.begun).toEqual(['a5', 'a4', 'a3'])
+  expect(queue.begun).toEqual(['a5', 'a1', 'a4'])
   for (const name of ['b1', 'b2', 'b3']) {
     queue.add(name)
     await rounds(3)
     queue.end(name)
   }
-  expect(queue.begun).toEqual(['a5', 'a4', 'a3', 'b1', 'b2', 'b3'])
+  expect(queue.begun).toEqual(['a5', 'a1', 'a4', 'b1', 'b2', 'b3'])
 })
 
 test('of a source that has all places it may have, the oldest makes room in time, and of another source none', async () => {
@@ -94,10 +106,10 @@ test('of a source that has all places it may have, the oldest makes room in time
   await until('it has begun', () => queue.begun.length === 1)
   queue.add('a1', 'a2', 'a3')
   await until('all have begun', () => queue.begun.length === 4)
-  queue.end('a1')
+  queue.end('a2')
   queue.add('a4', 'a5')
   await until('the last has its turn', () => queue.begun.length === 6)
-  expect(['b1', 'a3', 'a2'].map((name) => queue.socketOf(name).destroyed)).toEqual([false, true, false])
+  expect(['b1', 'a3', 'a1'].map((name) => queue.socketOf(name).destroyed)).toEqual([false, true, false])
 })
 
 test('connections that come and go while they wait leave nothing', async () => {

@@ -24,18 +24,20 @@ interface Limits {
 }
 
 /**
- * Begins one handshake in a round of the event loop, and no more than `atOnce` are under way, three quarters of them from one source. Sources take turns; of one source the newest goes
- * first, because the others may be there only to be in its way. One that has taken `holdMs` is closed as soon as another one waits for its place.
+ * Begins one handshake in a round of the event loop, and no more than `atOnce` are under way, three quarters of them from one source. Sources take turns; of one source the newest and
+ * the oldest go first, each in half of its places: the others may be there only to be in the way of the newest, and a client may finish its handshakes one
+ * after the other, in their order, while it has begun all (the engines' benchmark). One that has taken `holdMs` is closed as soon as another one waits for its place.
  */
 export function createHandshakeQueue({ atOnce = AT_ONCE, holdMs = HOLD_MS }: Limits = {}): HandshakeQueue {
   const waiting = createWaiting()
   const running = new Map<Socket, Running>()
   const ofOne = Math.ceil(atOnce * PART_OF_ONE)
   let isDue = false
-  const hasPart = (source: string): boolean => {
-    let own = 0
-    for (const each of running.values()) if (each.source === source) own += 1
-    return own < ofOne
+  const ownOf = (source: string) => [...running.values()].filter((each) => each.source === source)
+  const hasPart = (source: string) => ownOf(source).length < ofOne
+  const wantsNewest = (source: string): boolean => {
+    const own = ownOf(source)
+    return own.filter(({ isNewest }) => isNewest).length <= own.length / 2
   }
   const mayBegin = (source: string) => running.size < atOnce && hasPart(source)
 
@@ -48,14 +50,14 @@ export function createHandshakeQueue({ atOnce = AT_ONCE, holdMs = HOLD_MS }: Lim
     isDue = true
     setImmediate(() => {
       isDue = false
-      const next = waiting.take(mayBegin)
+      const next = waiting.take(mayBegin, wantsNewest)
       if (next !== undefined) run(next)
       look()
     })
   }
-  const run = ({ socket, source, begin }: Waiting): void => {
+  const run = ({ one: { socket, source, begin }, isNewest }: Taken): void => {
     const timer = setTimeout(look, holdMs + 1).unref()
-    running.set(socket, { source, sinceMs: performance.now(), timer })
+    running.set(socket, { source, isNewest, sinceMs: performance.now(), timer })
     begin()
   }
   /** The oldest whose place another one can have. */
@@ -86,8 +88,12 @@ export function createHandshakeQueue({ atOnce = AT_ONCE, holdMs = HOLD_MS }: Lim
   }
 }
 
+type Judge = (source: string) => boolean
+
 interface Running {
   readonly source: string
+  /** It was the newest that waited, and not the oldest. */
+  readonly isNewest: boolean
   readonly sinceMs: number
   readonly timer: NodeJS.Timeout
 }
@@ -98,26 +104,32 @@ interface Waiting {
   readonly begin: () => void
 }
 
-/** Those of one source, the newest last; some `left` meanwhile and are taken out together: to look for each would take time. */
+interface Taken {
+  readonly one: Waiting
+  readonly isNewest: boolean
+}
+
+/** Those of one source, the newest last, the oldest at `from`; some `left` meanwhile and are taken out together: to look for each would take time. */
 interface Line {
   all: Waiting[]
+  from: number
   left: number
 }
 
 /** By source: the one whose turn comes next is first. */
 function createWaiting() {
   const sources = new Map<string, Line>()
-  const first = (mayBegin: (source: string) => boolean): string | undefined => {
+  const first = (mayBegin: Judge): string | undefined => {
     for (const source of sources.keys()) if (mayBegin(source)) return source
     return undefined
   }
   return {
     size: () => sources.size,
     has: (source: string) => sources.has(source),
-    some: (mayBegin: (source: string) => boolean) => first(mayBegin) !== undefined,
+    some: (mayBegin: Judge) => first(mayBegin) !== undefined,
     add(one: Waiting) {
       const { source } = one
-      const line = sources.get(source) ?? { all: [], left: 0 }
+      const line = sources.get(source) ?? { all: [], from: 0, left: 0 }
       line.all.push(one)
       sources.set(source, line)
     },
@@ -126,20 +138,33 @@ function createWaiting() {
       const line = sources.get(source)
       if (line === undefined) return
       line.left += 1
-      if (line.left <= line.all.length / 2) return
-      line.all = line.all.filter(({ socket }) => !socket.destroyed)
+      if (line.left <= (line.all.length - line.from) / 2) return
+      line.all = line.all.slice(line.from).filter(({ socket }) => !socket.destroyed)
+      line.from = 0
       line.left = 0
       if (line.all.length === 0) sources.delete(source)
     },
-    take(mayBegin: (source: string) => boolean): Waiting | undefined {
+    take(mayBegin: Judge, wantsNewest: Judge): Taken | undefined {
       const source = first(mayBegin)
       const line = source === undefined ? undefined : sources.get(source)
       if (source === undefined || line === undefined) return undefined
       sources.delete(source)
-      let newest = line.all.pop()
-      while (newest?.socket.destroyed === true) newest = line.all.pop()
+      const isNewest = wantsNewest(source)
+      let one = takeOne(line, isNewest)
+      while (one?.socket.destroyed === true) one = takeOne(line, isNewest)
       if (line.all.length > 0) sources.set(source, line)
-      return newest
+      return one && { one, isNewest }
     },
   }
+}
+
+function takeOne(line: Line, isNewest: boolean): Waiting | undefined {
+  const one = isNewest ? line.all.pop() : line.all[line.from]
+  if (!isNewest) line.from += 1
+  // Those before are let go together: to move the others for each would take time.
+  if (line.from * 2 >= line.all.length) {
+    line.all.splice(0, line.from)
+    line.from = 0
+  }
+  return one
 }
