@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import type { Goal, IdleMemory, Row } from './summarize-endpoint.ts'
+import type { Goal, IdleMemory, Ratio, Row } from './summarize-endpoint.ts'
 
 export interface EndpointResult {
   readonly build: string
@@ -7,16 +7,20 @@ export interface EndpointResult {
   /** Why HAProxy could not be fetched; empty when it was run. */
   readonly without_haproxy: string
   readonly rows: readonly Row[]
+  /** Requests a second over TLS. */
+  readonly tls: readonly Ratio[]
   /** Null where it was not measured. */
   readonly idle: IdleMemory | null
   readonly goals: readonly Goal[]
 }
 
 /** The goals, then the measurements behind them, as tables. */
-export function printEndpoint({ build, rounds, without_haproxy, rows, idle, goals }: EndpointResult): string {
+export function printEndpoint(result: EndpointResult): string {
+  const { build, rounds, without_haproxy, rows, tls, idle, goals } = result
   const style = { head: [], border: [] }
   const judged = new Table({ head: ['', '', 'goal', ''], style })
   for (const { what, value, goal, met } of goals) judged.push([what, value, goal, met ? 'met' : 'missed'])
+  for (const { what, value } of tls) judged.push([`requests a second, ${what}`, value, '', ''])
   const head = [
     'P',
     'way',

@@ -10,6 +10,8 @@ export interface Course {
   /** The process between clients and engine; null when they are connected directly. */
   readonly betweenPid: number | null
   readonly enginePid: number
+  /** The file with the authority of the clients' TLS; null: they speak none. */
+  readonly caFile: string | null
 }
 
 const CLIENTS = 50
@@ -20,7 +22,7 @@ const TICKS_PER_SECOND = 100
 
 /** Runs the engine's own benchmark once: this many SETs by 50 clients, each with `pipeline` of them under way. */
 export async function runLoad(
-  { program, port, betweenPid, enginePid }: Course,
+  { program, port, betweenPid, enginePid, caFile }: Course,
   { pipeline, requests }: { readonly pipeline: number; readonly requests: number },
 ): Promise<Omit<Run, 'way'>> {
   const before = [cpuSeconds(betweenPid), cpuSeconds(enginePid), endedChildrenSeconds()] as const
@@ -29,7 +31,8 @@ export async function runLoad(
   const args = Object.entries({ ...options, ...sizes })
     .flat()
     .map(String)
-  const { stdout } = await promisify(execFile)(program, [...args, '--csv'])
+  const tls = caFile === null ? [] : ['--tls', '--cacert', caFile]
+  const { stdout } = await promisify(execFile)(program, [...args, ...tls, '--csv'])
   const after = [cpuSeconds(betweenPid), cpuSeconds(enginePid), endedChildrenSeconds()] as const
   const cpu = {
     between: after[0] - before[0],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readLoad } from './run-load.ts'
-import { judgeIdle, judgeRuns, type Run, summarizeRuns, type Way } from './summarize-endpoint.ts'
+import { compareTls, judgeIdle, judgeRuns, type Run, summarizeRuns, type Way } from './summarize-endpoint.ts'
 
 const run = (way: Way, pipeline: number, perSecond: number, cpu = 0.5): Run => ({
   way,
@@ -52,4 +52,13 @@ test('the benchmark is read by the names of its columns', () => {
     p99Ms: 2.34,
   })
   expect(() => readLoad('Could not connect')).toThrow('printed no rps')
+})
+
+test('over TLS the endpoint is compared with the engine over TLS, and with itself without, of the same round', () => {
+  const one = [run('direct-tls', 1, 100), run('endpoint', 1, 80), run('endpoint-tls', 1, 40)]
+  const two = [run('direct-tls', 1, 50), run('endpoint', 1, 30), run('endpoint-tls', 1, 30)]
+  expect(compareTls([...one, ...two])).toEqual([
+    { what: 'endpoint / direct, both over TLS, P=1', value: 0.5 },
+    { what: 'endpoint, over TLS / without, P=1', value: 0.75 },
+  ])
 })

@@ -1,7 +1,14 @@
 import { median } from '../auth/median.ts'
 
 /** Ways to the engine that are compared. */
-export const ways = ['direct', 'haproxy', 'haproxy-default', 'endpoint'] as const
+export const ways = [
+  'direct',
+  'haproxy',
+  'haproxy-default',
+  'endpoint',
+  'direct-tls',
+  'endpoint-tls',
+] as const
 /** `other-n`: an endpoint whose proxy has other flags of Node. */
 export type Way = (typeof ways)[number] | `other-${number}`
 
@@ -75,6 +82,29 @@ export function judgeRuns(runs: readonly Run[]): readonly Goal[] {
     const what = `requests a second, endpoint / HAProxy, P=${text}`
     return { what, value: round(ratio, 2), goal: `≥ ${least}`, met: ratio >= least }
   })
+}
+
+/** Requests a second over TLS, beside another way in the same round. */
+export interface Ratio {
+  readonly what: string
+  readonly value: number
+}
+
+/** The endpoint over TLS, beside the engine over TLS and beside itself without. */
+export function compareTls(runs: readonly Run[]): readonly Ratio[] {
+  const pipelines = [...new Set(runs.map(({ pipeline }) => pipeline))]
+  return pipelines.flatMap((pipeline) => [
+    ratioOf(runs, pipeline, 'direct-tls', 'endpoint / direct, both over TLS'),
+    ratioOf(runs, pipeline, 'endpoint', 'endpoint, over TLS / without'),
+  ])
+}
+
+function ratioOf(runs: readonly Run[], pipeline: number, beside: Way, what: string): Ratio {
+  const speeds = (wanted: Way) =>
+    runs.filter((run) => run.way === wanted && run.pipeline === pipeline).map(({ perSecond }) => perSecond)
+  const theirs = speeds(beside)
+  const value = median(speeds('endpoint-tls').map((ours, n) => ours / (theirs[n] ?? Number.NaN)))
+  return { what: `${what}, P=${pipeline}`, value: round(value, 2) }
 }
 
 /** Memory of a process that only holds idle connections, in bytes. */
