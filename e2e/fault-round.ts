@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Action } from '@fairlead/api'
+import { type Action, ApiError } from '@fairlead/api'
 import { type LedgerReport, type Load, startLoad, type Verdict } from '@fairlead/ledger'
 import type { TestPostgres } from '../packages/server/test/postgres.ts'
 import type { Pair } from '../proof/engine-pairs.ts'
@@ -99,6 +99,24 @@ export async function injectInUpgrades(postgres: TestPostgres, round: Round): Pr
   }
 }
 
+/** Answers the action. The server that is asked may get its fault before it has answered; what it has begun goes on at another one. */
+async function beginUpgrade(injector: FaultInjector, uid: number, body: Upgrade): Promise<string> {
+  const begin = async () =>
+    (await injector.healthy().api.upgradeDatabase({ params: { uid }, body })).action_uid
+  const begun = async () => (await injector.healthy().api.getDatabase({ params: { uid } })).action_uid
+  const tries = [begin, begun]
+  return await until('the upgrade has begun', async () => {
+    for (const ask of tries) {
+      const action = await ask().catch((cause: unknown) => {
+        if (cause instanceof ApiError && cause.status < 500 && cause.code !== 'db_busy') throw cause
+        return undefined
+      })
+      if (action !== undefined) return action
+    }
+    return undefined
+  })
+}
+
 type Upgrade = Parameters<Servers['fairlead']['api']['upgradeDatabase']>[0]['body']
 
 async function injectOnce(
@@ -109,7 +127,7 @@ async function injectOnce(
 ): Promise<{ readonly action: Action; readonly where: string }> {
   const { fairlead } = injector.servers
   injector.order(fault, fault.agent?.signal)
-  const { action_uid: asked = '' } = await injector.healthy().api.upgradeDatabase({ params: { uid }, body })
+  const asked = await beginUpgrade(injector, uid, body)
   const read = async () => {
     const action = await injector
       .healthy()
