@@ -130,7 +130,7 @@ describe('an upgrade to a build that needs more memory for the same data', () =>
       const { action_uid } = await fairlead.api.upgradeDatabase(request)
       expect(await fairlead.untilEnded(action_uid)).toMatchObject({
         status: 'failed',
-        error: expect.stringMatching(/the data takes .* MB on redis-8.* set memory_size to \d+ or more/),
+        error: expect.stringMatching(/the data takes .* MB on redis 8.* set memory_size to \d+ or more/),
         certificates: [],
       })
       expect(await pidOf(fairlead, primary)).toBe(pid)
