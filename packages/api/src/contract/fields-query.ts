@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { flag } from './flag.ts'
 
 /** Of an operation that `selects`: which top-level fields its answer has. */
 export const fieldsQuery = {
@@ -9,9 +10,5 @@ export const fieldsQuery = {
         'Only these fields, separated by commas; all when absent or empty. A name that the answer does not have is left out of it',
     }),
   ),
-  extended: Type.Optional(
-    Type.Enum(['', 'true', 'false', '1', '0', 'True', 'False'], {
-      description: 'Of the wider API: further fields of modules. There are none here, so it changes nothing',
-    }),
-  ),
+  extended: flag('Of the wider API: further fields of modules. There are none here, so it changes nothing'),
 }

@@ -131,11 +131,19 @@ const unansweredRows: readonly Row[] = [
   ['crdt_config_version', [0], noGeo],
   ['throughput_ingress', [0], noLimits],
   ['bigstore_ram_weights', [[]], noFlash],
+  ['backup_status', [''], noBackup],
+  ['backup_progress', [0], noBackup],
+  ['export_status', [''], noBackup],
+  ['export_progress', [0], noBackup],
+  ['import_status', [''], 'load data with a client'],
+  ['import_progress', [0], 'load data with a client'],
+  ['bigstore_version', [1], noFlash],
+  ['crdt_modules', ['[]'], noGeo],
   ['slave_ha_priority', [0], 'a shard that dies is started again on its node'],
 ]
 
 const generated = 'generated when empty'
-const asWritten = 'its other values are fields of Fairlead'
+const newest = 'the newest when empty'
 
 /** Of POST /v1/bdbs and PUT /v1/bdbs/:uid, and most of them of answers. */
 export const answeredDatabaseFields: readonly NeutralField[] = databaseRows.map(toField)
@@ -145,25 +153,25 @@ export const neutralDatabaseFields: readonly NeutralField[] = [...databaseRows, 
   toField,
 )
 
-/** Beside tls_mode a program may still send the default of the older word. */
-const olderTls = { ...toField(['ssl', [false], 'true is tls_mode enabled']), own: true } as const
+/** Fields that Fairlead has, too, and whose empty values mean nothing; and the older word for TLS, whose default a program may still send beside tls_mode. */
+const emptyOfOurs: readonly NeutralField[] = (
+  [
+    ['ssl', [false], 'true is tls_mode enabled'],
+    ['authentication_redis_pass', [''], generated],
+    ['authentication_engine_pass', [''], generated],
+    ['engine_version', [''], newest],
+    ['redis_version', [''], newest],
+    ['version', [''], newest],
+  ] as const satisfies readonly Row[]
+).map(ofOurs)
 
 /** Of PUT /v1/bdbs/:uid. */
-export const neutralChangeFields: readonly NeutralField[] = [...neutralDatabaseFields, olderTls]
+export const neutralChangeFields: readonly NeutralField[] = [...neutralDatabaseFields, ...emptyOfOurs]
 
-/** Of POST /v1/bdbs: the fields that Fairlead has, too, and whose empty values mean nothing. */
+/** Of POST /v1/bdbs. */
 export const neutralCreationFields: readonly NeutralField[] = [
   ...neutralChangeFields,
-  ...(
-    [
-      ['authentication_redis_pass', [''], generated],
-      ['authentication_engine_pass', [''], generated],
-      ['engine_version', [''], 'the newest when empty'],
-      ['redis_version', [''], 'the newest when empty'],
-      ['version', [''], 'the newest when empty'],
-      ['snapshot_policy', [[]], asWritten],
-    ] as const satisfies readonly Row[]
-  ).map((row) => ({ ...toField(row), own: true as const })),
+  ofOurs(['snapshot_policy', [[]], 'its other values are fields of Fairlead']),
 ]
 
 const own = 'the agent on each machine knows its folders and addresses: docs/configuration.md'
@@ -222,4 +230,8 @@ export const neutralPolicies: readonly NeutralField[] = (
 
 function toField([name, taken, offered]: Row): NeutralField {
   return { name, taken, offered }
+}
+
+function ofOurs(row: Row): NeutralField {
+  return { ...toField(row), own: true }
 }

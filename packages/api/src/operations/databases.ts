@@ -171,15 +171,27 @@ const CreateDatabaseRequest = Type.Object(
       }),
     ),
     authentication_redis_pass: Type.Optional(
-      Type.String({ minLength: 8, maxLength: 256, pattern: '^[\\x21-\\x7e]+$', description: 'Alias' }),
+      Type.String({
+        minLength: 8,
+        maxLength: 256,
+        pattern: '^[\\x21-\\x7e]+$',
+        description:
+          '8 to 256 printable ASCII characters without spaces. Another word for authentication_engine_pass',
+      }),
     ),
     redis_version: Type.Optional(
       Type.String({
         ...EngineVersion,
-        description: 'Alias. Without a flavour it is redis, if a sound build of redis fits',
+        description:
+          'A version like "8.0" or "redis-8.0". Another word for engine_version; without a flavour it is redis, if a sound build of redis fits',
       }),
     ),
-    version: Type.Optional(Type.String({ ...EngineVersion, description: 'Alias of engine_version' })),
+    version: Type.Optional(
+      Type.String({
+        ...EngineVersion,
+        description: 'A version like "8.1", "8.1.1" or "valkey-8.1". Another word for engine_version',
+      }),
+    ),
     port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
     sharding: Type.Optional(
       Type.Boolean({ description: 'Cluster mode. True when shards_count is above 1 and this is absent' }),

@@ -1,12 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { Moment } from '../contract/moment.ts'
 import { operation } from '../contract/operation.ts'
 import { cursorQuery } from '../contract/page.ts'
 import { DatabaseUid } from './databases.ts'
-
-const Time = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2}))?$',
-  description: 'ISO 8601, as 2026-11-21T12:00:00Z',
-})
 
 /** One record of the audit. */
 export const LogEntry = Type.Object({
@@ -33,8 +29,8 @@ export const listLogs = operation({
   permission: 'view_logged_events',
   query: Type.Object(
     {
-      stime: Type.Optional(Time),
-      etime: Type.Optional(Time),
+      stime: Type.Optional(Moment),
+      etime: Type.Optional(Moment),
       order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'asc' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })),

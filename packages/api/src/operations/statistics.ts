@@ -1,4 +1,5 @@
 import { type TProperties, Type } from 'typebox'
+import { Moment } from '../contract/moment.ts'
 import { operation } from '../contract/operation.ts'
 import { DatabaseUid } from './databases.ts'
 import { statisticsMetrics } from './statistics-metrics.ts'
@@ -19,10 +20,6 @@ const metrics = Type.String({
   description: 'Names of metrics, with commas between them; all when absent',
 })
 
-const Time = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2})?)?$',
-  description: 'ISO 8601, as 2026-11-21T12:00:00Z; UTC when it has no zone',
-})
 const IntervalsQuery = Type.Object(
   {
     interval: Type.Optional(
@@ -31,8 +28,8 @@ const IntervalsQuery = Type.Object(
           '10sec is kept for 15 minutes, 5min and 15min for a day, 1hour and 12hour for a week; 1sec and 1week are refused. When absent, the finest that reaches back to `stime`, and 10sec without one',
       }),
     ),
-    stime: Type.Optional(Time),
-    etime: Type.Optional(Time),
+    stime: Type.Optional(Moment),
+    etime: Type.Optional(Moment),
     metrics: Type.Optional(metrics),
   },
   { additionalProperties: false },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { flag } from '../contract/flag.ts'
 import { neutralChangeFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { settledFields } from '../contract/settled-fields.ts'
@@ -22,11 +23,7 @@ export const updateDatabase = operation({
   params: Type.Object({ uid: DatabaseUid }),
   query: Type.Object(
     {
-      dry_run: Type.Optional(
-        Type.Enum(['', 'true', 'false'], {
-          description: 'Change nothing: answer with the database as it would be',
-        }),
-      ),
+      dry_run: flag('Change nothing: answer with the database as it would be'),
     },
     { additionalProperties: false },
   ),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { flag } from '../contract/flag.ts'
 import { operation } from '../contract/operation.ts'
 import { Database, DatabaseModule, DatabaseUid, EngineVersion, ModuleArgs } from './databases.ts'
 import { PlannedDuration, PlannedWayBack, RedundancyMin } from './plans/planned.ts'
@@ -176,11 +177,7 @@ export const upgradeDatabase = operation({
   params: Type.Object({ uid: DatabaseUid }),
   query: Type.Object(
     {
-      dry_run: Type.Optional(
-        Type.Enum(['', 'true', 'false'], {
-          description: 'Change nothing: answer with the database as it would be, and the plan',
-        }),
-      ),
+      dry_run: flag('Change nothing: answer with the database as it would be, and the plan'),
     },
     { additionalProperties: false },
   ),

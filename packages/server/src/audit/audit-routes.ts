@@ -1,4 +1,4 @@
-import { type Input, listLogs, Refusal } from '@fairlead/api'
+import { type Input, listLogs, Refusal, timeIn } from '@fairlead/api'
 import { type AuditType, auditTypes } from '../core/identity/audit-record.ts'
 import { InvalidInput } from '../http/compile-validator.ts'
 import { readCursor, writeCursor } from '../http/cursors.ts'
@@ -74,11 +74,11 @@ function typesOf({ type, severity }: Pick<Query, 'type' | 'severity'>): readonly
 /** Times are kept in UTC with milliseconds, so that they sort as text. */
 function readTime(field: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const time = new Date(text)
-  if (Number.isNaN(time.getTime())) {
+  const time = timeIn(text)
+  if (Number.isNaN(time)) {
     throw new Refusal('invalid_request', `${field}: is not a time; write it as 2026-11-21T12:00:00Z`)
   }
-  return time.toISOString()
+  return new Date(time).toISOString()
 }
 
 /** Records are shown with whole seconds: an end without a fraction is the whole of its second. */

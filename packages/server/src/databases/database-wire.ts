@@ -168,14 +168,22 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
   }
 }
 
-/** `version` is a word of answers: a program that creates a database like another one sends it, too. */
+/**
+ * Three words for one thing. Answers have all of them, the older one with two numbers: a program that creates a database like another one sends them as they are.
+ */
 function versionIn({
   engine_version,
   version,
   redis_version,
 }: Body<typeof createDatabase>): string | undefined {
-  const named = oneOf('engine_version', engine_version, 'version', version)
-  return oneOf('engine_version', named, 'redis_version', redis_version)
+  const full = oneOf('engine_version', engine_version, 'version', version)
+  if (full !== undefined && redis_version === minorOf(full)) return full
+  return oneOf(
+    engine_version === undefined ? 'version' : 'engine_version',
+    full,
+    'redis_version',
+    redis_version,
+  )
 }
 
 function refuseUnavailable(body: Body<typeof createDatabase>): void {

@@ -1,4 +1,4 @@
-import { updateDatabase } from '@fairlead/api'
+import { isSet, updateDatabase } from '@fairlead/api'
 import { actorOf } from '../core/identity/access.ts'
 import { refuseOthers } from '../http/input/refuse-others.ts'
 import type { Mount } from '../http/mount.ts'
@@ -9,16 +9,22 @@ import { show } from './show-database.ts'
 /** Serves PUT /v1/bdbs/:uid; with `dry_run` it answers what would be. */
 export function limitsRoutes(mount: Mount, limits: LimitChanges, databases: Pick<Databases, 'get'>): void {
   mount(updateDatabase, async ({ params, query, body }, caller) => {
-    const { memory_size, eviction_policy, ...settled } = body
+    const { memory_size, eviction_policy, ...sent } = body
+    const settled = Object.fromEntries(Object.entries(sent).filter(([name]) => !changing.includes(name)))
     if (Object.keys(settled).length > 0) {
       const instead = `memory_size and eviction_policy can, and POST /v1/bdbs/${params.uid}/upgrade changes the engine`
       refuseOthers(settled, show(await databases.get(params.uid), caller), instead)
     }
     const request = { memoryBytes: memory_size, evictionPolicy: eviction_policy }
-    const isDry = query.dry_run !== undefined && query.dry_run !== 'false'
-    const view = isDry
+    const view = isSet(query.dry_run)
       ? await limits.foresee(params.uid, request)
       : await limits.change(params.uid, request, actorOf(caller))
     return show(view, caller)
   })
 }
+
+/** What changes by itself: a program that read it a moment ago sends it back as it was, and asks for nothing by it. */
+const changing: readonly string[] = [
+  ...['status', 'status_reason', 'background_op', 'action_uid', 'shard_list', 'endpoints'],
+  ...['upgradable_to', 'last_changed_time'],
+]

@@ -1,4 +1,4 @@
-import { deleteDatabase, type Output } from '@fairlead/api'
+import { deleteDatabase, isSet, type Output } from '@fairlead/api'
 import { actorOf } from '../core/identity/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
@@ -12,8 +12,7 @@ export function deletionsRoutes(
   deletions: Deletions,
 ): void {
   mount(deleteDatabase, async ({ params: { uid }, query }, caller) => {
-    if (query.dry_run !== undefined && query.dry_run !== 'false')
-      return { uid, plan: planToWire(await deletions.foresee(uid)) }
+    if (isSet(query.dry_run)) return { uid, plan: planToWire(await deletions.foresee(uid)) }
     return { uid, action_uid: (await databases.remove(uid, actorOf(caller))).actionUid }
   })
 }

@@ -28,7 +28,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
  */
 function challengesFor({ headers }: FastifyRequest, code: ErrorCode): string | string[] {
   const bearer = 'Bearer realm="fairlead"'
-  const isBrowser = /^Mozilla\//.test(headers['user-agent'] ?? '')
+  const isBrowser = /^Mozilla\/(?!.*PowerShell\/)/.test(headers['user-agent'] ?? '')
   const { scheme } = splitScheme(headers.authorization ?? '')
   if (isBrowser || (scheme === 'basic' && code === 'unauthorized')) return bearer
   return [bearer, 'Basic realm="fairlead", charset="UTF-8"']

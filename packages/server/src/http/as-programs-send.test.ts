@@ -97,6 +97,9 @@ test('a name and a password come as Basic instead of in the body, with or withou
     const { status, text } = await post('/v1/users/authorize', body, { authorization })
     expect([body, status, text]).toEqual([body, 200, expect.stringContaining('access_token')])
   }
+  const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' }
+  expect((await post('/v1/users/authorize', '', form)).status).toBe(200)
+  expect((await post('/v1/users/authorize', 'a=1', form)).status).toBe(400)
   const wrong = await post('/v1/users/authorize', '', { authorization: basic('admin', 'wrong') })
   expect([wrong.status, wrong.text]).toEqual([401, expect.stringContaining('invalid_credentials')])
   const none = await post('/v1/users/authorize', '', {})

@@ -161,7 +161,8 @@ function readJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const { 'content-type': type, origin } = request.headers
-    if (type === undefined && origin === undefined) void parse(request, body, done)
+    const isNothing = body.length === 0 || type === undefined
+    if (isNothing && origin === undefined) void parse(request, body, done)
     else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
   })
 }

@@ -66,7 +66,7 @@ function describe(fault: ErrorObject, httpPart: string | undefined): string {
     case 'required':
       return `${within(field, params['missingProperty'])}: is missing`
     case 'enum':
-      return `${where}: must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
+      return `${where}: must be one of ${(params['allowedValues'] as readonly unknown[]).filter((word) => word !== '').join(', ')}`
     case 'type':
       return `${where}: must be ${article(String(params['type']))}${inBrackets(purposeOf(fault))}`
     case 'const':

@@ -51,10 +51,37 @@ test('a user of several roles may be sent back with a change, and its roles stay
       status: 400,
       body: { error_code: 'field_not_available' },
     })
-  expect((await send('PUT', path, { ...body, role_uids: [5] })).body).toMatchObject({
-    error_code: 'conflicting_fields',
-  })
+  expect((await send('PUT', path, { role: 'db_member' })).body).toMatchObject({ role_uids })
   expect((await send('GET', path)).body).toMatchObject({ name: 'mia', role_uids })
+  // One of the two words for its roles is changed, and the other one is sent back.
+  expect((await send('PUT', path, { ...body, role_uids: [5] })).body).toMatchObject({ role: 'db_viewer' })
+  const { body: now } = await send('GET', path)
+  expect((await send('PUT', path, { ...now, role: 'none' })).body).toMatchObject({ role_uids: [6] })
+  expect(await send('PUT', path, { role: 'db_member', role_uids: [5] })).toMatchObject({
+    body: { error_code: 'conflicting_fields' },
+  })
+})
+
+test('a user without the permission to change users sends itself back with another name', async () => {
+  const created = await send('POST', '/v1/users', {
+    name: 'eve',
+    password: 'a-good-password',
+    email: 'eve@example.org',
+  })
+  const path = `/v1/users/${String(created.body['uid'])}`
+  const eve = await running.signIn('eve', 'a-good-password')
+  const { body } = await running.send('GET', path, { auth: eve })
+  const put = (change: object) => running.send('PUT', path, { auth: eve, body: { ...body, ...change } })
+  expect(await put({ name: 'Eve' })).toMatchObject({ status: 200, body: { name: 'Eve' } })
+  expect((await put({ name: 'Eve', role_uids: [1] })).body['message']).toBe(
+    'role_uids: you may change only your name, password and alerts',
+  )
+})
+
+test('a built-in role that is sent back as it is stays as it is', async () => {
+  const { body } = await send('GET', '/v1/roles/1')
+  expect(await send('PUT', '/v1/roles/1', body)).toMatchObject({ status: 200, body })
+  expect(await send('PUT', '/v1/roles/1', { ...body, name: 'Boss' })).toMatchObject({ status: 406 })
 })
 
 test('a role may be sent back as it was read, and signs no user out by that', async () => {
@@ -70,7 +97,7 @@ test('a role may be sent back as it was read, and signs no user out by that', as
   expect(await look()).toBe(401)
 })
 
-test('version is another word for engine_version at a creation', async () => {
+test('version is another word for engine_version at a creation, and a body that was read of another database says the same in three words', async () => {
   const create = async (body: object) => {
     const { body: answer } = await send('POST', '/v1/bdbs', { name: 'copy', memory_size: 0, ...body })
     return String(answer['error_code'])
@@ -79,4 +106,11 @@ test('version is another word for engine_version at a creation', async () => {
   expect(await create({ engine_version: '8.1.1', version: '8.1.1' })).toBe('unavailable')
   expect(await create({ engine_version: '8.1.1', version: '8.0.1' })).toBe('conflicting_fields')
   expect(await create({ version: 'x' })).toBe('invalid_request')
+  // As answers have them.
+  const read = { engine_version: '8.0.2', version: '8.0.2', redis_version: '8.0' }
+  expect(await create(read)).toBe('unavailable')
+  expect(await create({ version: '8.0.2', redis_version: '8.0' })).toBe('unavailable')
+  expect(await create({ ...read, redis_version: '8.1' })).toBe('conflicting_fields')
+  const states = { backup_status: '', export_progress: 0, bigstore_version: 1, crdt_modules: '[]' }
+  expect(await create(states)).toBe('unavailable')
 })

@@ -89,12 +89,13 @@ async function updateRole(
   caller: Caller,
   now: string,
 ): Promise<{ readonly role: Role; readonly holders: readonly number[] }> {
-  const before = await findOwn(db, uid)
+  const before = await find(db, uid)
   const after = { ...before, ...change }
+  if (isDeepStrictEqual(after, before)) return { role: before, holders: [] }
+  refuseBuiltIn(before)
   refuseWrong(before, caller)
   refuseWrong(after, caller)
   await refuseOfAdmin(db, uid, caller)
-  if (isDeepStrictEqual(after, before)) return { role: before, holders: [] }
   if (after.name !== before.name) await refuseTaken(db, after.name)
   const roles = rolesStore(db)
   await roles.update(after)
@@ -114,10 +115,13 @@ async function find(db: Db, uid: number): Promise<Role> {
 
 async function findOwn(db: Db, uid: number): Promise<Role> {
   const role = await find(db, uid)
-  if (uid <= LAST_BUILT_IN_ROLE) {
-    throw new Refusal('role_is_built_in', `role ${uid} (${role.name}) is built in; create another one`)
-  }
+  refuseBuiltIn(role)
   return role
+}
+
+function refuseBuiltIn({ uid, name }: Role): void {
+  if (uid <= LAST_BUILT_IN_ROLE)
+    throw new Refusal('role_is_built_in', `role ${uid} (${name}) is built in; create another one`)
 }
 
 /** Only admins may change a role that an admin has: a change ends the admin's tokens. */

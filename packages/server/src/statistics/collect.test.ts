@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { AgentUnreachable } from '../nodes/agent-link.ts'
 import { createCollect } from './collect.ts'
 import { rememberPlaces } from './databases-of-shards.ts'
+import { slotOf } from './resolutions.ts'
 import { createSeries } from './series.ts'
 
 const start = Date.UTC(2026, 10, 23, 12)
@@ -123,4 +124,12 @@ test('an agent that was away is asked for everything; without a proxy shards are
   expect(series.uids('bdb')).toEqual([7])
   await look({ gone: ['s1'] })
   expect([series.uids('bdb'), series.uids('shard')]).toEqual([[], []])
+})
+
+test('what happened since the last look belongs to the interval that has ended with this one', async () => {
+  const { look, series } = stage()
+  await look({})
+  await look({})
+  // The second look was ten seconds after the start.
+  expect(series.last('node', 1)?.slot).toBe(slotOf('10sec', start))
 })

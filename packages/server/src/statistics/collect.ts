@@ -80,7 +80,8 @@ export function createCollect(deps: Collecting): Collect {
       Object.assign(seen, { agentIsUp: true, proxyIsUp, node: report, down: down ?? null })
       const samples = await takeReport(report, endpoints, seen, deps)
       seen.said = ''
-      return deps.series.take(seen.atMs, samples)
+      // What was measured has happened since the last look: most looks come just after the end of an interval.
+      return deps.series.take(seen.atMs - HALF_A_LOOK_MS, samples)
     } catch (cause) {
       const why = messageOf(cause)
       const isUsual = signal.aborted || cause instanceof AgentUnreachable
@@ -94,6 +95,8 @@ export function createCollect(deps: Collecting): Collect {
   }
   return Object.assign(collect, { measured: seen })
 }
+
+const HALF_A_LOOK_MS = 5_000
 
 const noEndpoints: readonly Traffic[] = []
 

@@ -19,6 +19,7 @@ import {
   Refusal,
   type StatisticsKind,
   statisticsMetrics,
+  timeIn,
 } from '@fairlead/api'
 import { databasesFor, type Principal } from '../core/identity/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
@@ -138,8 +139,7 @@ function readInterval(asked: Query['interval']): AnsweredInterval | undefined {
 
 function readTime(field: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  // A time without a zone would be read as the server's own.
-  const time = new Date(/T[^Z+-]*$/.test(text) ? `${text}Z` : text).getTime()
+  const time = timeIn(text)
   if (Number.isNaN(time))
     throw new Refusal('invalid_request', `${field}: is not a time; write it as 2026-11-21T12:00:00Z`)
   return time

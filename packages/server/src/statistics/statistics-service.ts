@@ -38,6 +38,8 @@ export interface Statistics extends AsyncDisposable {
 }
 
 const LOOK_EVERY_MS = 10_000
+/** A kept interval is closed by the first look that is wholly after it. */
+const CLOSED_WITHIN_MS = 2 * LOOK_EVERY_MS
 /** A look that takes longer is given up: the next one is due. */
 const LOOK_WITHIN_MS = 8_000
 
@@ -111,7 +113,7 @@ function intervalsOf(
 ): readonly Interval[] {
   const reaches = (one: KeptInterval) => fromMs >= nowMs - resolutions[one].ms * resolutions[one].most
   const interval = asked ?? (fromMs === 0 ? '10sec' : (keptIntervals.find(reaches) ?? '1hour'))
-  const from = Math.ceil(fromMs / lengthOf(interval))
+  const from = Math.floor(fromMs / lengthOf(interval))
   if (!isComposed(interval)) {
     const points = series.points(kind, uid, interval, from, slotOf(interval, toMs))
     return points.map((point) => show(kind, interval, point))
@@ -119,7 +121,9 @@ function intervalsOf(
   const { of, parts } = composed[interval]
   const lastPart = (Math.floor(toMs / lengthOf(interval)) + 1) * parts - 1
   const points = series.points(kind, uid, of, from * parts, lastPart)
-  return compose(points, parts, slotOf(of, nowMs)).map((point) => show(kind, interval, point))
+  return compose(points, parts, slotOf(of, nowMs - CLOSED_WITHIN_MS)).map((point) =>
+    show(kind, interval, point),
+  )
 }
 
 function isComposed(interval: AnsweredInterval): interval is ComposedInterval {

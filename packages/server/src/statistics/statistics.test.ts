@@ -95,5 +95,7 @@ test('15min is made of what was measured in 5min, when it has ended; the last of
   expect(last({})).toMatchObject({ fromMs: at - quarter })
   expect(last({ toMs: at - quarter - 1 })).toMatchObject({ fromMs: at - 2 * quarter })
   expect(last({ interval: '5min' })).toMatchObject({ fromMs: at, values: { total_req: 99 } })
-  expect(last({ fromMs: at + 1 })).toBeNull()
+  // The window of a monitor that asks each quarter of an hour.
+  expect(last({ fromMs: at + 1 - quarter, toMs: at + 1 })).toMatchObject({ fromMs: at - quarter })
+  expect(last({ fromMs: at })).toBeNull()
 })

@@ -1,4 +1,11 @@
-import { type Body, type Output, upgradeDatabase, upgradeModules, upgradeModulesOlder } from '@fairlead/api'
+import {
+  type Body,
+  isSet,
+  type Output,
+  upgradeDatabase,
+  upgradeModules,
+  upgradeModulesOlder,
+} from '@fairlead/api'
 import type { UpgradePlan } from '../core/dry-run/describe-plan.ts'
 import { actorOf, type Caller } from '../core/identity/access.ts'
 import type { UpgradeRequest } from '../core/requests/resolve-upgrade.ts'
@@ -12,7 +19,7 @@ import type { UpgradedModules, Upgrades } from './upgrades-service.ts'
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   mount(upgradeDatabase, async ({ params, query, body, basis: bases }, caller) => {
     const request = toRequest(body)
-    if (query.dry_run === undefined || query.dry_run === 'false')
+    if (!isSet(query.dry_run))
       return showWithoutSecrets(await upgrades.start(params.uid, request, actorOf(caller), bases))
     const { view, plan, basis } = await upgrades.foresee(params.uid, request, bases)
     return { ...showWithoutSecrets(view), plan: planToWire(plan, basis) }

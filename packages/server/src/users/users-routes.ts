@@ -78,21 +78,28 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   }))
 }
 
-/** Without what cannot be changed, and without roles as they are: `role` is the strongest of several, and no other word for them. */
+/**
+ * What a change asks for that is not so already: a program sends back what it has read, with one field changed. `role` is the strongest of the roles that `role_uids` has, so
+ * the one that is as it was says nothing beside the other one.
+ */
 async function changesIn(
-  { uid, status, password_issue_date, last_login: _, ...changed }: Body<typeof updateUser>,
+  { uid, status, password_issue_date, last_login: _, ...sent }: Body<typeof updateUser>,
   show: () => Promise<UserAnswer>,
 ): Promise<Change> {
   const settled = Object.entries({ uid, status, password_issue_date }).filter(
     ([, value]) => value !== undefined,
   )
-  const namesBoth = changed.role !== undefined && changed.role_uids !== undefined
-  if (settled.length === 0 && !namesBoth) return changed
   const has = await show()
   refuseOthers(Object.fromEntries(settled), has, 'disabled keeps a user out, and a new password unlocks it')
-  const { role, role_uids, ...others } = changed
-  const areAsTheyAre = role === has.role && isDeepStrictEqual(role_uids, has.role_uids)
-  return namesBoth && areAsTheyAre ? others : changed
+  const values: Readonly<Record<string, unknown>> = has
+  const changes = Object.entries(sent).filter(([name, value]) => !isSame(value, values[name]))
+  return Object.fromEntries(changes)
+}
+
+/** Uids in any order are the same uids. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return isDeepStrictEqual(one, other)
+  return isDeepStrictEqual(new Set(one), new Set(other))
 }
 
 /** What a change of a user may ask for. */

@@ -225,9 +225,10 @@ async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserR
   const isOwn = caller.user.uid === before.uid
   if (isOwn && Object.keys(guarded).length === 0) return
   if (!may(caller.user, 'update_user')) {
+    const fields = Object.keys(guarded).map((name) => (name === 'roleUids' ? 'role_uids' : name))
     throw new Refusal(
       'unauthorized_action',
-      `${Object.keys(guarded).join(', ')}: you may change only your name, password and alerts`,
+      `${fields.join(', ')}: you may change only your name, password and alerts`,
     )
   }
   await refuseGivingAdmin(db, caller, [...before.roleUids, ...(request.roleUids ?? [])])

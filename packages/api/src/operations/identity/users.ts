@@ -15,6 +15,7 @@ const UserName = Type.String({
 const Email = Type.String({
   maxLength: 256,
   pattern: '^[^\\s&<>":@\\x00-\\x1f\\x7f]+@[^\\s&<>":@\\x00-\\x1f\\x7f]+$',
+  description: 'An address like name@example.org, without spaces and & < > " :',
 })
 
 /** A user as the API answers it, without passwords. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { ErrorObstacle } from '../../contract/error-obstacle.ts'
+import { flag } from '../../contract/flag.ts'
 import { operation } from '../../contract/operation.ts'
 import { DatabaseUid, DataPersistence } from '../databases.ts'
 
@@ -48,9 +49,7 @@ export const deleteDatabase = operation({
   params: Type.Object({ uid: DatabaseUid }),
   query: Type.Object(
     {
-      dry_run: Type.Optional(
-        Type.Enum(['', 'true', 'false'], { description: 'Change nothing: answer with what would end' }),
-      ),
+      dry_run: flag('Change nothing: answer with what would end'),
     },
     { additionalProperties: false },
   ),

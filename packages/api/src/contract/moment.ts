@@ -1,0 +1,16 @@
+import { Type } from 'typebox'
+
+/** A time in a query. */
+export const Moment = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2})?)?$',
+  description: 'ISO 8601, as 2026-11-21T12:00:00Z; UTC when it has no zone. Write + as %2B',
+})
+
+/** Unix milliseconds; NaN for a day that is not in the calendar. */
+export function timeIn(moment: string): number {
+  // Without a zone it would be a time of the place where the server is.
+  const time = new Date(/T[^Z+-]*$/.test(moment) ? `${moment}Z` : moment).getTime()
+  const day = new Date(`${moment.slice(0, 10)}T00:00:00Z`)
+  const isInCalendar = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(moment.slice(0, 10))
+  return isInCalendar ? time : Number.NaN
+}
