@@ -2,13 +2,20 @@ import { Type } from 'typebox'
 import { flag } from '../contract/flag.ts'
 import { neutralChangeFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
-import { settledFields } from '../contract/settled-fields.ts'
+import { changingFields, settledFields } from '../contract/settled-fields.ts'
 import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
 
+/** What of a database changes by itself. */
+export const changingDatabaseFields: readonly string[] = [
+  ...['status', 'status_reason', 'background_op', 'action_uid', 'shard_list', 'endpoints'],
+  ...['upgradable_to', 'last_changed_time'],
+]
+const changed: readonly string[] = ['memory_size', 'eviction_policy', ...changingDatabaseFields]
 /** What a database keeps from its creation on. A program that sends it back as it was answered asks for nothing. */
-const settled = settledFields(
-  Object.keys(Database.properties).filter((name) => name !== 'memory_size' && name !== 'eviction_policy'),
-)
+const settled = {
+  ...settledFields(Object.keys(Database.properties).filter((name) => !changed.includes(name))),
+  ...changingFields(changingDatabaseFields),
+}
 
 /**
  * PUT /v1/bdbs/:uid: changes the fields that are sent. With `dry_run` it answers with the result and changes nothing.

@@ -1,4 +1,4 @@
-import { isSet, updateDatabase } from '@fairlead/api'
+import { changingDatabaseFields, isSet, updateDatabase } from '@fairlead/api'
 import { actorOf } from '../core/identity/access.ts'
 import { refuseOthers } from '../http/input/refuse-others.ts'
 import type { Mount } from '../http/mount.ts'
@@ -10,7 +10,10 @@ import { show } from './show-database.ts'
 export function limitsRoutes(mount: Mount, limits: LimitChanges, databases: Pick<Databases, 'get'>): void {
   mount(updateDatabase, async ({ params, query, body }, caller) => {
     const { memory_size, eviction_policy, ...sent } = body
-    const settled = Object.fromEntries(Object.entries(sent).filter(([name]) => !changing.includes(name)))
+    // A program that read them a moment ago sends them back as they were.
+    const settled = Object.fromEntries(
+      Object.entries(sent).filter(([name]) => !changingDatabaseFields.includes(name)),
+    )
     if (Object.keys(settled).length > 0) {
       const instead = `memory_size and eviction_policy can, and POST /v1/bdbs/${params.uid}/upgrade changes the engine`
       refuseOthers(settled, show(await databases.get(params.uid), caller), instead)
@@ -22,9 +25,3 @@ export function limitsRoutes(mount: Mount, limits: LimitChanges, databases: Pick
     return show(view, caller)
   })
 }
-
-/** What changes by itself: a program that read it a moment ago sends it back as it was, and asks for nothing by it. */
-const changing: readonly string[] = [
-  ...['status', 'status_reason', 'background_op', 'action_uid', 'shard_list', 'endpoints'],
-  ...['upgradable_to', 'last_changed_time'],
-]
