@@ -19,16 +19,24 @@ test('a server killed between any two effects of an upgrade loses nothing, and t
 }, async () => {
   const logs = await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, first) => crashFrom(first)))
   const points = logs.join('')
-  for (const effect of ['pause', 'demote', 'promote', 'record-handover', 'unpause', 'put-shard'])
-    expect(points).toContain(`before ${effect}`)
+  // Upgrades differ by a point or two, so that each half may pass over the same one.
+  const missed = effects.filter((effect) => !points.includes(`before ${effect}`))
+  if (missed.length === 0) return
+  await using fairlead = await startFairlead({ serverMain })
+  for (const effect of missed)
+    expect(await crashAt(fairlead, `missed-${effect}`, { CRASH_WHEN: `before ${effect}` })).toBe(true)
 })
+
+/** Those at which each run has crashed. */
+const effects = ['pause', 'demote', 'promote', 'record-handover', 'unpause', 'put-shard']
+const serverMain = join(import.meta.dirname, 'crash-main.ts')
 
 /** Tries every n-th point, from `first` on, each in a Fairlead of its own. Returns the points that were reached, one line each. */
 async function crashFrom(first: number): Promise<string> {
-  await using fairlead = await startFairlead({ serverMain: join(import.meta.dirname, 'crash-main.ts') })
+  await using fairlead = await startFairlead({ serverMain })
   const log = join(fairlead.home, 'crash-points')
   let point = first
-  while (await crashAt(fairlead, point, log)) {
+  while (await crashAt(fairlead, String(point), { CRASH_AT: String(point), CRASH_LOG: log })) {
     point += SIDE_BY_SIDE
     expect(point).toBeLessThan(MOST_POINTS)
   }
@@ -36,7 +44,11 @@ async function crashFrom(first: number): Promise<string> {
 }
 
 /** One upgrade under load whose server dies at `point`. False when the upgrade ended before that point. */
-async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<boolean> {
+async function crashAt(
+  fairlead: Fairlead,
+  point: string,
+  crash: Readonly<Record<string, string>>,
+): Promise<boolean> {
   const { api, server } = fairlead
   const created = await api.createDatabase({
     body: {
@@ -52,7 +64,7 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
   })
 
   await server.end('SIGTERM')
-  await server.start({ CRASH_AT: String(point), CRASH_LOG: log })
+  await server.start(crash)
   await using load = await startLoad({
     kind: 'incr',
     connections: 8,
@@ -76,7 +88,7 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
   await load.untilAcked(load.acked() + 100)
   await load.stop()
   const verdict = await load.readBack()
-  const context = `at point ${point}: ${died ? readFileSync(log, 'utf8').trim().split('\n').at(-1) : 'no crash'}`
+  const context = `at point ${point}: ${died ? reachedIn(crash) : 'no crash'}`
   expect({ lost: verdict.lost, duplicated: verdict.duplicated }, context).toEqual({ lost: 0, duplicated: 0 })
   expect(action.status, `${context}: ${action.error ?? ''}`).toBe('completed')
   expect(
@@ -96,4 +108,9 @@ async function crashAt(fairlead: Fairlead, point: number, log: string): Promise<
 async function ended(fairlead: Fairlead, actionUid: string | undefined): Promise<void> {
   if (actionUid === undefined) await new Promise(() => undefined)
   await fairlead.untilEnded(actionUid).catch(() => new Promise(() => undefined))
+}
+
+/** The point at which it has crashed. */
+function reachedIn({ CRASH_WHEN, CRASH_LOG = '' }: Readonly<Record<string, string>>): string | undefined {
+  return CRASH_WHEN ?? readFileSync(CRASH_LOG, 'utf8').trim().split('\n').at(-1)
 }
