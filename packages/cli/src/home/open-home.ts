@@ -9,7 +9,7 @@ const OTHERS = 0o077
 /**
  * Makes FAIRLEAD_HOME a folder of this user that no other user can enter: it holds the passwords of all
  * databases. An existing folder (made by hand, or the mount of a volume) that is open to others is closed to
- * them, and the log says so; also if others could put a folder of theirs in its place. Throws if it belongs to another user, who could open it again at any time.
+ * them, and the log says so; also if other users could replace it with a folder of their own. Throws if it belongs to another user, who could open it again at any time.
  */
 export function openHome(home: string, log: Logger): void {
   mkdirSync(home, { recursive: true, mode: 0o700 })

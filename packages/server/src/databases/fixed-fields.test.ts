@@ -39,7 +39,7 @@ test('what was read may be sent back as it is, with its older words for TLS too'
     const whole = await show(uid)
     const { status, body } = await running.send('PUT', `/v1/bdbs/${uid}`, { auth, body: whole })
     expect([status, body['error_code']]).toEqual([503, 'unavailable'])
-    // Read a moment ago, before a change of somebody else.
+    // As it was read before another request changed the database.
     const older = { ...whole, status: 'active-change-pending', last_changed_time: '2020-01-01T00:00:00Z' }
     expect((await running.send('PUT', `/v1/bdbs/${uid}`, { auth, body: older })).status).toBe(503)
     const empty = { engine_version: '', redis_version: '', authentication_redis_pass: '' }
