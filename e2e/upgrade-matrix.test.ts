@@ -31,8 +31,8 @@ function withoutWayBack<K extends (typeof kinds)[number]>(kind: K): K {
   return { ...kind, ...afterwards, handovers: kind.groups ?? 1 }
 }
 
-/** Small loads: these tests prove the result, not the speed. */
-const load = { warmUp: 3_000, perSecond: 4_000, connections: 12 }
+/** Small loads: these tests prove the result, not the speed. Beside a busy neighbour the API named the new primaries 250 ms late; here a hint is an API that goes on to name the old ones. */
+const load = { warmUp: 3_000, perSecond: 4_000, connections: 12, apiMayLagMs: 10_000 }
 
 const pairs = pairsHere()
 /** Redis 8 does not read the files of valkey 9, only its replication stream. Valkey 9 reads the files of redis 8, also those of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts. */

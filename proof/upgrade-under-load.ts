@@ -53,6 +53,8 @@ export interface LoadedUpgrade {
   readonly beforehand?: (uid: number) => Promise<void>
   readonly connections?: number
   readonly perSecond?: number
+  /** For this time after a handover the API may name the old primary; later it is counted as a `hint`. Default 250 ms. */
+  readonly apiMayLagMs?: number
   /** Writes acknowledged before the upgrade begins, after it, and in each state in which it is left in between. */
   readonly warmUp?: number
   /** Called with the database at the end, after all writes were read back. */
@@ -77,6 +79,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
     kind,
     connections: options.connections ?? 50,
     perSecond: options.perSecond ?? 20_000,
+    ...(options.apiMayLagMs !== undefined && { apiMayLagMs: options.apiMayLagMs }),
     password: before.authentication_engine_pass ?? '',
     lookup: {
       url: `${fairlead.url}/v1/bdbs/${uid}`,

@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly lookup: Lookup
   /** No answer within this time: the outcome is unknown. Default 30,000 ms. */
   readonly replyWithinMs?: number
+  /** For this time after an engine has named another primary (MOVED), the load relies on the API. Default 250 ms: three times what a handover of the product takes. */
+  readonly apiMayLagMs?: number
 }
 
 export type CheckedLoadOptions = Required<LoadOptions>
@@ -30,12 +32,14 @@ export function checkLoadOptions(options: LoadOptions): CheckedLoadOptions {
     prefix: `ledger-${randomBytes(4).toString('hex')}`,
     valueBytes: 100,
     replyWithinMs: 30_000,
+    apiMayLagMs: 250,
     ...options,
   }
   whole('connections', checked.connections, 1, 2_000)
   whole('perSecond', checked.perSecond, 0, 1_000_000)
   whole('valueBytes', checked.valueBytes, 0, 65_536)
   whole('replyWithinMs', checked.replyWithinMs, 10, 600_000)
+  whole('apiMayLagMs', checked.apiMayLagMs, 0, 600_000)
   if (checked.kind !== 'set' && checked.kind !== 'incr')
     throw new Error(`kind must be 'set' or 'incr', not ${JSON.stringify(checked.kind)}`)
   if (!/^[\w-]{1,60}$/.test(checked.prefix))

@@ -27,16 +27,17 @@ interface Asker {
 /**
  * `first` is what the API says now. A lookup that fails, or names no primary for a slot, goes to `onFailure`,
  * and the address named last is returned again: an engine can take writes while the API is away. An address
- * from MOVED is only returned, and `onHint` called, when the API has not confirmed it for 250 ms.
+ * from MOVED is only returned, and `onHint` called, when the API has not confirmed it for `apiMayLagMs`.
  */
 export function createPrimaryRoute(options: {
   readonly first: Layout
+  readonly apiMayLagMs: number
   readonly lookUp: () => Promise<Layout>
   readonly onFailure: (cause: unknown) => void
   readonly onHint: () => void
 }): PrimaryRoute {
   const named = new Map<number, Address>()
-  const hints = createMovedHints()
+  const hints = createMovedHints(options.apiMayLagMs)
   let waiting: Asker[] = []
   let asking = false
   const pace = createPace()

@@ -15,17 +15,14 @@ export interface MovedHints {
   settle(slot: number, named: Address | null, nowMs: number): { address: Address | null; isHint: boolean }
 }
 
-/** The API is under test: its answer may be late by this time. Handovers of the product take a tenth of it. */
-export const API_MAY_LAG_MS = 250
-
 interface Hint {
   readonly address: Address
   /** When an engine first named this address. */
   readonly sinceMs: number
 }
 
-/** A hint is followed when the API has contradicted it, or was away, for 250 ms; and forgotten when it proves wrong. */
-export function createMovedHints(): MovedHints {
+/** A hint is followed when the API, which is under test, has contradicted it or was away for `apiMayLagMs`; and forgotten when it proves wrong. */
+export function createMovedHints(apiMayLagMs: number): MovedHints {
   const hints = new Map<number, Hint>()
   return {
     heard(slot, { at, moved }, nowMs) {
@@ -38,7 +35,7 @@ export function createMovedHints(): MovedHints {
     settle(slot, named, nowMs) {
       const hint = hints.get(slot)
       if (hint && named && isSameAddress(hint.address, named)) hints.delete(slot)
-      else if (hint && nowMs - hint.sinceMs > API_MAY_LAG_MS) return { address: hint.address, isHint: true }
+      else if (hint && nowMs - hint.sinceMs > apiMayLagMs) return { address: hint.address, isHint: true }
       return { address: named, isHint: false }
     },
   }

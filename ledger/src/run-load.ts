@@ -30,6 +30,7 @@ export async function runLoad(options: CheckedLoadOptions, lookup: LayoutLookup)
   const state = createLoadState(options, layout)
   const route = createPrimaryRoute({
     first: layout,
+    apiMayLagMs: options.apiMayLagMs,
     lookUp: () => lookup.ask(),
     onFailure: state.lookupFailed,
     onHint: () => countTrouble(state, 'hint'),
