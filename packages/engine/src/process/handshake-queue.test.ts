@@ -6,7 +6,7 @@ import { until } from '../../../../proof/until.ts'
 import { createHandshakeQueue } from './handshake-queue.ts'
 
 /** Connections by name: the first letter is their source. */
-function makeQueue(limits: { readonly atOnce?: number; readonly holdMs?: number }) {
+function makeQueue(limits: Parameters<typeof createHandshakeQueue>[0]) {
   const begun: string[] = []
   const sockets = new Map<string, Socket>()
   const queue = createHandshakeQueue(limits)
@@ -76,8 +76,18 @@ test('a client that has begun many, and finishes one after the other in their or
   expect(queue.begun.toSorted()).toEqual(names.toSorted())
 })
 
-test('one that takes too long is closed when another waits, and not before', async () => {
-  const queue = makeQueue({ atOnce: 2, holdMs: 1 })
+test('one that takes too long gives its place to another that waits, and may end later', async () => {
+  const queue = makeQueue({ atOnce: 1, holdMs: 1, mostLate: 2 })
+  queue.add('a1', 'a2', 'a3')
+  await until('all have begun', () => queue.begun.length === 3)
+  queue.end('a3')
+  queue.add('a4')
+  await until('it has begun', () => queue.begun.length === 4)
+  expect(['a1', 'a2', 'a3', 'a4'].filter((name) => queue.socketOf(name).destroyed)).toEqual([])
+})
+
+test('of those that took too long the oldest is closed when there are too many, and not before another waits', async () => {
+  const queue = makeQueue({ atOnce: 2, holdMs: 1, mostLate: 0 })
   queue.add('a1', 'a2')
   await until('both have begun', () => queue.begun.length === 2)
   await new Promise((resolve) => setTimeout(resolve, 20))
@@ -101,7 +111,7 @@ test('however many from one source do not end theirs, others find places', async
 })
 
 test('of a source that has all places it may have, the oldest makes room in time, and of another source none', async () => {
-  const queue = makeQueue({ atOnce: 4, holdMs: 1 })
+  const queue = makeQueue({ atOnce: 4, holdMs: 1, mostLate: 0 })
   queue.add('b1')
   await until('it has begun', () => queue.begun.length === 1)
   queue.add('a1', 'a2', 'a3')

@@ -17,34 +17,36 @@ const AT_ONCE = 16
 const PART_OF_ONE = 3 / 4
 /** A client on the other side of the world needs a third of a second. */
 const HOLD_MS = 1_000
+/** So many have given their places to others, and may still end: the engines' benchmark ends some of its handshakes only when it has ended those before them. */
+const MOST_LATE = 32
 
 interface Limits {
   readonly atOnce?: number
   readonly holdMs?: number
+  readonly mostLate?: number
 }
+
+const DEFAULTS: Required<Limits> = { atOnce: AT_ONCE, holdMs: HOLD_MS, mostLate: MOST_LATE }
 
 /**
  * Begins one handshake in a round of the event loop, and no more than `atOnce` are under way, three quarters of them from one source. Sources take turns; of one source the newest and
  * the oldest go first, each in half of its places: the others may be there only to be in the way of the newest, and a client may finish its handshakes one
- * after the other, in their order, while it has begun all (the engines' benchmark). One that has taken `holdMs` is closed as soon as another one waits for its place.
+ * after the other, in their order, while it has begun all (the engines' benchmark). One that has taken `holdMs` gives its place to another one that waits for it; of those that are late in this way
+ * the oldest is closed when there are more than `mostLate`.
  */
-export function createHandshakeQueue({ atOnce = AT_ONCE, holdMs = HOLD_MS }: Limits = {}): HandshakeQueue {
+export function createHandshakeQueue(limits: Limits = {}): HandshakeQueue {
+  const { atOnce, holdMs, mostLate } = { ...DEFAULTS, ...limits }
   const waiting = createWaiting()
   const running = new Map<Socket, Running>()
-  const ofOne = Math.ceil(atOnce * PART_OF_ONE)
+  const { hasPart, wantsNewest, mayBegin } = judgeBy(running, atOnce)
+  /** The last one to give its place away is last. */
+  const late = new Set<Socket>()
   let isDue = false
-  const ownOf = (source: string) => [...running.values()].filter((each) => each.source === source)
-  const hasPart = (source: string) => ownOf(source).length < ofOne
-  const wantsNewest = (source: string): boolean => {
-    const own = ownOf(source)
-    return own.filter(({ isNewest }) => isNewest).length <= own.length / 2
-  }
-  const mayBegin = (source: string) => running.size < atOnce && hasPart(source)
 
   const look = (): void => {
     if (isDue || waiting.size() === 0) return
     if (!waiting.some(mayBegin)) {
-      endOverdue()
+      passOnPlace()
       return
     }
     isDue = true
@@ -61,19 +63,26 @@ export function createHandshakeQueue({ atOnce = AT_ONCE, holdMs = HOLD_MS }: Lim
     begin()
   }
   /** The oldest whose place another one can have. */
-  const endOverdue = (): void => {
+  const passOnPlace = (): void => {
     const isFull = waiting.some(hasPart)
     for (const [socket, { source, sinceMs }] of running) {
       if (performance.now() - sinceMs < holdMs) return
       if (!isFull && !waiting.has(source)) continue
-      socket.destroy()
+      late.add(socket)
+      leave(socket)
+      const [oldest] = late
+      if (late.size > mostLate) oldest?.destroy()
       return
     }
   }
-  const end = (socket: Socket): void => {
+  const leave = (socket: Socket): void => {
     clearTimeout(running.get(socket)?.timer)
     running.delete(socket)
     look()
+  }
+  const end = (socket: Socket): void => {
+    late.delete(socket)
+    leave(socket)
   }
   return {
     end,
@@ -96,6 +105,21 @@ interface Running {
   readonly isNewest: boolean
   readonly sinceMs: number
   readonly timer: NodeJS.Timeout
+}
+
+/** By those that are under way. */
+function judgeBy(running: ReadonlyMap<Socket, Running>, atOnce: number) {
+  const ofOne = Math.ceil(atOnce * PART_OF_ONE)
+  const ownOf = (source: string) => [...running.values()].filter((each) => each.source === source)
+  const hasPart = (source: string) => ownOf(source).length < ofOne
+  return {
+    hasPart,
+    mayBegin: (source: string) => running.size < atOnce && hasPart(source),
+    wantsNewest(source: string) {
+      const own = ownOf(source)
+      return own.filter(({ isNewest }) => isNewest).length <= own.length / 2
+    },
+  }
 }
 
 interface Waiting {
