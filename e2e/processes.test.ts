@@ -186,6 +186,67 @@ describe('fairlead up', () => {
     }
   })
 
+  test('whose ports another user has taken looks after its databases, and serves the API when it can', async () => {
+    await using ports = await claimPorts()
+    const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
+    const env = {
+      FAIRLEAD_HOME: home,
+      FAIRLEAD_HTTP_PORT: String(ports.to),
+      FAIRLEAD_HTTPS_PORT: String(ports.to - 1),
+      FAIRLEAD_PORT_RANGE: `${ports.from}-${ports.to - 2}`,
+      FAIRLEAD_ADMIN_PASSWORD: 'a-password-of-a-test',
+    }
+    const takers = [ports.to, ports.to - 1].map((port) => ({ port, server: createServer() }))
+    try {
+      const first = start(['up'], env)
+      const url = await first.says(/ready at (http:\S+)/)
+      const [secure, trusted] = [
+        await first.says(/ready at \S+ and (https:\S+)/),
+        await first.says(/curl --cacert (\S+)/),
+      ]
+      const signIn = () => authorize(url, env.FAIRLEAD_ADMIN_PASSWORD)
+      const made = await post(url, await signIn(), '/v1/bdbs', {
+        name: 'kept',
+        memory_size: 0,
+        data_persistence: 'aof',
+      })
+      const path = `/v1/bdbs/${made['uid']}`
+      await until(
+        'the database is active',
+        async () => (await get(url, await signIn(), path))['status'] === 'active',
+      )
+      first.process.kill('SIGTERM')
+      expect(await first.ended).toBe(0)
+
+      for (const { port, server } of takers) await once(server.listen(port, '127.0.0.1'), 'listening')
+      const again = start(['up'], env)
+      await until('both ports are named', async () =>
+        takers.every(({ port }) => again.errors().includes(`port ${port} is taken`)),
+      )
+      const [engine] = pidsOf(join(home, 'shards'))
+      if (engine === undefined) throw new Error('there is no engine')
+      process.kill(engine, 'SIGKILL')
+      await until('another engine has been started in its place', async () => {
+        const [next] = pidsOf(join(home, 'shards'))
+        return next !== undefined && next !== engine
+      })
+      expect(again.output()).not.toContain('ready')
+      for (const { server } of takers) server.close()
+      expect(await again.says(/ready at (http:\S+)/)).toBe(url)
+      await until(
+        'HTTPS is served, too',
+        async () => (await statusOver(secure, trusted).catch(() => null)) === 200,
+      )
+      expect((await get(url, await signIn(), path))['status']).toBe('active')
+      again.process.kill('SIGTERM')
+      expect(await again.ended).toBe(0)
+    } finally {
+      for (const { server } of takers) server.close()
+      await run(['down', '--all'], { FAIRLEAD_HOME: home })
+      await rm(home, { recursive: true, force: true })
+    }
+  })
+
   test('refuses a command that it does not know, with exit code 2', async () => {
     expect(await run(['upp'], {})).toMatchObject({
       code: 2,

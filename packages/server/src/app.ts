@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { assembleIdentity } from './assemble-identity.ts'
 import { assembleReconciling } from './assemble-reconciling.ts'
 import type { Config } from './config.ts'
-import { listenOnPort } from './http/listen-on-port.ts'
+import { listenOnPort, type Patience } from './http/listen-on-port.ts'
 import { openGround } from './open-ground.ts'
 import { readersOfMetrics, serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
@@ -14,7 +14,7 @@ import { operatorSocket } from './sockets.ts'
 export interface ControlPlane extends AsyncDisposable {
   /** Where the API is served. */
   readonly url: string
-  /** The same over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0. */
+  /** The same over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port. */
   readonly https: Https | null
   /** Only on the first start, and only when none was given: to be shown once. */
   readonly generatedPassword: string | undefined
@@ -31,7 +31,7 @@ export interface World {
   readonly log: Logger
   /** Sees every effect just before and just after it. Tests end the process here. */
   readonly onEffect?: (phase: 'before' | 'after', name: string) => void
-  /** Aborted, it ends a start that waits for its store. Once the server serves, it has no effect: disposing of the server stops it. */
+  /** Aborted, it ends a start that waits for its store or its port. Once the server serves, it has no effect: disposing of the server stops it. */
   readonly stop?: AbortSignal
 }
 
@@ -55,14 +55,15 @@ export async function createControlPlane(config: Config, world: World): Promise<
   opened.defer(() => local.close())
   await listenOnSocket(local, operatorSocket(config.home))
 
-  const https = await serveHttps(ground, reconciling.tls, http, ended)
+  const { cluster, bootstrap } = identity
+  const patience = (await cluster.settings()).createdAt === null ? undefined : createPatience(world, opened)
+  const https = await serveHttps(ground, reconciling.tls, http, patience, ended)
   if (config.metricsPort !== 0)
     opened.use(await serveVendorMetrics(ground, reconciling.metrics, reconciling.tls, readers))
   const { httpAddress: host, httpPort: port } = config
   const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
-  url = await listenOnPort((place) => http.listen(place), { host, port, settings })
+  url = await listenOnPort((place) => http.listen(place), { host, port, settings }, { patience })
   // Last: if the start failed after this, a generated password would never be shown.
-  const { cluster, bootstrap } = identity
   const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)
 
   const { createdAt } = await cluster.settings()
@@ -74,5 +75,16 @@ export async function createControlPlane(config: Config, world: World): Promise<
     waitsToBeCreated: createdAt === null,
     bootstrapSecret: (createdAt === null ? bootstrap?.generated : null) ?? undefined,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Of a server that has been created: it has databases to look after, and any local user could keep it from that by taking a port. */
+function createPatience({ log, stop }: World, opened: AsyncDisposableStack): Patience {
+  const ended = new AbortController()
+  opened.defer(() => ended.abort())
+  return {
+    onTaken: (why) =>
+      log.warn({ why }, 'a port of the API is not served yet and tried again; databases are looked after'),
+    stop: stop === undefined ? ended.signal : AbortSignal.any([stop, ended.signal]),
   }
 }

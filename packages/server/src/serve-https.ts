@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { apiHosts, isEveryAddress } from './config-hosts.ts'
 import { type HttpsListener, listenHttps } from './http/https/listen-https.ts'
-import { listenOnPort } from './http/listen-on-port.ts'
+import { listenOnPort, type Patience } from './http/listen-on-port.ts'
 import type { Ground } from './open-ground.ts'
 import type { ApiCertificate } from './tls/api-certificate.ts'
 import type { Tls } from './tls/tls-service.ts'
@@ -29,13 +29,14 @@ export function hostsOfApi(config: Config): readonly string[] | undefined {
 }
 
 /**
- * Serves `http` over HTTPS, too, with the certificate that is good now, and keeps that so; null: FAIRLEAD_HTTPS_PORT is 0. `http` does not listen yet. `ended` owns what is to be
- * closed after `http`.
+ * Serves `http` over HTTPS, too, with the certificate that is good now, and keeps that so; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port and there is `patience`: then
+ * it is served as soon as the port is free. `http` does not listen yet. `ended` owns what is to be closed after `http`.
  */
 export async function serveHttps(
   { config, folder, log }: Pick<Ground, 'config' | 'folder' | 'log'>,
   tls: Pick<Tls, 'api' | 'whenApiChanges'>,
   http: FastifyInstance,
+  patience: Patience | undefined,
   ended: AsyncDisposableStack,
 ): Promise<Https | null> {
   const { httpsPort: port, httpsAddress: host } = config
@@ -46,17 +47,30 @@ export async function serveHttps(
   http.addHook('preClose', async () => listener?.stop())
   await http.ready()
   const settings = { host: 'FAIRLEAD_HTTPS_ADDRESS', port: 'FAIRLEAD_HTTPS_PORT' }
-  const made = await listenOnPort(
-    (place) => listenHttps({ http, bounds, place, pair: withAuthority(pair), log }),
-    {
-      ...{ host, port, settings },
+  const taken = Promise.withResolvers<'taken'>()
+  const onTaken = (why: string) => {
+    patience?.onTaken(why)
+    taken.resolve('taken')
+  }
+  let shown = pair
+  const listening = listenOnPort(
+    async (place) => {
+      listener = await listenHttps({ http, bounds, place, pair: withAuthority(shown), log })
+      return listener
     },
+    { host, port, settings },
+    { patience: patience && { onTaken, stop: patience.stop } },
   )
-  listener = ended.use(made)
+  const last = listening.catch((cause: unknown) => {
+    log.debug({ why: messageOf(cause) }, 'HTTPS was not served')
+    return null
+  })
+  ended.defer(async () => await (await last)?.[Symbol.asyncDispose]())
   const file = resolve(join(folder, 'ca.pem'))
   keepFile(file, pair.ca)
   tls.whenApiChanges((certificate) => {
-    made.show(withAuthority(certificate))
+    shown = certificate
+    listener?.show(withAuthority(certificate))
     keepFile(file, certificate.ca)
   })
   const looking = setInterval(() => {
@@ -65,6 +79,8 @@ export async function serveHttps(
       .catch((cause) => log.warn({ why: messageOf(cause) }, 'the certificate of the API cannot be read'))
   }, LOOK_EVERY_MS)
   ended.defer(() => clearInterval(looking))
+  const made = await Promise.race([listening, taken.promise])
+  if (made === 'taken') return null
   return { url: `https://${nameOf(host)}:${made.port}`, trust: pair.isOurs ? file : null }
 }
 

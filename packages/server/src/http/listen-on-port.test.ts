@@ -29,7 +29,31 @@ test('for a port that stays taken, the error names the process that has it', asy
   const { server, port } = await takePort()
   const http = fastify()
   const said = `port ${port} is taken by process ${process.pid}; set FAIRLEAD_HTTP_PORT to another one`
-  await expect(listenOnPort((place) => http.listen(place), at(port), 100)).rejects.toThrow(said)
+  await expect(listenOnPort((place) => http.listen(place), at(port), { withinMs: 100 })).rejects.toThrow(said)
+  await http.close()
+  server.close()
+})
+
+test('a server that looks after databases waits for its port as long as it takes, and says once why', async () => {
+  const { server, port } = await takePort()
+  const http = fastify()
+  const said: string[] = []
+  const patience = { onTaken: (why: string) => void said.push(why), stop: new AbortController().signal }
+  const listening = listenOnPort((place) => http.listen(place), at(port), { withinMs: 0, patience })
+  await expect.poll(() => said).toEqual([expect.stringContaining(`taken by process ${process.pid};`)])
+  server.close()
+  expect(await listening).toBe(`http://127.0.0.1:${port}`)
+  expect(said).toHaveLength(1)
+  await http.close()
+})
+
+test('a wait for a port ends when the server is asked to stop', async () => {
+  const { server, port } = await takePort()
+  const http = fastify()
+  const stop = new AbortController()
+  const patience = { onTaken: () => stop.abort(), stop: stop.signal }
+  const waiting = listenOnPort((place) => http.listen(place), at(port), { withinMs: 0, patience })
+  await expect(waiting).rejects.toThrow('abort')
   await http.close()
   server.close()
 })
@@ -37,7 +61,7 @@ test('for a port that stays taken, the error names the process that has it', asy
 test('for an address that this machine does not have, the error names the setting', async () => {
   const http = fastify()
   const place = { host: '203.0.113.1', port: 0, settings }
-  await expect(listenOnPort((where) => http.listen(where), place, 100)).rejects.toThrow(
+  await expect(listenOnPort((where) => http.listen(where), place, { withinMs: 100 })).rejects.toThrow(
     '203.0.113.1 is no address of this machine; set FAIRLEAD_HTTP_ADDRESS to one that is',
   )
   await http.close()
