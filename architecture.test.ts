@@ -347,9 +347,9 @@ describe('inside the agent', () => {
 })
 
 describe('every file', () => {
-  test('the environment is read in config.ts, and in main.ts of the command line, only', () => {
+  test('the environment is read in config.ts, and in start.ts of the command line, only', () => {
     const wrong = product
-      .filter((file) => basename(file) !== 'config.ts' && file !== 'packages/cli/src/main.ts')
+      .filter((file) => basename(file) !== 'config.ts' && file !== 'packages/cli/src/start.ts')
       .filter((file) => /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file)))
     expect(wrong).toEqual([])
   })

@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
 import { createProgram } from '../packages/cli/src/run-program.ts'
+import { trees } from '../packages/cli/src/tree/machine-trees.ts'
 
 /** A command as its pages show it: `fairlead ${words}`, what it does, and its own options. */
 export interface PrintedCommand {
@@ -15,10 +16,12 @@ export async function readCommandTree(): Promise<{
   readonly commands: readonly PrintedCommand[]
   readonly common: readonly Option[]
 }> {
-  const program = await createProgram({
+  const settings = {
     env: {},
+    checkHere: null,
     config: () => Promise.reject(new Error('help needs no settings')),
-  })
+  }
+  const program = await createProgram({ trees, settings })
   const leaves = leavesOf(program)
   const common = optionsOf(leaves.find((command) => command.name() === 'whoami'))
   const known = new Set(common.map(({ flags }) => flags))

@@ -44,6 +44,7 @@ const targets = {
   mutants: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/server/test/mutants/main.ts' },
   bench: { engines: everyBuild, file: 'bench/main.ts' },
   fairlead: { console: true, file: 'packages/cli/src/main.ts' },
+  'pack-client': { file: 'packages/cli/build/pack-client.ts' },
 }
 
 async function main([name = '', ...args]) {

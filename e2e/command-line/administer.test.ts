@@ -6,6 +6,7 @@ import { managements } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { namesOfServer } from '../../packages/cli/src/commands/completion/names-of-server.ts'
 import { createProgram } from '../../packages/cli/src/run-program.ts'
+import { clientTrees } from '../../packages/cli/src/tree/trees.ts'
 import { commandLine } from '../../proof/run-command-line.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
@@ -159,10 +160,7 @@ test('names of the server are completed, and kept in a file of their owner alone
 })
 
 test('the choices of the tree are those of the API', async () => {
-  const program = await createProgram({
-    env: {},
-    config: () => Promise.reject(new Error('help needs no settings')),
-  })
+  const program = await createProgram({ trees: clientTrees, settings: { env: {}, checkHere: null } })
   const create = program.commands
     .find((one) => one.name() === 'roles')
     ?.commands.find((one) => one.name() === 'create')

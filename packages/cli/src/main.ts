@@ -1,30 +1,4 @@
 #!/usr/bin/env node
-/** The entry: checks the version of Node first, because an old Node would crash while it loads the rest. */
-// Before any file is made: only their owner may read files of Fairlead.
-process.umask(0o077)
-const needed = [24, 17] as const
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+import { start } from './start.ts'
 
-if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
-  process.stderr.write(
-    `fairlead: needs Node ${needed.join('.')} or newer; this is ${process.versions.node}\n`,
-  )
-  process.exitCode = 1
-} else {
-  await keepCompiled()
-  const { runProgram } = await import('./run-program.ts')
-  process.exitCode = await runProgram(process.argv.slice(2), process.env)
-  // A parent that listens would keep this process alive.
-  if (process.connected) process.disconnect()
-}
-
-/**
- * What Node has compiled is kept for the next command. Not for root: Node runs what it finds there, and HOME may be the folder of another user.
- */
-async function keepCompiled(): Promise<void> {
-  const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env
-  const folder = cache ?? (home === undefined ? undefined : `${home}/.cache`)
-  if (folder === undefined || chosen !== undefined || process.geteuid?.() === 0) return
-  const { enableCompileCache } = await import('node:module')
-  enableCompileCache(`${folder}/fairlead/compiled`)
-}
+await start(async () => (await import('./run-whole.ts')).runWhole)

@@ -4,23 +4,32 @@ import { endQuietly } from './output/end-quietly.ts'
 import { exitCodes, printExitCodes } from './output/exit-codes.ts'
 import { withoutOrders } from './output/without-orders.ts'
 import type { Settings } from './tree/settings.ts'
-import { treesFor } from './tree/trees.ts'
+import { type Tree, treesFor } from './tree/trees.ts'
+
+/** Which commands there are. */
+export interface Edition<S extends Settings = Settings> {
+  readonly trees: readonly Tree<S>[]
+  readonly settings: S
+}
 
 /**
  * Runs one command line and returns the exit code, see the table of exit codes. A failure is told on stderr, without a stack trace.
  *
  * The program of a command is loaded when the command is run: help and completion load nothing of server, agent and proxy, which take a second.
  */
-export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+export async function runProgram<S extends Settings>(
+  args: readonly string[],
+  edition: Edition<S>,
+): Promise<number> {
   endQuietly()
   try {
     if (args[0] === 'help' && args[1] === 'exit-codes') {
       process.stdout.write(printExitCodes())
       return exitCodes.done.code
     }
-    const program = await createProgram({ config: () => readConfig(env), env }, args[0])
+    const program = await createProgram(edition, args[0])
     // The words of a command line that is being typed are not those of this one.
-    if (args[0] === '__complete') return await writeCompletions(program, args.slice(1), env)
+    if (args[0] === '__complete') return await writeCompletions(program, args.slice(1), edition.settings.env)
     await program.parseAsync([...args], { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (cause) {
@@ -43,17 +52,6 @@ async function writeCompletions(
   return exitCodes.done.code
 }
 
-/** Variables of the client, which server and agent do not know. */
-const ofClient: readonly string[] = [
-  ...['FAIRLEAD_SERVER', 'FAIRLEAD_PROFILE', 'FAIRLEAD_TOKEN', 'FAIRLEAD_CA_FILE', 'FAIRLEAD_OUTPUT'],
-  ...['FAIRLEAD_CONFIG', 'FAIRLEAD_ASCII', 'FAIRLEAD_PROGRESS', 'FAIRLEAD_DEBUG'],
-]
-
-async function readConfig(env: NodeJS.ProcessEnv) {
-  const { loadConfig } = await import('@fairlead/server')
-  return loadConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !ofClient.includes(name))))
-}
-
 /** Of a command of this machine. Its words may be the server's. */
 async function sayWhy(cause: unknown): Promise<number> {
   const { name = '' } = cause as Partial<Error>
@@ -66,7 +64,10 @@ async function sayWhy(cause: unknown): Promise<number> {
 }
 
 /** The tree of commands, or the parts of it that a command line with this first word needs. Nothing of what they do is loaded. */
-export async function createProgram(settings: Settings, word?: string): Promise<Command> {
+export async function createProgram<S extends Settings>(
+  { trees, settings }: Edition<S>,
+  word?: string,
+): Promise<Command> {
   const program = new Command('fairlead')
     .description('Control plane for Valkey- and Redis-compatible databases')
     .version(ownVersion())
@@ -75,7 +76,7 @@ export async function createProgram(settings: Settings, word?: string): Promise<
     .exitOverride()
     .showHelpAfterError('(fairlead --help lists the commands)')
     .addHelpText('after', '\nExit codes: fairlead help exit-codes')
-  for (const { add } of treesFor(word)) await add(program, settings)
+  for (const { add } of treesFor(trees, word)) await add(program, settings)
   return program
 }
 

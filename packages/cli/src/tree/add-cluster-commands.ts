@@ -18,7 +18,7 @@ export function addClusterCommands(program: Command, settings: Settings): void {
     'check this machine and the way to the server, and change nothing; exit code 1 if a check fails',
   ).action(
     acting(settings, async (context) =>
-      (await import('../commands/cluster/doctor.ts')).runDoctor(context, settings.config),
+      (await import('../commands/cluster/doctor.ts')).runDoctor(context, settings.checkHere),
     ),
   )
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Settings } from './settings.ts'
+import type { MachineSettings } from './settings.ts'
 
 /** Adds `engines list` (the builds that can be started on this machine) and `engines fetch` (a new build). */
-export function addEnginesCommands(program: Command, { config, env }: Settings): void {
+export function addEnginesCommands(program: Command, { config, env }: MachineSettings): void {
   const load = () => import('../commands/engines.ts')
   const place = async () => ({ path: env['PATH'] ?? '', folder: (await config()).engines })
   const engines = program.command('engines').description('list and fetch the engine builds of this machine')

@@ -1,15 +1,16 @@
 import { Argument, type Command } from 'commander'
 import type { CertificateName, JsonOption, VerifyOptions } from '../commands/operator.ts'
-import type { Settings } from './settings.ts'
+import { groupOf } from './group-of.ts'
+import type { MachineSettings } from './settings.ts'
 
 const load = () => import('../commands/operator.ts')
-const homeOf = async ({ config }: Settings) => (await config()).home
+const homeOf = async ({ config }: MachineSettings) => (await config()).home
 
 /**
  * Adds the commands that the operator of the machine may run without signing in: `audit verify`, `keys list`, `keys rotate`,
  * `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
  */
-export function addOperatorCommands(program: Command, settings: Settings): void {
+export function addOperatorCommands(program: Command, settings: MachineSettings): void {
   addAudit(program, settings)
   addStore(program, settings)
   addKeys(program, settings)
@@ -17,8 +18,8 @@ export function addOperatorCommands(program: Command, settings: Settings): void 
   addUsers(program, settings)
 }
 
-function addAudit(program: Command, { config, env }: Settings): void {
-  const audit = program.command('audit').description('the record of what users have done')
+function addAudit(program: Command, { config, env }: MachineSettings): void {
+  const audit = groupOf(program, 'audit', 'the record of what users have done')
   audit
     .command('verify')
     .description('prove that no record was changed, taken out or cut off; also while no server runs')
@@ -27,7 +28,7 @@ function addAudit(program: Command, { config, env }: Settings): void {
     .action(async (options: VerifyOptions) => (await load()).verifyAudit(await config(), env, options))
 }
 
-function addStore(program: Command, { config, env }: Settings): void {
+function addStore(program: Command, { config, env }: MachineSettings): void {
   program
     .command('store')
     .description('the store of the control plane')
@@ -38,7 +39,7 @@ function addStore(program: Command, { config, env }: Settings): void {
     .action(async () => (await load()).copyStore(await config(), env))
 }
 
-function addKeys(program: Command, settings: Settings): void {
+function addKeys(program: Command, settings: MachineSettings): void {
   const keys = program.command('keys').description('the keys that sign tokens')
   keys
     .command('list')
@@ -55,10 +56,8 @@ function addKeys(program: Command, settings: Settings): void {
     )
 }
 
-function addCertificates(program: Command, settings: Settings): void {
-  program
-    .command('certificates')
-    .description('the TLS certificates of the cluster')
+function addCertificates(program: Command, settings: MachineSettings): void {
+  groupOf(program, 'certificates', 'the TLS certificates of the cluster')
     .command('show')
     .description(
       'print one, PEM: ca, which clients are to trust; proxy, which clients of databases are shown; or api, which clients of the API are shown over HTTPS',
@@ -70,10 +69,8 @@ function addCertificates(program: Command, settings: Settings): void {
     )
 }
 
-function addUsers(program: Command, settings: Settings): void {
-  program
-    .command('users')
-    .description('the users')
+function addUsers(program: Command, settings: MachineSettings): void {
+  groupOf(program, 'users', 'the users')
     .command('reset-password')
     .description('give a user a new password, printed once; unlocks it and lets it in again')
     .argument('<name>', 'name or e-mail')

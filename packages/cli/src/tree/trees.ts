@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import type { Settings } from './settings.ts'
 
 /** A part of the tree of commands. */
-export interface Tree {
+export interface Tree<S extends Settings = Settings> {
   /** All that it has directly below `fairlead`, with other names of it. */
   readonly words: readonly string[]
-  readonly add: (program: Command, settings: Settings) => Promise<void>
+  readonly add: (program: Command, settings: S) => Promise<void>
 }
 
-/** The parts, in the order of help. A command line loads only those that have its first word. */
-export const trees: readonly Tree[] = [
+/** The parts that speak to a server, in the order of help. */
+export const clientTrees: readonly Tree[] = [
   {
     words: ['login', 'logout', 'whoami'],
     add: async (...to) => (await import('./add-login-commands.ts')).addLoginCommands(...to),
@@ -27,20 +27,8 @@ export const trees: readonly Tree[] = [
     add: async (...to) => (await import('./add-cluster-commands.ts')).addClusterCommands(...to),
   },
   {
-    words: ['up', 'down', 'server', 'agent'],
-    add: async (...to) => (await import('./add-part-commands.ts')).addPartCommands(...to),
-  },
-  {
-    words: ['engines'],
-    add: async (...to) => (await import('./add-engines-commands.ts')).addEnginesCommands(...to),
-  },
-  {
     words: ['modules'],
     add: async (...to) => (await import('./add-modules-commands.ts')).addModulesCommands(...to),
-  },
-  {
-    words: ['audit', 'store', 'keys', 'certificates', 'users'],
-    add: async (...to) => (await import('./add-operator-commands.ts')).addOperatorCommands(...to),
   },
   {
     words: ['users', 'roles'],
@@ -61,7 +49,7 @@ export const trees: readonly Tree[] = [
 ]
 
 /** The parts that a command line needs: those with its first word; none for the version, and all where the word is not known, as for help. */
-export function treesFor(word: string | undefined): readonly Tree[] {
+export function treesFor<T extends Tree<never>>(trees: readonly T[], word: string | undefined): readonly T[] {
   if (word === '--version' || word === '-V') return []
   const known = trees.filter(({ words }) => word !== undefined && words.includes(word))
   return known.length > 0 ? known : trees

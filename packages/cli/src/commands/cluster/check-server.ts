@@ -5,7 +5,7 @@ import { authorityOf, type Link } from '../../link/open-link.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { toldOf } from '../../output/say-fault.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
-import { type Check, fine } from './check-machine.ts'
+import { type Check, fine } from './check.ts'
 
 /** A certificate that ends within this time is told. */
 const SOON_DAYS = 14

@@ -1,0 +1,21 @@
+import type { Tree } from './trees.ts'
+
+const words = ['up', 'down', 'server', 'agent', 'engines', 'store', 'keys']
+
+/** In the client alone: the commands of a machine with Fairlead on it. They are not in the help, and say where they are. */
+export const elsewhere: Tree = {
+  words,
+  async add(program) {
+    for (const word of words)
+      program
+        .command(word, { hidden: true })
+        .argument('[words...]')
+        .allowUnknownOption()
+        .helpOption(false)
+        .action(() => {
+          program.error(
+            `error: ${word} is a command of the machine that Fairlead runs on; this is the client alone`,
+          )
+        })
+  },
+}

@@ -1,0 +1,21 @@
+import type { MachineSettings } from './settings.ts'
+import { clientTrees, type Tree } from './trees.ts'
+
+/** The parts that are about this machine, and need server and agent on it. */
+const machineTrees: readonly Tree<MachineSettings>[] = [
+  {
+    words: ['up', 'down', 'server', 'agent'],
+    add: async (...to) => (await import('./add-part-commands.ts')).addPartCommands(...to),
+  },
+  {
+    words: ['engines'],
+    add: async (...to) => (await import('./add-engines-commands.ts')).addEnginesCommands(...to),
+  },
+  {
+    words: ['audit', 'store', 'keys', 'certificates', 'users'],
+    add: async (...to) => (await import('./add-operator-commands.ts')).addOperatorCommands(...to),
+  },
+]
+
+/** All parts, in the order of help. A command line loads only those that have its first word. */
+export const trees: readonly Tree<MachineSettings>[] = [...clientTrees, ...machineTrees]
