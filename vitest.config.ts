@@ -31,7 +31,7 @@ const onlyOnPostgres = [
 
 /** Done a second time with the state in PostgreSQL: what reads and writes it, not what takes its time elsewhere (hashing, packages, TLS). */
 const onPostgres = [
-  'packages/server/src/actions/{actions,action-events-store,follow,orders}.test.ts',
+  'packages/server/src/actions/{actions,chosen-actions,action-events-store,follow,orders}.test.ts',
   'packages/server/src/events/**/*.test.ts',
   'packages/server/src/audit/{audit-counter,flood,seal-audit}.test.ts',
   'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',

@@ -34,8 +34,8 @@ export interface Operation {
   readonly paged?: true
   /** Its answer has a weak `ETag`; with `If-None-Match` an answer that is still the same is 304, without a body. */
   readonly tagged?: true
-  /** `fields` of its query says which top-level fields the answer has: see fieldsQuery. */
-  readonly selects?: true
+  /** `fields` of its query says which top-level fields the answer has, or each entry of a list; a name is that of the field with the list. See fieldsQuery. */
+  readonly selects?: true | string
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema

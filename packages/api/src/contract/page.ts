@@ -29,3 +29,19 @@ export const cursorQuery = {
 }
 
 export type PageQuery = Static<typeof PageQuery>
+
+/** By what a list can be sorted: each of these names, and with `-` before it the other way round. */
+export function sortQuery<const Name extends string>(names: readonly Name[]) {
+  return {
+    sort: Type.Optional(
+      Type.Enum([...names, ...names.map((name) => `-${name}` as const)], {
+        description: 'With - before it: the largest, or the newest, first. Of equal ones: by uid',
+      }),
+    ),
+  }
+}
+
+/** What a list is searched for. */
+export function searchQuery(description: string) {
+  return { q: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description })) }
+}

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { ActionState } from '../contract/action-state.ts'
 import { type ActionKind, actionKinds } from '../contract/action-words.ts'
+import { selectQuery } from '../contract/fields-query.ts'
 import { HoldReasonOrNull } from '../contract/hold-reasons.ts'
 import { operation, StreamQuery } from '../contract/operation.ts'
+import { cursorQuery, searchQuery, sortQuery } from '../contract/page.ts'
 import { RollbackObstacleOrNull } from '../contract/rollback-obstacles.ts'
-import { ActionLane, LanePatch } from './action-lanes.ts'
-import { OrderPreviews } from './action-orders.ts'
+import { ActionLane, LanePatch, Phase } from './action-lanes.ts'
+import { OrderPreviews, Outcome } from './action-orders.ts'
 import { RequestOnRecord, Runs, standing } from './action-standing.ts'
 import { Certificate } from './certificate.ts'
 import { DatabaseUid } from './databases.ts'
@@ -175,18 +177,32 @@ export const ActionEvent = Type.Union([
 export type ActionEvent = Static<typeof ActionEvent>
 
 /** Ours: there may be thousands of actions. */
-const Limit = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'The newest so many' }),
-)
-const Offset = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: 'After the newest so many' }),
-)
+const listed = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'At most so many' }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: 'Leave out the first so many' }),
+  ),
+  ...cursorQuery,
+  ...selectQuery,
+  phase: Type.Optional(Type.Enum([...Phase.enum])),
+  outcome: Type.Optional(Type.Enum([...Outcome.anyOf[0].enum])),
+  ...sortQuery(['created_time', 'last_changed_time']),
+}
+/** Of lists about all databases. */
+const about = {
+  bdb_uid: Type.Optional(Type.Integer({ ...DatabaseUid, description: 'Only those of this database' })),
+  ...searchQuery(
+    'Only those of databases that exist and whose name contains this, whatever its case; or of the database with this uid',
+  ),
+}
 const ListQuery = Type.Object(
-  { status: Type.Optional(Status), limit: Limit, offset: Offset },
+  { status: Type.Optional(Status), ...listed, ...about },
   { additionalProperties: false },
 )
 const ListQueryV2 = Type.Object(
-  { status: Type.Optional(StatusV2), limit: Limit, offset: Offset },
+  { status: Type.Optional(StatusV2), ...listed, ...about },
   { additionalProperties: false },
 )
 
@@ -194,10 +210,13 @@ const ListQueryV2 = Type.Object(
 export const listActions = operation({
   method: 'GET',
   path: '/v1/actions',
-  summary: 'List the actions, the newest first',
+  summary: 'List the actions, the newest first unless sort says otherwise',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   query: ListQuery,
+  selects: 'state-machines',
+  paged: true,
+  tagged: true,
   ok: Type.Object({
     actions: Type.Array(Type.Never(), { description: 'Tasks of the wider API: there are none here' }),
     'state-machines': Type.Array(Action),
@@ -221,11 +240,14 @@ export const getAction = operation({
 export const listDatabaseActions = operation({
   method: 'GET',
   path: '/v1/actions/bdb/:uid',
-  summary: 'List the actions of a database, the newest first',
+  summary: 'List the actions of a database, the newest first unless sort says otherwise',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: DatabaseUid }),
-  query: ListQuery,
+  query: Type.Object({ status: Type.Optional(Status), ...listed }, { additionalProperties: false }),
+  selects: true,
+  paged: true,
+  tagged: true,
   ok: Type.Array(Action),
   errors: ['db_not_exist'],
 })
@@ -234,10 +256,13 @@ export const listDatabaseActions = operation({
 export const listActionsV2 = operation({
   method: 'GET',
   path: '/v2/actions',
-  summary: 'List the actions in their second form, the newest first',
+  summary: 'List the actions in their second form, the newest first unless sort says otherwise',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   query: ListQueryV2,
+  selects: true,
+  paged: true,
+  tagged: true,
   ok: Type.Array(ActionV2),
   errors: [],
 })

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { selectQuery } from '../contract/fields-query.ts'
 import { operation } from '../contract/operation.ts'
+import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../contract/page.ts'
 
 /** What is known against a build. */
 export const KnownHoles = Type.Array(
@@ -50,6 +52,8 @@ export const SupportedVersion = Type.Object({
   redis_version: Type.String({ description: 'Major and minor version, as an upgrade takes it' }),
 })
 
+const NodeStatus = Type.Enum(['active', 'down'])
+
 /** A machine with an agent. */
 export const Node = Type.Object({
   uid: Type.Integer(),
@@ -57,7 +61,7 @@ export const Node = Type.Object({
   external_addr: Type.Array(Type.Never(), { description: 'None: clients use addr' }),
   accept_servers: Type.Boolean({ description: 'Shards can be started here' }),
   rack_id: Type.Literal(''),
-  status: Type.Enum(['active', 'down']),
+  status: NodeStatus,
   cores: Type.Integer(),
   total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
   free_memory: Type.Integer({ description: 'Bytes still free for shards' }),
@@ -78,9 +82,25 @@ export type Node = Static<typeof Node>
 export const listNodes = operation({
   method: 'GET',
   path: '/v1/nodes',
-  summary: 'List the nodes',
+  summary: 'List the nodes, by uid or as sort says',
   since: '0.1.0',
   permission: 'view_all_nodes_info',
+  query: Type.Object(
+    {
+      ...PageQuery.properties,
+      ...cursorQuery,
+      ...selectQuery,
+      ...searchQuery(
+        'Only those whose address contains this, whatever its case; or whose uid is this number',
+      ),
+      status: Type.Optional(NodeStatus),
+      ...sortQuery(['uid', 'addr', 'free_memory', 'shard_count']),
+    },
+    { additionalProperties: false },
+  ),
+  selects: true,
+  paged: true,
+  tagged: true,
   ok: Type.Array(Node),
   errors: [],
 })

@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { type ShardDuty, shardDuties } from '../contract/action-words.ts'
+import { selectQuery } from '../contract/fields-query.ts'
 import { operation } from '../contract/operation.ts'
-import { PageQuery } from '../contract/page.ts'
-import { DatabaseUid } from './databases.ts'
+import { cursorQuery, PageQuery, searchQuery } from '../contract/page.ts'
+import { DatabaseUid, EngineVersion } from './databases.ts'
+
+const ShardStatus = Type.Enum(['active', 'inactive'])
 
 /** A shard as the wider API shows it. Numbers of uids follow that API: the shard's own and the node's are strings. */
 export const Shard = Type.Object({
@@ -11,7 +14,7 @@ export const Shard = Type.Object({
   node_uid: Type.String(),
   role: Type.Enum(['master', 'slave']),
   assigned_slots: Type.String(),
-  status: Type.Enum(['active', 'inactive']),
+  status: ShardStatus,
   /** `busy`: it does not answer, because it works. `timeout`: it does not answer and does nothing. */
   detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
   /** The reason, and what Fairlead does about it (an addition of ours); '' when the status is ok. */
@@ -50,6 +53,9 @@ export const listDatabaseShards = operation({
   since: '0.1.0',
   permission: 'view_bdb_info',
   params: Type.Object({ uid: DatabaseUid }),
+  query: Type.Object(selectQuery, { additionalProperties: false }),
+  selects: true,
+  tagged: true,
   ok: Type.Array(Shard),
   errors: ['db_not_exist'],
 })
@@ -61,7 +67,24 @@ export const listShards = operation({
   summary: 'List the shards of all databases',
   since: '0.1.0',
   permission: 'view_all_bdbs_info',
-  query: PageQuery,
+  query: Type.Object(
+    {
+      ...PageQuery.properties,
+      ...cursorQuery,
+      ...selectQuery,
+      ...searchQuery(
+        'Only those of databases whose name contains this, whatever its case; or whose uid is this number',
+      ),
+      status: Type.Optional(ShardStatus),
+      engine_version: Type.Optional(
+        Type.String({ ...EngineVersion, description: 'Only those that run "8.1", "8.1.1" or "valkey-8.1"' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  selects: true,
+  paged: true,
+  tagged: true,
   ok: Type.Array(Shard),
   errors: [],
 })

@@ -3,16 +3,20 @@ import {
   getAction,
   getActionV2,
   getHandoverTrace,
+  type Input,
   listActions,
   listActionsV2,
   listDatabaseActions,
   Refusal,
 } from '@fairlead/api'
 import { type Caller, may } from '../core/identity/access.ts'
+import type { ActionsOrder } from '../core/requests/actions-order.ts'
+import type { ActionStatus } from '../core/state/action.ts'
 import type { ActionEvent } from '../core/state/action-event.ts'
+import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
-import type { Actions, ActionView } from './actions-service.ts'
+import { type Actions, type ActionView, placeOfAction } from './actions-service.ts'
 
 /**
  * Serves the operations that read actions. Refuses with `forbidden` if the caller's roles do not include the database.
@@ -28,20 +32,20 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
     return view
   }
 
-  mount(listActions, async ({ query }, { user }) => ({
-    actions: [],
-    'state-machines': (await actions.list(readQuery(query, fromStatus), user)).map((view) =>
-      toWire(view, user),
-    ),
-  }))
+  mount(listActions, async ({ query }, { user }) => {
+    const { entries, next } = pageOf(await actions.list(readQuery(query, fromStatus), user), query)
+    return { entries: { actions: [], 'state-machines': entries.map((view) => toWire(view, user)) }, next }
+  })
 
-  mount(listActionsV2, async ({ query }, { user }) =>
-    (await actions.list(readQuery(query, fromStatusV2), user)).map(toWireV2),
-  )
+  mount(listActionsV2, async ({ query }, { user }) => {
+    const { entries, next } = pageOf(await actions.list(readQuery(query, fromStatusV2), user), query)
+    return { entries: entries.map(toWireV2), next }
+  })
 
-  mount(listDatabaseActions, async ({ params, query }, { user }) =>
-    (await actions.listOf(params.uid, readQuery(query, fromStatus))).map((view) => toWire(view, user)),
-  )
+  mount(listDatabaseActions, async ({ params, query }, { user }) => {
+    const { entries, next } = pageOf(await actions.listOf(params.uid, readQuery(query, fromStatus)), query)
+    return { entries: entries.map((view) => toWire(view, user)), next }
+  })
 
   mount(getAction, async ({ params }, caller) => toWire(await show(params.uid, caller), caller.user))
 
@@ -82,9 +86,26 @@ const NO_DATABASE = 0
 /** If the query names no number. */
 const LIMIT = 200
 
-function readQuery<Word extends string, Status>(
-  { status, limit, offset }: { readonly status?: Word; readonly limit?: number; readonly offset?: number },
-  read: Readonly<Record<Word, Status>>,
+const pages = listPages<ActionsOrder['by'], ActionView>({
+  sorts: { created_time: 'text', last_changed_time: 'text' },
+  usual: '-created_time',
+  uids: 'text',
+  placeOf: placeOfAction,
+})
+
+type Query = Omit<NonNullable<Input<typeof listActions>['query']>, 'status'>
+
+function readQuery<Word extends string>(
+  { status, ...query }: Query & { readonly status?: Word },
+  read: Readonly<Record<Word, ActionStatus>>,
 ) {
-  return { limit: limit ?? LIMIT, offset: offset ?? 0, ...(status !== undefined && { status: read[status] }) }
+  const { phase, outcome, q, bdb_uid: database } = query
+  return {
+    ...pages.read({ limit: LIMIT, ...query }),
+    ...{ phase, outcome, q, database, status: status && read[status] },
+  }
+}
+
+function pageOf(views: readonly ActionView[], query: Query) {
+  return pages.answer(views, { limit: LIMIT, ...query })
 }

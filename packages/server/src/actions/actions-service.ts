@@ -1,13 +1,16 @@
 import { type HandoverTrace, Refusal } from '@fairlead/api'
 import { may, type Principal } from '../core/identity/access.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
+import type { ActionsFilter, ActionsOrder } from '../core/requests/actions-order.ts'
+import { type Place, pageInMemory } from '../core/requests/list-order.ts'
 import type { ActionEvent } from '../core/state/action-event.ts'
 import { databasesStore } from '../databases/databases-store.ts'
 import { createEventFeed, type EventFeed } from '../events/event-feed.ts'
 import { moduleActionsStore } from '../modules/module-actions-store.ts'
 import type { Store } from '../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
-import { type ActionsQuery, actionsStore } from './actions-store.ts'
+import { actionsStore } from './actions-store.ts'
+import type { ActionsQuery } from './chosen-actions-store.ts'
 import { createDatabaseViews, type DatabaseActionView } from './database-views.ts'
 import { followAction } from './follow-action.ts'
 import { readTrace } from './read-trace.ts'
@@ -23,7 +26,7 @@ export interface Actions {
   trace(uid: string, n: number): Promise<HandoverTrace>
   /** The database that an action is about; undefined where there is no such action of a database. */
   databaseOf(uid: string): Promise<number | undefined>
-  /** Those that this user may see, the newest first. */
+  /** Those that this user may see. */
   list(query: Omit<ActionsQuery, 'databases'>, user: Principal): Promise<readonly ActionView[]>
   /** Of one database. Throws Refusal db_not_exist. */
   listOf(databaseUid: number, query: Omit<ActionsQuery, 'databases'>): Promise<readonly ActionView[]>
@@ -69,16 +72,16 @@ export function createActions({
 
     async list(query, user) {
       if (!maySee(user, NO_DATABASE)) return list({ ...query, databases: databasesOf(user) })
-      // Those of modules had ended when they were written.
-      const isWanted = query.status === undefined || query.status === 'done'
       // Two lists become one: its page may begin anywhere in either.
-      const end = query.offset + query.limit
-      const added = isWanted ? await ofModules.list(end) : []
+      const { limit, offset = 0, after: _, ...page } = query
+      const beginning = { ...query, offset: 0, ...(limit !== undefined && { limit: offset + limit }) }
+      const added = hasModules(query) ? await ofModules.list(beginning) : []
       if (added.length === 0) return list(query)
-      const found = await list({ ...query, offset: 0, limit: end })
-      return [...found, ...added.map((action) => ({ of: 'module' as const, action }))]
-        .toSorted((a, b) => (a.action.createdAt < b.action.createdAt ? 1 : -1))
-        .slice(query.offset, end)
+      const found = [
+        ...(await list(beginning)),
+        ...added.map((action) => ({ of: 'module' as const, action })),
+      ]
+      return pageInMemory(found, { ...page, offset, ...(limit !== undefined && { limit }) }, placeOfAction)
     },
 
     async listOf(databaseUid, query) {
@@ -90,6 +93,19 @@ export function createActions({
 
     follow: (uid, seq, signal) => followAction({ actions, events, feed }, uid, seq, signal),
   }
+}
+
+/** Whether there may be actions of modules among those of this filter. They had ended when they were written, and are about no database. */
+function hasModules({ status, phase, outcome, database, q }: ActionsFilter): boolean {
+  const isCompleted = (status ?? 'done') === 'done' && (outcome ?? 'completed') === 'completed'
+  return isCompleted && (phase ?? 'ended') === 'ended' && database === undefined && q === undefined
+}
+
+/** Where an action is in a list. */
+export function placeOfAction(view: ActionView, by: ActionsOrder['by']): Place {
+  const { createdAt, uid } = view.action
+  const isChange = by === 'last_changed_time' && view.of === 'database'
+  return { value: isChange ? view.action.changedAt : createdAt, uid }
 }
 
 /** Stands for all databases: only users that are not limited to some may see it. */

@@ -4,7 +4,7 @@ import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import type { Queued } from '../core/requests/admit-upgrade.ts'
 import { changed } from '../core/standing/changed.ts'
-import type { Action, ActionNews, ActionStatus } from '../core/state/action.ts'
+import type { Action, ActionNews } from '../core/state/action.ts'
 import { changeOf, visibleOf } from '../core/state/action-event.ts'
 import { patchOf } from '../core/state/lane-record.ts'
 import { noOrders } from '../core/state/orders.ts'
@@ -22,15 +22,7 @@ import {
 import type { Tables } from '../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 import { actionLanesStore } from './action-lanes-store.ts'
-
-/** Which actions a list has: at most `limit`, after the newest `offset`. */
-export interface ActionsQuery {
-  readonly status?: ActionStatus
-  /** Only actions of these databases; without it, all. */
-  readonly databases?: readonly number[]
-  readonly limit: number
-  readonly offset: number
-}
+import { type ActionsQuery, chooseActions } from './chosen-actions-store.ts'
 
 /** Whatever people see change of an action goes into its events, in the same transaction. */
 export interface ActionsStore {
@@ -41,7 +33,6 @@ export interface ActionsStore {
   activeOf(databaseUids: readonly number[]): Promise<ReadonlyMap<number, Action>>
   /** Of all databases, and no more of each than the queue of upgrades looks at: an action that cannot be read holds up no other. */
   listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]>
-  /** The newest first. */
   list(query: ActionsQuery): Promise<readonly Action[]>
   /** Throws ActiveActionExists when another action runs on the database. */
   insert(action: NewAction, now: string): Promise<void>
@@ -89,14 +80,7 @@ export function actionsStore(db: Db): ActionsStore {
         createdAt: created_at,
       }))
     },
-    async list({ status, databases, limit, offset }) {
-      if (databases?.length === 0) return []
-      let query = all().orderBy('created_at', 'desc').orderBy('uid', 'desc').limit(limit)
-      if (offset > 0) query = query.offset(offset)
-      if (status !== undefined) query = query.where('status', '=', status)
-      if (databases !== undefined) query = query.where('database_uid', 'in', [...databases])
-      return (await query.execute()).map(fromRow)
-    },
+    list: async (query) => (await chooseActions(db, query).execute()).map(fromRow),
     async insert(action, now) {
       await inTransaction(db, (within) => insert(within, action, now))
     },

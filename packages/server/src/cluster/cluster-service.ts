@@ -4,7 +4,6 @@ import { auditStore } from '../audit/audit-store.ts'
 import { type Actor, actorOf, type Caller } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
 import type { Settings } from '../core/identity/settings.ts'
-import { LAST_BUILT_IN_ROLE } from '../core/identity/user.ts'
 import { nameFault } from '../core/identity/user-name.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
 import { rolesStore } from '../roles/roles-store.ts'
@@ -63,7 +62,7 @@ export function createCluster(deps: {
       // Of two requests at the same time, one has to fail.
       if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
       await settingsStore(db).set({ name, createdAt: now() })
-      const roles = await rolesStore(db).list({ limit: LAST_BUILT_IN_ROLE })
+      const roles = await rolesStore(db).listBuiltIn()
       const roleUids = roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid)
       const email = admin.name.includes('@') ? admin.name : null
       const user = await usersStore(db).insert({ name: admin.name, email, roleUids }, now())

@@ -1,5 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { byUid, type DatabasesFilter, type DatabasesOrder } from '../core/requests/databases-order.ts'
+import type { Place } from '../core/requests/list-order.ts'
+import { choosePage, namedLike } from '../store/choose-page.ts'
 import type { Db } from '../store/open-store.ts'
 
 /** What a page is made of: at most `limit`, but for the first `offset`, after the entry at `after`; `only` these uids, unless null. */
@@ -7,7 +9,7 @@ export interface DatabasesPage {
   readonly limit: number
   readonly offset: number
   readonly only: readonly number[] | null
-  readonly after?: { readonly value: string | number; readonly uid: number } | undefined
+  readonly after?: Place | undefined
   readonly filter?: DatabasesFilter
   readonly order?: DatabasesOrder
 }
@@ -26,25 +28,14 @@ export function chooseDatabases(
   db: Db,
   { limit, offset, only, after, filter = {}, order = byUid }: DatabasesPage,
 ) {
-  const column = columns[order.by]
-  const direction = order.descending ? 'desc' : 'asc'
-  let query = db.selectFrom('databases').selectAll().orderBy(column, direction).limit(limit).offset(offset)
-  if (column !== 'uid') query = query.orderBy('uid', direction)
+  let query = choosePage(db.selectFrom('databases').selectAll(), columns, { order, after, limit, offset })
   if (only !== null) query = query.where('uid', 'in', [...only])
-  if (after !== undefined) {
-    const than = sql.raw(order.descending ? '<' : '>')
-    query = query.where(
-      column === 'uid'
-        ? sql<SqlBool>`uid ${than} ${after.uid}`
-        : sql<SqlBool>`(${sql.ref(column)}, uid) ${than} (${after.value}, ${after.uid})`,
-    )
-  }
   return conditionsOf(filter).reduce((chosen, condition) => chosen.where(condition), query)
 }
 
 function conditionsOf({ q, status, hasObstacle, flavour, version }: DatabasesFilter) {
   return [
-    ...(q === undefined ? [] : [namedLike(q)]),
+    ...(q === undefined ? [] : [namedLike(q, ['name'])]),
     ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
     ...(hasObstacle === undefined ? [] : [sql<SqlBool>`(obstacle <> '') = ${sql.raw(String(hasObstacle))}`]),
     ...(flavour === undefined ? [] : [sql<SqlBool>`flavour = ${flavour}`]),
@@ -52,9 +43,4 @@ function conditionsOf({ q, status, hasObstacle, flavour, version }: DatabasesFil
       ? []
       : [sql<SqlBool>`(version = ${version} or version like ${`${version}.%`})`]),
   ]
-}
-
-function namedLike(q: string) {
-  const like = sql<SqlBool>`lower(name) like ${`%${q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
-  return /^\d{1,9}$/.test(q) ? sql<SqlBool>`(${like} or uid = ${Number(q)})` : like
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { readLists } from '../../test/read-lists.ts'
 import { databaseOf, shardOf } from '../../test/records.ts'
 import { databasesStore } from './databases-store.ts'
 import { shardsStore } from './shards-store.ts'
@@ -59,6 +60,26 @@ test('pages of a user who may see some databases count those only', async () => 
   expect(await uidsOf('/v1/bdbs?offset=3', limited)).toEqual([])
 })
 
+test('shards are chosen by their databases and states, in pages that count databases', async () => {
+  const { ask, byPages } = readLists(running, (body) =>
+    (body as unknown as { uid: string }[]).map(({ uid }) => Number(uid)),
+  )
+  const list = async (query: string, auth = admin) => (await ask(`/v1/shards?${query}`, auth)).keys
+  const all = [1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
+  expect(await list('')).toEqual(all)
+  expect(await byPages('/v1/shards?status=inactive', 2, admin, 4)).toEqual(all)
+  expect(await list('q=DB-5')).toEqual([5, 6])
+  expect(await list('q=6', limited)).toEqual([3, 4, 11, 12])
+  expect(await list('status=active')).toEqual([])
+  expect(await list('engine_version=redis-7.0')).toEqual(all)
+  expect(await list('engine_version=valkey-7.0')).toEqual([])
+  const { body } = await running.send('GET', '/v1/shards?limit=1&fields=uid,group', { auth: admin })
+  expect(body).toEqual([
+    { uid: '1', group: 0 },
+    { uid: '2', group: 0 },
+  ])
+})
+
 test('users and roles are listed in pages, too', async () => {
   expect(await uidsOf('/v1/users')).toEqual([1, 2])
   expect(await uidsOf('/v1/users?limit=1&offset=1')).toEqual([2])
@@ -66,7 +87,7 @@ test('users and roles are listed in pages, too', async () => {
   expect(await uidsOf('/v1/roles?limit=3&offset=6')).toEqual([7, 8])
 })
 
-test.each(['bdbs', 'users', 'roles', 'actions', 'logs'])(
+test.each(['bdbs', 'users', 'roles', 'actions', 'logs', 'nodes', 'shards'])(
   'an invalid page of /v1/%s is refused, and the refusal names the field',
   async (list) => {
     for (const [query, field] of [

@@ -2,6 +2,7 @@ import type { ActionsStore } from '../actions/actions-store.ts'
 import { byUid, placeOf } from '../core/requests/databases-order.ts'
 import type { Action } from '../core/state/action.ts'
 import type { Database, ShardRecord } from '../core/state/database.ts'
+import { readInPieces } from '../store/choose-page.ts'
 import type { DatabasesPage } from './chosen-databases-store.ts'
 import type { DatabasesStore } from './databases-store.ts'
 import type { ShardsStore } from './shards-store.ts'
@@ -25,24 +26,14 @@ interface Stores {
   readonly actions: Pick<ActionsStore, 'activeOf'>
 }
 
-/** Read at once: a list of all is put together from pieces, and others have their turn between them. */
-const PIECE = 500
-
 /** Costs three queries for each piece of it, however many databases there are. One that is deleted meanwhile may be missing, no other. */
 export async function listViews(
-  { limit = Number.POSITIVE_INFINITY, offset = 0, after, order = byUid, ...chosen }: ViewsQuery,
+  { order = byUid, only, filter = {}, ...page }: ViewsQuery,
   stores: Stores,
 ): Promise<readonly View[]> {
-  const views: View[] = []
-  for (;;) {
-    const wanted = Math.min(PIECE, limit - views.length)
-    if (wanted === 0) return views
-    const last = views.at(-1)?.database
-    const place = last === undefined ? { after, offset } : { after: placeOf(last, order), offset: 0 }
-    const piece = await stores.databases.page({ ...chosen, ...place, order, limit: wanted })
-    views.push(...(await viewsOf(piece, stores)))
-    if (piece.length < wanted) return views
-  }
+  const read = async (piece: Omit<DatabasesPage, 'only' | 'filter'>) =>
+    viewsOf(await stores.databases.page({ ...piece, only, filter }), stores)
+  return readInPieces({ ...page, order }, read, ({ database }, by) => placeOf(database, { by }))
 }
 
 async function viewsOf(databases: readonly Database[], stores: Stores): Promise<readonly View[]> {

@@ -1,8 +1,17 @@
-import { getShard, listDatabaseShards, listShards, Refusal } from '@fairlead/api'
+import { getShard, type Input, listDatabaseShards, listShards, Refusal, type Shard } from '@fairlead/api'
 import { databasesFor } from '../core/identity/access.ts'
+import { isOfBuild, readBuildFilter } from '../core/requests/build-filter.ts'
+import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
 import { shardToWire } from './database-wire.ts'
-import type { Shards } from './shards-service.ts'
+import type { Shards, ShardsOfDatabase } from './shards-service.ts'
+
+/** Pages count databases. */
+const pages = listPages<'uid', ShardsOfDatabase>({
+  sorts: { uid: 'number' },
+  usual: 'uid',
+  placeOf: ({ database: { uid } }) => ({ value: uid, uid }),
+})
 
 /** Serves shards: of one database, of all that the caller may see, and one by its uid. */
 export function shardsRoutes(mount: Mount, shards: Shards): void {
@@ -10,7 +19,10 @@ export function shardsRoutes(mount: Mount, shards: Shards): void {
 
   mount(listShards, async ({ query }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')
-    return (await shards.list({ ...query, only })).map(shardToWire)
+    const filter = query.q === undefined ? {} : { q: query.q }
+    const { entries, next } = pages.answer(await shards.list({ ...pages.read(query), filter, only }), query)
+    const found = entries.flatMap((one) => one.shards.map(shardToWire))
+    return { entries: found.filter((shard) => isChosen(shard, query)), next }
   })
 
   mount(getShard, async ({ params }, caller) => {
@@ -21,4 +33,9 @@ export function shardsRoutes(mount: Mount, shards: Shards): void {
       throw new Refusal('shard_not_exist', `shard ${params.uid} does not exist`)
     return shardToWire(found)
   })
+}
+
+function isChosen(shard: Shard, { status, engine_version }: Input<typeof listShards>['query']): boolean {
+  if (status !== undefined && status !== shard.status) return false
+  return isOfBuild({ flavour: shard.engine, version: shard.engine_version }, readBuildFilter(engine_version))
 }

@@ -41,9 +41,15 @@ const LOOK_WITHIN_MS = 1_000
 export interface Shards {
   /** Throws Refusal db_not_exist. */
   ofDatabase(uid: number): Promise<readonly ShardView[]>
-  /** Of the databases of this page. Engines are not asked. */
-  list(query: ViewsQuery): Promise<readonly ShardView[]>
+  /** Of the databases of this page, each with its shards. Engines are not asked. */
+  list(query: ViewsQuery): Promise<readonly ShardsOfDatabase[]>
   get(id: number): Promise<ShardView | undefined>
+}
+
+/** The shards of a database. */
+export interface ShardsOfDatabase {
+  readonly database: Database
+  readonly shards: readonly ShardView[]
 }
 
 /** Nothing is remembered: each call asks the agents, and of one database its engines. */
@@ -59,20 +65,22 @@ export function createShards(deps: {
     seen: (shard: ShardRecord) => SeenShard | undefined = () => undefined,
   ) => {
     const reports = await nodes.reportsOf(views.flatMap(({ shards }) => shards.map(({ id }) => id)))
-    return views.flatMap(({ database, shards }) =>
-      database.groups
+    return views.map(({ database, shards }) => ({
+      database,
+      shards: database.groups
         .flatMap((group) => shardViews(group, shards, reports))
         .map((view) => ({ ...view, seen: seen(view.shard) })),
-    )
+    }))
   }
   const seeOne = async (uid: number) => {
     const view = await databases.get(uid)
     const goal = view.action?.goal ?? steadyGoal(view.database)
     const observed = await unlessLate(look(view.database))
-    return see([view], ({ id, group }) => {
-      const found = observed?.groups.find((one) => one.group === group)
-      return found && seeShard(id, found, goal)
+    const found = await see([view], ({ id, group }) => {
+      const seen = observed?.groups.find((one) => one.group === group)
+      return seen && seeShard(id, seen, goal)
     })
+    return found.flatMap(({ shards }) => shards)
   }
   return {
     ofDatabase: seeOne,

@@ -1,3 +1,4 @@
+import type { Place } from '../core/requests/list-order.ts'
 import { InvalidInput } from './compile-validator.ts'
 
 /** A list in pages: what follows this one begins at `next`; undefined: nothing does. */
@@ -6,28 +7,27 @@ export interface Page<Entries> {
   readonly next: string | undefined
 }
 
-/** The last entry of a page: its value of what the list is sorted by, and its uid. */
-export interface Place {
-  readonly value: string | number
-  readonly uid: number
-}
-
 /** A place in a list with this order, as a client gets it. */
 export function writeCursor(order: string, { value, uid }: Place): string {
   return Buffer.from(JSON.stringify([order, value, uid])).toString('base64url')
 }
 
+/** What kinds of values stand in a cursor. */
+export type Kind = 'text' | 'number'
+
 /** The place that a cursor means. Throws InvalidInput where it is of another order, or was
- * not made here. `kind`: what the list is sorted by. */
+ * not made here. `kind`: what the list is sorted by, and `uids`: what its uids are. */
 export function readCursor(
   order: string,
-  kind: 'text' | 'number',
+  kind: Kind,
   cursor: string | undefined,
+  uids: Kind = 'number',
 ): Place | undefined {
   if (cursor === undefined) return undefined
   const [of, value, uid] = parse(cursor)
   const isValue = kind === 'text' ? isText(value) : Number.isSafeInteger(value)
-  if (of === order && isValue && isUid(uid)) return { value: value as string | number, uid } // just checked
+  const isKnown = uids === 'text' ? isText(uid) : isUid(uid)
+  if (of === order && isValue && isKnown) return { value, uid } as Place // just checked
   const what =
     typeof of === 'string' && of !== order
       ? 'is of a list with another sort: send the sort that it came with'

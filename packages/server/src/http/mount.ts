@@ -126,7 +126,7 @@ async function send(
   if (op.byEntry === true)
     return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
   const whole = op.paged === true ? entriesOf(answer as Page<unknown>, reply) : answer
-  const chosen = op.selects === true ? selectFields(op, request.query, whole, reply) : whole
+  const chosen = op.selects !== undefined ? selectFields(op, request.query, whole, reply) : whole
   const text = textOf(chosen, reply)
   if (op.tagged === true) return answerTagged(text ?? String(reply.serialize(chosen)), request, reply)
   return text ?? chosen

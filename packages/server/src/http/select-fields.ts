@@ -4,10 +4,11 @@ import type { FastifyReply } from 'fastify'
 /** A part of a JSON schema, as far as it matters here. */
 interface Schema {
   readonly items?: object
+  readonly properties?: Readonly<Record<string, Schema>>
 }
 
 /**
- * The answer with the fields that `fields` of the query names, separated by commas; all when it names none. A field that the answer does not have is
+ * The answer, or each entry of its list, with the fields that `fields` of the query names, separated by commas; all when it names none. A field that the answer does not have is
  * left out: programs of the wider API name some that only other databases have. The reply then takes answers without fields that it has otherwise.
  */
 export function selectFields(op: Operation, query: unknown, answer: unknown, reply: FastifyReply): unknown {
@@ -17,6 +18,12 @@ export function selectFields(op: Operation, query: unknown, answer: unknown, rep
   names.delete('')
   if (names.size === 0) return answer
   void reply.serializer(reply.compileSerializationSchema(withoutRequired(op)))
+  if (typeof op.selects !== 'string') return pickOf(answer, names)
+  const around = answer as Readonly<Record<string, unknown>>
+  return { ...around, [op.selects]: pickOf(around[op.selects], names) }
+}
+
+function pickOf(answer: unknown, names: ReadonlySet<string>): unknown {
   return Array.isArray(answer)
     ? answer.map((one) => pick(one as object, names))
     : pick(answer as object, names)
@@ -32,9 +39,16 @@ const partial = new WeakMap<Operation, object>()
 function withoutRequired(op: Operation): Record<string, unknown> {
   const known = partial.get(op)
   if (known !== undefined) return known as Record<string, unknown>
-  const { items } = op.ok as Schema
-  const schema =
-    items === undefined ? { ...op.ok, required: [] } : { ...op.ok, items: { ...items, required: [] } }
+  const schema = typeof op.selects === 'string' ? around(op.ok, op.selects) : optional(op.ok)
   partial.set(op, schema)
-  return schema
+  return schema as Record<string, unknown>
+}
+
+function around(ok: Schema, list: string): object {
+  return { ...ok, properties: { ...ok.properties, [list]: optional(ok.properties?.[list] ?? {}) } }
+}
+
+function optional(schema: Schema): object {
+  const { items } = schema
+  return items === undefined ? { ...schema, required: [] } : { ...schema, items: { ...items, required: [] } }
 }

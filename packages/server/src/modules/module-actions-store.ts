@@ -1,16 +1,20 @@
 import { actionEventsStore } from '../actions/action-events-store.ts'
 import type { ModuleAction } from '../core/modules/module-action.ts'
+import type { ListPage } from '../core/requests/list-order.ts'
+import { choosePage } from '../store/choose-page.ts'
 import type { Db } from '../store/open-store.ts'
 import { wordColumn } from '../store/stored-column.ts'
 import type { Tables } from '../store/tables.ts'
 
 export interface ModuleActionsStore {
   get(uid: string): Promise<ModuleAction | undefined>
-  /** The newest first. */
-  list(limit: number): Promise<readonly ModuleAction[]>
+  list(page: ListPage<'created_time' | 'last_changed_time'>): Promise<readonly ModuleAction[]>
   /** Writes it down as ended, with its one event. Call it in the transaction of what it did. */
   insert(action: ModuleAction): Promise<void>
 }
+
+/** They had ended when they were written. */
+const columns = { created_time: 'created_at', last_changed_time: 'created_at' }
 
 /** Rows of uploads and deletions of modules. Both end with their request: each row is complete. */
 export function moduleActionsStore(db: Db): ModuleActionsStore {
@@ -20,10 +24,7 @@ export function moduleActionsStore(db: Db): ModuleActionsStore {
       const row = await all().where('uid', '=', uid).executeTakeFirst()
       return row && fromRow(row)
     },
-    async list(limit) {
-      const query = all().orderBy('created_at', 'desc').orderBy('uid', 'desc').limit(limit)
-      return (await query.execute()).map(fromRow)
-    },
+    list: async (page) => (await choosePage(all(), columns, page).execute()).map(fromRow),
     async insert({ uid, kind, moduleUid, createdAt }) {
       await db
         .insertInto('module_actions')

@@ -45,3 +45,44 @@ test('of the shards of a node, a limited role sees those of its databases', asyn
   expect(await shardsSeen('1+2')).toEqual([1, 2, 3])
   expect(await shardsSeen('7')).toEqual([])
 })
+
+test('nodes are chosen by their address and state, and read in pages', async () => {
+  const http = createHttp({
+    identify: (_, requester) => {
+      const grants = [{ management: 'admin', databases: null } as const]
+      return { ...requester, user: { uid: 1, name: 'mia', grants }, token: null }
+    },
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+  })
+  const report = (host: string, memoryFreeBytes: number) => ({ host, memoryFreeBytes, shards: [] })
+  const listed = [report('10.0.0.9', 5), report('Host-B', 5), null, report('10.0.0.1', 7)]
+  const nodes = {
+    list: async () => listed.map((one, n) => ({ uid: n + 1, report: one })),
+    builds: async () => [],
+  }
+  nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
+  const ask = async (query: string) => {
+    const { statusCode, headers, body } = await http.inject({ method: 'GET', url: `/v1/nodes?${query}` })
+    const found: readonly { readonly uid: number }[] = JSON.parse(body)
+    return { statusCode, found, uids: found.map(({ uid }) => uid), next: headers['x-next-cursor'] }
+  }
+  for (const [query, uids] of [
+    ['', [1, 2, 3, 4]],
+    ['q=HOST', [2]],
+    ['q=10.', [1, 4]],
+    ['q=3', [3]],
+    ['status=down', [3]],
+    ['sort=-free_memory', [4, 2, 1, 3]],
+    ['sort=addr&status=active', [4, 1, 2]],
+    ['offset=1&limit=2', [2, 3]],
+  ] as const)
+    expect([query, (await ask(query)).uids]).toEqual([query, uids])
+  const first = await ask('sort=-free_memory&limit=2&fields=uid,status')
+  expect(first.found).toEqual([
+    { uid: 4, status: 'active' },
+    { uid: 2, status: 'active' },
+  ])
+  const next = await ask(`sort=-free_memory&limit=2&cursor=${first.next}`)
+  expect([next.uids, next.next]).toEqual([[1, 3], undefined])
+})

@@ -1,6 +1,7 @@
 import {
   type FoundBuild,
   getNode,
+  type Input,
   listEngineVersions,
   listNodes,
   type NodeReport,
@@ -9,10 +10,22 @@ import {
 } from '@fairlead/api'
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
 import { databasesFor, may, type Principal } from '../core/identity/access.ts'
+import { pageInMemory } from '../core/requests/list-order.ts'
 import type { Databases } from '../databases/databases-service.ts'
+import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Nodes } from './nodes-service.ts'
 import { versionToWire } from './version-wire.ts'
+
+type Wire = Output<typeof getNode>
+type By = 'uid' | 'addr' | 'free_memory' | 'shard_count'
+
+const placeOf = (node: Wire, by: By) => ({ value: node[by], uid: node.uid })
+const pages = listPages<By, Wire>({
+  sorts: { uid: 'number', addr: 'text', free_memory: 'number', shard_count: 'number' },
+  usual: 'uid',
+  placeOf,
+})
 
 /** Serves the nodes and the engine builds. */
 export function nodesRoutes(
@@ -27,7 +40,10 @@ export function nodesRoutes(
     const listed = await nodes.list()
     return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion }))
   }
-  mount(listNodes, async (_, { user }) => list(user))
+  mount(listNodes, async ({ query }, { user }) => {
+    const chosen = (await list(user)).filter((node) => isChosen(node, query))
+    return pages.answer(pageInMemory(chosen, pages.read(query), placeOf), query)
+  })
 
   mount(getNode, async ({ params }, { user }) => {
     const node = (await list(user)).find(({ uid }) => uid === params.uid)
@@ -49,6 +65,14 @@ export function nodesRoutes(
   })
 }
 
+function isChosen(
+  { uid, addr, status: has }: Wire,
+  { q, status }: Input<typeof listNodes>['query'],
+): boolean {
+  if (status !== undefined && status !== has) return false
+  return q === undefined || addr.toLowerCase().includes(q.toLowerCase()) || String(uid) === q
+}
+
 function toWire(
   { uid, report }: { readonly uid: number; readonly report: NodeReport | null },
   seen: {
@@ -56,7 +80,7 @@ function toWire(
     readonly isVisible: (shard: number) => boolean
     readonly softwareVersion: string
   },
-): Output<typeof getNode> {
+): Wire {
   return {
     uid,
     addr: report?.host ?? '',

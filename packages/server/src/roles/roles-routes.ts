@@ -8,12 +8,23 @@ import {
 } from '@fairlead/api'
 import type { Role } from '../core/identity/user.ts'
 import { refuseOthers } from '../http/input/refuse-others.ts'
+import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from './roles-service.ts'
 
+const pages = listPages<'uid' | 'name', Role>({
+  sorts: { uid: 'number', name: 'text' },
+  usual: 'uid',
+  placeOf: (role, by) => ({ value: role[by], uid: role.uid }),
+})
+
 /** Serves /v1/roles. */
 export function rolesRoutes(mount: Mount, roles: Roles): void {
-  mount(listRoles, async ({ query }) => (await roles.list(query)).map(toWire))
+  mount(listRoles, async ({ query }) => {
+    const { q, management } = query
+    const { entries, next } = pages.answer(await roles.list({ ...pages.read(query), q, management }), query)
+    return { entries: entries.map(toWire), next }
+  })
 
   mount(getRole, async ({ params }) => toWire(await roles.get(params.uid)))
 

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Management, type PageQuery, Refusal } from '@fairlead/api'
+import { type Management, Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import { actorOf, type Caller, isAdmin, isLimitable } from '../core/identity/access.ts'
 import { LAST_BUILT_IN_ROLE, type Role } from '../core/identity/user.ts'
 import type { Identities } from '../sessions/identities.ts'
 import type { Db, Store } from '../store/open-store.ts'
 import { usersStore } from '../users/users-store.ts'
-import { rolesStore } from './roles-store.ts'
+import { type RolesPage, rolesStore } from './roles-store.ts'
 
 /**
  * Roles, and the effect of their changes on the users who have them. Each change throws Refusal, and writes
  * its audit record in the same transaction.
  */
 export interface Roles {
-  /** By uid. */
-  list(page: PageQuery): Promise<readonly Role[]>
+  list(page: RolesPage): Promise<readonly Role[]>
   /** Throws Refusal role_not_exist. */
   get(uid: number): Promise<Role>
   /** The uid of the role that comes with a management. */
@@ -39,8 +38,8 @@ export function createRoles(deps: {
     get: (uid) => find(store.db, uid),
 
     async builtIn(management) {
-      const roles = await rolesStore(store.db).list({ limit: LAST_BUILT_IN_ROLE })
-      const role = roles.find((one) => one.uid <= LAST_BUILT_IN_ROLE && one.management === management)
+      const roles = await rolesStore(store.db).listBuiltIn()
+      const role = roles.find((one) => one.management === management)
       if (role === undefined) throw new Error(`there is no built-in role for ${management}`)
       return role.uid
     },

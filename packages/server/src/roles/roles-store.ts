@@ -1,14 +1,22 @@
-import { managements, type PageQuery } from '@fairlead/api'
+import { type Management, managements } from '@fairlead/api'
 import { Type } from 'typebox'
-import type { Role } from '../core/identity/user.ts'
+import { LAST_BUILT_IN_ROLE, type Role } from '../core/identity/user.ts'
+import type { ListPage } from '../core/requests/list-order.ts'
+import { choosePage, namedLike } from '../store/choose-page.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
-import { pageOf } from '../store/page-of.ts'
 import { jsonColumn, wordColumn } from '../store/stored-column.ts'
 
+/** A page of roles; `q`: only those whose name has it, or whose uid it is. */
+export interface RolesPage extends ListPage<'uid' | 'name'> {
+  readonly q?: string | undefined
+  readonly management?: Management | undefined
+}
+
 export interface RolesStore {
-  /** By uid. */
-  list(page: PageQuery): Promise<readonly Role[]>
+  list(page: RolesPage): Promise<readonly Role[]>
+  /** Those that come with the managements. */
+  listBuiltIn(): Promise<readonly Role[]>
   /** Those of these that there are. */
   listThese(uids: readonly number[]): Promise<readonly Role[]>
   get(uid: number): Promise<Role | undefined>
@@ -25,7 +33,10 @@ export interface RolesStore {
 export function rolesStore(db: Db): RolesStore {
   const find = () => db.selectFrom('roles').selectAll()
   return {
-    list: async (page) => (await pageOf(find().orderBy('uid'), page).execute()).map(fromRow),
+    list: (page) => listRoles(db, page),
+    async listBuiltIn() {
+      return (await find().where('uid', '<=', LAST_BUILT_IN_ROLE).orderBy('uid').execute()).map(fromRow)
+    },
     async listThese(uids) {
       if (uids.length === 0) return []
       return (
@@ -75,6 +86,13 @@ export function rolesStore(db: Db): RolesStore {
       await db.deleteFrom('roles').where('uid', '=', uid).execute()
     },
   }
+}
+
+async function listRoles(db: Db, { q, management, ...page }: RolesPage): Promise<readonly Role[]> {
+  let query = choosePage(db.selectFrom('roles').selectAll(), { uid: 'uid', name: 'name' }, page)
+  if (q !== undefined) query = query.where(namedLike(q, ['name']))
+  if (management !== undefined) query = query.where('management', '=', management)
+  return (await query.execute()).map(fromRow)
 }
 
 interface Row {

@@ -55,7 +55,13 @@ test('users of a store from before there were roles keep their names, rights, pa
 
   await using store = await openStore(file)
   const users = usersStore(store.db)
-  expect((await users.list({})).map(({ uid, name, roleUids }) => [uid, name, roleUids])).toEqual([
+  expect(
+    (await users.list({ order: { by: 'uid', descending: false } })).map(({ uid, name, roleUids }) => [
+      uid,
+      name,
+      roleUids,
+    ]),
+  ).toEqual([
     [1, 'Admin', [1]],
     [2, 'viewer', [5]],
   ])

@@ -21,13 +21,24 @@ import { type Caller, operatorPrincipal } from '../core/identity/access.ts'
 import { permissionsHeld } from '../core/identity/permissions-held.ts'
 import { type Alerts, usualAlerts } from '../core/identity/user.ts'
 import { refuseOthers } from '../http/input/refuse-others.ts'
+import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Roles } from '../roles/roles-service.ts'
 import type { UserRequest, Users, UserView } from './users-service.ts'
 
+const pages = listPages<'uid' | 'name', UserView>({
+  sorts: { uid: 'number', name: 'text' },
+  usual: 'uid',
+  placeOf: ({ user }, by) => ({ value: user[by], uid: user.uid }),
+})
+
 /** Serves /v1/users and what each management may do. */
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
-  mount(listUsers, async ({ query }) => (await users.list(query)).map(toWire))
+  mount(listUsers, async ({ query }) => {
+    const { q, status } = query
+    const { entries, next } = pages.answer(await users.list({ ...pages.read(query), q, status }), query)
+    return { entries: entries.map(toWire), next }
+  })
 
   mount(getSelf, async (_, caller) => {
     if (caller.user.uid === operatorPrincipal.uid)

@@ -1,4 +1,4 @@
-import { type PageQuery, Refusal } from '@fairlead/api'
+import { Refusal } from '@fairlead/api'
 import { auditStore } from '../audit/audit-store.ts'
 import { settingsStore } from '../cluster/settings-store.ts'
 import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../core/identity/access.ts'
@@ -20,8 +20,9 @@ import { rolesStore } from '../roles/roles-store.ts'
 import type { Identities } from '../sessions/identities.ts'
 import { loginLanesStore } from '../sessions/login-lanes-store.ts'
 import type { Logins } from '../sessions/logins.ts'
+import { readInPieces } from '../store/choose-page.ts'
 import type { Db, Store } from '../store/open-store.ts'
-import { type UserChange, usersStore } from './users-store.ts'
+import { type UserChange, type UsersPage, usersStore } from './users-store.ts'
 
 /** A user as the API shows it; `newestPasswordMs` (Unix milliseconds) says when the password may expire. */
 export interface UserView {
@@ -45,10 +46,14 @@ export type UserRequest = Partial<Omit<NewUserRequest, 'email' | 'alerts'> & Pic
   readonly oldPassword?: string
 }
 
+/** Which users a list has. */
+export interface UsersQuery extends UsersPage {
+  readonly status?: UserStatus | undefined
+}
+
 /** Users, their roles and first passwords. Each change throws Refusal, and writes its audit record with it. */
 export interface Users {
-  /** By uid. */
-  list(page: PageQuery): Promise<readonly UserView[]>
+  list(query: UsersQuery): Promise<readonly UserView[]>
   /** Throws Refusal user_not_exist. */
   get(uid: number): Promise<UserView>
   create(request: NewUserRequest, caller: Caller): Promise<UserView>
@@ -72,7 +77,7 @@ export function createUsers(deps: UsersDeps): Users {
   const get = (uid: number) => getView(store.db, uid, deps.now())
 
   return {
-    list: async (page) => viewsOf(store.db, await usersStore(store.db).list(page), deps.now()),
+    list: (query) => listViews(store.db, query, deps.now()),
     get,
 
     async create({ password, ...user }, caller) {
@@ -157,6 +162,20 @@ async function getView(db: Db, uid: number, nowMs: number): Promise<UserView> {
   const user = (await usersStore(db).get(uid)) ?? refuseUnknown(uid)
   const [view] = await viewsOf(db, [user], nowMs)
   return view ?? refuseUnknown(uid)
+}
+
+/** The status depends on the time and on the rules of the cluster: no statement can choose by it. */
+async function listViews(
+  db: Db,
+  { status, q, ...page }: UsersQuery,
+  nowMs: number,
+): Promise<readonly UserView[]> {
+  return readInPieces(
+    page,
+    async (piece) => viewsOf(db, await usersStore(db).list({ ...piece, q }), nowMs),
+    ({ user }, by) => ({ value: user[by], uid: user.uid }),
+    status && ((view) => view.status === status),
+  )
 }
 
 async function viewsOf(db: Db, users: readonly User[], nowMs: number): Promise<readonly UserView[]> {

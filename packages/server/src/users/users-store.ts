@@ -1,9 +1,9 @@
-import type { PageQuery } from '@fairlead/api'
 import { Type } from 'typebox'
 import { loginOf, type User, usualAlerts } from '../core/identity/user.ts'
+import type { ListPage } from '../core/requests/list-order.ts'
+import { choosePage, namedLike } from '../store/choose-page.ts'
 import { nextId } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
-import { pageOf } from '../store/page-of.ts'
 import { jsonColumn } from '../store/stored-column.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -13,10 +13,14 @@ export type UserChange = Partial<
   Pick<User, 'name' | 'email' | 'roleUids' | 'disabled' | 'failures' | 'alerts'>
 >
 
+/** A page of users; `q`: only those whose name or e-mail has it, or whose uid it is. */
+export interface UsersPage extends ListPage<'uid' | 'name'> {
+  readonly q?: string | undefined
+}
+
 export interface UsersStore {
   count(): Promise<number>
-  /** By uid. */
-  list(page: PageQuery): Promise<readonly User[]>
+  list(page: UsersPage): Promise<readonly User[]>
   /** Whether there is an admin who can sign in. */
   hasAdmin(): Promise<boolean>
   get(uid: number): Promise<User | undefined>
@@ -91,8 +95,10 @@ export function usersStore(db: Db): UsersStore {
   }
 }
 
-async function listUsers(db: Db, page: PageQuery): Promise<readonly User[]> {
-  const rows = await pageOf(db.selectFrom('users').selectAll().orderBy('uid'), page).execute()
+async function listUsers(db: Db, { q, ...page }: UsersPage): Promise<readonly User[]> {
+  let query = choosePage(db.selectFrom('users').selectAll(), { uid: 'uid', name: 'name' }, page)
+  if (q !== undefined) query = query.where(namedLike(q, ['name', 'email']))
+  const rows = await query.execute()
   const uids = rows.map(({ uid }) => uid)
   if (uids.length === 0) return []
   const held = await db

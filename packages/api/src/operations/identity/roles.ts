@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { selectQuery } from '../../contract/fields-query.ts'
 import { operation } from '../../contract/operation.ts'
-import { PageQuery } from '../../contract/page.ts'
+import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/page.ts'
 import { managements } from '../../contract/permissions.ts'
 import { settledFields } from '../../contract/settled-fields.ts'
 
@@ -52,10 +53,23 @@ const params = Type.Object({ uid: RoleUid })
 export const listRoles = operation({
   method: 'GET',
   path: '/v1/roles',
-  summary: 'List the roles',
+  summary: 'List the roles, by uid or as sort says',
   since: '0.1.0',
   permission: 'view_all_roles_info',
-  query: PageQuery,
+  query: Type.Object(
+    {
+      ...PageQuery.properties,
+      ...cursorQuery,
+      ...selectQuery,
+      ...searchQuery('Only those whose name contains this, whatever its case; or whose uid is this number'),
+      management: Type.Optional(Type.Enum([...managements])),
+      ...sortQuery(['uid', 'name']),
+    },
+    { additionalProperties: false },
+  ),
+  selects: true,
+  paged: true,
+  tagged: true,
   ok: Type.Array(Role),
   errors: [],
 })

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
+import { selectQuery } from '../../contract/fields-query.ts'
 import { operation } from '../../contract/operation.ts'
-import { PageQuery } from '../../contract/page.ts'
+import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/page.ts'
 import { settledFields } from '../../contract/settled-fields.ts'
 import { OldPassword, Password } from './passwords.ts'
 import { ManagementName, RoleUid } from './roles.ts'
@@ -18,6 +19,8 @@ const Email = Type.String({
   description: 'An address like name@example.org, without spaces and & < > " :',
 })
 
+const UserStatus = Type.Enum(['active', 'locked', 'password_expired', 'disabled'])
+
 /** A user as the API answers it, without passwords. */
 export const User = Type.Object({
   uid: UserUid,
@@ -26,7 +29,7 @@ export const User = Type.Object({
   role: Type.Enum([...ManagementName.enum], { description: 'The most powerful management of its roles' }),
   role_uids: Type.Array(RoleUid),
   auth_method: Type.Literal('regular'),
-  status: Type.Enum(['active', 'locked', 'password_expired', 'disabled']),
+  status: UserStatus,
   password_issue_date: Type.String({ description: 'Of the newest password' }),
   last_login: Type.Optional(Type.Integer({ description: 'Unix seconds' })),
   email_alerts: Type.Boolean({ description: 'Kept for programs: no alerts are sent yet' }),
@@ -69,10 +72,25 @@ const loginErrors = ['name_already_exists', 'email_already_exists'] as const
 export const listUsers = operation({
   method: 'GET',
   path: '/v1/users',
-  summary: 'List the users',
+  summary: 'List the users, by uid or as sort says',
   since: '0.1.0',
   permission: 'view_all_users_info',
-  query: PageQuery,
+  query: Type.Object(
+    {
+      ...PageQuery.properties,
+      ...cursorQuery,
+      ...selectQuery,
+      ...searchQuery(
+        'Only those whose name or e-mail contains this, whatever its case; or whose uid is this number',
+      ),
+      status: Type.Optional(UserStatus),
+      ...sortQuery(['uid', 'name']),
+    },
+    { additionalProperties: false },
+  ),
+  selects: true,
+  paged: true,
+  tagged: true,
   ok: Type.Array(User),
   errors: [],
 })

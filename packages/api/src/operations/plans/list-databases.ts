@@ -1,11 +1,8 @@
 import { Type } from 'typebox'
 import { fieldsQuery } from '../../contract/fields-query.ts'
 import { operation } from '../../contract/operation.ts'
-import { cursorQuery, PageQuery } from '../../contract/page.ts'
+import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/page.ts'
 import { Database, DatabaseStatus, EngineVersion } from '../databases.ts'
-
-/** By what a list of databases can be sorted. */
-export const databaseSorts = ['uid', 'name', 'memory_size', 'created_time', 'last_changed_time'] as const
 
 /**
  * GET /v1/bdbs: the databases that the caller's roles let it see, without secrets; by uid unless `sort` says otherwise. Pages count those that are
@@ -22,22 +19,12 @@ export const listDatabases = operation({
       ...PageQuery.properties,
       ...cursorQuery,
       ...fieldsQuery,
-      q: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 63,
-          description: 'Only those whose name contains this, whatever its case; or whose uid is this number',
-        }),
-      ),
+      ...searchQuery('Only those whose name contains this, whatever its case; or whose uid is this number'),
       status: Type.Optional(DatabaseStatus),
       engine_version: Type.Optional(
         Type.String({ ...EngineVersion, description: 'Only those that run "8.1", "8.1.1" or "valkey-8.1"' }),
       ),
-      sort: Type.Optional(
-        Type.Enum([...databaseSorts, ...databaseSorts.map((name) => `-${name}` as const)], {
-          description: 'With - before it: the largest, or the newest, first. Of equal ones: by uid',
-        }),
-      ),
+      ...sortQuery(['uid', 'name', 'memory_size', 'created_time', 'last_changed_time']),
     },
     { additionalProperties: false },
   ),

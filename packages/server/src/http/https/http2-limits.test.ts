@@ -50,9 +50,10 @@ async function serve(limits: Limits = {}) {
       }
     },
   }))
-  mount(listUsers, async () =>
-    Array.from({ length: 5_000 }, (_, uid) => ({ uid, name: 'x'.repeat(100), email: '' }) as never),
-  )
+  mount(listUsers, async () => ({
+    entries: Array.from({ length: 5_000 }, (_, uid) => ({ uid, name: 'x'.repeat(100), email: '' }) as never),
+    next: undefined,
+  }))
   await http.ready()
   const authority = await makeAuthority(Date.now())
   const pair = await makeApiCertificate(authority, ['localhost', '127.0.0.1'], Date.now())
