@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -53,3 +54,17 @@ test.each(['http', 'https'] as const)(
     expect(told).toBeGreaterThanOrEqual(CLIENTS)
   },
 )
+
+test('a server that stops does not wait for a connection on which nothing has been asked', {
+  timeout: 30_000,
+}, async () => {
+  await using fairlead = await startControlPlane()
+  // As browsers open it beforehand, and Node's client in place of one that it has given up. By itself, it would be closed after a minute.
+  const silent = connect(Number(new URL(fairlead.url).port), '127.0.0.1')
+  silent.on('error', () => undefined)
+  await once(silent, 'connect')
+  await until('the server has it', async () => (await fetch(`${fairlead.url}/healthz`)).ok)
+  const closed = once(silent, 'close')
+  await fairlead.restart()
+  await closed
+})

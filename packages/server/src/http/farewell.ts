@@ -9,7 +9,7 @@ const AT_MOST_MS = 2_000
 /**
  * While a server stops, each answer over HTTP/1.1 says `Connection: close`. A client that asks all the time hears so with its next answer, if it is still answered; closed between
  * two answers, its next request would be lost. The function that is returned resolves when those that ask have heard it, after two seconds at most; at once where there is
- * no connection. Connections over TLS count when they are handed to `server`.
+ * no connection. Connections on which nothing has come are closed then. Connections over TLS count when they are handed to `server`.
  */
 export function prepareFarewell(server: Server): () => Promise<void> {
   const open = new Set<Socket>()
@@ -33,5 +33,8 @@ export function prepareFarewell(server: Server): () => Promise<void> {
       for (let round = 0; round < 2; round += 1) await nextRound()
     }
     server.off('request', hear)
+    // To Node those on which nothing has come are not idle: it would wait for their first request. A new one is as one that found no server.
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+    server.on('connection', (socket: Socket) => socket.destroy())
   }
 }
