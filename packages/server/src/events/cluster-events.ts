@@ -1,4 +1,4 @@
-import { setInterval } from 'node:timers'
+import { setInterval, setTimeout } from 'node:timers'
 import { type ClusterEvent, Refusal, StreamCut } from '@fairlead/api'
 import type { Logger } from 'pino'
 import { MOST_BEHIND } from '../audit/event-numbers-store.ts'
@@ -44,6 +44,8 @@ const messages: Readonly<Record<SnapshotReason, string>> = {
 
 const PAGE = 200
 const LOOK_AT_NODES_MS = 5_000
+/** An agent that is stopped, and not gone, is only known to be away after seconds. */
+const FIRST_LOOK_WITHIN_MS = 500
 
 interface Source {
   readonly store: Store
@@ -186,7 +188,7 @@ function createShow(
   }
 }
 
-/** Nodes are looked at while they are followed: nothing of them is in the store otherwise. */
+/** Nodes are looked at while they are followed: nothing of them is in the store otherwise. Resolves when that has been done, or takes too long. */
 function createNodeWatch(deps: {
   readonly store: Store
   readonly nodes: Pick<Nodes, 'describe'>
@@ -194,22 +196,38 @@ function createNodeWatch(deps: {
 }): () => Promise<Disposable> {
   let followers = 0
   let timer: NodeJS.Timeout | undefined
-  const look = () => lookAtNodes(deps.store, deps.nodes)
+  let looking: Promise<void> | undefined
+  // One after the other: what an earlier look has seen is not written after what a later one has.
+  const look = () => {
+    looking ??= lookAtNodes(deps.store, deps.nodes)
+      .catch((err: unknown) => deps.log.warn({ err }, 'the nodes could not be looked at'))
+      .finally(() => {
+        looking = undefined
+      })
+    return looking
+  }
   return async () => {
     followers += 1
-    timer ??= setInterval(() => {
-      look().catch((err: unknown) => deps.log.warn({ err }, 'the nodes could not be looked at'))
-    }, LOOK_AT_NODES_MS)
-    const over = () => {
-      followers -= 1
-      if (followers > 0) return
-      clearInterval(timer)
-      timer = undefined
+    timer ??= setInterval(() => void look(), LOOK_AT_NODES_MS)
+    await unlessLate(look())
+    return {
+      [Symbol.dispose]: () => {
+        followers -= 1
+        if (followers > 0) return
+        clearInterval(timer)
+        timer = undefined
+      },
     }
-    await look().catch((cause: unknown) => {
-      over()
-      throw cause
-    })
-    return { [Symbol.dispose]: over }
+  }
+}
+
+/** Resolves when the look is over, or has taken so long that a follower is told before what is known already. */
+async function unlessLate(looking: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, FIRST_LOOK_WITHIN_MS)
+  try {
+    await Promise.race([looking, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

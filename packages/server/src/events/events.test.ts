@@ -38,12 +38,14 @@ let server: Awaited<ReturnType<typeof serve>>
 /** By token. */
 let grants: Record<string, readonly Grant[]>
 let isAgentAway = false
+let agentAnswers = Promise.resolve()
 const opened: (() => unknown)[] = []
 
 beforeEach(async () => {
   store = await openTestStore(':memory:')
   grants = { admin: [admin], limited: [viewerOfTwo], none: [{ management: 'none', databases: null }] }
   isAgentAway = false
+  agentAnswers = Promise.resolve()
   port = 0
   server = await serve()
   port = Number(new URL(server.url).port)
@@ -73,8 +75,12 @@ function sourcesOf(of: Store) {
   }
   const facts = { uid: 1, host: '127.0.0.1', cores: 2, memoryTotalBytes: 8, memoryFreeBytes: 4 }
   const nodes = {
-    describe: async () =>
-      isAgentAway ? null : ({ ...facts, diskFreeBytes: Math.floor(performance.now()), modules: [] } as never),
+    describe: async () => {
+      await agentAnswers
+      return isAgentAway
+        ? null
+        : ({ ...facts, diskFreeBytes: Math.floor(performance.now()), modules: [] } as never)
+    },
   }
   return { databases, nodes }
 }
@@ -229,6 +235,18 @@ test('a node that is lost and found is told, and what it has free is not', async
   expect(one.seen.at(-1)).toMatchObject({ type: 'node', node: { status: 'down' } })
   await other.isLive()
   expect(other.seen[1]).toMatchObject({ type: 'node', node: { status: 'down' } })
+})
+
+test('a follower gets what is known of a node while the agent does not answer, and hears of it when it does', async () => {
+  await follow({ topics: 'nodes' }).isLive()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  ;[agentAnswers, isAgentAway] = [promise, true]
+  const one = follow({ topics: 'nodes' })
+  await one.isLive()
+  resolve()
+  await first(4, one)
+  const heard = one.seen.flatMap((event) => (event.type === 'node' ? [event.node?.status] : []))
+  expect(heard).toEqual(['active', 'down'])
 })
 
 test('users see what their roles let them see, also when these change while they follow', async () => {
