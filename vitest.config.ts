@@ -35,7 +35,7 @@ const onPostgres = [
   'packages/server/src/events/**/*.test.ts',
   'packages/server/src/audit/{audit-counter,flood,seal-audit}.test.ts',
   'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',
-  'packages/server/src/sessions/{judged-tries,login-lanes}.test.ts',
+  'packages/server/src/sessions/{judged-tries,login-lanes,session-at-two-servers}.test.ts',
   'packages/server/src/http/{secrets,hostile}.test.ts',
   'packages/server/src/store/{storable,old-rows}.test.ts',
   ...onlyOnPostgres,
