@@ -1,6 +1,6 @@
 /**
  * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
- * one thread and with its default threads, through the endpoint, and directly and through the endpoint over TLS, in turns, with one request under way and with 16; and the memory
+ * one thread and with its default threads, through the endpoint, through one without the ring for traces, and directly and through the endpoint over TLS, in turns, with one request under way and with 16; and the memory
  * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
  * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--other-flags=FLAGS] [--json]`. All run at once on the same machine.
  * `--other-flags` can be repeated: each adds an endpoint with these flags, `other-1`, `other-2`, which also takes its turns.
@@ -20,7 +20,15 @@ import { measureIdle } from './measure-idle.ts'
 import { type EndpointResult, printEndpoint } from './print-endpoint.ts'
 import { type Course, runLoad } from './run-load.ts'
 import { fetchHaproxy, startHaproxy } from './start-haproxy.ts'
-import { compareTls, judgeIdle, judgeRuns, type Run, summarizeRuns, type Way } from './summarize-endpoint.ts'
+import {
+  compareTls,
+  compareTraced,
+  judgeIdle,
+  judgeRuns,
+  type Run,
+  summarizeRuns,
+  type Way,
+} from './summarize-endpoint.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -67,6 +75,7 @@ const result: EndpointResult = {
   without_haproxy: noHaproxy ?? '',
   rows: summarizeRuns(runs),
   tls: runs.length === 0 ? [] : compareTls(runs),
+  trace: runs.length === 0 ? [] : compareTraced(runs),
   idle,
   goals: [...judgeRuns(runs), ...(idle === null ? [] : [judgeIdle(idle)])],
 }
@@ -99,6 +108,8 @@ async function measureLoad(): Promise<readonly Run[]> {
     }
   }
   courses.set('endpoint', await startEndpoint(nodeFlags))
+  const withoutTrace = join(import.meta.dirname, 'without-trace.ts')
+  courses.set('endpoint-untraced', await startEndpoint([...nodeFlags, '--import', withoutTrace]))
   courses.set('direct-tls', via({ port: tlsPort, pid: null }, true))
   courses.set('endpoint-tls', await startEndpoint(nodeFlags, true))
   for (const [n, others] of flags['other-flags'].entries())

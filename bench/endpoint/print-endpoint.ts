@@ -9,6 +9,8 @@ export interface EndpointResult {
   readonly rows: readonly Row[]
   /** Requests a second over TLS. */
   readonly tls: readonly Ratio[]
+  /** What the ring for traces of handovers costs. */
+  readonly trace: readonly Ratio[]
   /** Null where it was not measured. */
   readonly idle: IdleMemory | null
   readonly goals: readonly Goal[]
@@ -16,11 +18,12 @@ export interface EndpointResult {
 
 /** The goals, then the measurements behind them, as tables. */
 export function printEndpoint(result: EndpointResult): string {
-  const { build, rounds, without_haproxy, rows, tls, idle, goals } = result
+  const { build, rounds, without_haproxy, rows, tls, trace, idle, goals } = result
   const style = { head: [], border: [] }
   const judged = new Table({ head: ['', '', 'goal', ''], style })
   for (const { what, value, goal, met } of goals) judged.push([what, value, goal, met ? 'met' : 'missed'])
   for (const { what, value } of tls) judged.push([`requests a second, ${what}`, value, '', ''])
+  for (const { what, value } of trace) judged.push([what, value, '', ''])
   const head = [
     'P',
     'way',

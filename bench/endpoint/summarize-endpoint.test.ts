@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { readLoad } from './run-load.ts'
-import { compareTls, judgeIdle, judgeRuns, type Run, summarizeRuns, type Way } from './summarize-endpoint.ts'
+import {
+  compareTls,
+  compareTraced,
+  judgeIdle,
+  judgeRuns,
+  type Run,
+  summarizeRuns,
+  type Way,
+} from './summarize-endpoint.ts'
 
 const run = (way: Way, pipeline: number, perSecond: number, cpu = 0.5): Run => ({
   way,
@@ -61,4 +69,11 @@ test('over TLS the endpoint is compared with the engine over TLS, and with itsel
     { what: 'endpoint / direct, both over TLS, P=1', value: 0.5 },
     { what: 'endpoint, over TLS / without, P=1', value: 0.75 },
   ])
+})
+
+test('what the ring for traces costs is the endpoint beside one without, of the same round', () => {
+  const one = [run('endpoint', 16, 90, 0.6), run('endpoint-untraced', 16, 100, 0.5)]
+  const two = [run('endpoint-untraced', 16, 50, 1), run('endpoint', 16, 50, 1)]
+  const three = [run('endpoint', 16, 40, 2), run('endpoint-untraced', 16, 20, 4)]
+  expect(compareTraced([...one, ...two, ...three]).map(({ value }) => value)).toEqual([1, 1])
 })

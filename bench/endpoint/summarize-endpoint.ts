@@ -6,6 +6,7 @@ export const ways = [
   'haproxy',
   'haproxy-default',
   'endpoint',
+  'endpoint-untraced',
   'direct-tls',
   'endpoint-tls',
 ] as const
@@ -84,7 +85,7 @@ export function judgeRuns(runs: readonly Run[]): readonly Goal[] {
   })
 }
 
-/** Requests a second over TLS, beside another way in the same round. */
+/** One way beside another in the same round: the median over the rounds. */
 export interface Ratio {
   readonly what: string
   readonly value: number
@@ -94,16 +95,38 @@ export interface Ratio {
 export function compareTls(runs: readonly Run[]): readonly Ratio[] {
   const pipelines = [...new Set(runs.map(({ pipeline }) => pipeline))]
   return pipelines.flatMap((pipeline) => [
-    ratioOf(runs, pipeline, 'direct-tls', 'endpoint / direct, both over TLS'),
-    ratioOf(runs, pipeline, 'endpoint', 'endpoint, over TLS / without'),
+    ratioOf(runs, pipeline, ['endpoint-tls', 'direct-tls'], 'endpoint / direct, both over TLS'),
+    ratioOf(runs, pipeline, ['endpoint-tls', 'endpoint'], 'endpoint, over TLS / without'),
   ])
 }
 
-function ratioOf(runs: readonly Run[], pipeline: number, beside: Way, what: string): Ratio {
-  const speeds = (wanted: Way) =>
-    runs.filter((run) => run.way === wanted && run.pipeline === pipeline).map(({ perSecond }) => perSecond)
-  const theirs = speeds(beside)
-  const value = median(speeds('endpoint-tls').map((ours, n) => ours / (theirs[n] ?? Number.NaN)))
+/** The endpoint beside one without the ring for traces of handovers: what the ring costs. */
+export function compareTraced(runs: readonly Run[]): readonly Ratio[] {
+  const pipelines = [...new Set(runs.map(({ pipeline }) => pipeline))]
+  const pair = ['endpoint', 'endpoint-untraced'] as const
+  return pipelines.flatMap((pipeline) => [
+    ratioOf(
+      runs,
+      pipeline,
+      pair,
+      'CPU of the endpoint a request, with the ring for traces / without',
+      ({ cpu, requests }) => cpu.between / requests,
+    ),
+    ratioOf(runs, pipeline, pair, 'requests a second, endpoint with the ring for traces / without'),
+  ])
+}
+
+function ratioOf(
+  runs: readonly Run[],
+  pipeline: number,
+  [one, beside]: readonly [Way, Way],
+  what: string,
+  pick: (run: Run) => number = ({ perSecond }) => perSecond,
+): Ratio {
+  const valuesOf = (wanted: Way) =>
+    runs.filter((run) => run.way === wanted && run.pipeline === pipeline).map(pick)
+  const theirs = valuesOf(beside)
+  const value = median(valuesOf(one).map((ours, n) => ours / (theirs[n] ?? Number.NaN)))
   return { what: `${what}, P=${pipeline}`, value: round(value, 2) }
 }
 

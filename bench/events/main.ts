@@ -55,7 +55,10 @@ const all = Array.from({ length: ofAll }, () =>
   count(api.followEvents({ query: {} }, { signal: stop.signal })),
 )
 while (live < ofAll) await pause(100)
-const { cpuMs, memoryMb } = await server.write(changes, 1_000 / Number(flags['per-second']))
+const { cpuMs, memoryMb, earlyHeapMb, heapMb } = await server.write(
+  changes,
+  1_000 / Number(flags['per-second']),
+)
 const counts = await Promise.all([...own, ...all])
 stop.abort(new Error('enough'))
 
@@ -71,11 +74,12 @@ const result = {
   },
   ...{ p50Ms: share(0.5), p99Ms: share(0.99), longestMs: share(1) },
   ...{ serverCpuMs: Math.round(cpuMs), serverMemoryMb: Math.round(memoryMb) },
+  ...{ heapMbBefore: Math.round(earlyHeapMb), heapMbAfter: Math.round(heapMb) },
 }
 process.stdout.write(
   flags.json
     ? `${JSON.stringify(result)}\n`
     : `${followers} followers of one action and ${ofAll} of everything, ${changes} changes: ${result.delivered} delivered, ${result.missing} missing; ` +
         `p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, longest ${result.longestMs} ms; ` +
-        `the server used ${result.serverCpuMs} ms of a processor, and ${result.serverMemoryMb} MB\n`,
+        `the server used ${result.serverCpuMs} ms of a processor, and ${result.serverMemoryMb} MB; its heap without garbage was ${result.heapMbBefore} MB before, and ${result.heapMbAfter} MB after\n`,
 )

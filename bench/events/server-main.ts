@@ -48,6 +48,7 @@ process.on('disconnect', () => process.exit())
 
 const [{ changes, everyMs }] = (await once(process, 'message')) as [{ changes: number; everyMs: number }]
 await pause(2_000) // all followers are there
+const earlyHeapMb = heapMb()
 const before = process.cpuUsage()
 const beganMs = performance.now()
 for (let n = 0; n < changes; n += 1) {
@@ -58,4 +59,14 @@ for (let n = 0; n < changes; n += 1) {
 }
 await actionsStore(store.db).update('a', { status: 'done', progress: 100 }, at())
 const { user, system } = process.cpuUsage(before)
-process.send?.({ cpuMs: (user + system) / 1_000, memoryMb: process.memoryUsage().rss / 1_000_000 })
+process.send?.({
+  cpuMs: (user + system) / 1_000,
+  memoryMb: process.memoryUsage().rss / 1_000_000,
+  ...{ earlyHeapMb, heapMb: heapMb() },
+})
+
+/** What is still needed, in MB. */
+function heapMb(): number {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed / 1_000_000
+}
