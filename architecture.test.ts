@@ -112,7 +112,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 
 /** All that core may take from other packages as values: tables and pure functions. Types are free. */
 const pureValues = [
-  ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions', 'BUCKETS'],
+  ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions', 'BUCKETS', 'stepWords'],
   ...['databaseUserRights', 'beyondConnection', 'beyondDatabase', 'isSameAddress'],
 ]
 const impure =

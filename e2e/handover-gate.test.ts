@@ -30,7 +30,14 @@ test('the gate stays closed while any follower, successor or not, has a link wit
   const promised = await until('the sibling is linked and behind', () => resync(primary, sibling, port))
   await until(
     'the gate is open',
-    async () => (await passGate(primary, [sibling], realTime, AbortSignal.timeout(10_000))) === undefined,
+    async () =>
+      (await passGate(
+        primary,
+        [sibling],
+        (port) => `the shard at port ${port}`,
+        realTime,
+        AbortSignal.timeout(10_000),
+      )) === undefined,
   )
   expect(readReplication(await sibling.info('replication')).offset).toBeGreaterThanOrEqual(promised)
 })

@@ -73,7 +73,7 @@ describe('a step that is tried again and again', () => {
     expect(applyDeadlines(handOver, { waitedMs: 700_000 }, groupOf(1), false)).toMatchObject({
       late: {
         code: 'trouble',
-        why: 'the step hand-over is tried again, and changes nothing (it is ready), for more than 10 min now',
+        why: 'the step "Hand over" is tried again, and changes nothing (it is ready), for more than 10 min now',
       },
     })
   })

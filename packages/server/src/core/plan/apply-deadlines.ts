@@ -1,3 +1,4 @@
+import { stepWords } from '@fairlead/api'
 import type { Obstacle } from '../state/obstacle.ts'
 import {
   type Goal,
@@ -51,7 +52,7 @@ function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obst
   return (
     held ?? {
       code: 'trouble',
-      why: `the step ${step.kind} is tried again, and changes nothing (${step.why})`,
+      why: `the step "${stepWords[step.kind].label}" is tried again, and changes nothing (${step.why})`,
     }
   )
 }

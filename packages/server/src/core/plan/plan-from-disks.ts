@@ -1,5 +1,5 @@
 import type { History } from '../state/database.ts'
-import { act } from '../state/group.ts'
+import { act, inBrackets } from '../state/group.ts'
 import {
   isLive,
   type LiveShard,
@@ -124,7 +124,7 @@ function comeBack(shard: ObservedShard, why: string): Verdict {
   const { id, process, processWhy, asleep } = shard
   const step = { kind: 'start-shard', shard: id, follow: null, why } as const
   if (process === 'absent' || (process === 'exited' && asleep)) return act(step)
-  const words = `${why}: it comes back first (${processWhy})`
+  const words = `${why}: it comes back first${inBrackets(processWhy)}`
   return process === 'failed'
     ? { kind: 'stuck', code: 'shard_failing', why: words, retry: step }
     : { kind: 'wait', shard: id, code: 'shard_starting', why: words }

@@ -1,5 +1,5 @@
 import { describeOther, describeProcess, describeRevision, revisionOf } from '../state/goal.ts'
-import { act, type Group } from '../state/group.ts'
+import { act, type Group, inBrackets } from '../state/group.ts'
 import { claimsSlots, isLinked, isLive, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { retire } from './plan-durability.ts'
 
@@ -48,7 +48,7 @@ export function planHung({ primary, replicas }: Group): Verdict | undefined {
     kind: 'end-process',
     shard: hung.id,
     startedAt: hung.silence.startedAt,
-    why: `it hangs (${hung.processWhy}), and shard ${primary.id} serves`,
+    why: `it hangs${inBrackets(hung.processWhy)}, and shard ${primary.id} serves`,
   })
 }
 

@@ -194,7 +194,7 @@ function planSilent(
   }
   const successor = seen.history === null ? undefined : chooseSuccessor(seen, live)
   if (successor === undefined && !silence.onDisk) {
-    const why = `shard ${id} hangs (${processWhy}), and no other shard and no disk holds its data: a person has to decide whether to end its process: see docs/busy-and-hung.md`
+    const why = `shard ${id} hangs${inBrackets(processWhy)}, and no other shard and no disk holds its data: a person has to decide whether to end its process: see docs/busy-and-hung.md`
     return { kind: 'stuck', code: 'shard_hung', why }
   }
   const holder = successor === undefined ? 'its own disk' : `shard ${successor.id}`
@@ -202,7 +202,7 @@ function planSilent(
     kind: 'end-process',
     shard: id,
     startedAt: silence.startedAt,
-    why: `it hangs (${processWhy}), and ${holder} holds its history as far as it is known`,
+    why: `it hangs${inBrackets(processWhy)}, and ${holder} holds its history as far as it is known`,
   })
 }
 

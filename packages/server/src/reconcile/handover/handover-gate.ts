@@ -16,18 +16,18 @@ const FLOWS_WITHIN_MS = 50
  * behind twice. A sibling counts as much as the successor: one that is far behind could not resume at the new
  * primary.
  *
- * Undefined when the gate is open, otherwise the obstacle. Stops nothing.
+ * Undefined when the gate is open, otherwise the obstacle, which names shards by `nameOf` their port. Stops nothing.
  */
 export async function passGate(
   primary: EngineConnection,
   followers: readonly EngineConnection[],
+  nameOf: (port: number) => string,
   { elapsed, pause }: Time,
   signal: AbortSignal,
 ): Promise<Obstacle | undefined> {
   const { replicas } = await replicationOf(primary)
   const syncing = replicas.find(({ online }) => !online)
-  if (syncing !== undefined)
-    return { code: 'full_sync', why: `a full sync to ${syncing.host}:${syncing.port} is running` }
+  if (syncing !== undefined) return { code: 'full_sync', why: `${nameOf(syncing.port)} receives a full sync` }
 
   // WAIT for more replicas than exist: the primary asks all of them, in the stream, for their offset. This changes no data, on
   // every version, in cluster mode too (where PUBLISH goes another way).
@@ -37,7 +37,9 @@ export async function passGate(
   let close = 0
   while (close < 2) {
     const ahead = await replicationOf(primary)
-    const obstacles = await Promise.all(followers.map((follower) => whyNotClose(follower, ahead, probe)))
+    const obstacles = await Promise.all(
+      followers.map((follower) => whyNotClose(follower, ahead, probe, nameOf)),
+    )
     const obstacle = obstacles.find((one) => one !== undefined)
     close = obstacle === undefined ? close + 1 : 0
     if (obstacle !== undefined && elapsed() > deadline) return obstacle
@@ -50,13 +52,14 @@ async function whyNotClose(
   follower: EngineConnection,
   ahead: ReplicationInfo,
   probe: number,
+  nameOf: (port: number) => string,
 ): Promise<Obstacle | undefined> {
   const { link, replid, offset } = await replicationOf(follower)
-  const { host, port } = follower.address
+  const name = nameOf(follower.address.port)
   if (link !== 'up' || replid !== ahead.replid || offset < probe)
-    return { code: 'replication', why: `the stream to ${host}:${port} does not flow yet` }
+    return { code: 'replication', why: `the stream to ${name} does not flow yet` }
   if (ahead.offset - offset < LAG_BYTES) return undefined
-  const why = `${host}:${port} is ${ahead.offset - offset} bytes behind; it must be within ${LAG_BYTES}`
+  const why = `${name} is ${ahead.offset - offset} bytes behind; it must be within ${LAG_BYTES}`
   return { code: 'replication', why }
 }
 

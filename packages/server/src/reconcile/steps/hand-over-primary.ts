@@ -94,7 +94,7 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
   await disableAutoRestart(member(step.to, { members }), context)
   const [fullSyncsBefore, gate] = await Promise.all([
     countFullSyncs(database, members, ports),
-    passGate(primary, [successor, ...others], ports.time, context.signal),
+    passGate(primary, [successor, ...others], namedIn(members), ports.time, context.signal),
   ])
   if (gate !== undefined) return { kind: 'not yet', ...gate }
   return context.moves.inTurn(async () => {
@@ -103,6 +103,16 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
     if (still !== undefined) return { kind: 'not yet', ...still }
     return recordAndMove(step, { primary, successor, others, fullSyncsBefore }, context)
   })
+}
+
+/** A shard as people know it, by its port. */
+function namedIn(members: HandoverContext['members']): (port: number) => string {
+  return (port) => {
+    const shard = members.find((one) => one.port === port || one.tlsPort === port)
+    return shard === undefined
+      ? `a replica at port ${port}, which is no shard of the group,`
+      : `shard ${shard.id}`
+  }
 }
 
 function isPending(prepared: Prepared | Pending): prepared is Pending {
@@ -117,7 +127,7 @@ async function prepare(
   { primary, successor, others }: Roles,
   { database, members, action, ports, group, seen, signal }: HandoverContext,
 ): Promise<Prepared> {
-  const gate = await passGate(primary, [successor, ...others], ports.time, signal)
+  const gate = await passGate(primary, [successor, ...others], namedIn(members), ports.time, signal)
   if (gate !== undefined) return { kind: 'not yet', ...gate }
   const old = member(step.from, { members })
   const followers = members.filter(({ id }) => id !== step.from)
