@@ -2,12 +2,14 @@ import { Type } from 'typebox'
 
 /** A time in a query. */
 export const Moment = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[+-]\\d{2}:\\d{2})?)?$',
-  description: 'ISO 8601, as 2026-11-21T12:00:00Z; UTC when it has no zone. Write + as %2B',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,6})?)?(Z|[ +-]\\d{2}:\\d{2})?)?$',
+  description:
+    'ISO 8601, as 2026-11-21T12:00:00Z; UTC when it has no zone. A + in a query should be written as %2B; written as it is, it arrives as a space, and is taken for a +',
 })
 
 /** Unix milliseconds; NaN for a day that is not in the calendar. */
-export function timeIn(moment: string): number {
+export function timeIn(sent: string): number {
+  const moment = sent.replace(' ', '+')
   // Without a zone it would be a time of the place where the server is.
   const time = new Date(/T[^Z+-]*$/.test(moment) ? `${moment}Z` : moment).getTime()
   const day = new Date(`${moment.slice(0, 10)}T00:00:00Z`)
