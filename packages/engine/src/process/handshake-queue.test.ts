@@ -135,3 +135,29 @@ test('connections that come and go while they wait leave nothing', async () => {
   await rounds(3)
   expect(queue.begun).toEqual(['a0', 'a1000'])
 })
+
+test('however many sources without a login do not end theirs, one from which a user has signed in finds a place, and the other way round', async () => {
+  const queue = makeQueue({
+    atOnce: 6,
+    holdMs: 3_600_000,
+    isKnown: (source) => source === source.toUpperCase(),
+  })
+  queue.add(...[...'abcdefghij'].map((source) => `${source}1`))
+  await rounds(20)
+  queue.add('A1', 'A2')
+  await rounds(3)
+  expect(queue.begun).toEqual(['a1', 'b1', 'c1', 'd1', 'e1', 'A2'])
+  for (const name of queue.begun.slice()) queue.end(name)
+  await rounds(3)
+  expect(queue.begun.slice(6).sort()).toEqual(['A1', 'f1', 'g1'])
+})
+
+test('the sources from which a user has signed in leave a place to the others', async () => {
+  const queue = makeQueue({ atOnce: 6, holdMs: 3_600_000, isKnown: (source) => source !== 'z' })
+  queue.add(...[...'abcdefghij'].map((source) => `${source}1`))
+  await rounds(20)
+  expect(queue.begun).toHaveLength(5)
+  queue.add('z1')
+  await rounds(3)
+  expect(queue.begun).toContain('z1')
+})

@@ -15,6 +15,8 @@ export interface HandshakeQueue {
 const AT_ONCE = 16
 /** Of one source: the others find places, however many from there do not end theirs. */
 const PART_OF_ONE = 3 / 4
+/** Of the sources from which a user has signed in, together; the same for all others. */
+const PART_OF_KIND = 5 / 6
 /** A client on the other side of the world needs a third of a second. */
 const HOLD_MS = 1_000
 /** So many have given their places to others, and may still end: the engines' benchmark ends some of its handshakes only when it has ended those before them. */
@@ -24,50 +26,55 @@ interface Limits {
   readonly atOnce?: number
   readonly holdMs?: number
   readonly mostLate?: number
+  /** Whether a user has signed in from there lately. */
+  readonly isKnown?: (source: string) => boolean
 }
 
-const DEFAULTS: Required<Limits> = { atOnce: AT_ONCE, holdMs: HOLD_MS, mostLate: MOST_LATE }
+const DEFAULTS: Required<Limits> = {
+  ...{ atOnce: AT_ONCE, holdMs: HOLD_MS, mostLate: MOST_LATE },
+  isKnown: () => false,
+}
 
 /**
  * Begins one handshake in a round of the event loop, and no more than `atOnce` are under way, three quarters of them from one source. Sources take turns; of one source the newest and
  * the oldest go first, each in half of its places: the others may be there only to be in the way of the newest, and a client may finish its handshakes one
- * after the other, in their order, while it has begun all (the engines' benchmark). One that has taken `holdMs` gives its place to another one that waits for it; of those that are late in this way
+ * after the other, in their order, while it has begun all (the engines' benchmark). The known sources and all others take turns, and each of the two kinds leaves places to the other: an attacker may have
+ * thousands of addresses. One that has taken `holdMs` gives its place to another one that waits for it; of those that are late in this way
  * the oldest is closed when there are more than `mostLate`.
  */
 export function createHandshakeQueue(limits: Limits = {}): HandshakeQueue {
-  const { atOnce, holdMs, mostLate } = { ...DEFAULTS, ...limits }
-  const waiting = createWaiting()
+  const { atOnce, holdMs, mostLate, isKnown } = { ...DEFAULTS, ...limits }
+  const waiting = createKinds()
   const running = new Map<Socket, Running>()
-  const { hasPart, wantsNewest, mayBegin } = judgeBy(running, atOnce)
   /** The last one to give its place away is last. */
   const late = new Set<Socket>()
   let isDue = false
 
   const look = (): void => {
     if (isDue || waiting.size() === 0) return
-    if (!waiting.some(mayBegin)) {
+    if (!waiting.some(judgeBy(running.values(), atOnce))) {
       passOnPlace()
       return
     }
     isDue = true
     setImmediate(() => {
       isDue = false
-      const next = waiting.take(mayBegin, wantsNewest)
+      const next = waiting.take(judgeBy(running.values(), atOnce))
       if (next !== undefined) run(next)
       look()
     })
   }
-  const run = ({ one: { socket, source, begin }, isNewest }: Taken): void => {
+  const run = ({ one: { socket, source, begin }, kind, isNewest }: Taken): void => {
     const timer = setTimeout(look, holdMs + 1).unref()
-    running.set(socket, { source, isNewest, sinceMs: performance.now(), timer })
+    running.set(socket, { source, kind, isNewest, sinceMs: performance.now(), timer })
     begin()
   }
   /** The oldest whose place another one can have. */
   const passOnPlace = (): void => {
-    const isFull = waiting.some(hasPart)
-    for (const [socket, { source, sinceMs }] of running) {
-      if (performance.now() - sinceMs < holdMs) return
-      if (!isFull && !waiting.has(source)) continue
+    for (const [socket, held] of running) {
+      if (performance.now() - held.sinceMs < holdMs) return
+      const others = [...running.values()].filter((each) => each !== held)
+      if (!waiting.some(judgeBy(others, atOnce))) continue
       late.add(socket)
       leave(socket)
       const [oldest] = late
@@ -87,34 +94,39 @@ export function createHandshakeQueue(limits: Limits = {}): HandshakeQueue {
   return {
     end,
     add(socket, source, begin) {
+      const line = waiting.of(isKnown(source) ? 'known' : 'other')
       socket.once('close', () => {
-        waiting.remove(source)
+        line.remove(source)
         end(socket)
       })
-      waiting.add({ socket, source, begin })
+      line.add({ socket, source, begin })
       look()
     },
   }
 }
 
-type Judge = (source: string) => boolean
+type Kind = 'known' | 'other'
 
 interface Running {
   readonly source: string
+  readonly kind: Kind
   /** It was the newest that waited, and not the oldest. */
   readonly isNewest: boolean
   readonly sinceMs: number
   readonly timer: NodeJS.Timeout
 }
 
+type Judge = ReturnType<typeof judgeBy>
+
 /** By those that are under way. */
-function judgeBy(running: ReadonlyMap<Socket, Running>, atOnce: number) {
+function judgeBy(running: Iterable<Running>, atOnce: number) {
+  const all = [...running]
   const ofOne = Math.ceil(atOnce * PART_OF_ONE)
-  const ownOf = (source: string) => [...running.values()].filter((each) => each.source === source)
-  const hasPart = (source: string) => ownOf(source).length < ofOne
+  const ofKind = Math.ceil(atOnce * PART_OF_KIND)
+  const ownOf = (source: string) => all.filter((each) => each.source === source)
   return {
-    hasPart,
-    mayBegin: (source: string) => running.size < atOnce && hasPart(source),
+    hasRoom: (kind: Kind) => all.length < atOnce && all.filter((each) => each.kind === kind).length < ofKind,
+    hasPart: (source: string) => ownOf(source).length < ofOne,
     wantsNewest(source: string) {
       const own = ownOf(source)
       return own.filter(({ isNewest }) => isNewest).length <= own.length / 2
@@ -130,6 +142,7 @@ interface Waiting {
 
 interface Taken {
   readonly one: Waiting
+  readonly kind: Kind
   readonly isNewest: boolean
 }
 
@@ -140,17 +153,42 @@ interface Line {
   left: number
 }
 
-/** By source: the one whose turn comes next is first. */
-function createWaiting() {
-  const sources = new Map<string, Line>()
-  const first = (mayBegin: Judge): string | undefined => {
-    for (const source of sources.keys()) if (mayBegin(source)) return source
+/** By kind of source. That whose turn comes next is first. */
+function createKinds() {
+  const lines = { known: createWaiting(), other: createWaiting() }
+  let order: readonly Kind[] = ['known', 'other']
+  const next = ({ hasRoom, hasPart }: Judge) => {
+    for (const kind of order) {
+      const source = hasRoom(kind) ? lines[kind].first(hasPart) : undefined
+      if (source !== undefined) return { kind, source }
+    }
     return undefined
   }
   return {
+    of: (kind: Kind) => lines[kind],
+    size: () => lines.known.size() + lines.other.size(),
+    some: (judge: Judge) => next(judge) !== undefined,
+    take(judge: Judge): Taken | undefined {
+      const found = next(judge)
+      if (found === undefined) return undefined
+      const { kind, source } = found
+      order = kind === 'known' ? ['other', 'known'] : ['known', 'other']
+      const isNewest = judge.wantsNewest(source)
+      const one = lines[kind].take(source, isNewest)
+      return one && { one, kind, isNewest }
+    },
+  }
+}
+
+/** By source: the one whose turn comes next is first. */
+function createWaiting() {
+  const sources = new Map<string, Line>()
+  return {
     size: () => sources.size,
-    has: (source: string) => sources.has(source),
-    some: (mayBegin: Judge) => first(mayBegin) !== undefined,
+    first(hasPart: Judge['hasPart']): string | undefined {
+      for (const source of sources.keys()) if (hasPart(source)) return source
+      return undefined
+    },
     add(one: Waiting) {
       const { source } = one
       const line = sources.get(source) ?? { all: [], from: 0, left: 0 }
@@ -168,16 +206,14 @@ function createWaiting() {
       line.left = 0
       if (line.all.length === 0) sources.delete(source)
     },
-    take(mayBegin: Judge, wantsNewest: Judge): Taken | undefined {
-      const source = first(mayBegin)
-      const line = source === undefined ? undefined : sources.get(source)
-      if (source === undefined || line === undefined) return undefined
+    take(source: string, isNewest: boolean): Waiting | undefined {
+      const line = sources.get(source)
+      if (line === undefined) return undefined
       sources.delete(source)
-      const isNewest = wantsNewest(source)
       let one = takeOne(line, isNewest)
       while (one?.socket.destroyed === true) one = takeOne(line, isNewest)
       if (line.all.length > 0) sources.set(source, line)
-      return one && { one, isNewest }
+      return one
     },
   }
 }

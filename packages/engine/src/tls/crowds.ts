@@ -8,6 +8,8 @@ export interface Crowds {
   all(): Iterable<Socket>
   /** A user has signed in from there. */
   know(source: string): void
+  /** Whether that was within the last hour. */
+  isKnown(source: string): boolean
   /** Whether another one from there must be read record by record. */
   isFull(source: string): boolean
   /** Whether a client that waits a moment may find room: not while others have waited in vain. */
@@ -45,6 +47,7 @@ export function createCrowds(): Crowds {
       knownUntilMs.delete(oldest[0])
       noWaitUntilMs.delete(oldest[0])
     },
+    isKnown: (source) => isKnown(source, performance.now()),
     isFull(source) {
       const nowMs = performance.now()
       const crowd = crowdOf(source, nowMs)

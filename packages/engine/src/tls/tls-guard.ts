@@ -7,7 +7,7 @@ export interface TlsGuard {
   isOn(): boolean
   /** Whether so many clients have not signed in that another one from this source must be read so, too. */
   isCrowded(source: string): boolean
-  readonly crowds: Pick<Crowds, 'mayThin' | 'waitedInVain'>
+  readonly crowds: Pick<Crowds, 'mayThin' | 'waitedInVain' | 'isKnown'>
   /** The handshake of a client begins. `isPaced`: it is read record by record. `cut` is called if it floods. */
   watch(raw: Socket, client: Arrival & { readonly isPaced: boolean }): void
   /** Its handshake has ended. `isStranger`: whether it has not signed in yet. */

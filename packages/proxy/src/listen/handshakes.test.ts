@@ -8,6 +8,37 @@ import { runProxy } from '../../test/run-proxy.ts'
 import { freePort, makeEndpointSpec, newest, startEngine, until } from '../../test/stage.ts'
 import { certificateOf, dialTls, readHello } from '../../test/tls-stage.ts'
 
+test('a client that sends more than a first message before its turn is closed, and nothing of it is kept', async () => {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'proxy-handshakes-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const engine = stack.use(await startEngine(newest))
+  const proxy = stack.use(await runProxy())
+  const tls = certificateOf(folder, 'own')
+  const port = await freePort()
+  await proxy.client.putEndpoint({
+    params: { id: 'db1' },
+    body: { ...makeEndpointSpec(port, engine.port), tls },
+  })
+
+  const hello = await readHello()
+  const places = Array.from({ length: 100 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+  stack.defer(() => places.forEach((socket) => void socket.destroy()))
+  for (const socket of places) socket.write(hello.subarray(0, 10))
+  await Promise.all(places.map((socket) => once(socket, 'connect')))
+  // Its turn comes in seconds: it is neither the newest nor the oldest.
+  const talker = places[50]
+  let isClosed = false
+  talker?.on('close', () => (isClosed = true)).resume()
+  talker?.write(Buffer.alloc(64 * 1024))
+  await until(() => isClosed)
+  const others = places.filter((socket) => socket !== talker && socket.closed)
+  expect(others).toEqual([])
+  const client = await dialTls(port, tls.cert)
+  await client.ask('PING', '+PONG\r\n')
+  client.socket.destroy()
+})
+
 test('a client is not kept waiting by hundreds that begin a handshake at one moment and do not end it', async () => {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'proxy-handshakes-'))

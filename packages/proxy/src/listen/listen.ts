@@ -2,10 +2,12 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, Refusal } from '@fairlead/api'
 import {
+  awaitHello,
   createHandshakeQueue,
   createTlsDoor,
   createTlsGuard,
   HANDSHAKES_AT_ONCE,
+  LONG_HELLO,
   messageOf,
   tlsForClients,
 } from '@fairlead/engine'
@@ -43,7 +45,7 @@ const BACKLOG = 4_096
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
 /** Of all endpoints of this thread. */
-const handshakes = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE })
+const handshakes = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE, isKnown: guard.crowds.isKnown })
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
@@ -152,8 +154,21 @@ function watchHandshakes(
     })
     // What goes wrong in its handshake, TLS tells.
     socket.on('error', () => undefined)
-    socket.once('readable', () => handshakes.add(socket, source, () => begin(socket, source)))
+    awaitTurn(socket, source, begin, close)
   }
+}
+
+/** `begin` is called when the client has said something and it is its turn, `close` if it has said too much by then. */
+function awaitTurn(
+  socket: Socket,
+  source: string,
+  begin: (socket: Socket, source: string) => void,
+  close: (socket: Socket, why: string) => void,
+): void {
+  const stop = awaitHello(socket, {
+    come: () => handshakes.add(socket, source, () => stop(() => begin(socket, source))),
+    tooLong: () => close(socket, LONG_HELLO),
+  })
 }
 
 /** Of each client one reason is told: that TLS fails then, too, says nothing more. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import {
+  awaitHello,
   createHandshakeQueue,
   createTlsDoor,
   createTlsGuard,
@@ -129,6 +130,8 @@ type Handshakes = Set<Socket>
 
 /** What is spoken here, what is liked best first; a client that names nothing speaks HTTP/1.1. */
 const protocols = ['h2', 'http/1.1'] as const
+/** When its turn has come, `onTurn` calls what is to be done then. */
+type Begin = (raw: Socket, onTurn: (then: () => void) => void) => void
 type Takers = Readonly<Record<(typeof protocols)[number], (socket: TLSSocket) => void>>
 
 /**
@@ -140,18 +143,11 @@ function secureWith(
   { bounds, log }: { readonly bounds: ConnectionBounds; readonly log: Pick<Logger, 'warn'> },
   handshakes: Handshakes,
   takers: Takers,
-): (raw: Socket) => void {
-  const queue = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE })
-  const door = createTlsDoor(tls, createTlsGuard())
-  let saidAtMs = Number.NEGATIVE_INFINITY
-  const cut = (client: Socket, why: string) => {
-    // A closed socket may have none any more.
-    const from = client.remoteAddress
-    client.destroy()
-    if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
-    saidAtMs = performance.now()
-    log.warn({ from, why }, 'a client of HTTPS was closed')
-  }
+): Begin {
+  const guard = createTlsGuard()
+  const queue = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE, isKnown: guard.crowds.isKnown })
+  const door = createTlsDoor(tls, guard)
+  const cut = cutAndTell(log)
   const secured = (raw: Socket, client: TLSSocket) => {
     queue.end(raw)
     const isThere = handshakes.delete(raw) && bounds.handOver(raw, client, () => door.know(raw))
@@ -169,14 +165,27 @@ function secureWith(
       failed: (_, client) => void client.destroy(),
     })
   }
-  return (raw) => {
+  return (raw, onTurn) => {
     const source = bounds.sourceOf(raw)
-    queue.add(raw, source, () => begin(raw, source))
+    queue.add(raw, source, () => onTurn(() => begin(raw, source)))
+  }
+}
+
+/** Closes a client that floods. */
+function cutAndTell(log: Pick<Logger, 'warn'>): (client: Socket, why: string) => void {
+  let saidAtMs = Number.NEGATIVE_INFINITY
+  return (client, why) => {
+    // A closed socket may have none any more.
+    const from = client.remoteAddress
+    client.destroy()
+    if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
+    saidAtMs = performance.now()
+    log.warn({ from, why }, 'a client of HTTPS was closed')
   }
 }
 
 /** From the first byte on it is TLS, or it is told what this port is. */
-function awaitHandshake(raw: Socket, begin: (raw: Socket) => void, handshakes: Handshakes): void {
+function awaitHandshake(raw: Socket, begin: Begin, handshakes: Handshakes): void {
   handshakes.add(raw)
   const late = setTimeout(() => {
     if (handshakes.has(raw)) raw.destroy()
@@ -185,14 +194,15 @@ function awaitHandshake(raw: Socket, begin: (raw: Socket) => void, handshakes: H
     clearTimeout(late)
     handshakes.delete(raw)
   })
-  raw.once('readable', () => {
+  const come = () => {
     const first: Buffer | null = raw.read()
     if (first === null) return void raw.destroy()
     if (first[0] === TLS_HANDSHAKE) {
       raw.unshift(first)
-      begin(raw)
-    } else refuse(raw)
-  })
+      begin(raw, stop)
+    } else stop(() => refuse(raw))
+  }
+  const stop = awaitHello(raw, { come, tooLong: () => raw.destroy() })
 }
 
 function refuse(raw: Socket): void {
