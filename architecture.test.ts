@@ -156,11 +156,7 @@ function layerOf(file: string): Layer {
   if (path.endsWith('-store.ts')) return 'store'
   if (folder === 'core' || folder === 'store' || folder === 'reconcile' || folder === 'http') return folder
   if (folder !== '') return 'service'
-  return ['config.ts', 'config-variables.ts', 'config-hosts.ts', 'config-otel.ts', 'sockets.ts'].includes(
-    path,
-  )
-    ? 'config'
-    : 'app'
+  return /^(config(-[a-z]+)?|sockets)\.ts$/.test(path) ? 'config' : 'app'
 }
 
 describe('between packages', () => {

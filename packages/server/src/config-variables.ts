@@ -278,3 +278,10 @@ function readHome(text: string | undefined, fault: (sentence: string) => never):
     return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
   return home
 }
+
+/** What the variables say. */
+export type Values = {
+  readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends Variable<infer Value>
+    ? Value
+    : never
+}

@@ -1,12 +1,7 @@
 import { join } from 'node:path'
 import { readOtel, type TraceSettings } from './config-otel.ts'
-import { type Variable, variables } from './config-variables.ts'
-
-type Values = {
-  readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends Variable<infer Value>
-    ? Value
-    : never
-}
+import { samePorts } from './config-ports.ts'
+import { type Values, type Variable, variables } from './config-variables.ts'
 
 /** The settings of Fairlead. Read once, at the start. Each field is described at its variable. */
 export interface Config extends Values {
@@ -50,7 +45,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const entries = Object.entries(variables).map(([name, variable]) => [name, read(variable)])
   const values = Object.fromEntries(entries) as Values // each by its own variable, unless there is a fault
   const traces = readOtel(env, (name, sentence) => void faults.push(`${name} ${sentence}`))
-  faults.push(...unknownVariables(env))
+  faults.push(...samePorts(values), ...unknownVariables(env))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
 }

@@ -43,7 +43,8 @@ export async function listenOnPort<T>(
 ): Promise<T> {
   const { host, port } = place
   const deadline = performance.now() + withinMs
-  while (port !== 0 && (await isTaken(host, port)) && performance.now() < deadline) await pause(LOOK_AGAIN_MS)
+  while (port !== 0 && (await isTaken(host, port)) && performance.now() < deadline)
+    await pause(LOOK_AGAIN_MS, undefined, { signal: patience?.stop })
   for (let isTold = false; ; isTold = true) {
     try {
       return await listen({ host, port })
