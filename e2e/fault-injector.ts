@@ -65,22 +65,25 @@ export async function createFaultInjector(servers: Servers): Promise<FaultInject
     for (const { pid } of [fairlead.agent, ...members.map(({ server }) => server)]) signal(pid, 'SIGCONT')
     for (const { way } of members) way.goOn()
   })
+  let found: FaultyServer | undefined
   const url = await startFront(() => members.filter((member) => !down.has(member)), opened)
   const owned = opened.move()
   return {
     ...{ servers, url, healthy, resume, isTakenFrom },
     order({ at, nth, how }, agent) {
+      found = undefined
       const who = agent === undefined ? null : { home: fairlead.home, signal: agent }
       giveOrder(order, { at, nth, how, butNot: [...down.values()], agent: who })
     },
     faulty() {
-      const found = readInjected(order)
-      if (found === undefined) return undefined
-      const { pid, point, how } = found
+      const injected = readInjected(order)
+      if (injected === undefined) return found
+      const { pid, point, how } = injected
       const member = members.find(({ server }) => server.pid === pid)
       if (member === undefined) throw new Error(`process ${pid} is none of the servers`)
       if (how !== 'clock') down.set(member, pid)
-      return { member, point }
+      found = { member, point }
+      return found
     },
     endLease: (member) => endLease(ask, down.get(member)),
     untilLeaseIsOver: (member) => untilLeaseIsOver(ask, down.get(member)),

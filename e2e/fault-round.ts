@@ -107,14 +107,24 @@ async function beginUpgrade(injector: FaultInjector, uid: number, body: Upgrade)
   const tries = [begin, begun]
   return await until('the upgrade has begun', async () => {
     for (const ask of tries) {
-      const action = await ask().catch((cause: unknown) => {
+      const asked = ask().catch((cause: unknown) => {
         if (cause instanceof ApiError && cause.status < 500 && cause.code !== 'db_busy') throw cause
         return undefined
       })
+      const action = await unlessSilent(asked)
       if (action !== undefined) return action
+      // Then it is not the one that is asked next.
+      injector.faulty()
     }
     return undefined
   })
+}
+
+const SILENT_MS = 2_000
+
+/** What is asked of a server that has just been stopped is never answered. Meanwhile the agent that was stopped with it would stay so, too: for a minute, and not for the time of the fault. */
+async function unlessSilent<T>(asked: Promise<T | undefined>): Promise<T | undefined> {
+  return await Promise.race([asked, pause(SILENT_MS, undefined)])
 }
 
 type Upgrade = Parameters<Servers['fairlead']['api']['upgradeDatabase']>[0]['body']
@@ -129,10 +139,8 @@ async function injectOnce(
   injector.order(fault, fault.agent?.signal)
   const asked = await beginUpgrade(injector, uid, body)
   const read = async () => {
-    const action = await injector
-      .healthy()
-      .api.getAction({ params: { uid: asked } })
-      .catch(() => undefined)
+    const { api } = injector.healthy()
+    const action = await unlessSilent(api.getAction({ params: { uid: asked } }).catch(() => undefined))
     return action?.status === 'completed' || action?.status === 'failed' ? action : undefined
   }
   const untilFaulty = () =>
