@@ -28,8 +28,11 @@ export function choosePage<Query extends Paged<Query>, By extends string>(
 
 /** Whether one of these columns contains `q`, whatever its case, or the uid is `q`. */
 export function namedLike(q: string, columns: readonly string[]): RawBuilder<SqlBool> {
-  const pattern = `%${q.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-  const conditions = columns.map((column) => sql`lower(${sql.ref(column)}) like ${pattern} escape '\\'`)
+  const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
+  // The store lowers both: which letters belong together is for it to say.
+  const conditions = columns.map(
+    (column) => sql`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`,
+  )
   const isUid = /^\d{1,9}$/.test(q) ? [sql`uid = ${Number(q)}`] : []
   return sql<SqlBool>`(${sql.join([...conditions, ...isUid], sql` or `)})`
 }

@@ -40,6 +40,10 @@ export async function openEmbedded(
     throw explain(cause, file)
   }
 
+  // SQLite’s own knows the letters of English only.
+  sqlite.function('lower', { deterministic: true }, (text) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  )
   const box = readBoxOf(sqlite, readBox)
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: rememberStatements(sqlite) }),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../test/control-plane.ts'
+import { isOnPostgres } from '../../test/open-test-store.ts'
 import { readLists } from '../../test/read-lists.ts'
 
 let running: TestControlPlane
@@ -57,6 +58,20 @@ test('names have one order, which is the same in both directions and in pages', 
     expect((await ask(`/v1/${list}?sort=-name`, admin)).keys).toEqual(keys.toReversed())
     expect(await byPages(`/v1/${list}?sort=name`, 2, admin)).toEqual(keys)
   }
+})
+
+/** In PostgreSQL the collation says which letters belong together; the one of the tests (C) knows those of English. */
+test.each([
+  { q: 'Äpfel', finds: true },
+  { q: 'ÉCLAIR', finds: true },
+  { q: 'äpfel', finds: !isOnPostgres },
+  { q: 'éclair', finds: !isOnPostgres },
+])('a user whose name has other letters than English is found by $q: $finds', async ({ q, finds }) => {
+  const user = { name: 'Äpfel ÉCLAIR', password: 'a-password-of-apples' }
+  const { uid } = (await running.send('POST', '/v1/users', { auth: admin, body: user })).body
+  const { keys } = await lists().ask(`/v1/users?q=${encodeURIComponent(q)}`, admin)
+  await running.send('DELETE', `/v1/users/${uid}`, { auth: admin })
+  expect(keys).toEqual(finds ? [uid] : [])
 })
 
 test('an offset counts users of the status that is asked for', async () => {
