@@ -78,7 +78,7 @@ function decideAlive(observation: Observation, last: NonNullable<Observation['la
   if (verdict?.kind === 'kill') return verdict
   // A silent one hears no order: it is asked as soon as it answers.
   if (outdated && refusedToStop === null && verdict === null)
-    return { kind: 'stop', save: true, why: 'a new process is wanted: another revision, or a new put' }
+    return { kind: 'stop', save: true, why: 'it is to start again, with what it is to run now' }
   if (answer.kind === 'pong' && !last.answered) return { kind: 'mark-ready', why: 'it answers' }
   const closely = outdated || !last.answered || answer.kind !== 'pong'
   // The clock may have been set back meanwhile.

@@ -122,3 +122,12 @@ test('an answer as long as is allowed is read', async () => {
   expect(await ask(1 << 20)).toEqual({ status: 200, text })
   await expect(ask((1 << 20) - 1)).rejects.toThrow('longer than')
 })
+
+test.each(['', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'])(
+  'an answer of which only %j comes in time is late, in words for people',
+  async (start) => {
+    await using other = await answerWith((socket) => socket.write(start))
+    const ask = socketTransport(other.path, { withinMs: 100, unreachable: (cause) => cause })
+    await expect(ask({ method: 'GET', path: '/', headers: {} })).rejects.toThrow(/^no answer within 100 ms$/)
+  },
+)

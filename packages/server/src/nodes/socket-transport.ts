@@ -25,14 +25,12 @@ export function socketTransport(
 ): Transport {
   return ({ method, path, headers, body, signal }) =>
     new Promise((resolve, reject) => {
-      const fail = (cause: Error) => reject(unreachable(cause))
       const deadline = AbortSignal.timeout(withinMs)
+      const fail = (cause: Error) =>
+        reject(unreachable(deadline.aborted ? new Error(`no answer within ${withinMs} ms`) : cause))
       const sent = request(
         {
-          socketPath,
-          method,
-          path,
-          headers,
+          ...{ socketPath, method, path, headers },
           signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         },
         (response) => {

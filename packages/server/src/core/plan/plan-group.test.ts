@@ -139,6 +139,22 @@ describe('an upgrade', () => {
     expect(planGroup(start, undoOf(goal))).toEqual({ kind: 'done' })
   })
 
+  test.each([
+    { to: { ...old, restartNonce: 1 }, runs: 'redis 7.0.15 (restart 1)' },
+    { to: {}, runs: 'valkey 8.1.1' },
+  ])('taken back gives up a shard on $runs, and says truly what comes after it', ({ to, runs }) => {
+    const goal = { ...goalOf(), ...to }
+    const both = expected(groupOf(1), { kind: 'add-shard', runs: goal, follow: 1, why: '' })
+    const alone = { ...both, shards: both.shards.filter(({ id }) => id !== 2) }
+    for (const [seen, then] of [
+      [both, 'no other is needed in its place'],
+      [alone, 'a fresh shard takes its place'],
+    ] as const)
+      expect(planGroup(seen, undoOf(goal))).toMatchObject({
+        step: { kind: 'retire-shard', why: `it runs ${runs} for the upgrade, which is taken back; ${then}` },
+      })
+  })
+
   test('without memory for a surge shard is done in place, and is hopeless without a replica', () => {
     fc.assert(
       fc.property(cases, ({ replicas, preserveRoles, picks }) => {

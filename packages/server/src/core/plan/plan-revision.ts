@@ -209,8 +209,12 @@ export function planOthers(group: Group): Verdict | undefined {
   if (!isReadable && isShort)
     return planReplacement(next, `${describeRevision(revision)} cannot read its files`, group)
   if (goal.undo || !isReadable) {
-    const why = `it runs ${describeRevision(next.revision)}, whose files ${describeRevision(revision)} may not read; a fresh shard takes its place`
-    return retire(next, why, group)
+    const runs = `it runs ${describeRevision(next.revision)}`
+    const why = goal.undo
+      ? `${runs} for the upgrade, which is taken back`
+      : `${runs}, whose files ${describeRevision(revision)} may not read`
+    const then = surplus > 0 ? 'no other is needed in its place' : 'a fresh shard takes its place'
+    return retire(next, `${why}; ${then}`, group)
   }
   return act({
     kind: 'restart-shard',
