@@ -68,8 +68,8 @@ function sourcesOf(of: Store) {
       if (database === undefined) throw new Refusal('db_not_exist')
       return { database, shards: [], action: undefined }
     },
-    async list({ only, offset = 0, limit = 0 }: ViewsQuery) {
-      const page = await databasesStore(of.db).page({ offset, limit, only })
+    async list({ only, offset = 0, limit = 0, after }: ViewsQuery) {
+      const page = await databasesStore(of.db).page({ offset, limit, only, after })
       return page.map((database) => ({ database, shards: [], action: undefined }))
     },
   }

@@ -4,6 +4,7 @@ import { actionEventsStore, mergeEvents } from '../actions/action-events-store.t
 import { actionsStore } from '../actions/actions-store.ts'
 import { databasesFor, type Principal } from '../core/identity/access.ts'
 import { mayWatch } from '../core/identity/may-watch.ts'
+import type { Place } from '../core/requests/list-order.ts'
 import type { ActionEvent } from '../core/state/action-event.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { showWithoutSecrets } from '../databases/show-database.ts'
@@ -30,16 +31,27 @@ export async function* takeSnapshot(
   if (topics.has('databases')) {
     const own = databasesFor(user, 'view_all_bdbs_info')
     const only = database === undefined ? own : (own ?? [database]).filter((uid) => uid === database)
-    for (let offset = 0, isAll = false; !isAll; offset += PAGE) {
-      const page = await databases.list({ limit: PAGE, offset, only })
-      for (const view of page)
-        yield { type: 'database', bdb_uid: view.database.uid, database: showWithoutSecrets(view) }
-      isAll = page.length < PAGE
-    }
+    yield* allDatabases(databases, only)
   }
   if (topics.has('nodes') && database === undefined) {
     for (const { uid, data } of await changesStore(store.db).nodes())
       yield nodeToWire(uid, data ?? '{}', undefined)
+  }
+}
+
+/** Each page begins after the last entry of the one before: a deletion meanwhile moves no other out of its page. */
+async function* allDatabases(
+  databases: Pick<Databases, 'list'>,
+  only: readonly number[] | null,
+): AsyncGenerator<ClusterEvent, void, undefined> {
+  let after: Place | undefined
+  for (;;) {
+    const page = await databases.list({ limit: PAGE, after, only })
+    for (const view of page)
+      yield { type: 'database', bdb_uid: view.database.uid, database: showWithoutSecrets(view) }
+    const last = page.at(-1)?.database.uid
+    if (last === undefined || page.length < PAGE) return
+    after = { value: last, uid: last }
   }
 }
 
