@@ -186,7 +186,7 @@ describe('fairlead up', () => {
     }
   })
 
-  test('whose ports another user has taken looks after its databases, and serves the API when it can', async () => {
+  test('whose ports another process has taken looks after its databases, and serves the API when it can', async () => {
     await using ports = await claimPorts()
     const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
     const env = {

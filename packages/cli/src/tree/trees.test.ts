@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
+import { elsewhere } from './elsewhere.ts'
 import { trees } from './machine-trees.ts'
-import { treesFor } from './trees.ts'
+import { clientTrees, treesFor } from './trees.ts'
 
 test('each part of the tree has the words that it says, so a command line finds it by its first word', async () => {
   const settings = { env: {}, checkHere: null, config: () => Promise.reject(new Error('no command is run')) }
@@ -14,4 +15,10 @@ test('each part of the tree has the words that it says, so a command line finds 
   expect(treesFor(trees, 'users').length).toBe(2)
   expect(treesFor(trees, '--version')).toEqual([])
   for (const word of [undefined, '--help', 'help', 'databse']) expect(treesFor(trees, word)).toEqual(trees)
+})
+
+test('the client alone has each word of the whole command line, or says where it is', () => {
+  const wordsOf = (some: readonly { readonly words: readonly string[] }[]) =>
+    new Set(some.flatMap(({ words }) => words))
+  expect(wordsOf([...clientTrees, elsewhere])).toEqual(wordsOf(trees))
 })

@@ -91,7 +91,7 @@ test('a status of the form chooses together with the rest', async () => {
   ])
 })
 
-test('of one database, and for a user who may see some, pages have what they may have', async () => {
+test('pages of one database, and of a user that may see some databases, have no action of another one', async () => {
   const { ask, byPages } = lists()
   expect(await byPages('/v1/actions/bdb/2?sort=created_time', 1, admin)).toEqual(['a1', 'a4'])
   expect(await byPages('/v1/actions?', 1, limited)).toEqual(['a3', 'a2', 'a0'])
