@@ -1,6 +1,6 @@
 /**
  * What the console costs a browser: pages of a fixture server with many databases and actions, and the page of an upgrade of many groups at many events a second.
- * `npm run bench -- console [--databases 2000] [--actions 10000] [--groups 64] [--per-second 50] [--seconds 20] [--json]`. Build the console before (`npm start` does).
+ * `npm run bench -- console [--databases 2000] [--actions 10000] [--groups 64] [--per-second 50] [--seconds 20] [--json]`.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -23,16 +23,26 @@ const size = {
 }
 /** Notes what a page does from its beginning on. A shift right after a key or a click does not count, as browsers have it. */
 const watch = `{
-  const seen = globalThis.seen = { lcp: 0, cls: 0, tasks: [] }
+  const seen = globalThis.seen = { lcp: 0, cls: 0, tasks: [], moved: {} }
+  const nameOf = (node) => node instanceof Element ? [node.localName, ...node.classList].join('.') : nameOf(node?.parentElement ?? document.body)
   const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true })
   on('largest-contentful-paint', (entry) => { seen.lcp = entry.startTime })
-  on('layout-shift', (entry) => { if (!entry.hadRecentInput) seen.cls += entry.value })
+  on('layout-shift', (entry) => {
+    if (entry.hadRecentInput) return
+    seen.cls += entry.value
+    for (const { node, previousRect: was, currentRect: is } of entry.sources) {
+      const what = nameOf(node) + ' ' + Math.round(is.x - was.x) + ',' + Math.round(is.y - was.y)
+      seen.moved[what] = (seen.moved[what] ?? 0) + 1
+    }
+  })
   on('longtask', (entry) => seen.tasks.push(entry.duration))
 }`
 interface Seen {
   readonly lcp: number
   readonly cls: number
   readonly tasks: readonly number[]
+  /** What stood elsewhere before, and how far in pixels: how often. */
+  readonly moved: Readonly<Record<string, number>>
 }
 
 await using server = await serveFixture(size)
@@ -62,7 +72,7 @@ await page
 await page.locator('[data-live=live]').waitFor()
 await pause(1_000)
 const before = await heap(page)
-await page.evaluate('seen.tasks.length = 0; seen.cls = 0')
+await page.evaluate('seen.tasks.length = 0; seen.cls = 0; seen.moved = {}')
 server.move(Number(flags['per-second']))
 await pause(Number(flags.seconds) * 1_000)
 server.move(0)
@@ -73,16 +83,21 @@ rows.push({
   heapBeforeMb: before,
 })
 process.stdout.write(flags.json ? `${JSON.stringify(rows)}\n` : '')
-if (!flags.json) console.table(rows)
+if (!flags.json) {
+  console.table(rows.map(({ moved: _, ...row }) => row))
+  for (const { page: at, moved } of rows)
+    for (const [what, times] of Object.entries(moved)) console.log(`moved on ${at}: ${what} (${times} times)`)
+}
 
 function read(from: Page): Promise<Seen> {
   return from.evaluate<Seen>('seen')
 }
 
-function summarize({ lcp, cls, tasks }: Seen) {
+function summarize({ lcp, cls, tasks, moved }: Seen) {
   return {
     ...{ lcpMs: Math.round(lcp), cls: Number(cls.toFixed(4)) },
     ...{ longTasks: tasks.length, longestMs: Math.round(Math.max(0, ...tasks)) },
+    moved,
   }
 }
 

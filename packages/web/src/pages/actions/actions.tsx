@@ -1,4 +1,4 @@
-import type { Action } from '@fairlead/api'
+import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { useActions, useDatabases } from '../../live/queries.ts'
@@ -22,6 +22,11 @@ const columns = [
   { name: 'Longest write stop', number: true },
 ]
 
+interface ActionTableProps {
+  readonly rows: readonly Action[]
+  readonly databases: readonly Database[]
+}
+
 /** Everything that was begun, the newest first. The server makes the pages. */
 export function Actions() {
   const [status, setStatus] = useQueryState('status')
@@ -29,6 +34,9 @@ export function Actions() {
   // The address may hold anything: the server refuses what it does not know.
   const chosen = status !== '' && { status: status as Action['status'] }
   const actions = useActions({ limit: SIZE, offset: first, ...chosen })
+  const databases = useDatabases({ limit: 1_000, fields: 'uid,name' })
+  // Names that came later would move the columns.
+  const isWhole = databases.data !== undefined || databases.error !== null
   return (
     <Page title="Actions">
       <search className="filters">
@@ -39,10 +47,14 @@ export function Actions() {
           ))}
         </select>
       </search>
-      <Answer of={actions} height={400}>
+      <Answer of={isWhole ? actions : { ...actions, data: undefined }} height={400}>
         {(rows) => (
           <>
-            {rows.length === 0 ? <Empty title="There is none" /> : <ActionTable rows={rows} />}
+            {rows.length === 0 ? (
+              <Empty title="There is none" />
+            ) : (
+              <ActionTable rows={rows} databases={databases.data ?? []} />
+            )}
             <Pager first={first} count={rows.length} size={SIZE} go={go} />
           </>
         )}
@@ -51,8 +63,7 @@ export function Actions() {
   )
 }
 
-function ActionTable({ rows }: { readonly rows: readonly Action[] }) {
-  const databases = useDatabases({ limit: 1_000, fields: 'uid,name' }).data ?? []
+function ActionTable({ rows, databases }: ActionTableProps) {
   const nameOf = nameIn(databases)
   const now = useNow()
   return (

@@ -31,7 +31,8 @@ export function LaneRow({ lane, certificates }: LaneProps) {
       <span className="number">
         {moved && certificate !== undefined ? known(certificate.write_stop_ms, milliseconds) : ''}
       </span>
-      <span className="number muted">{lag === null ? '' : `${bytes(lag)} behind`}</span>
+      {/* Begins at one place whatever it says: right-aligned, it would move with each number. */}
+      <span className="tabular muted">{lag === null ? '' : `${bytes(lag)} behind`}</span>
     </li>
   )
 }

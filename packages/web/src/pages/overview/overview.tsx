@@ -1,3 +1,4 @@
+import type { Database } from '@fairlead/api'
 import { useMay } from '../../live/permissions.ts'
 import { useDatabases, useKnownActions } from '../../live/queries.ts'
 import { Page } from '../../parts/page.tsx'
@@ -11,35 +12,37 @@ import { Versions } from './versions.tsx'
 
 /** What needs a person, what moves, and what is old. */
 export function Overview() {
-  const may = useMay()
   const databases = useDatabases({
     limit: 1_000,
     fields: 'uid,name,status,status_reason,engine,engine_version,action_uid,upgradable_to',
   })
-  const actions = useKnownActions()
   return (
     <Page title="Overview">
       <Answer of={databases} height={320}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <FirstDatabase />
-          ) : (
-            <div className="overview-grid">
-              <Answer of={actions} height={160}>
-                {(all) => <NeedsYou databases={rows} actions={all} />}
-              </Answer>
-              <Versions databases={rows} />
-              <div className="stack">
-                <Answer of={actions} height={80}>
-                  {(all) => <MovingNow databases={rows} actions={all} />}
-                </Answer>
-                {may('view_all_nodes_info') && <NodesLine />}
-              </div>
-              <Recent databases={rows} actions={actions.data ?? []} />
-            </div>
-          )
-        }
+        {(rows) => (rows.length === 0 ? <FirstDatabase /> : <Cluster databases={rows} />)}
       </Answer>
     </Page>
+  )
+}
+
+/** All of it at once: a card that came later would move those below. */
+function Cluster({ databases }: { readonly databases: readonly Database[] }) {
+  const may = useMay()
+  const actions = useKnownActions()
+  const { data: all = [] } = actions
+  return (
+    <Answer of={actions.error === null ? actions : { ...actions, data: all }} height={320}>
+      {() => (
+        <div className="overview-grid">
+          <Answer of={actions}>{() => <NeedsYou databases={databases} actions={all} />}</Answer>
+          <Versions databases={databases} />
+          <div className="stack">
+            <Answer of={actions}>{() => <MovingNow databases={databases} actions={all} />}</Answer>
+            {may('view_all_nodes_info') && <NodesLine />}
+          </div>
+          <Recent databases={databases} actions={all} />
+        </div>
+      )}
+    </Answer>
   )
 }
