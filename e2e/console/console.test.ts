@@ -104,6 +104,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
       '/access',
       '/access/1',
       '/access/new',
+      '/access/roles',
       '/audit',
       '/cluster',
       '/nothing',

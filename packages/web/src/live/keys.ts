@@ -17,4 +17,7 @@ export const keys = {
   cluster: ['cluster'],
   users: ['users'],
   roles: ['roles'],
+  permissions: ['permissions'],
+  clients: (uid: number) => ['clients', uid],
+  deletion: (uid: number) => ['deletion', uid],
 } as const

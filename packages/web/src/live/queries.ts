@@ -75,6 +75,32 @@ export function useAvailability(uid: number | null) {
   })
 }
 
+/** How many clients are listed. */
+export const MOST_CLIENTS = 100
+
+/** The clients of an endpoint, the oldest first. The proxy is asked, so only as long as they are shown. */
+export function useClients(uid: number) {
+  return useQuery({
+    queryKey: keys.clients(uid),
+    queryFn: () => api.listEndpointClients({ params: { uid }, query: { limit: MOST_CLIENTS } }),
+    refetchInterval: AVAILABILITY_MS,
+  })
+}
+
+/** What a deletion would end, as it is now. */
+export function useDeletionPlan(uid: number) {
+  return useQuery({
+    queryKey: keys.deletion(uid),
+    queryFn: async () => {
+      const { plan } = await api.deleteDatabase({ params: { uid }, query: { dry_run: 'true' } })
+      if (plan === undefined) throw new Error('a dry run without a plan')
+      return plan
+    },
+    refetchInterval: AVAILABILITY_MS,
+    gcTime: 0,
+  })
+}
+
 /** One interval of a database. The contract makes its fields from this table, which the compiler cannot follow. */
 export type StatsPoint = { readonly [Name in keyof (typeof statisticsMetrics)['bdb']]?: number }
 
@@ -212,6 +238,11 @@ export function useUsers() {
 /** The roles that users can have. */
 export function useRoles(isAllowed = true) {
   return useQuery({ queryKey: keys.roles, queryFn: () => api.listRoles({}), enabled: isAllowed })
+}
+
+/** What each management may do, by its name. */
+export function usePermissions() {
+  return useQuery({ queryKey: keys.permissions, queryFn: () => api.listPermissions({}) })
 }
 
 /** What the audit is asked for. */

@@ -7,6 +7,7 @@ import { Builds } from './cluster/builds.tsx'
 import { Cluster } from './cluster/cluster.tsx'
 import { Modules } from './cluster/modules.tsx'
 import { Nodes } from './cluster/nodes.tsx'
+import { Roles } from './cluster/roles.tsx'
 import { NewUser, UserPage } from './cluster/user-page.tsx'
 import { CreateDatabase } from './databases/create-database.tsx'
 import { DatabasePage } from './databases/database-page.tsx'
@@ -31,6 +32,7 @@ export function Pages() {
       <Route path="/modules" component={Modules} />
       <Route path="/access" component={Access} />
       <Route path="/access/new" component={NewUser} />
+      <Route path="/access/roles" component={Roles} />
       <Route path="/access/:uid">{({ uid }) => <UserPage key={uid} uid={Number(uid)} />}</Route>
       <Route path="/audit" component={Audit} />
       <Route path="/cluster" component={Cluster} />

@@ -4,7 +4,7 @@ import { flag } from '../../contract/flag.ts'
 import { operation } from '../../contract/operation.ts'
 import { DatabaseUid, DataPersistence } from '../databases.ts'
 
-const orNull = (schema: Type.TInteger | Type.TString, description: string) =>
+const orNull = <Of extends Type.TInteger | Type.TString>(schema: Of, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
 /** What a deletion would end, and give back. Bytes. */

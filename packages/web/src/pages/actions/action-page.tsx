@@ -10,6 +10,7 @@ import { Certificates } from './certificates.tsx'
 import { Events } from './events.tsx'
 import { Headline } from './headline.tsx'
 import { Lanes } from './lanes.tsx'
+import { NotifyButton } from './notify-button.tsx'
 import { SafetyCard } from './safety-card.tsx'
 import { WindowCards } from './window-cards.tsx'
 
@@ -46,7 +47,12 @@ function LiveAction({ action }: { readonly action: Action }) {
       mark={markOf(action)}
       above={{ to: '/actions', label: 'Actions' }}
       beside={<span className="does">{whatItDoes(action)}</span>}
-      actions={<Orders action={action} />}
+      actions={
+        <>
+          <NotifyButton action={action} name={name} />
+          <Orders action={action} />
+        </>
+      }
     >
       <Headline action={action} />
       {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} />}

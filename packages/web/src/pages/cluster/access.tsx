@@ -32,14 +32,24 @@ export const userMarks: Readonly<Record<User['status'], Mark>> = {
 export function Access() {
   const users = useUsers()
   const may = useMay()
-  const roles = useRoles(may('view_all_roles_info')).data ?? []
-  const create = may('create_new_user') && (
-    <Link href="/access/new" className="button button-main">
-      New user
-    </Link>
+  const maySeeRoles = may('view_all_roles_info')
+  const roles = useRoles(maySeeRoles).data ?? []
+  const links = (
+    <>
+      {maySeeRoles && (
+        <Link href="/access/roles" className="button">
+          Roles
+        </Link>
+      )}
+      {may('create_new_user') && (
+        <Link href="/access/new" className="button button-main">
+          New user
+        </Link>
+      )}
+    </>
   )
   return (
-    <Page title="Access" actions={create}>
+    <Page title="Access" actions={links}>
       <Answer of={users} height={200}>
         {(all) => (
           <TableBox label="Users">

@@ -8,9 +8,12 @@ import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
 import { groupsOf, markOfDatabase } from '../../words/describe-database.ts'
 import { Activity } from './activity.tsx'
+import { ClientsCard } from './clients-card.tsx'
 import { ConnectCard } from './connect-card.tsx'
+import { DeletionCard } from './deletion-card.tsx'
 import { NoDatabase } from './no-database.tsx'
 import { NowCard } from './now-card.tsx'
+import { SettingsCard } from './settings-card.tsx'
 import { ShardsCard } from './shards-card.tsx'
 
 const persistences: Readonly<Record<Database['data_persistence'], string>> = {
@@ -19,7 +22,7 @@ const persistences: Readonly<Record<Database['data_persistence'], string>> = {
   disabled: 'nothing on disk',
 }
 
-/** One database: its processes, how to connect, and what was done with it. */
+/** One database: its processes, how to connect, what was done with it, how it is set, and its end. */
 export function DatabasePage({ name }: { readonly name: string }) {
   const { data: database, error, refetch } = useDatabaseByName(name)
   if (database === null) return <NoDatabase name={name} />
@@ -33,6 +36,10 @@ export function DatabasePage({ name }: { readonly name: string }) {
         )}
       </Page>
     )
+  return <OneDatabase database={database} />
+}
+
+function OneDatabase({ database }: { readonly database: Database }) {
   return (
     <Page
       title={database.name}
@@ -55,6 +62,9 @@ export function DatabasePage({ name }: { readonly name: string }) {
         </div>
       </div>
       <Activity uid={database.uid} />
+      <ClientsCard uid={database.uid} />
+      <SettingsCard database={database} />
+      <DeletionCard database={database} />
     </Page>
   )
 }

@@ -1,0 +1,31 @@
+import { useEffect, useRef, useState } from 'react'
+
+/** `unavailable`: this browser has none here, as over plain HTTP from another machine. */
+export type NotificationState = 'off' | 'on' | 'denied' | 'unavailable'
+
+/** Notifications of one page: asked for by a click, never by themselves, and only as long as the page is open. */
+export function useNotifications(): { readonly state: NotificationState; readonly turnOn: () => void } {
+  const [state, set] = useState<NotificationState>(stateHere)
+  const turnOn = () => void Notification.requestPermission().then((answer) => set(stateOf(answer, true)))
+  return { state, turnOn }
+}
+
+/** Tells `text` when it becomes another one and `isWanted`; not what was so when the page was opened. */
+export function useNotice(text: string | null, isWanted: boolean): void {
+  const told = useRef(text)
+  useEffect(() => {
+    if (told.current === text) return
+    told.current = text
+    if (text !== null && isWanted && document.hidden) new Notification('Fairlead', { body: text, tag: text })
+  }, [text, isWanted])
+}
+
+function stateHere(): NotificationState {
+  if (!('Notification' in globalThis) || !globalThis.isSecureContext) return 'unavailable'
+  return stateOf(Notification.permission, false)
+}
+
+function stateOf(permission: NotificationPermission, isAsked: boolean): NotificationState {
+  if (permission === 'denied') return 'denied'
+  return permission === 'granted' && isAsked ? 'on' : 'off'
+}
