@@ -6,6 +6,7 @@ import {
   operations,
 } from '@fairlead/api'
 import { expect, test } from 'vitest'
+import { build } from '../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
 
@@ -33,7 +34,13 @@ test('a follower hears that the agent is gone, and that it is back: after its en
 
   await agent.end('SIGKILL')
   await until('it is down', () => last()?.status === 'down')
-  expect(last()).toMatchObject({ engine_wall_missing: 'the agent does not answer' })
+  const lost = {
+    ...whole,
+    status: 'down',
+    engine_wall: false,
+    engine_wall_missing: 'the agent does not answer',
+  }
+  expect(last()).toEqual(lost)
   expect([await listed('down'), await listed('active'), await listed()]).toEqual([1, 0, 1])
   await agent.start()
   await until('it is back', () => last()?.status === 'active')
@@ -55,6 +62,52 @@ test('a follower hears that the agent is gone, and that it is back: after its en
   expect(seen.filter(({ type }) => type === 'snapshot')).toHaveLength(1)
   // Each change once, and nothing else: what is the same is not told.
   expect(nodes().map(({ node }) => node?.status)).toEqual(['active', 'down', 'active', 'down', 'active'])
+})
+
+test('while the agent is stopped, what asks it is answered with what is known', {
+  timeout: 180_000,
+}, async () => {
+  await using fairlead = await startFairlead()
+  const { api, agent } = fairlead
+  const body = { name: 'known', memory_size: 0, engine_version: build('valkey', '8.1') }
+  const { uid, action_uid } = await api.createDatabase({ body })
+  await fairlead.untilEnded(action_uid)
+  const [[node], status, [shard]] = [
+    await api.listNodes({ query: {} }),
+    await api.getNodeStatus({ params: { uid: 1 } }),
+    await api.listDatabaseShards({ params: { uid } }),
+  ]
+  expect([node, status, shard]).toMatchObject([
+    { shard_list: [1] },
+    { master_shards: [1] },
+    { status: 'active' },
+  ])
+
+  process.kill(agent.pid, 'SIGSTOP')
+  try {
+    const away = 'the agent does not answer'
+    expect(await api.listNodes({ query: {} })).toEqual([
+      { ...node, status: 'down', accept_servers: false, engine_wall: false, engine_wall_missing: away },
+    ])
+    expect(await api.getNodeStatus({ params: { uid: 1 } })).toEqual({ ...status, node_status: 'down' })
+    const unknown = {
+      ...{ status: 'inactive', detailed_status: 'unknown', started: null },
+      ...{
+        status_reason: 'the agent of its node does not answer',
+        duty: null,
+        offset: null,
+        used_memory: null,
+      },
+    }
+    for (const answer of [
+      await api.listDatabaseShards({ params: { uid } }),
+      await api.listShards({ query: {} }),
+      [await api.getShard({ params: { uid: 1 } })],
+    ])
+      expect(answer).toMatchObject([{ uid: '1', role: 'master', port: shard?.port, ...unknown }])
+  } finally {
+    process.kill(agent.pid, 'SIGCONT')
+  }
 })
 
 const clientOf = ({ url, token }: Fairlead) =>

@@ -74,8 +74,8 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
   }
   const report = { memoryTotalBytes: 1e12, memoryFreeBytes: 1e12, cores: 2, shards: [], host: '' }
   const nodes = {
-    ...{ builds: async () => [build], isFree: async () => true },
-    list: async () => [{ uid: 1, report }],
+    ...{ builds: async () => [build], knownBuilds: async () => [build], isFree: async () => true },
+    list: async () => [{ uid: 1, host: '', report, known: report }],
     describe: async () => report,
     reportsOf: async () => [],
   } as unknown as Nodes

@@ -54,7 +54,7 @@ export const SupportedVersion = Type.Object({
 
 const NodeStatus = Type.Enum(['active', 'down'])
 
-/** A machine with an agent. */
+/** A machine with an agent. While it is down, numbers are as they were last known, and absent where this server has heard none since it began. */
 export const Node = Type.Object({
   uid: Type.Integer(),
   addr: Type.String(),
@@ -62,17 +62,17 @@ export const Node = Type.Object({
   accept_servers: Type.Boolean({ description: 'Shards can be started here' }),
   rack_id: Type.Literal(''),
   status: NodeStatus,
-  cores: Type.Integer(),
-  total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
-  free_memory: Type.Integer({ description: 'Bytes still free for shards' }),
-  free_disk: Type.Integer({ description: 'Bytes free where shards keep their data' }),
+  cores: Type.Optional(Type.Integer()),
+  total_memory: Type.Optional(Type.Integer({ description: 'Bytes that shards may use on this node' })),
+  free_memory: Type.Optional(Type.Integer({ description: 'Bytes still free for shards' })),
+  free_disk: Type.Optional(Type.Integer({ description: 'Bytes free where shards keep their data' })),
   engine_wall: Type.Boolean({
     description:
       'Ours: engines and modules are started within a wall, and see nothing of Fairlead outside of it',
   }),
   engine_wall_missing: Type.String({ description: 'Ours: why they are not; empty when they are' }),
-  shard_count: Type.Integer(),
-  shard_list: Type.Array(Type.Integer()),
+  shard_count: Type.Optional(Type.Integer()),
+  shard_list: Type.Optional(Type.Array(Type.Integer())),
   software_version: Type.String(),
   supported_database_versions: Type.Array(SupportedVersion),
 })

@@ -1,15 +1,18 @@
 import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
+/** While it is down, numbers are as they were last known, and absent where this server has heard none since it began. */
 const NodeStatus = Type.Object({
   hostname: Type.String({ description: 'The address of the node' }),
   node_status: Type.Enum(['active', 'down']),
   role: Type.Literal('master', { description: 'Fairlead has one node' }),
-  cores: Type.Integer(),
-  total_memory: Type.Integer({ description: 'Bytes that shards may use on this node' }),
-  free_ram: Type.Integer({ description: 'Bytes still free for shards' }),
-  master_shards: Type.Array(Type.Integer(), { description: 'Primaries, by the uids of their shards' }),
-  slave_shards: Type.Array(Type.Integer()),
+  cores: Type.Optional(Type.Integer()),
+  total_memory: Type.Optional(Type.Integer({ description: 'Bytes that shards may use on this node' })),
+  free_ram: Type.Optional(Type.Integer({ description: 'Bytes still free for shards' })),
+  master_shards: Type.Optional(
+    Type.Array(Type.Integer(), { description: 'Primaries, by the uids of their shards' }),
+  ),
+  slave_shards: Type.Optional(Type.Array(Type.Integer())),
   software_version: Type.String(),
 })
 

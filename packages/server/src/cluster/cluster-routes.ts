@@ -46,8 +46,8 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
   })
 
   const local = holdFor(LOCAL_HOLDS_MS, async () => {
-    const [node] = await nodes.list()
-    return { node, builds: await nodes.builds().catch(() => []) } // an agent that is away is no reason not to answer
+    const [builds, [node]] = await Promise.all([nodes.knownBuilds(), nodes.list()])
+    return { node, builds } // an agent that is away is no reason not to answer
   })
   mount(getBootstrap, async () => {
     const { createdAt } = await cluster.settings()
@@ -59,8 +59,8 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
           : { state: 'completed' as const, end_time: createdAt },
       local_node_info: {
         software_version: softwareVersion,
-        cores: node?.report?.cores ?? 0,
-        total_memory: node?.report?.memoryTotalBytes ?? 0,
+        cores: node?.known?.cores ?? 0,
+        total_memory: node?.known?.memoryTotalBytes ?? 0,
         supported_database_versions: builds.map(versionToWire),
       },
     }

@@ -255,7 +255,7 @@ export function oneOf<T>(
 }
 
 /** A shard as the API answers it; without a report of the agent its `detailed_status` is `unknown`. */
-export function shardToWire({ shard, slots, isPrimary, report, seen }: ShardView): Shard {
+export function shardToWire({ shard, slots, isPrimary, report, isAgentAway, seen }: ShardView): Shard {
   const startedAt = report?.startedAt ?? null
   return {
     uid: String(shard.id),
@@ -265,7 +265,7 @@ export function shardToWire({ shard, slots, isPrimary, report, seen }: ShardView
     assigned_slots: `${slots.first}-${slots.last}`,
     status: report?.state === 'running' ? 'active' : 'inactive',
     detailed_status: report === undefined ? 'unknown' : detailOf(report),
-    status_reason: report?.silence?.isLong ? report.silence.why : (report?.why ?? ''),
+    status_reason: isAgentAway ? 'the agent of its node does not answer' : reasonOf(report),
     engine: report?.build.flavour ?? shard.runs.build.flavour,
     engine_version: report?.build.version ?? shard.runs.build.version,
     port: shard.port,
@@ -275,6 +275,10 @@ export function shardToWire({ shard, slots, isPrimary, report, seen }: ShardView
     ...{ link: seen?.link ?? null, offset: seen?.offset ?? null, lag_bytes: seen?.lagBytes ?? null },
     used_memory: seen?.usedMemoryBytes ?? null,
   }
+}
+
+function reasonOf(report: ShardReport | undefined): string {
+  return report?.silence?.isLong ? report.silence.why : (report?.why ?? '')
 }
 
 /** A short silence is not reported: an engine may be slow at times. */

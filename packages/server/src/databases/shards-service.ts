@@ -21,6 +21,8 @@ export interface ShardView {
   readonly slots: SlotRange
   readonly isPrimary: boolean
   readonly report: ShardReport | undefined
+  /** The agent of its node does not answer. */
+  readonly isAgentAway: boolean
   /** Undefined: the database was not looked at. */
   readonly seen: SeenShard | undefined
 }
@@ -62,24 +64,26 @@ export function createShards(deps: {
   const { store, databases, nodes, look } = deps
   const see = async (
     views: readonly DatabaseView[],
-    seen: (shard: ShardRecord) => SeenShard | undefined = () => undefined,
+    look: Promise<(shard: ShardRecord) => SeenShard | undefined> = Promise.resolve(() => undefined),
   ) => {
-    const reports = await nodes.reportsOf(views.flatMap(({ shards }) => shards.map(({ id }) => id)))
+    const ids = views.flatMap(({ shards }) => shards.map(({ id }) => id))
+    // At once: a node that does not answer costs its deadline once.
+    const [reports, seen] = await Promise.all([nodes.reportsOf(ids), look])
     return views.map(({ database, shards }) => ({
       database,
       shards: database.groups
-        .flatMap((group) => shardViews(group, shards, reports))
-        .map((view) => ({ ...view, seen: seen(view.shard) })),
+        .flatMap((group) => shardViews(group, shards, reports ?? []))
+        .map((view) => ({ ...view, seen: seen(view.shard), isAgentAway: reports === null })),
     }))
   }
   const seeOne = async (uid: number) => {
     const view = await databases.get(uid)
     const goal = view.action?.goal ?? steadyGoal(view.database)
-    const observed = await unlessLate(look(view.database))
-    const found = await see([view], ({ id, group }) => {
+    const looked = unlessLate(look(view.database)).then((observed) => ({ id, group }: ShardRecord) => {
       const seen = observed?.groups.find((one) => one.group === group)
       return seen && seeShard(id, seen, goal)
     })
+    const found = await see([view], looked)
     return found.flatMap(({ shards }) => shards)
   }
   return {
@@ -123,7 +127,7 @@ function shardViews(
   { number, slots, primaryShard }: GroupRecord,
   records: readonly ShardRecord[],
   reports: readonly ShardReport[],
-): readonly Omit<ShardView, 'seen'>[] {
+): readonly Omit<ShardView, 'seen' | 'isAgentAway'>[] {
   return records
     .filter(({ group }) => group === number)
     .map((shard) => ({

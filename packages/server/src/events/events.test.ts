@@ -232,7 +232,7 @@ test('a node that is lost and found is told, and what it has free is not', async
   // A follower that comes looks at the nodes; so does a clock.
   const other = follow({ topics: 'nodes' })
   await first(4, one)
-  expect(one.seen.at(-1)).toMatchObject({ type: 'node', node: { status: 'down' } })
+  expect(one.seen.at(-1)).toMatchObject({ node: { status: 'down', addr: '127.0.0.1', cores: 2 } })
   await other.isLive()
   expect(other.seen[1]).toMatchObject({ type: 'node', node: { status: 'down' } })
 })

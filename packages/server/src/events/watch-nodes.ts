@@ -1,3 +1,5 @@
+import type { NodeFacts } from '@fairlead/api'
+import { ENDPOINT_HOST } from '../core/state/endpoint-name.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Store } from '../store/open-store.ts'
 import { changesStore } from './changes-store.ts'
@@ -8,24 +10,33 @@ const THIS_NODE = 1
 
 /** Looks at the node, and writes down what has changed of it since; without a change, nothing. */
 export async function lookAtNodes(store: Store, nodes: Pick<Nodes, 'describe'>): Promise<void> {
-  const data = JSON.stringify(await factsOf(nodes))
-  const isKnown = async (db: Store['db']) =>
-    (await changesStore(db).nodes()).some((known) => known.uid === THIS_NODE && known.data === data)
-  if (await isKnown(store.db)) return
+  const facts = await nodes.describe()
+  const dataFrom = async (db: Store['db']) => {
+    const known = (await changesStore(db).nodes()).find(({ uid }) => uid === THIS_NODE)?.data ?? undefined
+    const data = JSON.stringify(factsOf(facts, known))
+    return data === known ? undefined : data
+  }
+  if ((await dataFrom(store.db)) === undefined) return
   await store.transaction(async (db) => {
     // Another server may have seen it in the meantime.
-    if (!(await isKnown(db))) await changesStore(db).note('nodes', THIS_NODE, data)
+    const data = await dataFrom(db)
+    if (data !== undefined) await changesStore(db).note('nodes', THIS_NODE, data)
   })
 }
 
-async function factsOf(nodes: Pick<Nodes, 'describe'>): Promise<NodeAnswer> {
-  const facts = await nodes.describe()
-  const missing = facts === null ? 'the agent does not answer' : facts.noWall
+/** What to say of a node; while its agent does not answer, what was said last. */
+function factsOf(facts: NodeFacts | null, known: string | undefined): NodeAnswer {
+  if (facts === null) {
+    const last = known === undefined ? { addr: ENDPOINT_HOST } : (JSON.parse(known) as NodeAnswer) // written here
+    const missing = { engine_wall: false, engine_wall_missing: 'the agent does not answer' }
+    return { ...last, status: 'down', ...missing }
+  }
+  const missing = facts.noWall
   return {
-    addr: facts?.host ?? '',
-    status: facts === null ? 'down' : 'active',
-    cores: facts?.cores ?? 0,
-    total_memory: facts?.memoryTotalBytes ?? 0,
+    addr: facts.host,
+    status: 'active',
+    cores: facts.cores,
+    total_memory: facts.memoryTotalBytes,
     engine_wall: missing === null,
     engine_wall_missing: missing === undefined ? 'the agent is older' : (missing ?? ''),
   }

@@ -15,7 +15,7 @@ const healthy = {
 }
 
 /** One node with this report. Shards 1 and 2 are of database 1, shard 3 of database 2; 1 and 3 are primaries. The token names the databases of its role. */
-function serve(report: object | null) {
+function serve(report: object | null, known = report) {
   const http = createHttp({
     identify: (header, requester) => {
       const [, limits] = /^Bearer (.+)$/.exec(header ?? '') ?? []
@@ -27,7 +27,7 @@ function serve(report: object | null) {
     onRefused: async () => undefined,
     log: pino({ level: 'silent' }),
   })
-  const nodes = { list: async () => [{ uid: 1, report }] }
+  const nodes = { list: async () => [{ uid: 1, host: '127.0.0.1', report, known }] }
   const databases = {
     shardsOf: async (uids: readonly number[]) => uids.flatMap((uid) => (uid === 1 ? [1, 2] : [3])),
     primaries: async () => [1, 3],
@@ -50,7 +50,12 @@ test('the status of a node has its shards by their roles, and a limited role see
     slave_shards: [2],
   })
   expect(await ask('/v1/nodes/1/status', '2')).toMatchObject({ master_shards: [3], slave_shards: [] })
-  expect(await serve(null)('/v1/nodes/1/status')).toMatchObject({ node_status: 'down', master_shards: [] })
+  const down = { hostname: '127.0.0.1', node_status: 'down', role: 'master', software_version: '0.1.0' }
+  expect(await serve(null)('/v1/nodes/1/status')).toEqual(down)
+  // What its agent has said last.
+  expect(await serve(null, healthy)('/v1/nodes/1/status')).toMatchObject({
+    ...{ ...down, cores: 4, free_ram: 40, master_shards: [1, 3] },
+  })
 })
 
 test('a check says what is wrong first, and names no shard', async () => {

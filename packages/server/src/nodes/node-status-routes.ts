@@ -15,9 +15,7 @@ import type { Principal } from '../core/identity/access.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import type { Mount } from '../http/mount.ts'
 import { seesShards } from './nodes-routes.ts'
-import type { Nodes } from './nodes-service.ts'
-
-type Listed = Awaited<ReturnType<Nodes['list']>>[number]
+import type { ListedNode, Nodes } from './nodes-service.ts'
 
 /** Serves what programs of the wider API ask of nodes before they change something. */
 export function nodeStatusRoutes(
@@ -34,7 +32,7 @@ export function nodeStatusRoutes(
   const statusFor = async (user: Principal) => {
     const isVisible = await seesShards(user, databases)
     const primaries = new Set(await databases.primaries())
-    return ({ report }: Listed) => statusOf(report, { isVisible, primaries, softwareVersion })
+    return (node: ListedNode) => statusOf(node, { isVisible, primaries, softwareVersion })
   }
   mount(listNodeStatuses, async (_, { user }) => {
     const status = await statusFor(user)
@@ -60,34 +58,36 @@ export function nodeStatusRoutes(
 
   mount(getAccess, async () => {
     const [node] = await nodes.list()
-    return { master_node_addr: node?.report?.host ?? '' }
+    return { master_node_addr: node?.host ?? '' }
   })
 }
 
 function statusOf(
-  report: NodeReport | null,
+  { host, report, known }: ListedNode,
   seen: {
     readonly isVisible: (shard: number) => boolean
     readonly primaries: ReadonlySet<number>
     readonly softwareVersion: string
   },
 ): Output<typeof getNodeStatus> {
-  const shards = report?.shards.map(({ id }) => Number(id.slice(1))).filter(seen.isVisible) ?? []
+  const shards = known?.shards.map(({ id }) => Number(id.slice(1))).filter(seen.isVisible) ?? []
   return {
-    hostname: report?.host ?? '',
+    hostname: host,
     node_status: report === null ? 'down' : 'active',
     role: 'master',
-    cores: report?.cores ?? 0,
-    total_memory: report?.memoryTotalBytes ?? 0,
-    free_ram: report?.memoryFreeBytes ?? 0,
-    master_shards: shards.filter((id) => seen.primaries.has(id)),
-    slave_shards: shards.filter((id) => !seen.primaries.has(id)),
+    ...(known !== null && {
+      cores: known.cores,
+      total_memory: known.memoryTotalBytes,
+      free_ram: known.memoryFreeBytes,
+      master_shards: shards.filter((id) => seen.primaries.has(id)),
+      slave_shards: shards.filter((id) => !seen.primaries.has(id)),
+    }),
     software_version: seen.softwareVersion,
   }
 }
 
 /** Shards are counted, not named: a caller may be limited to some databases. */
-function check({ uid, report }: Listed): Output<typeof checkNode> {
+function check({ uid, report }: ListedNode): Output<typeof checkNode> {
   const error = report === null ? 'the agent does not answer' : wrongWith(report)
   return { node_uid: String(uid), result: error === undefined, ...(error !== undefined && { error }) }
 }

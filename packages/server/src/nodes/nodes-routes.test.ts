@@ -21,7 +21,8 @@ function serve() {
     log: pino({ level: 'silent' }),
   })
   const report = { host: '127.0.0.1', shards: [{ id: 's1' }, { id: 's2' }, { id: 's3' }] }
-  const nodes = { list: async () => [{ uid: 1, report }], builds: async () => [] }
+  const { host } = report
+  const nodes = { list: async () => [{ uid: 1, host, report, known: report }], knownBuilds: async () => [] }
   const databases = {
     shardsOf: async (uids: readonly number[]) => [
       ...(uids.includes(1) ? [1, 2] : []),
@@ -46,6 +47,34 @@ test('of the shards of a node, a limited role sees those of its databases', asyn
   expect(await shardsSeen('7')).toEqual([])
 })
 
+test('of a node that is down, a list says what was last known, and nothing where nothing is', async () => {
+  const known = {
+    ...{ host: '127.0.0.1', cores: 4, memoryTotalBytes: 100, memoryFreeBytes: 40, diskFreeBytes: 7 },
+    shards: [{ id: 's1' }],
+  }
+  const down = { status: 'down', addr: '127.0.0.1', accept_servers: false }
+  const heard = (await ask({ uid: 1, host: '127.0.0.1', report: null, known }))[0]
+  const numbers = { cores: 4, total_memory: 100, free_memory: 40, free_disk: 7, shard_count: 1 }
+  expect(heard).toMatchObject({ ...down, ...numbers, shard_list: [1] })
+  const unheard = (await ask({ uid: 1, host: '127.0.0.1', report: null, known: null }))[0]
+  expect(unheard).toMatchObject({ ...down, engine_wall_missing: 'the agent does not answer' })
+  for (const field of [...Object.keys(numbers), 'shard_list']) expect(unheard).not.toHaveProperty(field)
+
+  async function ask(node: object): Promise<readonly object[]> {
+    const http = createHttp({
+      identify: (_, requester) => {
+        const grants = [{ management: 'admin', databases: null } as const]
+        return { ...requester, user: { uid: 1, name: 'mia', grants }, token: null }
+      },
+      onRefused: async () => undefined,
+      log: pino({ level: 'silent' }),
+    })
+    const nodes = { list: async () => [node], knownBuilds: async () => [] }
+    nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
+    return (await http.inject({ method: 'GET', url: '/v1/nodes' })).json()
+  }
+})
+
 test('nodes are chosen by their address and state, and read in pages', async () => {
   const http = createHttp({
     identify: (_, requester) => {
@@ -58,8 +87,9 @@ test('nodes are chosen by their address and state, and read in pages', async () 
   const report = (host: string, memoryFreeBytes: number) => ({ host, memoryFreeBytes, shards: [] })
   const listed = [report('10.0.0.9', 5), report('Host-B', 5), null, report('10.0.0.1', 7)]
   const nodes = {
-    list: async () => listed.map((one, n) => ({ uid: n + 1, report: one })),
-    builds: async () => [],
+    list: async () =>
+      listed.map((one, n) => ({ uid: n + 1, host: one?.host ?? '', report: one, known: one })),
+    knownBuilds: async () => [],
   }
   nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
   const ask = async (query: string) => {

@@ -14,13 +14,13 @@ import { pageInMemory } from '../core/requests/list-order.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
-import type { Nodes } from './nodes-service.ts'
+import type { ListedNode, Nodes } from './nodes-service.ts'
 import { versionToWire } from './version-wire.ts'
 
 type Wire = Output<typeof getNode>
 type By = 'uid' | 'addr' | 'free_memory' | 'shard_count'
 
-const placeOf = (node: Wire, by: By) => ({ value: node[by], uid: node.uid })
+const placeOf = (node: Wire, by: By) => ({ value: node[by] ?? 0, uid: node.uid })
 const pages = listPages<By, Wire>({
   sorts: { uid: 'number', addr: 'text', free_memory: 'number', shard_count: 'number' },
   usual: 'uid',
@@ -37,7 +37,7 @@ export function nodesRoutes(
   const list = async (user: Principal) => {
     const isVisible = await seesShards(user, databases)
     // A node whose agent is away is still listed. Both are asked at once: an agent that is stopped costs its deadline once.
-    const [builds, listed] = await Promise.all([nodes.builds().catch(() => []), nodes.list()])
+    const [builds, listed] = await Promise.all([nodes.knownBuilds(), nodes.list()])
     return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion }))
   }
   mount(listNodes, async ({ query }, { user }) => {
@@ -74,7 +74,7 @@ function isChosen(
 }
 
 function toWire(
-  { uid, report }: { readonly uid: number; readonly report: NodeReport | null },
+  { uid, host, report, known }: ListedNode,
   seen: {
     readonly builds: readonly FoundBuild[]
     readonly isVisible: (shard: number) => boolean
@@ -83,18 +83,20 @@ function toWire(
 ): Wire {
   return {
     uid,
-    addr: report?.host ?? '',
+    addr: host,
     external_addr: [],
     accept_servers: report !== null,
     rack_id: '',
     status: report === null ? 'down' : 'active',
-    cores: report?.cores ?? 0,
-    total_memory: report?.memoryTotalBytes ?? 0,
-    free_memory: report?.memoryFreeBytes ?? 0,
-    free_disk: report?.diskFreeBytes ?? 0,
+    ...(known !== null && {
+      cores: known.cores,
+      total_memory: known.memoryTotalBytes,
+      free_memory: known.memoryFreeBytes,
+      free_disk: known.diskFreeBytes,
+      shard_count: known.shards.length,
+      shard_list: known.shards.map(({ id }) => Number(id.slice(1))).filter(seen.isVisible),
+    }),
     ...wallOf(report),
-    shard_count: report?.shards.length ?? 0,
-    shard_list: report?.shards.map(({ id }) => Number(id.slice(1))).filter(seen.isVisible) ?? [],
     software_version: seen.softwareVersion,
     supported_database_versions: seen.builds.map(versionToWire),
   }

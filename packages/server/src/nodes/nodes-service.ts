@@ -1,6 +1,7 @@
 import type { FoundBuild, NodeFacts, NodeReport, ShardReport } from '@fairlead/api'
 import { type KnownHole, knownHoles, runsForeignCode } from '@fairlead/engine'
 import type { Settings } from '../core/identity/settings.ts'
+import { ENDPOINT_HOST } from '../core/state/endpoint-name.ts'
 import { agentAway } from './agent-away.ts'
 import { type AgentLink, AgentUnreachable, isDeclined } from './agent-link.ts'
 import { agentName } from './agent-name.ts'
@@ -14,16 +15,31 @@ export interface JudgedBuild extends FoundBuild {
   readonly refusedFor: readonly string[]
 }
 
+/** What an agent has said of its node, with the names of its shards only. */
+export type KnownNode = NodeFacts & { readonly shards: readonly Pick<ShardReport, 'id'>[] }
+
+/** A node as its agent reports it; what was known of it last, where the agent does not answer. */
+export interface ListedNode {
+  readonly uid: number
+  readonly host: string
+  /** Null: the agent does not answer. */
+  readonly report: NodeReport | null
+  /** The report, or the last one that this server has heard. Null: it has heard none yet. */
+  readonly known: KnownNode | null
+}
+
 /** The reports of the agents of all nodes, read at each call. */
 export interface Nodes {
-  /** Every node with its agent's report; null where the agent does not answer. One node until there are more. */
-  list(): Promise<readonly { readonly uid: number; readonly report: NodeReport | null }[]>
+  /** Every node; one until there are more. */
+  list(): Promise<readonly ListedNode[]>
   /** The node where a database would be, without its shards; null when its agent does not answer. */
   describe(): Promise<NodeFacts | null>
-  /** What agents say of these shards; of those whose agent does not answer, nothing. */
-  reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[]>
+  /** What the agent says of these shards; null when it does not answer. */
+  reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[] | null>
   /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers. */
   builds(): Promise<readonly JudgedBuild[]>
+  /** The same, or those that were there last, when no agent answers; none where this server has heard of none yet. */
+  knownBuilds(): Promise<readonly JudgedBuild[]>
   /** Can this port be listened on, on the node where a database would be? Throws Refusal unavailable. */
   isFree(port: number): Promise<boolean>
   /** Does every agent answer? */
@@ -32,7 +48,9 @@ export interface Nodes {
   dropModule(sha256: string): Promise<void>
 }
 
-/** People wait for it. */
+/** People wait for it. An agent that is stopped gives no answer at all. */
+const ANSWERS_WITHIN_MS = 1_000
+/** The report of thousands of shards takes longer, at an agent that answers. */
 const REPORTS_WITHIN_MS = 5_000
 
 /** The only node there is: server and agent on one machine. */
@@ -44,19 +62,33 @@ export function createNodes(
   settings: () => Promise<Pick<Settings, 'unsoundEnginesAllowed'>>,
 ): Nodes {
   const describe = () => orNull(describeNode(agent))
+  const last: { node: KnownNode | null; builds: readonly FoundBuild[] } = { node: null, builds: [] }
+  const judgeAll = async (builds: readonly FoundBuild[]) => {
+    const { unsoundEnginesAllowed } = await settings()
+    return builds.map((build) => judge(build, unsoundEnginesAllowed))
+  }
   return {
-    list: async () => [{ uid: THIS_NODE, report: await orNull(agent.reportNode({})) }],
+    async list() {
+      const report = await orNull(whileItAnswers(agent, (signal) => agent.reportNode({}, { signal })))
+      if (report !== null) last.node = { ...report, shards: report.shards.map(({ id }) => ({ id })) }
+      return [{ uid: THIS_NODE, host: last.node?.host ?? ENDPOINT_HOST, report, known: report ?? last.node }]
+    },
     describe,
     async reportsOf(shardIds) {
       if (shardIds.length === 0) return []
-      const asked = reportShards(shardIds.map(agentName), agent, AbortSignal.timeout(REPORTS_WITHIN_MS))
-      return (await orNull(asked))?.shards ?? []
+      const names = shardIds.map(agentName)
+      const reported = await orNull(whileItAnswers(agent, (signal) => reportShards(names, agent, signal)))
+      return reported?.shards ?? null
     },
     async builds() {
       const builds = await orNull(agent.listBuilds({}))
       if (builds === null) throw agentAway()
-      const { unsoundEnginesAllowed } = await settings()
-      return builds.map((build) => judge(build, unsoundEnginesAllowed))
+      return judgeAll(builds)
+    },
+    async knownBuilds() {
+      const builds = await orNull(whileItAnswers(agent, (signal) => agent.listBuilds({}, { signal })))
+      if (builds !== null) last.builds = builds
+      return judgeAll(last.builds)
     },
     async isFree(port) {
       const range = { from: port, to: port, except: [], alsoFree: [] }
@@ -70,6 +102,19 @@ export function createNodes(
         if (!(cause instanceof AgentUnreachable) && !isDeclined(cause)) throw cause
       })
     },
+  }
+}
+
+/** Throws AgentUnreachable within a second from an agent that does not answer at all, however long the question may take. */
+async function whileItAnswers<T>(agent: AgentLink, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const end = new AbortController()
+  const signal = AbortSignal.any([end.signal, AbortSignal.timeout(REPORTS_WITHIN_MS)])
+  try {
+    const answers = describeNode(agent, AbortSignal.timeout(ANSWERS_WITHIN_MS))
+    const [answer] = await Promise.all([ask(signal), answers])
+    return answer
+  } finally {
+    end.abort(new Error('the answer is not waited for any more'))
   }
 }
 

@@ -13,17 +13,18 @@ const columns: readonly Column<Node>[] = [
     shown: ({ status }, { glyphs }) => `${glyphs.dot} ${status}`,
     style: ({ status }) => (status === 'active' ? 'good' : 'bad'),
   },
-  { name: 'cores', value: ({ cores }) => cores },
-  { name: 'shards', value: ({ shard_count }) => shard_count },
+  { name: 'cores', value: ({ cores = null }) => cores },
+  { name: 'shards', value: ({ shard_count = null }) => shard_count },
   {
     name: 'free_memory',
-    value: ({ free_memory }) => free_memory,
-    shown: ({ free_memory, total_memory }) => `${showBytes(free_memory)} of ${showBytes(total_memory)}`,
+    value: ({ free_memory = null }) => free_memory,
+    shown: ({ free_memory: free, total_memory: total }) =>
+      free === undefined || total === undefined ? '' : `${showBytes(free)} of ${showBytes(total)}`,
   },
   {
     name: 'free_disk',
-    value: ({ free_disk }) => free_disk,
-    shown: ({ free_disk }) => showBytes(free_disk),
+    value: ({ free_disk = null }) => free_disk,
+    shown: ({ free_disk }) => (free_disk === undefined ? '' : showBytes(free_disk)),
   },
   {
     name: 'wall',
@@ -44,7 +45,7 @@ const details: readonly Column<Node>[] = [
     value: ({ supported_database_versions: builds }) =>
       builds.map(({ db_type, version }) => `${db_type} ${version}`).join(', '),
   },
-  { name: 'shard_list', value: ({ shard_list }) => shard_list.join(' ') },
+  { name: 'shard_list', value: ({ shard_list }) => shard_list?.join(' ') ?? null },
 ]
 
 /** Prints the nodes. */

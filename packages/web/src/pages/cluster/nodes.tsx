@@ -48,7 +48,7 @@ const active = { sign: 'active', tone: 'ok', label: 'active' } as const
 const down = { sign: 'stuck', tone: 'bad', label: 'down' } as const
 
 function NodeRow({ node }: { readonly node: Node }) {
-  const { uid, addr, total_memory: total, free_memory: free } = node
+  const { uid, addr, total_memory: total, free_memory: free, free_disk: disk } = node
   return (
     <tr>
       <th scope="row">{uid}</th>
@@ -57,21 +57,31 @@ function NodeRow({ node }: { readonly node: Node }) {
       </td>
       <td className="mono">{addr}</td>
       <td>
-        <meter
-          className="meter"
-          min={0}
-          max={total}
-          value={total - free}
-          aria-label="Memory that shards use or have reserved"
-        />{' '}
-        {bytes(total)}
+        <Memory total={total} free={free} />
       </td>
-      <td className="number">{bytes(free)}</td>
-      <td className="number">{bytes(node.free_disk)}</td>
+      <td className="number">{free !== undefined && bytes(free)}</td>
+      <td className="number">{disk !== undefined && bytes(disk)}</td>
       <td className="number">{node.cores}</td>
       <td className="number">{node.shard_count}</td>
       <td title={node.engine_wall_missing}>{node.engine_wall ? 'yes' : `no: ${node.engine_wall_missing}`}</td>
       <td>{node.software_version}</td>
     </tr>
+  )
+}
+
+/** Of a node that is down, as it was last known; nothing where that is not known. */
+function Memory({ total, free }: { readonly total: number | undefined; readonly free: number | undefined }) {
+  if (total === undefined || free === undefined) return null
+  return (
+    <>
+      <meter
+        className="meter"
+        min={0}
+        max={total}
+        value={total - free}
+        aria-label="Memory that shards use or have reserved"
+      />{' '}
+      {bytes(total)}
+    </>
   )
 }

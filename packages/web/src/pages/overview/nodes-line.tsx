@@ -6,8 +6,9 @@ import { bytes } from '../../words/format.ts'
 /** The machines, in one line. */
 export function NodesLine() {
   const nodes = useNodes().data ?? []
-  const active = nodes.filter(({ status }) => status === 'active').length
-  const free = nodes.reduce((sum, { free_memory }) => sum + free_memory, 0)
+  const up = nodes.filter(({ status }) => status === 'active')
+  const active = up.length
+  const free = up.reduce((sum, { free_memory = 0 }) => sum + free_memory, 0)
   const isWell = active === nodes.length
   return (
     <Card title="Nodes">
