@@ -87,6 +87,7 @@ const NO_DATABASE = 0
 const LIMIT = 200
 
 const pages = listPages<ActionsOrder['by'], ActionView>({
+  list: 'actions',
   sorts: { created_time: 'text', last_changed_time: 'text' },
   usual: '-created_time',
   uids: 'text',

@@ -131,10 +131,22 @@ test('fields are those of each action, and an answer that has not changed is 304
 
 test.each([
   ['cursor=x', 'cursor: must be what the header'],
-  [`cursor=${writeCursor('created_time', { value: at(1), uid: 'a1' })}`, 'cursor: is of a list with another'],
-  [`cursor=${writeCursor('-created_time', { value: 1, uid: 'a1' })}`, 'cursor: must be'],
-  [`cursor=${writeCursor('-created_time', { value: at(1), uid: 7 })}`, 'cursor: must be'],
-  [`cursor=${writeCursor('-created_time', { value: at(1), uid: 'a\0' })}`, 'cursor: must be'],
+  [
+    `cursor=${writeCursor({ list: 'actions', order: 'created_time' }, { value: at(1), uid: 'a1' })}`,
+    'cursor: is of a list with another',
+  ],
+  [
+    `cursor=${writeCursor({ list: 'actions', order: '-created_time' }, { value: 1, uid: 'a1' })}`,
+    'cursor: must be',
+  ],
+  [
+    `cursor=${writeCursor({ list: 'actions', order: '-created_time' }, { value: at(1), uid: 7 })}`,
+    'cursor: must be',
+  ],
+  [
+    `cursor=${writeCursor({ list: 'actions', order: '-created_time' }, { value: at(1), uid: 'a\0' })}`,
+    'cursor: must be',
+  ],
   ['phase=gone', 'phase: must be one of'],
   ['outcome=gone', 'outcome: must be one of'],
   ['sort=name', 'sort: must be one of'],

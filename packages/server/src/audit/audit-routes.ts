@@ -26,7 +26,7 @@ export function auditRoutes(
     const last = records.length > limit ? records[limit - 1] : undefined
     return {
       entries: records.slice(0, limit).map(toWire),
-      next: last && writeCursor(order, { value: last.seq, uid: 0 }),
+      next: last && writeCursor({ list: 'logs', order }, { value: last.seq, uid: 0 }),
     }
   })
 }
@@ -45,7 +45,7 @@ async function aboutAction(
 function readQuery(query: Query): Omit<RecordsQuery, 'order' | 'limit'> {
   const from = readTime('stime', query.stime)
   const to = endOfSecond(readTime('etime', query.etime), query.etime)
-  const after = readCursor(query.order ?? 'asc', 'number', query.cursor)
+  const after = readCursor({ list: 'logs', order: query.order ?? 'asc' }, 'number', query.cursor)
   const types = typesOf(query)
   return {
     offset: query.offset ?? 0,

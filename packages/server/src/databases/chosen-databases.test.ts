@@ -128,10 +128,22 @@ test('the typed client reads page after page', async () => {
 test.each([
   ['cursor=x', 'cursor: must be what the header'],
   ['cursor=', 'cursor: must be what the header'],
-  [`cursor=${writeCursor('name', { value: 'orders', uid: 1 })}`, 'cursor: is of a list with another sort'],
-  [`sort=name&cursor=${writeCursor('name', { value: 'a\0', uid: 1 })}`, 'cursor: must be'],
-  [`sort=memory_size&cursor=${writeCursor('memory_size', { value: 'x', uid: 1 })}`, 'cursor: must be'],
-  [`sort=name&cursor=${writeCursor('name', { value: 'a', uid: 2 ** 40 })}`, 'cursor: must be'],
+  [
+    `cursor=${writeCursor({ list: 'bdbs', order: 'name' }, { value: 'orders', uid: 1 })}`,
+    'cursor: is of a list with another sort',
+  ],
+  [
+    `sort=name&cursor=${writeCursor({ list: 'bdbs', order: 'name' }, { value: 'a\0', uid: 1 })}`,
+    'cursor: must be',
+  ],
+  [
+    `sort=memory_size&cursor=${writeCursor({ list: 'bdbs', order: 'memory_size' }, { value: 'x', uid: 1 })}`,
+    'cursor: must be',
+  ],
+  [
+    `sort=name&cursor=${writeCursor({ list: 'bdbs', order: 'name' }, { value: 'a', uid: 2 ** 40 })}`,
+    'cursor: must be',
+  ],
   ['sort=password', 'sort: must be one of'],
   ['status=gone', 'status: must be one of'],
   ['engine_version=x', 'engine_version: must be'],

@@ -27,6 +27,7 @@ export function databasesListRoutes(
 type Query = Input<typeof listDatabases>['query']
 
 const pages = listPages<DatabasesOrder['by'], DatabaseView>({
+  list: 'bdbs',
   sorts: {
     ...{ uid: 'number', name: 'text', memory_size: 'number' },
     ...{ created_time: 'text', last_changed_time: 'text' },

@@ -8,6 +8,7 @@ import type { Shards, ShardsOfDatabase } from './shards-service.ts'
 
 /** Pages count databases. */
 const pages = listPages<'uid', ShardsOfDatabase>({
+  list: 'shards',
   sorts: { uid: 'number' },
   usual: 'uid',
   placeOf: ({ database: { uid } }) => ({ value: uid, uid }),

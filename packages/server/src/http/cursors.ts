@@ -7,32 +7,42 @@ export interface Page<Entries> {
   readonly next: string | undefined
 }
 
-/** A place in a list with this order, as a client gets it. */
-export function writeCursor(order: string, { value, uid }: Place): string {
-  return Buffer.from(JSON.stringify([order, value, uid])).toString('base64url')
+/** A list, by its name, in one order. */
+export interface Sorted {
+  readonly list: string
+  readonly order: string
+}
+
+/** A place in a list, as a client gets it. */
+export function writeCursor({ list, order }: Sorted, { value, uid }: Place): string {
+  return Buffer.from(JSON.stringify([list, order, value, uid])).toString('base64url')
 }
 
 /** What kinds of values stand in a cursor. */
 export type Kind = 'text' | 'number'
 
-/** The place that a cursor means. Throws InvalidInput where it is of another order, or was
+/** The place that a cursor means. Throws InvalidInput where it is of another list or order, or was
  * not made here. `kind`: what the list is sorted by, and `uids`: what its uids are. */
 export function readCursor(
-  order: string,
+  { list, order }: Sorted,
   kind: Kind,
   cursor: string | undefined,
   uids: Kind = 'number',
 ): Place | undefined {
   if (cursor === undefined) return undefined
-  const [of, value, uid] = parse(cursor)
+  const [of, sortedBy, value, uid] = parse(cursor)
   const isValue = kind === 'text' ? isText(value) : Number.isSafeInteger(value)
   const isKnown = uids === 'text' ? isText(uid) : isUid(uid)
-  if (of === order && isValue && isKnown) return { value, uid } as Place // just checked
-  const what =
-    typeof of === 'string' && of !== order
-      ? 'is of a list with another sort: send the sort that it came with'
-      : 'must be what the header X-Next-Cursor of an answer had'
-  throw new InvalidInput([{ field: 'cursor', message: `cursor: ${what}` }])
+  if (of === list && sortedBy === order && isValue && isKnown) return { value, uid } as Place // just checked
+  throw new InvalidInput([{ field: 'cursor', message: `cursor: ${whyNot()}` }])
+
+  function whyNot(): string {
+    if (typeof of !== 'string' || typeof sortedBy !== 'string')
+      return 'must be what the header X-Next-Cursor of an answer had'
+    if (of !== list) return 'is of another list: send it to the list that it came from'
+    if (sortedBy !== order) return 'is of a list with another sort: send the sort that it came with'
+    return 'must be what the header X-Next-Cursor of an answer had'
+  }
 }
 
 function isText(value: unknown): boolean {

@@ -18,15 +18,17 @@ interface ListPages<By extends string, Entry> {
 }
 
 /**
- * How a list is sorted and read page by page. `sorts`: by what it can be sorted, and what kind of value that is; `usual`: the sort of a query
+ * How a list is sorted and read page by page. `list`: its name, which its cursors have; `sorts`: by what it can be sorted, and what kind of value that is; `usual`: the sort of a query
  * without one; `uids`: the kind of its uids.
  */
 export function listPages<By extends string, Entry>({
+  list,
   sorts,
   usual,
   uids = 'number',
   placeOf,
 }: {
+  readonly list: string
   readonly sorts: Readonly<Record<By, Kind>>
   readonly usual: By | `-${By}`
   readonly uids?: Kind
@@ -38,14 +40,14 @@ export function listPages<By extends string, Entry>({
       return {
         ...(limit !== undefined && { limit: limit + 1 }),
         ...(offset !== undefined && { offset }),
-        ...{ order, after: readCursor(sort, sorts[order.by], cursor, uids) },
+        ...{ order, after: readCursor({ list, order: sort }, sorts[order.by], cursor, uids) },
       }
     },
     answer(entries, { limit, sort = usual }) {
       const last = limit === undefined || entries.length <= limit ? undefined : entries[limit - 1]
       return {
         entries: entries.slice(0, limit),
-        next: last && writeCursor(sort, placeOf(last, orderOf<By>(sort).by)),
+        next: last && writeCursor({ list, order: sort }, placeOf(last, orderOf<By>(sort).by)),
       }
     },
   }

@@ -22,6 +22,7 @@ type By = 'uid' | 'addr' | 'free_memory' | 'shard_count'
 
 const placeOf = (node: Wire, by: By) => ({ value: node[by] ?? 0, uid: node.uid })
 const pages = listPages<By, Wire>({
+  list: 'nodes',
   sorts: { uid: 'number', addr: 'text', free_memory: 'number', shard_count: 'number' },
   usual: 'uid',
   placeOf,

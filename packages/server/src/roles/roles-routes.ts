@@ -13,6 +13,7 @@ import type { Mount } from '../http/mount.ts'
 import type { Roles } from './roles-service.ts'
 
 const pages = listPages<'uid' | 'name', Role>({
+  list: 'roles',
   sorts: { uid: 'number', name: 'text' },
   usual: 'uid',
   placeOf: (role, by) => ({ value: role[by], uid: role.uid }),

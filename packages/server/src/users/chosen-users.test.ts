@@ -90,6 +90,22 @@ test.each(['users', 'roles'])('%s have the fields that are asked for, and a tag'
   expect([again.status, await again.text()]).toEqual([304, ''])
 })
 
+test('a cursor leads on in its own list only', async () => {
+  const cursorOf = async (path: string) =>
+    (await running.send('GET', path, { auth: admin })).headers.get('x-next-cursor') ?? ''
+  const lists = ['users', 'roles', 'logs']
+  for (const list of lists) {
+    const cursor = await cursorOf(`/v1/${list}?limit=1`)
+    for (const other of [...lists, 'bdbs', 'shards', 'nodes', 'actions']) {
+      const { status, body } = await running.send('GET', `/v1/${other}?limit=1&cursor=${cursor}`, {
+        auth: admin,
+      })
+      const message = 'cursor: is of another list: send it to the list that it came from'
+      expect([status, body['message']]).toEqual(other === list ? [200, undefined] : [400, message])
+    }
+  }
+})
+
 test.each([
   ['users?status=gone', 'status: must be one of'],
   ['users?sort=email', 'sort: must be one of'],

@@ -27,6 +27,7 @@ import type { Roles } from '../roles/roles-service.ts'
 import type { UserRequest, Users, UserView } from './users-service.ts'
 
 const pages = listPages<'uid' | 'name', UserView>({
+  list: 'users',
   sorts: { uid: 'number', name: 'text' },
   usual: 'uid',
   placeOf: ({ user }, by) => ({ value: user[by], uid: user.uid }),
