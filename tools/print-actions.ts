@@ -24,7 +24,8 @@ const head = [
   '`requested_by`), when (`creation_time`, `began_time`, `ended_time`, `window_ends`), what it waits for (`waiting`), what each order would do (`orders`), and what happens',
   'in each group (`lanes`).',
   '',
-  '`progress` counts steps. It never falls, and it is 100 when the action has ended, whatever the outcome.',
+  '`progress` counts steps. It never falls, and it is 100 when the action has ended, whatever the outcome. It and `pending_ops` come from the whole plan, which is computed for people only: they may be half a second',
+  'behind. Everything else is there at once.',
   '',
   'A code keeps its meaning, and later versions may have more of them. A label and a sentence may change with any version.',
 ]

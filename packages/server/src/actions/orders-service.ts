@@ -39,7 +39,7 @@ export function createOrders(deps: {
         const recorded = (await actionsStore(db).get(known.uid)) ?? known
         const action = order === 'finalize' ? await withHandover(recorded, at, db) : recorded
         if (hasEnded(action)) throw new Refusal('action_ended', `action ${action.uid} has ended`)
-        const change = resolveOrder(action, order, by.name)
+        const change = resolveOrder(action, order, { by: by.name, at })
         if ('refused' in change) throw toRefusal(change)
         const { handedOverAt } = action
         await actionsStore(db).update(action.uid, { handedOverAt, ...change }, at)

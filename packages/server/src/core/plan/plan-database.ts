@@ -46,6 +46,9 @@ export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowe
   return guardClusterFiles(guardTakeovers(rationed, seen), seen)
 }
 
+/** What a paused upgrade says that it waits for. */
+export const whyPaused = 'it is paused; it goes on when a user resumes it'
+
 function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allowed: Allowed): Verdict {
   const { stage, held } = chooseStage(group, seen, goal, allowed)
   const verdict = planGroup(group, goal, stage)
@@ -64,8 +67,7 @@ function chooseStage(
     ...{ kind: 'hold', on, code, why },
   })
   if (allowed.paused) {
-    const why = 'it is paused; it goes on when a user resumes it'
-    return { stage: 'repair', held: held('person', 'paused', why) }
+    return { stage: 'repair', held: held('person', 'paused', whyPaused) }
   }
   const [canary] = groups
   const waitsForCanary = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group

@@ -56,7 +56,7 @@ function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPre
   if (order === 'retry' && action.status === 'failed') return previewAgain(action, scene)
   if (hasEnded(action)) return refused('action_ended', 'it has ended')
   const known = order === 'finalize' && scene.haveAllLeft ? withHandover(action, scene.at) : action
-  const change = resolveOrder(known, order, '')
+  const change = resolveOrder(known, order, { by: '', at: scene.at })
   if ('refused' in change) return refused(change.refused, change.message)
   const after = changed(known, change, scene.at)
   return {
@@ -118,9 +118,7 @@ function consequenceOf(action: Action, order: Order, { goal }: OrderedChange): s
     case 'finalize':
       return `the old primaries on ${old} are given up and leave; from then on there is no way back to ${old}`
     case 'retry':
-      return action.waiting === null
-        ? 'the next look takes place at once; nothing is waited for just now'
-        : 'what it waits for is tried again at once'
+      return 'what it waits for is tried again at once'
   }
 }
 

@@ -1,3 +1,4 @@
+import type { HoldReason } from '@fairlead/api'
 import { describe, expect, test } from 'vitest'
 import { goalOf, runningAction } from '../../../test/simulation/group.ts'
 import { type Action, undoGoal } from '../state/action.ts'
@@ -13,6 +14,13 @@ const supervised = { ...running, goal: goalOf({ policy: { ...goal.policy, superv
 const blocked = {
   ...handedOver,
   wayBack: wayBackClosed('standby_unlinked', 'the standby, shard 1, is not linked right now'),
+}
+
+const given = { by: 'ada', at: '2026-11-21T12:00:00.000Z' }
+
+function waitingFor(code: HoldReason): Action {
+  const wait = { on: 'shard', shard: null, until: null, stuck: false, code, why: 'it waits' } as const
+  return { ...running, waiting: { ...wait, since: '2026-11-21T11:00:00.000Z' } }
 }
 
 describe('an order', () => {
@@ -60,11 +68,20 @@ describe('an order', () => {
     ],
     ['resumes an upgrade that is being taken back', taking, 'rollback', { goal, error: null }],
     ['finalizes after the last handover', handedOver, 'finalize', { orders: { finalize: true } }],
-    ['retry only makes the next turn begin now', running, 'retry', {}],
+    ['tries again what is blocked: the next turn begins now', waitingFor('full_sync'), 'retry', {}],
+    [
+      'pauses what waits for another order, and it waits for the end of the pause at once',
+      { ...supervised, waiting: waitingFor('supervised').waiting },
+      'pause',
+      {
+        ...{ holdReason: 'paused', needsPerson: true },
+        waiting: { on: 'person', code: 'paused', why: expect.stringContaining('paused'), since: given.at },
+      },
+    ],
   ]
   test.for(cases)('%s', ([, action, order, change]) => {
-    expect(resolveOrder(action, order, 'ada')).toMatchObject(change)
-    expect(resolveOrder(action, order, 'ada')).not.toHaveProperty('refused')
+    expect(resolveOrder(action, order, given)).toMatchObject(change)
+    expect(resolveOrder(action, order, given)).not.toHaveProperty('refused')
   })
 
   const refusals: readonly (readonly [string, Action, Order, string, RegExp])[] = [
@@ -92,10 +109,20 @@ describe('an order', () => {
       'rollback_not_possible',
       /shard 1, is not linked/,
     ],
+    ['tried again while nothing is blocked', running, 'retry', 'order_not_applicable', /nothing is blocked/],
+    ['tried again while it is paused', waitingFor('paused'), 'retry', 'order_not_applicable', /resume it/],
+    ['tried again at its stop', waitingFor('supervised'), 'retry', 'order_not_applicable', /resumes it/],
+    [
+      'tried again in its window',
+      { ...handedOver, waiting: waitingFor('rollback_window').waiting },
+      'retry',
+      'order_not_applicable',
+      /finalizes it/,
+    ],
     ['given to a creation', { ...running, kind: 'create' }, 'pause', 'order_not_applicable', /create/],
   ]
   test.for(refusals)('is refused when %s', ([, action, order, code, words]) => {
-    expect(resolveOrder(action, order, 'ada')).toEqual({
+    expect(resolveOrder(action, order, given)).toEqual({
       refused: code,
       message: expect.stringMatching(words),
     })

@@ -1,4 +1,5 @@
 import type { HoldReason } from '@fairlead/api'
+import { whyPaused } from '../plan/plan-database.ts'
 import { type Action, undoGoal } from '../state/action.ts'
 import type { Refused } from '../state/refused.ts'
 
@@ -22,19 +23,26 @@ export type OrderedChange = Partial<
   >
 >
 
+/** The name of the user who gives an order, and when (ISO 8601). */
+export interface Given {
+  readonly by: string
+  readonly at: string
+}
+
 /**
- * The change that an order makes to a running upgrade, or the reason why it makes none. `by` is the name of
- * the user who gave it.
+ * The change that an order makes to a running upgrade, or the reason why it makes none.
  *
  * Taking back is the same plan with the old revision as the goal (undoGoal), at any moment; to undo that is
  * the same plan with the accepted goal.
  */
-export function resolveOrder(action: Action, order: Order, by: string): OrderedChange | Refused {
+export function resolveOrder(action: Action, order: Order, { by, at }: Given): OrderedChange | Refused {
   const { goal, orders } = action
   if (action.kind !== 'upgrade') return notApplicable(`a ${action.kind} takes no orders; only upgrades do`)
   switch (order) {
     case 'pause':
-      return orders.paused ? notApplicable('it is paused already') : { orders: { ...orders, paused: true } }
+      return orders.paused
+        ? notApplicable('it is paused already')
+        : { orders: { ...orders, paused: true }, ...waitsAsPaused(action, at) }
     case 'resume':
       if (orders.paused) return { orders: { ...orders, paused: false }, ...goesOn(action, ['paused']) }
       if (goal.policy.supervised && !orders.proceed && !goal.undo)
@@ -51,7 +59,33 @@ export function resolveOrder(action: Action, order: Order, by: string): OrderedC
     case 'rollback':
       return goal.undo ? turnRound(action) : takeBack(action, order, by)
     case 'retry':
-      return {}
+      return tryAgain(action)
+  }
+}
+
+/** Only what is blocked can be tried again. Where it waits for an order, or for the end of the window, another look changes nothing. */
+function tryAgain({ waiting }: Action): OrderedChange | Refused {
+  if (waiting === null) return notApplicable('there is nothing to try again: nothing is blocked just now')
+  const wayOut = waysOut[waiting.code]
+  if (wayOut !== undefined) return notApplicable(`there is nothing to try again: ${wayOut}`)
+  return {}
+}
+
+const waysOut: { readonly [Reason in HoldReason]?: string } = {
+  paused: 'it is paused; resume it',
+  supervised: 'everything is ready, and it goes on when a user resumes it',
+  until_finalized: 'every group has handed over, and it goes on when a user finalizes it',
+  rollback_window:
+    'every group has handed over, and it goes on when the window ends, or when a user finalizes it',
+}
+
+/** What waited for a user or for the window waits for the end of the pause from now on. What waits for a shard may go on: that is up to the next turn. */
+function waitsAsPaused({ waiting }: Action, at: string): OrderedChange {
+  if (waiting === null || waysOut[waiting.code] === undefined) return {}
+  const plain = { shard: null, until: null, stuck: false }
+  return {
+    ...{ holdReason: 'paused', waitingFor: whyPaused, needsPerson: true },
+    waiting: { ...plain, on: 'person', code: 'paused', why: whyPaused, since: at },
   }
 }
 

@@ -128,7 +128,7 @@ function previewsOf(action: Action) {
 function give(action: Action, order: Order): OrderPreview | undefined {
   const preview = previewsOf(action)[order]
   const before = recordedAction(action)
-  const change = resolveOrder(before, order, 'somebody')
+  const change = resolveOrder(before, order, { by: 'somebody', at: atOf(action) })
   expect('refused' in change).toBe(!preview.ok)
   if ('refused' in change) return undefined
   note(action, changed(before, change, atOf(action)))
