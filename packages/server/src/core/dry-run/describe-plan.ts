@@ -1,7 +1,7 @@
 import type { Build, TrialResult } from '@fairlead/api'
 import { megabytes } from '../plan/node-room.ts'
 import { backlogBytes } from '../state/backlog-bytes.ts'
-import { describeProcess, type Goal, type UsedModule } from '../state/goal.ts'
+import { describeGoal, type Goal, type UsedModule } from '../state/goal.ts'
 import { replicationPath } from '../state/replication-paths.ts'
 import { mostGrowth } from '../state/successor-memory.ts'
 import { dataBytes, surgeBytes } from '../state/surge-bytes.ts'
@@ -142,7 +142,7 @@ function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[])
     ...cannotPause(goal, steps),
     ...seen.groups.flatMap((group) => [...unlinked(group), ...crowded(group, goal, steps)]),
     ...(steps.length === 0 && silent.length === 0
-      ? [`no step towards ${describeProcess(goal)} can be planned while the database is as it is now`]
+      ? [`no step towards ${describeGoal(goal)} can be planned while the database is as it is now`]
       : []),
   ]
 }

@@ -1,4 +1,4 @@
-import { describeOther, describeProcess, describeRevision, revisionOf } from '../state/goal.ts'
+import { describeOther, describeProcess, revisionOf } from '../state/goal.ts'
 import { act, type Group, inBrackets } from '../state/group.ts'
 import { claimsSlots, isLinked, isLive, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { retire } from './plan-durability.ts'
@@ -112,13 +112,13 @@ function planFailed(failed: ObservedShard, group: Group): Verdict {
     return {
       kind: 'hopeless',
       code: 'shard_failing',
-      why: `shard ${failed.id} on ${describeProcess(failed.wanted)} does not start: ${failed.processWhy}`,
+      why: `shard ${failed.id} on ${describeProcess(failed.wanted, primary.wanted)} does not start: ${failed.processWhy}`,
     }
   }
   if (revisionOf(failed.wanted) !== revision) {
     return retire(
       failed,
-      `it does not start on ${describeProcess(failed.wanted)}, which is not wanted any more`,
+      `it does not start on ${describeProcess(failed.wanted, goal)}, which is not wanted any more`,
       group,
     )
   }
@@ -166,6 +166,6 @@ export function planStopping({ goal, primary, replicas }: Group): Verdict | unde
     ({ process, wanted }) => process === 'stopping' && revisionOf(wanted) !== revision,
   )
   if (turning === undefined) return undefined
-  const why = `shard ${turning.id} is being stopped, to run ${describeProcess(turning.wanted)}; it is to run ${describeRevision(revision)} again afterwards`
+  const why = `shard ${turning.id} is being stopped, to run ${describeProcess(turning.wanted, goal)}; it is to run ${describeProcess(goal, turning.wanted)} again afterwards`
   return { kind: 'wait', shard: turning.id, code: 'shard_stopping', why }
 }

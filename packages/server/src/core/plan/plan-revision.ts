@@ -1,4 +1,4 @@
-import { describeProcess, describeRevision, revisionOf } from '../state/goal.ts'
+import { describeGoal, describeProcess, describeRevision, revisionOf } from '../state/goal.ts'
 import { act, awaitShard, type Group, isReady } from '../state/group.ts'
 import { obstacleToReplication, readsFilesOf } from '../state/replication-paths.ts'
 import { planRoom } from '../state/successor-memory.ts'
@@ -29,7 +29,7 @@ export function planSuccessor(group: Group): Verdict | undefined {
     return {
       kind: 'hopeless',
       code: 'cannot_read',
-      why: `shard ${unreadable.id} on ${describeRevision(revision)} cannot read the data: ${unreadable.trouble}`,
+      why: `shard ${unreadable.id} on ${describeGoal(goal)} cannot read the data: ${unreadable.trouble}`,
     }
   const unready = replicas.find((shard) => !isReady(shard, group))
   if (unready !== undefined) return awaitShard(unready, group)
@@ -41,7 +41,7 @@ export function planSuccessor(group: Group): Verdict | undefined {
     kind: 'hand-over',
     from: primary.id,
     to: successor.id,
-    why: `shard ${primary.id} runs ${describeRevision(primary.revision)}, shard ${successor.id} runs ${describeRevision(revision)} and holds the same data`,
+    why: `shard ${primary.id} runs ${describeRevision(primary.revision, revision)}, shard ${successor.id} runs ${describeRevision(revision, primary.revision)} and holds the same data`,
   })
 }
 
@@ -56,7 +56,7 @@ function planWithoutSuccessor(successors: readonly ObservedShard[], group: Group
   return {
     kind: 'hopeless',
     code: 'cannot_read',
-    why: `no standby on ${describeProcess(goal)} is left, and ${obstacle}`,
+    why: `no standby on ${describeGoal(goal)} is left, and ${obstacle}`,
   }
 }
 
@@ -80,7 +80,7 @@ function planNewSuccessor({ seen, goal, primary, replicas }: Group): Verdict {
     kind: 'add-shard',
     runs: goal,
     follow: primary.id,
-    why: `a surge shard on ${describeProcess(goal)} proves the target before anything old is touched`,
+    why: `a surge shard on ${describeGoal(goal)} proves the target before anything old is touched`,
   })
 }
 
@@ -97,14 +97,14 @@ function planWithoutSurge(
     return {
       kind: 'hopeless',
       code: 'node_room',
-      why: `${lack}, and ${describeProcess(goal)} does not read the files of ${describeProcess(primary.wanted)}: no shard can be upgraded in place`,
+      why: `${lack}, and ${describeGoal(goal)} does not read the files of ${describeProcess(primary.wanted)}: no shard can be upgraded in place`,
     }
   if (replica === undefined) return planInPlace(lack, { goal, primary })
   if (losesStandby(replica.wanted.build, goal.build))
     return {
       kind: 'hopeless',
       code: 'node_room',
-      why: `${lack}, and ${describeProcess(replica.wanted)} does not execute every command that ${describeProcess(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
+      why: `${lack}, and ${describeProcess(replica.wanted)} does not execute every command that ${describeGoal(goal)} sends: an old shard could not be the standby of one that is upgraded in place`,
     }
   return act({
     kind: 'restart-shard',
@@ -160,7 +160,11 @@ export function planSeal({ seen, primary, replicas }: Group): Verdict | undefine
       why: `shard ${unlinked.id} is about to resume the stream of its new primary`,
     }
   }
-  return act({ kind: 'seal-handover', why: 'the followers resumed the stream: count the full syncs it took' })
+  const why =
+    unlinked === undefined
+      ? 'every follower has resumed the stream: the certificate says how many needed a full sync'
+      : `shard ${unlinked.id} does not resume the stream: the certificate counts its full sync`
+  return act({ kind: 'seal-handover', why })
 }
 
 /** Measured: 1 to 101 ms, and 1 s if an engine tries again only in its cron. */
@@ -207,12 +211,12 @@ export function planOthers(group: Group): Verdict | undefined {
   const isReadable = readsFilesOf(next.wanted.build, goal.build)
   const isShort = !goal.undo && replicas.length - old.length < goal.replicas
   if (!isReadable && isShort)
-    return planReplacement(next, `${describeRevision(revision)} cannot read its files`, group)
+    return planReplacement(next, `${describeGoal(goal)} cannot read its files`, group)
   if (goal.undo || !isReadable) {
-    const runs = `it runs ${describeRevision(next.revision)}`
+    const runs = `it runs ${describeRevision(next.revision, revision)}`
     const why = goal.undo
       ? `${runs} for the upgrade, which is taken back`
-      : `${runs}, whose files ${describeRevision(revision)} may not read`
+      : `${runs}, whose files ${describeRevision(revision, next.revision)} may not read`
     const then = surplus > 0 ? 'no other is needed in its place' : 'a fresh shard takes its place'
     return retire(next, `${why}; ${then}`, group)
   }
@@ -221,7 +225,7 @@ export function planOthers(group: Group): Verdict | undefined {
     shard: next.id,
     runs: goal,
     follow: primary.id,
-    why: `it runs ${describeRevision(next.revision)}`,
+    why: `it runs ${describeRevision(next.revision, revision)}`,
   })
 }
 

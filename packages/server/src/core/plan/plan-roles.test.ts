@@ -37,6 +37,24 @@ describe('a handover that was interrupted', () => {
     expect(kinds.slice(0, 3)).toEqual(['release-handover', 'seal-handover', 'hand-over'])
   })
 
+  test('completes its certificate when every follower is back, or one has been waited for long enough, and says which', () => {
+    const goal = goalOf({ build: old.build })
+    const sealed = (link: 'up' | 'down', ageMs: number) => {
+      const seen = groupOf(1)
+      const shards = seen.shards.map((shard) =>
+        isLive(shard) && shard.id === 2 ? { ...shard, engine: { ...shard.engine, link } } : shard,
+      )
+      return planGroup({ ...seen, shards, handover: { from: 2, to: 1, released: true, ageMs } }, goal)
+    }
+    expect(sealed('up', 0)).toMatchObject({
+      step: { kind: 'seal-handover', why: expect.stringMatching(/^every follower has resumed/) },
+    })
+    expect(sealed('down', 0)).toMatchObject({ kind: 'wait', shard: 2 })
+    expect(sealed('down', 60_000)).toMatchObject({
+      step: { kind: 'seal-handover', why: expect.stringMatching(/^shard 2 does not resume/) },
+    })
+  })
+
   /** The group just before its handover: primary 1, replica 2, surge shard 3, all linked. */
   function run2(goal: Goal): ObservedGroup {
     let seen = groupOf(1)

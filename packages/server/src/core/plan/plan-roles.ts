@@ -1,4 +1,4 @@
-import { describeProcess, revisionOf } from '../state/goal.ts'
+import { describeGoal, revisionOf } from '../state/goal.ts'
 import { act, inBrackets } from '../state/group.ts'
 import {
   type Goal,
@@ -235,7 +235,7 @@ function planInPlace(last: ObservedShard, goal: Goal): Verdict {
       code: 'shard_failing',
       why: `shard ${last.id} does not start: ${last.processWhy}`,
     }
-  const why = `it did not start, and ${describeProcess(goal)} reads what lies on its disk`
+  const why = `it did not start, and ${describeGoal(goal)} reads what lies on its disk`
   return act({ kind: 'restart-primary', shard: last.id, runs: goal, why })
 }
 

@@ -87,24 +87,38 @@ export function revisionOf({ build, restartNonce, modules }: Runs): string {
   return [engine, ...modules.map(revisionOfModule)].join('+')
 }
 
-/** A revision in words: "valkey 8.1.1 with tally 1.0.0", and of a restart its number. The arguments of modules are not in it. Null: of a shard that the agent does not know. */
-export function describeRevision(revision: string | null): string {
+/**
+ * A revision in words: "valkey 8.1.1 with tally 1.0.0". The arguments of modules are not in it. With the number of its restart, "valkey 8.1.1 (restart 2)", where only
+ * that distinguishes it from the one `beside` it. Null: of a shard that the agent does not know.
+ */
+export function describeRevision(revision: string | null, beside: string | null = null): string {
   if (revision === null) return 'nothing'
-  const [, flavour, version, nonce = '0', rest = ''] = /^([a-z]+)-([^+]+)\+(\d+)(.*)$/.exec(revision) ?? []
-  if (flavour === undefined) return revision
-  const modules = [...rest.matchAll(/\+(.+?)-(\d[^#]*)#[\da-f]{16}/g)].map(([, name, of]) => `${name} ${of}`)
-  const words = [`${flavour} ${version}`, ...modules].join(' with ')
-  return nonce === '0' ? words : `${words} (restart ${nonce})`
+  const [words, nonce] = readRevision(revision)
+  const [otherWords, otherNonce] = beside === null ? [] : readRevision(beside)
+  const isRestart = words === otherWords && nonce !== otherNonce && nonce !== '0'
+  return isRestart ? `${words} (restart ${nonce})` : words
 }
 
-/** The revision of such a process, in words. */
-export function describeProcess(runs: Runs): string {
-  return describeRevision(revisionOf(runs))
+function readRevision(revision: string): readonly [words: string, nonce: string] {
+  const [, flavour, version, nonce = '0', rest = ''] = /^([a-z]+)-([^+]+)\+(\d+)(.*)$/.exec(revision) ?? []
+  if (flavour === undefined) return [revision, '0']
+  const modules = [...rest.matchAll(/\+(.+?)-(\d[^#]*)#[\da-f]{16}/g)].map(([, name, of]) => `${name} ${of}`)
+  return [[`${flavour} ${version}`, ...modules].join(' with '), nonce]
+}
+
+/** The revision of such a process, in words, beside that of another one. */
+export function describeProcess(runs: Runs, beside: Runs | null = null): string {
+  return describeRevision(revisionOf(runs), beside && revisionOf(beside))
+}
+
+/** What shards are to run, in words, beside what they ran before. */
+export function describeGoal(goal: Pick<Goal, keyof Runs | 'from'>): string {
+  return describeProcess(goal, goal.from)
 }
 
 /** How a process differs from what it is to run: "runs redis 7.0.15, not valkey 8.1.1". */
 export function describeOther(running: string | null, wanted: string): string {
-  const [one, other] = [describeRevision(running), describeRevision(wanted)]
+  const [one, other] = [describeRevision(running, wanted), describeRevision(wanted, running)]
   return one === other ? `runs ${one}, with other arguments of its modules` : `runs ${one}, not ${other}`
 }
 

@@ -1,7 +1,7 @@
 import type { Build, Obstacle as CodedObstacle, RollbackObstacle } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 import type { GroupRecord, ShardRecord } from './database.ts'
-import { describeProcess, describeRevision, type Goal, revisionOf } from './goal.ts'
+import { describeGoal, describeRevision, type Goal, revisionOf } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
 import {
   isLinked,
@@ -30,7 +30,7 @@ export function wayBack({ groups }: ObservedDatabase, goal: Goal): WayBack {
   if (first !== undefined) return wayBackClosed(first.code, obstacles.map(({ why }) => why).join('; '))
   if (!groups.some((group) => hasHandedOver(group, goal)))
     // Before the first handover, and also when an old shard was promoted again in place of a new primary that died.
-    return open(`no primary is on ${describeProcess(goal)}, so no role has to move back`)
+    return open(`no primary is on ${describeGoal(goal)}, so no role has to move back`)
   return open('every old primary is a standby and holds all data')
 }
 
@@ -53,7 +53,10 @@ function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<Rollba
   if (primary === undefined || !isLive(primary))
     return { code: 'primary_silent', why: `${where}the primary does not answer right now` }
   if (standby === undefined)
-    return { code: 'standby_gone', why: `${where}no shard on ${describeRevision(before)} is left` }
+    return {
+      code: 'standby_gone',
+      why: `${where}no shard on ${describeRevision(before, revisionOf(goal))} is left`,
+    }
   if (!isLinked(standby, primary))
     return {
       code: 'standby_unlinked',
