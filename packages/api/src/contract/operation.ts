@@ -85,7 +85,8 @@ export const StreamQuery = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Only what came after this `seq`; for clients that cannot set Last-Event-ID',
+        description:
+          'Only what came after this `seq`; for clients that cannot set Last-Event-ID. Not read where that header is sent',
       }),
     ),
   },

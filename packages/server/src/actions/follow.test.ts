@@ -249,6 +249,7 @@ test('the query says where to go on for clients that cannot set a header; the he
   expect(await ids(await request({}, '?last_event_id=1'))).toEqual([2])
   expect(await ids(await request({ 'last-event-id': '0' }, '?last_event_id=1'))).toEqual([1, 2])
   expect(await ids(await request({ 'last-event-id': '2' }))).toEqual([])
+  expect(await ids(await request({ 'last-event-id': '1' }, '?last_event_id=x'))).toEqual([2])
   for (const [headers, query] of [
     [{ 'last-event-id': 'x' }, ''],
     [{}, '?last_event_id=x'],

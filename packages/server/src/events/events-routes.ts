@@ -1,15 +1,24 @@
-import { type ClusterEvent, type EventTopic, eventTopics, followEvents, Refusal } from '@fairlead/api'
+import {
+  type ClusterEvent,
+  type EventTopic,
+  eventTopics,
+  followEvents,
+  type Input,
+  Refusal,
+} from '@fairlead/api'
 import { type Caller, may, type Principal } from '../core/identity/access.ts'
 import { mayWatch } from '../core/identity/may-watch.ts'
 import type { Databases } from '../databases/databases-service.ts'
+import { InvalidInput } from '../http/compile-validator.ts'
 import type { Mount } from '../http/mount.ts'
 import type { ClusterEvents, Viewer } from './cluster-events.ts'
 import { topicOf } from './event-wire.ts'
 
 /** Serves GET /v1/events: one stream for a whole cluster. Refuses with `forbidden` what the caller may not see at all. */
 export function eventsRoutes(mount: Mount, events: ClusterEvents, databases: Pick<Databases, 'get'>): void {
-  mount(followEvents, async ({ query: { topics: named, database } }, caller) => {
-    const topics = topicsFor(caller.user, named)
+  mount(followEvents, async ({ query }, caller) => {
+    const { database } = query
+    const topics = topicsFor(caller.user, query)
     if (database !== undefined) {
       if (!may(caller.user, 'view_bdb_info', database))
         throw new Refusal('forbidden', `database: your roles do not let you see database ${database}`)
@@ -27,14 +36,27 @@ export function eventsRoutes(mount: Mount, events: ClusterEvents, databases: Pic
   })
 }
 
-function topicsFor(user: Principal, named: string | undefined): ReadonlySet<EventTopic> {
-  const allowed = eventTopics.filter((topic) => mayWatch(user, topic))
-  const asked =
-    named === undefined ? allowed : eventTopics.filter((topic) => named.split(',').includes(topic))
-  const refused = asked.find((topic) => !allowed.includes(topic))
-  if (refused !== undefined)
-    throw new Refusal('forbidden', `topics: the roles of ${user.name} do not let you see ${refused}`)
-  return new Set(asked)
+type Query = Input<typeof followEvents>['query']
+
+/** Nodes concern no database. Throws InvalidInput. */
+function topicsAsked({ topics, database }: Query): readonly EventTopic[] {
+  const words = topics?.split(',')
+  if (words === undefined) return database === undefined ? eventTopics : OF_DATABASE
+  const asked = eventTopics.filter((topic) => words.includes(topic))
+  if (database === undefined || !asked.includes('nodes')) return asked
+  const message = 'topics: nodes concern no database; leave out nodes, or database'
+  throw new InvalidInput([{ field: 'topics', message }])
+}
+
+const OF_DATABASE = eventTopics.filter((topic) => topic !== 'nodes')
+
+/** What is not named is left out where the caller may not see it. Throws Refusal forbidden. */
+function topicsFor(user: Principal, query: Query): ReadonlySet<EventTopic> {
+  const asked = topicsAsked(query)
+  const refused = asked.filter((topic) => !mayWatch(user, topic))
+  if (refused.length > 0 && (query.topics !== undefined || refused.length === asked.length))
+    throw new Refusal('forbidden', `topics: the roles of ${user.name} do not let you see ${refused[0]}`)
+  return new Set(asked.filter((topic) => !refused.includes(topic)))
 }
 
 /** At the moment at which it is sent. */

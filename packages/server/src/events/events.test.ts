@@ -188,10 +188,7 @@ test('a follower is told what is there, and then what happens: actions with thei
 test('topics and a database are chosen by the query, and an idle cluster says nothing', async () => {
   await begin('a', 1)
   await begin('b', 2)
-  const [audit, two] = [
-    follow({ topics: 'audit' }),
-    follow({ database: 2, topics: 'databases,actions,nodes' }),
-  ]
+  const [audit, two] = [follow({ topics: 'audit' }), follow({ database: 2, topics: 'databases,actions' })]
   await Promise.all([audit.isLive(), two.isLive()])
   expect(audit.typesOf()).toEqual(['snapshot', 'live'])
   expect(two.seen).toMatchObject([

@@ -158,7 +158,7 @@ async function findAdmitted(
   }
 }
 
-/** A browser that connects again sends the header in addition to its first query: the header is newer. */
+/** The header counts more than the query, see mount.ts. */
 function readLastSeq(request: FastifyRequest): number | undefined {
   const header = request.headers['last-event-id']
   if (header === undefined || header === '') {

@@ -203,3 +203,15 @@ async function send(method: string, path: string, body: string, headers: Readonl
   sent.end(body)
   return await promise
 }
+
+test.each([
+  ['/v1/bdbs?q=%ff', 'q'],
+  ['/v1/users?limit=1&q=caf%E9', 'q'],
+  ['/v1/bdbs?q=100%', 'q'],
+  ['/v1/actions?%c3%28=1', 'the query'],
+  ['/v1/events?topics=%ff', 'topics'],
+])('a query whose bytes are no text, %s, is refused with the name of the field', async (path, field) => {
+  const { status, body } = await fairlead.send('GET', path, { auth })
+  const message = `${field}: is not percent-encoded UTF-8; a percent sign itself is %25`
+  expect([status, body['error_code'], body['message']]).toEqual([400, 'invalid_request', message])
+})

@@ -17,6 +17,7 @@ import { authenticate, type OnRefused } from './authenticate.ts'
 import { boundConnections, MOST_USEFUL } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
 import { compileValidator, InvalidInput } from './compile-validator.ts'
+import { refuseNoText } from './input/query-text.ts'
 import { compressAnswers } from './output/compress-answers.ts'
 import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
 import { nameRequests, requestIdOf } from './request-ids.ts'
@@ -98,6 +99,10 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
   app.addHook('onRequest', ({ caller, raw }, _, done) => {
     if (caller !== null) bounds?.signedIn(raw.socket, caller.user.uid)
+    done()
+  })
+  app.addHook('preValidation', ({ url }, _, done) => {
+    refuseNoText(url)
     done()
   })
   return app

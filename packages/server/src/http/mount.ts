@@ -168,9 +168,10 @@ function waitPreferenceOf(
 
 type Preparation = (request: FastifyRequest, reply: FastifyReply, done: (fault?: Error) => void) => void
 
-/** What is done to a body before it is validated. */
-function preparationsOf({ body, loginAsBasic, neutral }: Operation): Preparation[] {
+/** What is done to a body, or a query, before it is validated. */
+function preparationsOf({ body, loginAsBasic, neutral, stream }: Operation): Preparation[] {
   return [
+    ...(stream === true ? [preferHeader] : []),
     ...(body !== undefined && !('required' in body) ? [allowNoBody] : []),
     ...(loginAsBasic === true ? [takeBasic] : []),
     ...(neutral === undefined ? [] : [takeNeutralOf(neutral)]),
@@ -182,6 +183,13 @@ function takeNeutralOf(neutral: readonly NeutralField[]): Preparation {
     takeNeutral(neutral, request.body)
     done()
   }
+}
+
+/** Where a stream goes on: a browser that connects again sends its first query, and the header, which is newer. Then nothing reads the query. */
+function preferHeader({ headers, query }: FastifyRequest, _: FastifyReply, done: () => void): void {
+  const { 'last-event-id': id = '' } = headers
+  if (id !== '') Reflect.deleteProperty(query as object, 'last_event_id')
+  done()
 }
 
 /** A request whose fields are all optional may come without a body. */

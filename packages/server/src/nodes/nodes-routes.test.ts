@@ -75,6 +75,29 @@ test('of a node that is down, a list says what was last known, and nothing where
   }
 })
 
+test('a list without the numbers that change with each look keeps its tag', async () => {
+  let memoryFreeBytes = 40
+  const report = () => ({ host: '127.0.0.1', memoryFreeBytes, shards: [] })
+  const listed = async () => [{ uid: 1, host: '127.0.0.1', report: report(), known: report() }]
+  const http = createHttp({
+    identify: (_, requester) => {
+      const grants = [{ management: 'admin', databases: null } as const]
+      return { ...requester, user: { uid: 1, name: 'mia', grants }, token: null }
+    },
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+  })
+  const nodes = { list: listed, knownBuilds: async () => [] }
+  nodesRoutes(mountOn(http), nodes as unknown as Nodes, {} as unknown as Databases, '0')
+  const ask = (url: string, tag = '') =>
+    http.inject({ method: 'GET', url, headers: { 'if-none-match': tag } })
+  const [whole, chosen] = ['/v1/nodes', '/v1/nodes?fields=uid,status,addr']
+  const [first, second] = [await ask(whole), await ask(chosen)]
+  memoryFreeBytes -= 1
+  expect((await ask(whole, String(first.headers['etag']))).statusCode).toBe(200)
+  expect((await ask(chosen, String(second.headers['etag']))).statusCode).toBe(304)
+})
+
 test('nodes are chosen by their address and state, and read in pages', async () => {
   const http = createHttp({
     identify: (_, requester) => {

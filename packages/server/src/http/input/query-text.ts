@@ -1,0 +1,24 @@
+import { InvalidInput } from '../compile-validator.ts'
+
+/** Refuses a query of whose bytes some are no text: read as it stands, "%ff" would be three letters, and another name. Throws InvalidInput. */
+export function refuseNoText(url: string): void {
+  const start = url.indexOf('?')
+  // Nearly every query has no escape: to look is cheaper than to decode.
+  if (start === -1 || !url.includes('%', start)) return
+  for (const pair of url.slice(start + 1).split('&')) {
+    const [name = ''] = pair.split('=', 1)
+    if (isText(pair)) continue
+    const [field, place] = isText(name) ? [name, name] : [undefined, 'the query']
+    const message = `${place}: is not percent-encoded UTF-8; a percent sign itself is %25`
+    throw new InvalidInput([{ field, message }])
+  }
+}
+
+function isText(part: string): boolean {
+  try {
+    decodeURIComponent(part)
+    return true
+  } catch {
+    return false
+  }
+}
