@@ -2,30 +2,28 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
-import { openBrowser, type TestBrowser, type Visitor } from '../../proof/browser/open-browser.ts'
+import type { TestBrowser, Visitor } from '../../proof/browser/open-browser.ts'
+import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
 import { heading, press, signIn, visit } from '../../proof/browser/visit.ts'
 import { build } from '../../proof/engine-pairs.ts'
-import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
+import { adminPassword, type Fairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 
 /** A whole upgrade and a browser on a busy machine. */
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 describe.skipIf(chromiumHere() === null)('in a browser', () => {
+  let here: OpenConsole
   let fairlead: Fairlead
   let browser: TestBrowser
   let admin: Visitor
   let page: Page
 
   beforeAll(async () => {
-    ;[fairlead, browser] = await Promise.all([startFairlead(), openBrowser()])
-    admin = await browser.visitor()
-    page = await admin.tab(fairlead.url)
+    here = await openConsole({ signedIn: false })
+    ;({ fairlead, browser, admin, page } = here)
   })
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]()
-    await fairlead?.[Symbol.asyncDispose]()
-  })
+  afterAll(() => here?.[Symbol.asyncDispose]())
 
   test('a user signs in with its password, and with no other', async () => {
     await signIn(page, 'admin', 'not-the-password')

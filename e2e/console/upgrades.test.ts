@@ -3,30 +3,28 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
-import { openBrowser, type TestBrowser, type Visitor } from '../../proof/browser/open-browser.ts'
+import type { Visitor } from '../../proof/browser/open-browser.ts'
+import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
 import { stickAction, stuckWhy } from '../../proof/browser/stick-action.ts'
-import { heading, press, signIn, visit } from '../../proof/browser/visit.ts'
+import { heading, press, visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import { packTally } from '../../proof/modules/add-module.ts'
-import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
+import type { Fairlead } from '../../proof/start-fairlead.ts'
 
 /** Several upgrades and a browser on a busy machine. */
 const patient = { timeout: 300_000 }
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 })
 
 describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
+  let here: OpenConsole
   let fairlead: Fairlead
-  let browser: TestBrowser
   let admin: Visitor
   let page: Page
 
   beforeAll(async () => {
-    ;[fairlead, browser] = await Promise.all([startFairlead(), openBrowser()])
-    admin = await browser.visitor()
-    page = await admin.tab(fairlead.url)
-    await signIn(page, 'admin', adminPassword)
-    await heading(page, 'Overview')
+    here = await openConsole()
+    ;({ fairlead, admin, page } = here)
     for (const [name, groups] of [
       ['orders', 1],
       ['sessions', 3],
@@ -36,10 +34,7 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
         ...{ replication: false, shards_count: groups },
       })
   })
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]()
-    await fairlead?.[Symbol.asyncDispose]()
-  })
+  afterAll(() => here?.[Symbol.asyncDispose]())
 
   /** Begins an upgrade, and shows its page. */
   async function upgrade(uid: number, more: object = {}): Promise<string> {
