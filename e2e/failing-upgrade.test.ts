@@ -1,23 +1,14 @@
-import { cpSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { usualPair } from '../proof/engine-pairs.ts'
-import { enginesFolder } from '../proof/engines-folder.ts'
 import { asAdmin, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
+import { breakBuild, ownEngines } from './own-engines.ts'
 import { smallDisk } from './small-disk.ts'
 
 const { from, to } = usualPair()
-
-/** Copies of the engines, in a folder of the test's own, so that the test may break one. */
-function ownEngines(): { readonly folder: string } & Disposable {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-engines-'))
-  symlinkSync(join(enginesFolder(), from), join(folder, from))
-  cpSync(join(enginesFolder(), to), join(folder, to), { recursive: true })
-  return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
-}
 
 async function createFilled(fairlead: Fairlead): Promise<number> {
   const { uid, action_uid } = await fairlead.api.createDatabase({
@@ -44,17 +35,10 @@ async function expectUntouched(fairlead: Fairlead, uid: number): Promise<void> {
 
 describe('an upgrade that cannot be done fails with the reason, and leaves the database unchanged', () => {
   test('when the target does not start', async () => {
-    using engines = ownEngines()
+    using engines = ownEngines([from], to)
     await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })
     const uid = await createFilled(fairlead)
-    // It still prints its version, so the catalogue lists it; it dies when it gets a configuration.
-    const program = join(engines.folder, to, 'bin', 'valkey-server')
-    renameSync(program, `${program}.real`)
-    writeFileSync(
-      program,
-      `#!/bin/sh\n[ "$1" = --version ] && exec "$0.real" --version\necho 'out of luck today' >&2\nexit 1\n`,
-      { mode: 0o755 },
-    )
+    breakBuild(engines.folder, to, 'out of luck today')
 
     const { action_uid } = await fairlead.api.upgradeDatabase({
       params: { uid },
@@ -67,7 +51,7 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
   })
 
   test('when the file of the build has been removed meanwhile', async () => {
-    using engines = ownEngines()
+    using engines = ownEngines([from], to)
     await using fairlead = await startFairlead({ env: { FAIRLEAD_ENGINES: engines.folder } })
     const uid = await createFilled(fairlead)
     const lib = join(engines.folder, to, 'exe')

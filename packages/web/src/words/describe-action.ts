@@ -65,8 +65,26 @@ function endOf({ outcome, began_time: began, ended_time: ended }: Told): string 
   return took === null ? label : `${label} after ${duration(took)}`
 }
 
+/** Of an upgrade that failed before it moved anything: what it has left as it was. Null: that cannot be said. `database`: as it is now. */
+export function keptOf(
+  { name, outcome, from, goal, lanes = [] }: Pick<Action, 'name' | 'outcome' | 'from' | 'goal' | 'lanes'>,
+  database: Runs | null | undefined,
+): string | null {
+  const isFailed = name === 'SMUpgradeBDB' && outcome === 'failed' && lanes.length > 0
+  if (!isFailed || lanes.some((lane) => lane.handed_over) || database == null) return null
+  const [before, now] = [runsOf(from), runsOf(database)]
+  return now === before && now !== runsOf(goal)
+    ? `Kept: there was no handover, and the database runs ${before} as before`
+    : null
+}
+
+interface Runs {
+  readonly engine: string
+  readonly engine_version: string
+}
+
 /** "valkey 9.1.2". */
-export function runsOf(runs: { readonly engine: string; readonly engine_version: string } | null): string {
+export function runsOf(runs: Runs | null): string {
   return runs === null ? '' : `${runs.engine} ${runs.engine_version}`
 }
 
@@ -78,12 +96,6 @@ export function whatItDoes({ name, from, goal }: Pick<Action, 'name' | 'from' | 
 }
 
 /** "valkey-9.1.2": as the API takes it. */
-export function nameOfRuns({
-  engine,
-  engine_version,
-}: {
-  readonly engine: string
-  readonly engine_version: string
-}): string {
+export function nameOfRuns({ engine, engine_version }: Runs): string {
   return `${engine}-${engine_version}`
 }

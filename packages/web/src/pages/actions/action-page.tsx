@@ -54,7 +54,7 @@ function LiveAction({ action }: { readonly action: Action }) {
         </>
       }
     >
-      <Headline action={action} />
+      <Headline action={action} database={database} />
       {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} />}
       {action.phase === 'window' && <WindowCards action={action} />}
       {lanes.length > 0 && <Lanes action={action} />}

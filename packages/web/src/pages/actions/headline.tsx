@@ -1,16 +1,23 @@
-import type { Action } from '@fairlead/api'
+import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { Glyph } from '../../parts/glyph.tsx'
-import { headlineOf, markOf } from '../../words/describe-action.ts'
+import { headlineOf, keptOf, markOf } from '../../words/describe-action.ts'
 import { clockTime, countdown, elapsed, plural } from '../../words/format.ts'
 
 /** Nothing has changed for so long: the page says so. */
 const QUIET_MS = 30_000
 
+interface HeadlineProps {
+  readonly action: Action
+  /** Which it is about, as it is now. */
+  readonly database: Database | undefined
+}
+
 /** The one sentence, and below it why nothing is being done just now; of an action that is stuck, the card below says that. */
-export function Headline({ action }: { readonly action: Action }) {
+export function Headline({ action, database }: HeadlineProps) {
   const { sign, tone } = markOf(action)
+  const kept = keptOf(action, database)
   const { phase, waiting, error, window_ends: ends } = action
   const now = useNow()
   return (
@@ -30,6 +37,7 @@ export function Headline({ action }: { readonly action: Action }) {
         {error !== undefined && error !== '' && error}
         {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>
+      {kept !== null && <p>{kept}</p>}
       <Facts action={action} />
     </section>
   )

@@ -1,0 +1,79 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { chromiumHere } from '../../proof/browser/chromium.ts'
+import { findBarriers } from '../../proof/browser/find-barriers.ts'
+import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
+import { visit } from '../../proof/browser/visit.ts'
+import { createDatabase } from '../../proof/create-database.ts'
+import { build } from '../../proof/engine-pairs.ts'
+import { asAdmin } from '../../proof/roles.ts'
+import type { Fairlead } from '../../proof/start-fairlead.ts'
+import { breakBuild, ownEngines } from '../own-engines.ts'
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
+
+const [redis70, valkey80, valkey81] = [build('redis', '7.0'), build('valkey', '8.0'), build('valkey', '8.1')]
+
+describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser', () => {
+  const owned = new AsyncDisposableStack()
+  let engines: { readonly folder: string }
+  let here: OpenConsole
+  let fairlead: Fairlead
+  let page: Page
+
+  beforeAll(async () => {
+    engines = owned.use(ownEngines([redis70, valkey81], valkey80))
+    here = owned.use(await openConsole({ env: { FAIRLEAD_ENGINES: engines.folder } }))
+    ;({ fairlead, page } = here)
+    await createDatabase(fairlead, { name: 'orders', memory_size: 64 << 20, engine_version: redis70 })
+  })
+  afterAll(() => owned.disposeAsync())
+
+  test('a target that does not start says so in the words of the engine, and the upgrade is not offered', async () => {
+    breakBuild(engines.folder, valkey80, 'out of luck today')
+    await visit(page, `${fairlead.url}/databases/orders/upgrade`)
+    await page.getByLabel(valkey80.replace('-', ' ')).check()
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    const trial = page.locator('.trial')
+    await trial.getByText(/The target does not start: .*out of luck today/).waitFor()
+    expect(await trial.getAttribute('data-tone')).toBe('bad')
+    expect(await page.getByRole('button', { name: /Start|Restart/ }).count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+
+    await page.getByLabel(valkey81.replace('-', ' ')).check()
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByRole('button', { name: 'Start the upgrade' }).waitFor()
+    expect(await page.getByText('out of luck today').count()).toBe(0)
+  })
+
+  test('an upgrade whose target cannot read the data ends red, with the words of the engine and what is kept', async () => {
+    {
+      using primary = await asAdmin(fairlead, 1)
+      await primary.call('FUNCTION', 'LOAD', libraryOfOldDays)
+    }
+    await visit(page, `${fairlead.url}/databases/orders/upgrade`)
+    await page.getByLabel(valkey81.replace('-', ' ')).check()
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page.getByRole('button', { name: 'Start the upgrade' }).click()
+    const headline = page.locator('[data-phase=ended]')
+    await headline.waitFor()
+    expect(await headline.getAttribute('data-tone')).toBe('bad')
+    await headline.getByText(/^Failed after/).waitFor()
+    await headline.getByText(/cannot read the data: .*Failed loading library.*not_any_more/).waitFor()
+    await headline.getByText(`the database runs ${redis70.replace('-', ' ')} as before`).waitFor()
+    expect(await page.title()).toBe('▲ orders · Fairlead')
+    expect(await findBarriers(page)).toEqual([])
+    expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
+      ...{ status: 'active', engine: 'redis', shard_list: [1, 2] },
+    })
+  })
+
+  test('no page broke its policy, threw, or asked another server', () => {
+    expect(here.admin.faults).toEqual([])
+  })
+})
+
+/** It was written for one version, and breaks when a newer one loads it. */
+const libraryOfOldDays = `#!lua name=old
+  if redis.REDIS_VERSION_NUM >= 0x00070100 then redis.not_any_more() end
+  redis.register_function('one', function() return 1 end)`
