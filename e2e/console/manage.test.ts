@@ -3,11 +3,12 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
-import { openBrowser, type TestBrowser, type Visitor } from '../../proof/browser/open-browser.ts'
-import { heading, signIn, visit } from '../../proof/browser/visit.ts'
+import type { Visitor } from '../../proof/browser/open-browser.ts'
+import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
+import { heading, visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
-import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
+import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 
 /** An upgrade and a browser on a busy machine. */
@@ -25,26 +26,20 @@ const watchNotices = `{
 }`
 
 describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () => {
+  let here: OpenConsole
   let fairlead: Fairlead
-  let browser: TestBrowser
   let admin: Visitor
   let page: Page
 
   beforeAll(async () => {
-    ;[fairlead, browser] = await Promise.all([startFairlead(), openBrowser()])
-    admin = await browser.visitor()
-    page = await admin.tab(fairlead.url)
-    await signIn(page, 'admin', adminPassword)
-    await heading(page, 'Overview')
+    here = await openConsole()
+    ;({ fairlead, admin, page } = here)
     await createDatabase(fairlead, {
       ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
       ...{ replication: false, shards_count: 1 },
     })
   })
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]()
-    await fairlead?.[Symbol.asyncDispose]()
-  })
+  afterAll(() => here?.[Symbol.asyncDispose]())
   const dialog = () => page.getByRole('dialog')
   const settings = () => page.locator('section', { has: page.getByRole('heading', { name: 'Settings' }) })
 

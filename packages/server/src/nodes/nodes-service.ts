@@ -48,8 +48,8 @@ export interface Nodes {
   dropModule(sha256: string): Promise<void>
 }
 
-/** People wait for it. An agent that is stopped gives no answer at all. */
-const ANSWERS_WITHIN_MS = 1_000
+/** People wait for it. An agent that is stopped gives no answer at all; one that is busy with a hundred shards takes a second. */
+const ANSWERS_WITHIN_MS = 2_000
 /** The report of thousands of shards takes longer, at an agent that answers. */
 const REPORTS_WITHIN_MS = 5_000
 
@@ -105,7 +105,7 @@ export function createNodes(
   }
 }
 
-/** Throws AgentUnreachable within a second from an agent that does not answer at all, however long the question may take. */
+/** Throws AgentUnreachable within two seconds from an agent that does not answer at all, however long the question may take. */
 async function whileItAnswers<T>(agent: AgentLink, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController()
   const signal = AbortSignal.any([end.signal, AbortSignal.timeout(REPORTS_WITHIN_MS)])
