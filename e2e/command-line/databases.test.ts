@@ -193,6 +193,32 @@ test('when nothing reads the answer any more, the command ends, and all is well'
   expect(code).toBe(0)
 })
 
+test('memory and eviction of a database change while it serves, after a dry run that changes nothing', async () => {
+  const read = async () => {
+    const { memory_size: memory, eviction_policy: eviction } = await fairlead.api.getDatabase({
+      params: { uid: 1 },
+    })
+    return { memory, eviction }
+  }
+  const before = await read()
+  const asked = ['db', 'update', 'orders', '--memory', '120MB', '--eviction', 'allkeys-lfu']
+  const foreseen = await line.run([...asked, '--dry-run', '-o', 'json'])
+  expect(foreseen).toMatchObject({ code: 0, stderr: '' })
+  const changed = { memory_size: 120_000_000, eviction_policy: 'allkeys-lfu' }
+  expect(JSON.parse(foreseen.stdout)).toMatchObject(changed)
+  expect(faultsOf(operations.updateDatabase.ok, JSON.parse(foreseen.stdout))).toEqual([])
+  expect(await read()).toEqual(before)
+  expect(await line.run(asked)).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringContaining('allkeys-lfu'),
+  })
+  expect(await read()).toEqual({ memory: 120_000_000, eviction: 'allkeys-lfu' })
+  expect(await line.run(['db', 'update', 'orders'])).toMatchObject({ code: 2, stdout: '' })
+  const refused = await line.run(['db', 'update', 'orders', '--set', 'replication=false'])
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('replication') })
+})
+
 test('a database is deleted only when its name was said', async () => {
   expect(await line.run(['db', 'delete', 'orders'])).toMatchObject({
     code: 2,

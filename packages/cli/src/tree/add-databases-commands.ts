@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CreateOptions } from '../commands/create-database.ts'
 import type { ListOptions } from '../commands/databases.ts'
 import type { DeleteOptions } from '../commands/delete-database.ts'
+import type { UpdateOptions } from '../commands/update-database.ts'
 import type { CommonOptions } from '../link/open-context.ts'
 import { readBytes, readWhole } from '../output/read-quantity.ts'
 import { addDatabaseOrders } from './add-actions-commands.ts'
@@ -21,6 +22,7 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
   addList(databases, settings)
   addReads(databases, settings)
   addCreate(databases, settings)
+  addUpdate(databases, settings)
   addUpgradeCommand(databases, settings)
   addDatabaseOrders(databases, settings)
   addClientCommand(databases, 'delete', 'delete a database with all its data')
@@ -106,6 +108,23 @@ function addCreate(databases: Command, settings: Settings): void {
     .action(
       acting<CreateOptions>(settings, async (context, options, [name = '']) =>
         (await import('../commands/create-database.ts')).createDatabase(context, name, options),
+      ),
+    )
+}
+
+function addUpdate(databases: Command, settings: Settings): void {
+  addClientCommand(databases, 'update', 'change a database while it serves, without a restart')
+    .argument('<database>', WORD)
+    .option('--memory <size>', 'for the data of all primaries together, like 1GiB; 0: no limit', (text) =>
+      readBytes('--memory', text),
+    )
+    .option('--eviction <policy>', 'what is evicted when it is full, like noeviction or allkeys-lru')
+    .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', addTo, [])
+    .option('--dry-run', 'say what the database would be, and change nothing')
+    .option('--yes', 'do not ask')
+    .action(
+      acting<UpdateOptions>(settings, async (context, options, [word = '']) =>
+        (await import('../commands/update-database.ts')).updateDatabase(context, word, options),
       ),
     )
 }
