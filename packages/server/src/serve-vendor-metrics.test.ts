@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../../../proof/claim-ports.ts'
+import { longHello } from '../../../proof/floods/long-hello.ts'
 import { until } from '../../../proof/until.ts'
 import { startControlPlane, type TestControlPlane } from '../test/control-plane.ts'
 
@@ -75,3 +76,21 @@ test('scrapes under way are answered when the server stops', async () => {
   await server.restart()
   expect(await Promise.all(begun.map(({ answered }) => answered))).toEqual([200, 200, 200, 200])
 })
+
+test('plain HTTP at the port is told what the port is, and a first message that is too long is never read by TLS', async () => {
+  await using ports = await claimPorts()
+  await using server = await startControlPlane({ metricsPort: ports.to })
+  expect(await say(ports.to, 'GET /v2 HTTP/1.1\r\nHost: here\r\n\r\n')).toContain('use https://')
+  expect(await say(ports.to, longHello())).toBe('')
+  expect(await scrape(ports.to, await authorityOf(server), tokenOf(server))).toMatchObject({ status: 200 })
+})
+
+/** What is answered until the connection ends. */
+async function say(port: number, what: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  let answer = ''
+  socket.on('data', (chunk) => (answer += chunk.toString('latin1')))
+  socket.write(what)
+  await once(socket, 'close')
+  return answer
+}

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
-import { codeOf, messageOf } from '@fairlead/engine'
+import type { Server as Front } from 'node:net'
+import { codeOf, messageOf, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './http/create-http.ts'
+import { frontOfTls } from './http/https/front-of-tls.ts'
 import { metricsRoute, type Readers } from './metrics/metrics-routes.ts'
 import type { Metrics } from './metrics/metrics-service.ts'
 import type { Ground } from './open-ground.ts'
@@ -43,13 +45,14 @@ export async function serveVendorMetrics(
   metricsRoute(http, '/v2', metrics.vendor, readers)
   await http.ready()
   const server = openServer(http)
+  const front = frontOfTls(server, { mostConnections: MOST_CONNECTIONS })
   let [said, shown] = ['', '']
   const look = async () => {
     try {
-      const { cert, key, fingerprint } = await certificateOf(tls)
-      if (shown !== fingerprint) server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' })
-      shown = fingerprint
-      if (!server.listening) await listen(server, config.metricsPort, config.httpsAddress)
+      const certificate = await certificateOf(tls)
+      if (shown !== certificate.fingerprint) server.setSecureContext(tlsForClients(certificate))
+      shown = certificate.fingerprint
+      if (!front.listening) await listen(front, config.metricsPort, config.httpsAddress)
       said = ''
     } catch (cause) {
       const why =
@@ -64,34 +67,33 @@ export async function serveVendorMetrics(
   const timer = setInterval(() => void look(), LOOK_EVERY_MS)
   return {
     port() {
-      const address = server.address()
+      const address = front.address()
       return typeof address === 'object' && address !== null ? address.port : null
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      if (server.listening) await endAnswers(server)
+      if (front.listening) await endAnswers(front, server)
       await http.close()
     },
   }
 }
 
 function openServer(http: FastifyInstance): Server {
-  const server = createServer({ minVersion: 'TLSv1.2' }, (request, response) =>
-    http.routing(request, response),
-  )
-  server.maxConnections = MOST_CONNECTIONS
+  const server = createServer((request, response) => http.routing(request, response))
   server.requestTimeout = ANSWER_WITHIN_MS
-  server.on('tlsClientError', (_, socket) => socket.destroy())
+  // Another one listens for it; without this event Node keeps no list of connections, and looks at no time.
+  server.emit('listening')
   server.on('clientError', (_, socket) => socket.destroy())
   return server
 }
 
 /** Scrapes under way are answered; what takes longer is cut. */
-async function endAnswers(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
+async function endAnswers(front: Front, server: Server): Promise<void> {
+  const closed = new Promise((resolve) => front.close(resolve))
   const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
   const late = setTimeout(() => server.closeAllConnections(), END_WITHIN_MS)
   await closed
+  server.close()
   clearInterval(idle)
   clearTimeout(late)
 }
@@ -102,7 +104,7 @@ async function certificateOf(tls: Pick<Tls, 'api'>): Promise<ApiCertificate> {
   return certificate
 }
 
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  server.listen({ port, host, exclusive: true })
-  await once(server, 'listening')
+async function listen(front: Front, port: number, host: string): Promise<void> {
+  front.listen({ port, host, exclusive: true })
+  await once(front, 'listening')
 }

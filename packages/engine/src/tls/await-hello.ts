@@ -1,37 +1,63 @@
 import type { Socket } from 'node:net'
+import { judgeHello, MOST_BYTES } from './judge-hello.ts'
 
-/** The first message of a client has 2 KB at most, with keys against quantum computers too. It says no more before it is answered. */
-const MOST_BYTES = 8 * 1024
+/** Why a client is closed before its handshake, for logs. */
+const LONG_HELLO = 'TLS: it sent more than a first message has'
+/** The same. */
+const FOREIGN_HELLO = 'TLS: it sent something else before its handshake'
+
+/** What is heard of a client. One of `come`, `plain` and `refused` is called first; `refused` may still follow `come`. */
+export interface HelloHeard {
+  /** Its first message is there as a whole. */
+  readonly come: () => void
+  /** What it says is no TLS. */
+  readonly plain: () => void
+  /** It is to be closed: nothing of what it says is for TLS to read. */
+  readonly refused: (why: string) => void
+}
 
 /**
- * Calls `come` when a client has said something, which stays unread. Until what it returns is called, `tooLong` is told of a client that says more than a first message: Node
- * would keep up to 128 KB of each that waits for its turn. What it returns calls `then`, which may read the client.
+ * Waits for the first message of a client, which is never longer than `MOST_BYTES`. TLS must not see a part of it before: it would read the rest however long that is. What it returns is to be
+ * called when it is the client's turn; until then what the client says is kept, and what is more than a first message is refused. It calls `then`, which may read the
+ * client from its first byte on.
  */
-export function awaitHello(
-  raw: Socket,
-  on: { readonly come: () => void; readonly tooLong: () => void },
-): (then: () => void) => void {
+export function awaitHello(raw: Socket, on: HelloHeard): (then: () => void) => void {
+  let said: Buffer = Buffer.alloc(0)
   let hasCome = false
-  let isAwaited = true
   const stop = (): void => {
-    isAwaited = false
     raw.off('readable', look)
+    raw.off('end', ended)
+  }
+  const refuse = (why: string): void => {
+    stop()
+    on.refused(why)
   }
   const look = (): void => {
-    if (!hasCome) {
-      hasCome = true
-      on.come()
+    const more: Buffer | null = raw.read()
+    if (more === null || raw.destroyed) return
+    said = said.length === 0 ? more : Buffer.concat([said, more])
+    if (hasCome) {
+      if (said.length > MOST_BYTES) refuse(LONG_HELLO)
+      return
     }
-    if (!isAwaited || raw.destroyed || raw.readableLength <= MOST_BYTES) return
-    stop()
-    on.tooLong()
+    const hello = judgeHello(said)
+    if (hello === 'long') refuse(LONG_HELLO)
+    else if (hello === 'foreign') refuse(FOREIGN_HELLO)
+    else if (hello !== 'part') {
+      hasCome = true
+      if (hello === 'plain') on.plain()
+      else on.come()
+    }
+  }
+  /** Without a first message, it will send none. */
+  const ended = (): void => {
+    if (!hasCome) raw.destroy()
   }
   raw.on('readable', look)
+  raw.once('end', ended)
   return (then) => {
     stop()
+    raw.unshift(said)
     process.nextTick(then)
   }
 }
-
-/** For logs: why a client was closed. */
-export const LONG_HELLO = 'TLS: it sent more than a first message before its turn came'

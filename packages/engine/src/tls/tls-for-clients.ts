@@ -1,3 +1,5 @@
+import { constants } from 'node:crypto'
+
 /** Only AEAD ciphers with forward secrecy, in Node's order. TLS 1.3 has no others. */
 const ciphers = [
   ...['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'],
@@ -8,8 +10,15 @@ const ciphers = [
 
 /**
  * Versions and ciphers of TLS that clients may use, at endpoints and at the API, with this certificate (`cert`, a chain, and its `key`, PEM): options
- * of a secure context of Node. The version is set explicitly, so that no flag of Node lowers it.
+ * of a secure context of Node. The version is set explicitly, so that no flag of Node lowers it. A
+ * handshake within a connection (TLS 1.2) is refused: it would take no turn, and no client needs it.
  */
 export function tlsForClients({ cert, key }: { readonly cert: string; readonly key: string }) {
-  return { cert, key, minVersion: 'TLSv1.2', ciphers } as const
+  return {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    ciphers,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  } as const
 }

@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
+import { longHello } from '../../../../proof/floods/long-hello.ts'
 import { runProxy } from '../../test/run-proxy.ts'
 import { freePort, makeEndpointSpec, newest, startEngine, until } from '../../test/stage.ts'
 import { certificateOf, dialTls, readHello } from '../../test/tls-stage.ts'
@@ -39,6 +41,47 @@ test('a client that sends more than a first message before its turn is closed, a
   await until(() => isClosed)
   // A machine that stalls lets some of them be late.
   expect(places.filter((socket) => socket.closed).length).toBeLessThan(places.length / 2)
+  const client = await dialTls(port, tls.cert)
+  await client.ask('PING', '+PONG\r\n')
+  client.socket.destroy()
+})
+
+test('a first message that is longer than that of any client is never read by TLS, also if it comes in parts', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { port, tls } = await openEndpoint(stack)
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  let answer = 0
+  socket.on('data', ({ length }) => (answer += length))
+  const whole = longHello()
+  const closed = once(socket, 'close')
+  socket.write(whole.subarray(0, 4))
+  await new Promise((resolve) => setImmediate(resolve))
+  socket.write(whole.subarray(4))
+  await closed
+  // TLS would say why in an alert.
+  expect(answer).toBe(0)
+  const client = await dialTls(port, tls.cert)
+  await client.ask('PING', '+PONG\r\n')
+  client.socket.destroy()
+})
+
+test('a client with TLS 1.2 that asks for another handshake gets none, and others are served', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { port, tls } = await openEndpoint(stack)
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    ca: tls.cert,
+    maxVersion: 'TLSv1.2',
+    checkServerIdentity: () => undefined,
+  })
+  stack.defer(() => void socket.destroy())
+  await once(socket, 'secureConnect')
+  const refused = new Promise<Error | null>((resolve) => {
+    socket.on('error', resolve)
+    socket.renegotiate({ rejectUnauthorized: false }, resolve)
+  })
+  expect(String(await refused)).toMatch(/renegotiation/)
   const client = await dialTls(port, tls.cert)
   await client.ask('PING', '+PONG\r\n')
   client.socket.destroy()

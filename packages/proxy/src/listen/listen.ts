@@ -7,7 +7,6 @@ import {
   createTlsDoor,
   createTlsGuard,
   HANDSHAKES_AT_ONCE,
-  LONG_HELLO,
   messageOf,
   tlsForClients,
 } from '@fairlead/engine'
@@ -158,17 +157,15 @@ function watchHandshakes(
   }
 }
 
-/** `begin` is called when the client has said something and it is its turn, `close` if it has said too much by then. */
+/** `begin` is called when the first message of the client is there and it is its turn, `close` if it says what is none. What is no TLS, TLS says best. */
 function awaitTurn(
   socket: Socket,
   source: string,
   begin: (socket: Socket, source: string) => void,
   close: (socket: Socket, why: string) => void,
 ): void {
-  const stop = awaitHello(socket, {
-    come: () => handshakes.add(socket, source, () => stop(() => begin(socket, source))),
-    tooLong: () => close(socket, LONG_HELLO),
-  })
+  const come = () => handshakes.add(socket, source, () => stop(() => begin(socket, source)))
+  const stop = awaitHello(socket, { come, plain: come, refused: (why) => close(socket, why) })
 }
 
 /** Of each client one reason is told: that TLS fails then, too, says nothing more. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../proof/claim-ports.ts'
+import { longHello } from '../../../../../proof/floods/long-hello.ts'
 import { until } from '../../../../../proof/until.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../test/control-plane.ts'
 import { dial, httpsClient } from '../../../test/https-client.ts'
@@ -162,6 +163,10 @@ describe('what does not belong to a port', () => {
 
   test('what begins as TLS and goes on as nonsense is closed', async () => {
     expect(await say(port, Uint8Array.of(0x16, 3, 1, 0, 4, 99, 0, 0, 0))).not.toContain('HTTP')
+  })
+
+  test('a first message of TLS that is longer than that of any client is never read by TLS', async () => {
+    expect(await say(port, longHello())).toBe('')
   })
 
   test('bytes within TLS that are no request are answered as on the port of plain HTTP', async () => {

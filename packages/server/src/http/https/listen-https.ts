@@ -12,8 +12,8 @@ import {
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
-import { printRefusal, TLS_HANDSHAKE } from '../answer-error.ts'
 import type { ConnectionBounds } from '../bound-connections.ts'
+import { refusePlain } from './refuse-plain.ts'
 import { type Http2Limits, type Http2Server, serveHttp2 } from './serve-http2.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
@@ -32,10 +32,7 @@ const HANDSHAKE_MS = 5_000
 /** When the server stops, requests have this long to end. */
 const END_WITHIN_MS = 10_000
 const CLOSE_IDLE_EVERY_MS = 50
-/** What does not read its answer is closed. */
-const READ_WITHIN_MS = 1_000
 const SAY_AGAIN_MS = 60_000
-const PLAIN_HERE = 'this port speaks HTTPS: use https://'
 
 /**
  * Serves the API of `http` over TLS, too, behind the same bounds: HTTP/2 where the client offers it. Connections of HTTP/1.1 are handed to the very
@@ -194,22 +191,11 @@ function awaitHandshake(raw: Socket, begin: Begin, handshakes: Handshakes): void
     clearTimeout(late)
     handshakes.delete(raw)
   })
-  const come = () => {
-    const first: Buffer | null = raw.read()
-    if (first === null) return void raw.destroy()
-    if (first[0] === TLS_HANDSHAKE) {
-      raw.unshift(first)
-      begin(raw, stop)
-    } else stop(() => refuse(raw))
-  }
-  const stop = awaitHello(raw, { come, tooLong: () => raw.destroy() })
-}
-
-function refuse(raw: Socket): void {
-  raw.resume()
-  raw.end(printRefusal(PLAIN_HERE))
-  const late = setTimeout(() => raw.destroy(), READ_WITHIN_MS)
-  raw.once('close', () => clearTimeout(late))
+  const stop = awaitHello(raw, {
+    come: () => begin(raw, stop),
+    plain: () => stop(() => refusePlain(raw)),
+    refused: () => raw.destroy(),
+  })
 }
 
 function portOf(address: ReturnType<ReturnType<typeof createServer>['address']>): number {

@@ -29,7 +29,7 @@ export type TlsPorts = Trying<'provesTls'> & { readonly shardTls: boolean }
 export async function findPorts(isTls: boolean, context: PortContext): Promise<Ports> {
   const { database, ports } = context
   const port = await findPort(database.cluster ? [BUS_DISTANCE] : [], context)
-  if (port === null) throw noneIsFree(context)
+  if (port === null) throw noneIsFree(context, database.cluster)
   if (!isTls) return { port, tlsPort: null }
   const tlsPort = await findPort([], context, [port])
   // A shard of an older database stays without TLS: its upgrade counts on one port only.
@@ -100,6 +100,10 @@ async function findPort(
   )
 }
 
-function noneIsFree({ ports: { portRange } }: { readonly ports: Pick<Placing, 'portRange'> }): Error {
-  return new Error(`no port from ${portRange.from} to ${portRange.to} is free (FAIRLEAD_PORT_RANGE)`)
+function noneIsFree(
+  { ports: { portRange } }: { readonly ports: Pick<Placing, 'portRange'> },
+  withBus = false,
+): Error {
+  const bus = withBus ? `, together with its port for the cluster bus, ${BUS_DISTANCE} above,` : ''
+  return new Error(`no port from ${portRange.from} to ${portRange.to}${bus} is free (FAIRLEAD_PORT_RANGE)`)
 }
