@@ -86,7 +86,7 @@ function follow(url: string, token: string, from?: number) {
   const stop = new AbortController()
   const seen: ClusterEvent[] = []
   const client = createClient(operations, fetchTransport(url), () => token, fetchStreamTransport(url))
-  const query = from === undefined ? {} : { last_event_id: from }
+  const query = from === undefined ? {} : { last_event_id: String(from) }
   const followed = (async () => {
     for await (const event of client.followEvents({ query }, { signal: stop.signal })) seen.push(event)
   })().catch((cause: unknown) => cause)

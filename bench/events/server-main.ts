@@ -12,6 +12,7 @@ import { steadyGoal } from '../../packages/server/src/core/state/database.ts'
 import { databasesStore } from '../../packages/server/src/databases/databases-store.ts'
 import { createClusterEvents } from '../../packages/server/src/events/cluster-events.ts'
 import { createEventFeed } from '../../packages/server/src/events/event-feed.ts'
+import { openEventMarks } from '../../packages/server/src/events/event-marks.ts'
 import { eventsRoutes } from '../../packages/server/src/events/events-routes.ts'
 import { createHttp } from '../../packages/server/src/http/create-http.ts'
 import { mountOn } from '../../packages/server/src/http/mount.ts'
@@ -42,7 +43,12 @@ const feed = createEventFeed(store)
 const nodes = { describe: async () => null }
 const mount = mountOn(http)
 actionsRoutes(mount, createActions({ store, feed }))
-eventsRoutes(mount, createClusterEvents({ store, feed, databases, nodes, now: Date.now, log }), databases)
+const marks = await openEventMarks(store)
+eventsRoutes(
+  mount,
+  createClusterEvents({ store, marks, feed, databases, nodes, now: Date.now, log }),
+  databases,
+)
 process.send?.(await http.listen({ host: '127.0.0.1', port: 0 }))
 process.on('disconnect', () => process.exit())
 

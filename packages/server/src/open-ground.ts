@@ -5,6 +5,7 @@ import { agentOperations, proxyOperations } from '@fairlead/api'
 import { knowUsersOfPorts, lockFile, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { openEventMarks } from './events/event-marks.ts'
 import { createLeases } from './leases/leases-service.ts'
 import { createCounters } from './metrics/counters.ts'
 import { connectAgent } from './nodes/agent-link.ts'
@@ -34,10 +35,12 @@ export async function openGround(
   const counters = createCounters()
   const open = () => openStore(storePlace(config, folder), readBox, counters.statement)
   const store = opened.use(await openOnceThere(open, log, stop))
+  // Before anything is written.
+  const eventMarks = await openEventMarks(store)
   const { traces } = config
   const spans = traces && opened.use(exportSpans(traces, { version: softwareVersion, log }))
   return {
-    ...{ config, folder, store, counters, spans, now, log },
+    ...{ config, folder, store, eventMarks, counters, spans, now, log },
     leases: opened.use(await createLeases({ store, log })),
     box: readBox(),
     agent: connectAgent(agentOperations, agentSocket(config.home)),

@@ -135,7 +135,7 @@ function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity)
 
 function mountDatabases(
   mount: Mount,
-  { store, agent, proxy, now, log }: Ground,
+  { store, eventMarks, agent, proxy, now, log }: Ground,
   { counter, audit }: Identity,
   reconciling: Reconciling,
 ): void {
@@ -143,7 +143,8 @@ function mountDatabases(
   const { look, probeAsClient } = reconciling.observer
   const feed = createEventFeed(store)
   const actions = createActions({ store, now, feed })
-  eventsRoutes(mount, createClusterEvents({ store, feed, databases, nodes, now, log }), databases)
+  const events = createClusterEvents({ store, marks: eventMarks, feed, databases, nodes, now, log })
+  eventsRoutes(mount, events, databases)
   const hints = createUpgradeHints({ nodes, modules, now })
   databasesRoutes(mount, databases, hints)
   databasesListRoutes(mount, databases, hints)

@@ -73,12 +73,12 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
   }
   const follow = (op: Operation) => (input: Parts, options?: { readonly signal?: AbortSignal }) => {
     if (streamTransport === undefined) throw new Error('this client was made without a transport for streams')
-    return followStream(async (lastSeq) => {
+    return followStream(async (last) => {
       const { status, chunks } = await streamTransport({
         path: fillPath(op.path, input),
         headers: {
           accept: 'text/event-stream',
-          ...(lastSeq !== undefined && { 'last-event-id': String(lastSeq) }),
+          ...(last !== undefined && { 'last-event-id': last }),
           ...authorization(),
         },
         ...(options?.signal && { signal: options.signal }),

@@ -13,14 +13,14 @@ async function* pieces(...texts: readonly string[]) {
   yield* texts
 }
 
-const event = (seq: number) => `id: ${seq}\nevent: action\ndata: {"seq":${seq}}\n\n`
+const event = (seq: number) => `id: ${seq}-ab\nevent: action\ndata: {"seq":${seq}}\n\n`
 const end = 'event: end\ndata: {}\n\n'
 
 test('events are the same however their text is cut, and whatever ends its lines', async () => {
   const text =
     ': a comment\n\nid: 1\nevent: action\ndata: {"a":\ndata:1}\n\n\nretry: 5\nevent: alone\n\ndata\ndata: x: y\n\ndata: cut off'
   const expected = [
-    { type: 'action', data: '{"a":\n1}' },
+    { id: '1', type: 'action', data: '{"a":\n1}' },
     { type: 'message', data: '\nx: y' },
   ]
   await fc.assert(
@@ -38,7 +38,7 @@ test('events are the same however their text is cut, and whatever ends its lines
 })
 
 test('a stream that breaks off goes on after the last event it had', async () => {
-  const asked: (number | undefined)[] = []
+  const asked: (string | undefined)[] = []
   const answers = [
     async function* () {
       yield event(1) + event(2)
@@ -57,7 +57,7 @@ test('a stream that breaks off goes on after the last event it had', async () =>
     }),
   )
   expect(all.map(({ seq }) => seq)).toEqual([1, 2, 3])
-  expect(asked).toEqual([undefined, 2, 2, 2])
+  expect(asked).toEqual([undefined, '2-ab', '2-ab', '2-ab'])
 })
 
 test('it ends when the server refuses, when the first connection fails, and when the caller aborts', async () => {

@@ -12,22 +12,22 @@ const LAST_PAUSE_MS = 5_000
 /**
  * The events of a stream to its end, each once and in order, over as many connections as it takes. Events without `seq` are no place to go on from.
  *
- * `connect` opens one, after the event with this `seq`. Throws what the first connection throws; later, what declines for
+ * `connect` opens one, after the event with this id. Throws what the first connection throws; later, what declines for
  * good (ApiError below 500), what it met for two minutes in a row, and the reason of `signal`.
  */
 export async function* followStream<Event extends { readonly seq?: number }>(
-  connect: (lastSeq: number | undefined) => Promise<Chunks>,
+  connect: (last: string | undefined) => Promise<Chunks>,
   signal?: AbortSignal,
 ): AsyncGenerator<Event, void, undefined> {
-  let last: number | undefined
+  let last: string | undefined
   let chunks = await connect(last)
   for (;;) {
     try {
-      for await (const { type, data } of readEvents(chunks)) {
+      for await (const { id, type, data } of readEvents(chunks)) {
         if (type === 'end') return
         if (type === 'cut') continue // the connection ends, and the next one goes on
         const event = JSON.parse(data) as Event // the server serialized it by the operation's schema
-        last = event.seq ?? last
+        if (event.seq !== undefined) last = id ?? String(event.seq)
         yield event
       }
     } catch (cause) {
@@ -39,18 +39,22 @@ export async function* followStream<Event extends { readonly seq?: number }>(
 }
 
 interface SentEvent {
+  readonly id?: string
   readonly type: string
   readonly data: string
 }
 
 /** Server-sent events out of their text. Comments and unknown fields are left out, as is an event that was cut off. */
 export async function* readEvents(chunks: Chunks): AsyncGenerator<SentEvent, void, undefined> {
+  let id: string | undefined
   let type = ''
   let data: string[] = []
   let size = 0
   for await (const line of readLines(chunks)) {
     if (line === '') {
-      if (data.length > 0) yield { type: type === '' ? 'message' : type, data: data.join('\n') }
+      if (data.length > 0)
+        yield { ...(id !== undefined && { id }), type: type === '' ? 'message' : type, data: data.join('\n') }
+      id = undefined
       type = ''
       data = []
       size = 0
@@ -59,6 +63,7 @@ export async function* readEvents(chunks: Chunks): AsyncGenerator<SentEvent, voi
     size += line.length
     refuseEndless(size)
     const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'id') id = value
     if (field === 'event') type = value
     if (field === 'data') data.push(value)
   }

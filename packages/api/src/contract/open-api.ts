@@ -3,7 +3,7 @@ import { sessionCookies } from './browser-session.ts'
 import { ErrorObstacle } from './error-obstacle.ts'
 import { type ErrorCode, errors } from './errors.ts'
 import type { NeutralField } from './neutral-fields.ts'
-import type { Operation } from './operation.ts'
+import { EVENT_ID, type Operation } from './operation.ts'
 
 /** The OpenAPI 3.1 document of these operations. Pure: same operations, same bytes. */
 export function toOpenApi(operations: Readonly<Record<string, Operation>>, version: string): object {
@@ -115,7 +115,7 @@ const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  schema: { type: 'integer', minimum: 0, description: 'Only what came after this event' },
+  schema: { type: 'string', pattern: EVENT_ID, description: 'Only what came after this event' },
 }
 
 const ifNoneMatch = {

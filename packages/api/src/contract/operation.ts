@@ -78,15 +78,17 @@ export function operation<const Spec extends Operation>(spec: Spec): Spec {
   return Object.freeze(spec)
 }
 
+/** The id of an event: its `seq`, and in `GET /v1/events` a mark of the history that it belongs to. A `seq` alone is taken, too. */
+export const EVENT_ID = '^(\\d{1,15})(?:-([0-9a-z]{1,8}))?$'
+
 /** Where a stream goes on. The header `Last-Event-ID` says the same, and counts more. */
 export const StreamQuery = Type.Object(
   {
     last_event_id: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
+      Type.String({
+        pattern: EVENT_ID,
         description:
-          'Only what came after this `seq`; for clients that cannot set Last-Event-ID. Not read where that header is sent',
+          'Only what came after the event with this id, or `seq`; for clients that cannot set Last-Event-ID. Not read where that header is sent',
       }),
     ),
   },

@@ -60,8 +60,8 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
     const view = await show(params.uid, caller)
     return {
       admits: (asker) => maySee(view, asker),
-      async *events(lastSeq, signal) {
-        for await (const event of actions.follow(params.uid, lastSeq ?? 0, signal)) yield wireOf(event)
+      async *events(last, signal) {
+        for await (const event of actions.follow(params.uid, last?.seq ?? 0, signal)) yield wireOf(event)
       },
     }
   })

@@ -40,14 +40,26 @@ test('a follower that is further behind than events are kept is cut with a reaso
     },
   }
   const events = createClusterEvents({
-    ...{ store, feed, now: Date.now, log: pino({ level: 'silent' }), nodes: { describe: async () => null } },
+    ...{
+      store,
+      marks: { of: () => undefined },
+      feed,
+      now: Date.now,
+      log: pino({ level: 'silent' }),
+      nodes: { describe: async () => null },
+    },
     databases: { list: async () => [], get: () => Promise.reject(new Refusal('db_not_exist')) },
   })
   const stop = new AbortController()
   const user = { uid: 1, name: 'admin', grants: [{ management: 'admin', databases: null }] } as const
   const viewer = { user: () => user, onChange: () => undefined }
   const read = (from?: number) =>
-    events.follow({ topics: new Set(['audit']), database: undefined }, viewer, from, stop.signal)
+    events.follow(
+      { topics: new Set(['audit']), database: undefined },
+      viewer,
+      from === undefined ? undefined : { seq: from },
+      stop.signal,
+    )
   const [slow, quick] = [read(), read()]
   for (const one of [slow, quick]) expect([await next(one), await next(one)]).toEqual(['snapshot', 'live'])
   let place = 0

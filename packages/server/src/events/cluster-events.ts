@@ -9,6 +9,7 @@ import { showWithoutSecrets } from '../databases/show-database.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Store } from '../store/open-store.ts'
 import type { EventFeed, Watch } from './event-feed.ts'
+import type { EventMarks } from './event-marks.ts'
 import { toWire } from './event-wire.ts'
 import { type EventsStore, eventsStore, type StoredEvent } from './events-store.ts'
 import { type Asked, takeSnapshot } from './take-snapshot.ts'
@@ -21,16 +22,24 @@ export interface Viewer {
   onChange(listener: () => void): void
 }
 
+/** The last event that a follower has got, and the mark in its id, if there was one. */
+export interface EventPlace {
+  readonly seq: number
+  readonly mark?: string | undefined
+}
+
 /** Everything that happens in a cluster, for users that may see it. */
 export interface ClusterEvents {
+  /** The mark of an event, see event-marks.ts. */
+  readonly markOf: EventMarks['of']
   /**
-   * The events after place `from`, each once and in order; without one, or where they are not all known any more, what is there now and what comes then. It has no end.
+   * The events after `from`, each once and in order; without one, or where they are not all known any more, what is there now and what comes then. It has no end.
    * Throws StreamCut for a follower that is too slow.
    */
   follow(
     asked: Asked,
     viewer: Viewer,
-    from: number | undefined,
+    from: EventPlace | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<ClusterEvent, void, undefined>
 }
@@ -49,6 +58,7 @@ const FIRST_LOOK_WITHIN_MS = 500
 
 interface Source {
   readonly store: Store
+  readonly marks: EventMarks
   readonly feed: EventFeed
   readonly databases: Pick<Databases, 'list' | 'get'>
   readonly nodes: Pick<Nodes, 'describe'>
@@ -61,6 +71,7 @@ export function createClusterEvents(source: Source): ClusterEvents {
   const show = createShow(source.databases)
   const watchNodes = createNodeWatch(source)
   return {
+    markOf: source.marks.of,
     async *follow(asked, viewer, from, signal) {
       using _ = asked.topics.has('nodes') ? await watchNodes() : null
       for await (const event of follow(source, asked, viewer, from, signal)) {
@@ -76,15 +87,15 @@ async function* follow(
   source: Source,
   asked: Asked,
   viewer: Viewer,
-  from: number | undefined,
+  from: EventPlace | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent | ClusterEvent, void, undefined> {
   const events = eventsStore(source.store.db)
   const isMine = ({ topic, databaseUid }: StoredEvent) => mayWatch(viewer.user(), topic, databaseUid)
   using watch = source.feed.watch((event) => isAsked(event, asked))
   const rights = noteChanges(viewer, watch)
-  let last = from ?? 0
-  let reason = from === undefined ? ('start' as const) : await gapAfter(from, events)
+  let last = from?.seq ?? 0
+  let reason = from === undefined ? ('start' as const) : await gapAfter(from, events, source.marks)
   while (!signal.aborted) {
     watch.sync()
     const upTo = await events.lastNumber()
@@ -159,7 +170,12 @@ async function* past(
   }
 }
 
-async function gapAfter(from: number, events: EventsStore): Promise<SnapshotReason | undefined> {
+async function gapAfter(
+  { seq: from, mark }: EventPlace,
+  events: EventsStore,
+  marks: EventMarks,
+): Promise<SnapshotReason | undefined> {
+  if (mark !== undefined && mark !== marks.of(from)) return 'gap'
   const [last, gone] = [await events.lastNumber(), await events.goneNumber()]
   return from > last || from < gone || last - from > MOST_BEHIND ? 'gap' : undefined
 }

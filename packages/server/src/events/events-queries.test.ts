@@ -14,15 +14,15 @@ beforeAll(async () => {
 })
 afterAll(() => running[Symbol.asyncDispose]())
 
-/** The first events of a stream, as text, up to the one that ends a snapshot; of a refusal the whole answer. */
-async function begin(query: string, headers: Readonly<Record<string, string>> = {}) {
+/** What a stream begins with, as text, up to these words; of a refusal the whole answer. */
+async function begin(query: string, { upTo = 'event: live', headers = {} } = {}) {
   const response = await fetch(new URL(`/v1/events${query}`, running.url), {
     headers: { authorization: auth, ...headers },
   })
   let text = ''
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk
-    if (text.includes('event: live')) break
+    if (text.includes(upTo)) break
   }
   return { status: response.status, text }
 }
@@ -42,4 +42,25 @@ test('nodes of one database are refused, and all that concerns the database has 
   expect(status).toBe(200)
   expect(text).toContain('event: database')
   expect(text).not.toContain('event: node')
+})
+
+test('a client goes on with its own id over a restart, and is told of a gap with the id of another history', async () => {
+  const idsOf = (text: string) => [...text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id ?? '')
+  const [id = ''] = idsOf((await begin('?topics=audit')).text)
+  const [seq, mark] = id.split('-')
+  expect(id).toMatch(/^\d+-[0-9a-z]+$/)
+  await running.restart()
+  auth = await running.signIn('admin', adminPassword)
+  await running.send('POST', '/v1/roles', { auth, body: { name: 'next', management: 'none' } })
+  const goOn = (last: string, query = '?topics=audit') =>
+    begin(query, { upTo: '\n\n', headers: { 'last-event-id': last } })
+  for (const { text } of [
+    await goOn(id),
+    await goOn(String(seq)),
+    await begin(`?topics=audit&last_event_id=${id}`, { upTo: '\n\n' }),
+  ])
+    expect([text.includes('event: audit'), text.includes('event: snapshot')]).toEqual([true, false])
+  for (const other of [`${seq}-${mark === 'zz' ? 'yy' : 'zz'}`, `1-zz`])
+    expect((await goOn(other)).text).toContain('"reason":"gap"')
+  for (const bad of ['x', `${seq}-`, `${seq}-UP`, `-${mark}`]) expect((await goOn(bad)).status).toBe(400)
 })

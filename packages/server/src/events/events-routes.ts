@@ -31,6 +31,7 @@ export function eventsRoutes(mount: Mount, events: ClusterEvents, databases: Pic
         return [...topics].some((topic) => mayWatch(now.user, topic))
       },
       shows: isFor,
+      markOf: events.markOf,
       events: (from, signal) => events.follow({ topics, database }, viewer, from, signal),
     }
   })

@@ -82,7 +82,7 @@ function sourcesOf(of: Store) {
         : ({ ...facts, diskFreeBytes: Math.floor(performance.now()), modules: [] } as never)
     },
   }
-  return { databases, nodes }
+  return { databases, nodes, marks: { of: () => undefined } }
 }
 
 const eventsOf = (feed: EventFeed, of = store) =>
@@ -326,7 +326,7 @@ test('what came after an unknown place, or one that is too far back, is told as 
     .execute()
   const last = raised[0]?.value ?? 0
   const startsWith = async (from: number) => {
-    const one = follow({ topics: 'databases', last_event_id: from })
+    const one = follow({ topics: 'databases', last_event_id: String(from) })
     await first(1, one)
     return one.seen[0]
   }
@@ -388,7 +388,7 @@ test.runIf(isOnPostgres)('a follower goes on at another server where it was at t
   await until('all at the first', () => users(first).length === 20)
   const tenth = first.seen.filter(({ type }) => type === 'audit')[9]
   const from = tenth?.type === 'audit' ? tenth.seq : 0
-  const second = follow({ topics: 'audit', last_event_id: from }, undefined, ends[1].url)
+  const second = follow({ topics: 'audit', last_event_id: String(from) }, undefined, ends[1].url)
   await until('the rest at the second', () => users(second).length === 10)
   await there.transaction((db) => record(20, undefined, db))
   await until('what comes then, at both', () => users(first).length === 21 && users(second).length === 11)

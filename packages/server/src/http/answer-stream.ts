@@ -1,4 +1,4 @@
-import { type CutReason, cutReasons, Refusal, StreamCut } from '@fairlead/api'
+import { type CutReason, cutReasons, EVENT_ID, Refusal, StreamCut } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Caller } from '../core/identity/access.ts'
@@ -15,10 +15,18 @@ export interface StreamEvent {
   readonly type: string
 }
 
+/** Where a client goes on: the last event that it has got. `mark` is what stands behind the number in its id, if anything does. */
+export interface StreamPlace {
+  readonly seq: number
+  readonly mark?: string | undefined
+}
+
 /** What the handler of an operation that streams answers. */
 export interface EventStream<Event extends StreamEvent = StreamEvent> {
-  /** The events after `lastSeq`, or from the beginning; it is read no faster than the client reads. Ends on `signal`. */
-  events(lastSeq: number | undefined, signal: AbortSignal): AsyncIterable<Event>
+  /** The events after `last`, or from the beginning; it is read no faster than the client reads. Ends on `signal`. */
+  events(last: StreamPlace | undefined, signal: AbortSignal): AsyncIterable<Event>
+  /** What is to stand behind the number in the id of an event; without it, nothing does. */
+  markOf?(seq: number): string | undefined
   /** Called before each event and at each heartbeat. */
   admits(caller: Caller): boolean
   /** Whether this event is for the caller, as it is at this moment; without it, each is. */
@@ -69,8 +77,10 @@ export function createStreams(deps: {
     const admit = () => findAdmitted(request, stream, identify)
     const beat = setInterval(() => void keepUp(connection, admit).catch(fail), limits.heartbeatMs)
     try {
-      const events = stream.events(readLastSeq(request), connection.signal)
-      connection.end(await pour(events, connection, { admit, stream, print: printerOf(reply, printed) }))
+      const events = stream.events(readPlace(request), connection.signal)
+      connection.end(
+        await pour(events, connection, { admit, stream, print: printerOf(reply, stream, printed) }),
+      )
     } catch (cause) {
       if (cause instanceof StreamCut) connection.end(cut(cause.reason))
       else {
@@ -85,7 +95,7 @@ export function createStreams(deps: {
 
   return {
     async answer(request, reply, stream) {
-      readLastSeq(request) // refused while an answer can still be a refusal
+      readPlace(request) // refused while an answer can still be a refusal
       const place = await places.take(request)
       reply.hijack()
       const running = run(request, reply, stream).finally(() => {
@@ -159,26 +169,39 @@ async function findAdmitted(
 }
 
 /** The header counts more than the query, see mount.ts. */
-function readLastSeq(request: FastifyRequest): number | undefined {
-  const header = request.headers['last-event-id']
-  if (header === undefined || header === '') {
-    return (request.query as { readonly last_event_id?: number }).last_event_id
-  }
-  if (typeof header === 'string' && /^\d{1,15}$/.test(header)) return Number(header)
-  throw new Refusal('invalid_request', 'Last-Event-ID: must be the id of an event of this stream')
+function readPlace({ headers, query }: FastifyRequest): StreamPlace | undefined {
+  const { 'last-event-id': header } = headers
+  const id =
+    header === undefined || header === ''
+      ? (query as { readonly last_event_id?: string }).last_event_id
+      : header
+  if (id === undefined) return undefined
+  const [, seq, mark] = (typeof id === 'string' && ID.exec(id)) || []
+  if (seq === undefined)
+    throw new Refusal('invalid_request', 'Last-Event-ID: must be the id of an event of this stream')
+  return { seq: Number(seq), mark }
 }
+
+const ID = new RegExp(EVENT_ID)
 
 /** What the contract does not declare does not leave. Events that go to many clients are the same object, and printed once. */
 function printerOf(
   reply: FastifyReply,
+  { markOf }: EventStream,
   printed: WeakMap<StreamEvent, string>,
 ): (event: StreamEvent) => string {
   const print = reply.getSerializationFunction('200')
   if (print === undefined) throw new Error('a stream without a schema of its events')
   return (event) => {
-    const id = event.seq === undefined ? '' : `id: ${event.seq}\n`
-    const text = printed.get(event) ?? `${id}event: ${event.type}\ndata: ${print({ ...event })}\n\n`
+    const text =
+      printed.get(event) ?? `${idOf(event, markOf)}event: ${event.type}\ndata: ${print({ ...event })}\n\n`
     printed.set(event, text)
     return text
   }
+}
+
+function idOf({ seq }: StreamEvent, markOf: EventStream['markOf']): string {
+  if (seq === undefined) return ''
+  const mark = markOf?.(seq)
+  return mark === undefined ? `id: ${seq}\n` : `id: ${seq}-${mark}\n`
 }

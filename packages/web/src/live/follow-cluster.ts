@@ -87,7 +87,7 @@ async function followForEver(
   for (;;) {
     const seq = last()
     try {
-      const query = seq === undefined ? {} : { last_event_id: seq }
+      const query = seq === undefined ? {} : { last_event_id: String(seq) }
       for await (const event of api.followEvents({ query }, { signal })) take(event)
     } catch (cause) {
       if (signal.aborted || (cause instanceof ApiError && cause.status === 403)) throw cause
