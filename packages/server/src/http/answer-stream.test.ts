@@ -106,6 +106,18 @@ test('a client that reads nothing for long is disconnected, and nothing is left 
   expect([...lines, ...quiet.lines]).toEqual([])
 })
 
+test('a client that has read nothing for long finds the reason at the end of what it reads then', async () => {
+  // As long as it may read nothing, it has again for the rest.
+  const { count, url } = await serve(endless, { stalledMs: 3_000 })
+  const socket = await askAndStall(url)
+  await until('the stream', () => count.running === 1)
+  await until('the end of a stalled stream', () => count.running === 0)
+  let text = ''
+  for await (const chunk of socket) text = `${text}${chunk}`.slice(-2_000)
+  expect(text).toMatch(/event: cut\ndata: \{"type":"cut","reason":"slow_reader","message":"[^"]+"\}\n\n/)
+  expect(text.endsWith('0\r\n\r\n')).toBe(true)
+})
+
 test('a server that stops ends its streams: the quiet ones, and those whose clients do not read', async () => {
   // None of them would end by itself before the test does.
   const never = { heartbeatMs: 3_600_000, stalledMs: 3_600_000 }
