@@ -53,7 +53,7 @@ export function nodesRoutes(
   })
 
   mount(listEngineVersions, async () => {
-    const builds = await nodes.builds()
+    const builds = await nodes.builds('soon')
     return builds.map((build) => ({
       engine: build.flavour,
       engine_version: build.version,

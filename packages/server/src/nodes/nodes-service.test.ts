@@ -51,6 +51,7 @@ test('a server that has never heard of the agent still knows where its node is',
   world.isStopped = true
   expect(await nodes.list()).toEqual([{ uid: 1, host: '127.0.0.1', report: null, known: null }])
   expect(await nodes.knownBuilds()).toEqual([])
+  await expect(nodes.builds('soon')).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 test('a report that takes an hour is not waited for once the agent does not answer', async () => {

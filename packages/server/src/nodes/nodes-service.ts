@@ -36,8 +36,8 @@ export interface Nodes {
   describe(): Promise<NodeFacts | null>
   /** What the agent says of these shards; null when it does not answer. */
   reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[] | null>
-  /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers. */
-  builds(): Promise<readonly JudgedBuild[]>
+  /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers; `soon`: within a second. */
+  builds(soon?: 'soon'): Promise<readonly JudgedBuild[]>
   /** The same, or those that were there last, when no agent answers; none where this server has heard of none yet. */
   knownBuilds(): Promise<readonly JudgedBuild[]>
   /** Can this port be listened on, on the node where a database would be? Throws Refusal unavailable. */
@@ -63,6 +63,7 @@ export function createNodes(
 ): Nodes {
   const describe = () => orNull(describeNode(agent))
   const last: { node: KnownNode | null; builds: readonly FoundBuild[] } = { node: null, builds: [] }
+  const buildsSoon = () => orNull(whileItAnswers(agent, (signal) => agent.listBuilds({}, { signal })))
   const judgeAll = async (builds: readonly FoundBuild[]) => {
     const { unsoundEnginesAllowed } = await settings()
     return builds.map((build) => judge(build, unsoundEnginesAllowed))
@@ -80,13 +81,13 @@ export function createNodes(
       const reported = await orNull(whileItAnswers(agent, (signal) => reportShards(names, agent, signal)))
       return reported?.shards ?? null
     },
-    async builds() {
-      const builds = await orNull(agent.listBuilds({}))
+    async builds(soon) {
+      const builds = await (soon === undefined ? orNull(agent.listBuilds({})) : buildsSoon())
       if (builds === null) throw agentAway()
       return judgeAll(builds)
     },
     async knownBuilds() {
-      const builds = await orNull(whileItAnswers(agent, (signal) => agent.listBuilds({}, { signal })))
+      const builds = await buildsSoon()
       if (builds !== null) last.builds = builds
       return judgeAll(last.builds)
     },
