@@ -25,15 +25,32 @@ interface OrderProps {
   readonly action: Action
   readonly order: OrderName
   readonly isMain?: boolean
+  readonly refusals: Refusals
   /** Called with the action that goes on, which may be a new one. */
   readonly onDone?: (action: Action) => void
+}
+
+/** What the server has said against the orders of a page. The page keeps it: the button may be gone by then, because another user was faster. */
+export interface Refusals {
+  readonly of: Partial<Readonly<Record<OrderName, Error>>>
+  /** null: it is given again. */
+  note(order: OrderName, error: Error | null): void
+}
+
+/** None yet. */
+export function useRefusals(): Refusals {
+  const [of, set] = useState<Refusals['of']>({})
+  const note = (order: OrderName, error: Error | null) =>
+    set(({ [order]: _, ...others }) => (error === null ? others : { ...others, [order]: error }))
+  return { of, note }
 }
 
 /**
  * One order. Whether it may be given is what the server says. Given, it says so until the action moves: the page never shows what it only hopes for.
  */
-export function OrderButton({ action, order, isMain = false, onDone }: OrderProps) {
-  const { send, error, isAsked } = useActionOrder(action, order, onDone)
+export function OrderButton(props: OrderProps) {
+  const { action, order, isMain = false } = props
+  const { send, error, isAsked } = useActionOrder(props)
   const isStale = useIsStale()
   const { ok, why } = action.orders[order]
   const label = buttonOf(order, action)
@@ -41,9 +58,7 @@ export function OrderButton({ action, order, isMain = false, onDone }: OrderProp
   const question = useQuestion(label)
   const reason = isStale ? 'The console cannot see the server' : why
   const press = () => {
-    if (isOff) return
-    if (isAskedAbout(order, action)) question.open()
-    else send()
+    if (!isOff) (isAskedAbout(order, action) ? question.open : send)()
   }
   return (
     <div className="order">
@@ -56,7 +71,7 @@ export function OrderButton({ action, order, isMain = false, onDone }: OrderProp
       >
         {isAsked ? 'Asked…' : label}
       </button>
-      {error !== null && <Problem error={error} />}
+      {error !== undefined && <Problem error={error} />}
       {question.isOpen && (
         <Confirm
           action={action}
@@ -80,21 +95,27 @@ function useQuestion(label: string) {
   return { isOpen: askedFor === label, open: () => askFor(label), close: () => askFor(null) }
 }
 
-function useActionOrder(action: Action, order: OrderName, onDone: OrderProps['onDone']) {
+function useActionOrder({ action, order, refusals, onDone }: OrderProps) {
   const client = useQueryClient()
   const [askedAt, setAskedAt] = useState<string | null>(null)
   const place = placeOf(action)
   const give = useOrder({
     mutationFn: () => calls[order]({ params: { uid: action.action_uid } }),
-    onMutate: () => setAskedAt(place),
-    onError: () => setAskedAt(null),
+    onMutate: () => {
+      setAskedAt(place)
+      refusals.note(order, null)
+    },
+    onError: (error) => {
+      setAskedAt(null)
+      refusals.note(order, error)
+    },
     onSuccess: (answer) => {
       onDone?.(answer)
       setTimeout(() => setAskedAt(null), FORGOTTEN_MS)
     },
     onSettled: () => void client.invalidateQueries({ queryKey: keys.action(action.action_uid) }),
   })
-  return { send: () => give.mutate(), error: give.error, isAsked: askedAt === place }
+  return { send: () => give.mutate(), error: refusals.of[order], isAsked: askedAt === place }
 }
 
 /** An order has been seen when this is another one. */

@@ -1,11 +1,11 @@
 import { type Action, ApiError, type OrderName } from '@fairlead/api'
 import { useLocation } from 'wouter'
 import { useAction, useDatabase } from '../../live/queries.ts'
-import { OrderButton } from '../../parts/order-button.tsx'
+import { OrderButton, type Refusals, useRefusals } from '../../parts/order-button.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Answer, Empty } from '../../parts/problem.tsx'
+import { Answer, Empty, Problem } from '../../parts/problem.tsx'
 import { markOf, whatItDoes } from '../../words/describe-action.ts'
-import { orderNames } from '../../words/orders.ts'
+import { buttonOf, orderNames } from '../../words/orders.ts'
 import { Certificates } from './certificates.tsx'
 import { Events } from './events.tsx'
 import { Headline } from './headline.tsx'
@@ -41,22 +41,25 @@ function LiveAction({ action }: { readonly action: Action }) {
   const otherwise = uid === null ? action.object_name : isPending ? '…' : `database ${uid}`
   const name = database?.name ?? otherwise
   const { certificates, lanes = [] } = action
+  const refusals = useRefusals()
   return (
     <Page
       title={name}
       mark={markOf(action)}
       above={{ to: '/actions', label: 'Actions' }}
-      beside={<span className="does">{whatItDoes(action)}</span>}
+      // Beside the name, which would move it when it comes later.
+      beside={(uid === null || !isPending) && <span className="does">{whatItDoes(action)}</span>}
       actions={
         <>
           <NotifyButton action={action} name={name} />
-          <Orders action={action} />
+          <Orders action={action} refusals={refusals} />
         </>
       }
     >
+      <LateRefusals action={action} refusals={refusals} />
       <Headline action={action} database={database} />
       {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} />}
-      {action.phase === 'window' && <WindowCards action={action} />}
+      {action.phase === 'window' && <WindowCards action={action} refusals={refusals} />}
       {lanes.length > 0 && <Lanes action={action} />}
       {/* Before the certificates, which become more: nothing below them may be moved. */}
       <Events action={action} />
@@ -65,18 +68,43 @@ function LiveAction({ action }: { readonly action: Action }) {
   )
 }
 
-/** What the server says may be ordered, and what only a permission is missing for, as far as it changes anything here. */
-function Orders({ action }: { readonly action: Action }) {
+interface OrdersProps {
+  readonly action: Action
+  readonly refusals: Refusals
+}
+
+/** Of orders whose buttons are gone: somebody else was faster. */
+function LateRefusals({ action, refusals }: OrdersProps) {
+  const shown = [...ordersOf(action), ...(action.phase === 'window' ? ['rollback', 'finalize'] : [])]
+  return orderNames
+    .filter((order) => !shown.includes(order))
+    .map((order) => {
+      const error = refusals.of[order]
+      if (error === undefined) return null
+      return (
+        <div key={order}>
+          <p className="muted">{buttonOf(order, action)}: refused</p>
+          <Problem error={error} />
+        </div>
+      )
+    })
+}
+
+function Orders({ action, refusals }: OrdersProps) {
   const [, go] = useLocation()
-  const shown = orderNames
-    .filter((order) => action.orders[order].ok || action.orders[order].error_code === 'forbidden')
-    .filter((order) => isUseful(order, action))
   const follow = ({ action_uid: uid }: Action) => {
     if (uid !== action.action_uid) go(`/actions/${uid}`)
   }
-  return shown.map((order) => (
-    <OrderButton key={order} action={action} order={order} isMain={order === 'resume'} onDone={follow} />
+  return ordersOf(action).map((order) => (
+    <OrderButton key={order} {...{ action, order, refusals }} isMain={order === 'resume'} onDone={follow} />
   ))
+}
+
+/** What the server says may be ordered, and what only a permission is missing for, as far as it changes anything here. */
+function ordersOf(action: Action): readonly OrderName[] {
+  return orderNames
+    .filter((order) => action.orders[order].ok || action.orders[order].error_code === 'forbidden')
+    .filter((order) => isUseful(order, action))
 }
 
 /** The two ways out of a window have cards of their own. Before a handover, cancelling and rolling back are the same. */
@@ -85,6 +113,7 @@ function isUseful(order: OrderName, { phase, lanes = [] }: Action): boolean {
   if (phase === 'ended' || phase === 'stuck') return order === 'retry' || phase === 'stuck'
   if (order === 'retry') return false
   if (phase === 'window') return order === 'pause' || order === 'resume'
+  if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)
   if (order === 'rollback') return isMoved || phase === 'undoing'
   return order !== 'cancel' || !isMoved
 }
