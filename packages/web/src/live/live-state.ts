@@ -84,7 +84,9 @@ function sightOf({ state, heardAt, since }: Live, at: number): Sight {
   if (state === 'denied') return { kind: 'denied', forMs: 0 }
   const silentMs = at - (heardAt ?? since)
   if (state === 'live') return { kind: silentMs > SILENT_MS ? 'stale' : 'live', forMs: silentMs }
-  if (at - since > PATIENCE_MS) return { kind: 'stale', forMs: silentMs }
+  // After a sleep the connection has just been lost, but the server was not heard for hours.
+  if (at - since > PATIENCE_MS || (heardAt !== null && silentMs > SILENT_MS))
+    return { kind: 'stale', forMs: silentMs }
   return { kind: heardAt === null ? 'connecting' : 'reconnecting', forMs: at - since }
 }
 
