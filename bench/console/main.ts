@@ -1,12 +1,15 @@
 /**
  * What the console costs a browser: pages of a fixture server with many databases and actions, and the page of an upgrade of many groups at many events a second.
- * `npm run bench -- console [--databases 2000] [--actions 10000] [--groups 64] [--per-second 50] [--seconds 20] [--json]`.
+ * `npm run bench -- console [--databases 2000] [--actions 10000] [--groups 64] [--per-second 50] [--seconds 20] [--soak HOURS] [--json]`.
+ * With `--soak`: what a page holds after events of that many hours.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../../proof/browser/open-browser.ts'
+import { heapOf } from '../../proof/browser/watch-page.ts'
 import { serveFixture } from './serve-fixture.ts'
+import { sayGrowth, soakConsole } from './soak.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -15,6 +18,7 @@ const { values: flags } = parseArgs({
     groups: { type: 'string', default: '64' },
     'per-second': { type: 'string', default: '50' },
     seconds: { type: 'string', default: '20' },
+    soak: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -45,6 +49,13 @@ interface Seen {
   readonly moved: Readonly<Record<string, number>>
 }
 
+if (flags.soak !== undefined) {
+  const soak = await soakConsole(Number(flags.soak), size)
+  const said = `${soak.events} events (${soak.hours} h): ${soak.heapMb.join(', ')} MB: ${sayGrowth(soak)}`
+  process.stdout.write(`${flags.json ? JSON.stringify(soak) : said}\n`)
+  process.exit(0)
+}
+
 await using server = await serveFixture(size)
 await using browser = await openBrowser()
 const visitor = await browser.visitor()
@@ -61,7 +72,7 @@ for (const [path, ready] of [
   await page.getByText(ready).first().waitFor()
   await page.locator('[data-live=live]').waitFor()
   await pause(1_000)
-  rows.push({ page: path, ...summarize(await read(page)), heapMb: await heap(page) })
+  rows.push({ page: path, ...summarize(await read(page)), heapMb: await heapOf(page) })
 }
 
 await page.goto(`${server.url}/actions/moving`)
@@ -71,7 +82,7 @@ await page
   .waitFor()
 await page.locator('[data-live=live]').waitFor()
 await pause(1_000)
-const before = await heap(page)
+const before = await heapOf(page)
 await page.evaluate('seen.tasks.length = 0; seen.cls = 0; seen.moved = {}')
 server.move(Number(flags['per-second']))
 await pause(Number(flags.seconds) * 1_000)
@@ -79,7 +90,7 @@ server.move(0)
 rows.push({
   page: `/actions, ${size.groups} groups, ${flags['per-second']} events/s`,
   ...summarize(await read(page)),
-  heapMb: await heap(page),
+  heapMb: await heapOf(page),
   heapBeforeMb: before,
 })
 process.stdout.write(flags.json ? `${JSON.stringify(rows)}\n` : '')
@@ -99,13 +110,4 @@ function summarize({ lcp, cls, tasks, moved }: Seen) {
     ...{ longTasks: tasks.length, longestMs: Math.round(Math.max(0, ...tasks)) },
     moved,
   }
-}
-
-/** After a collection, in MB. */
-async function heap(from: Page): Promise<number> {
-  const session = await from.context().newCDPSession(from)
-  await session.send('HeapProfiler.collectGarbage')
-  const { usedSize } = await session.send('Runtime.getHeapUsage')
-  await session.detach()
-  return Math.round(usedSize / 1e5) / 10
 }

@@ -13,7 +13,7 @@ export function makeFixture(size: {
   const databases = Array.from({ length: size.databases }, (_, n) => ({
     ...{ uid: n + 1, name: `database-${String(n + 1).padStart(4, '0')}`, status: 'active', module_list: [] },
     ...runs(n % 3 === 0 ? 'redis' : 'valkey', n % 3 === 0 ? '7.0.15' : '8.1.1'),
-    ...{ shards_count: 1, replication: true, memory_size: 64 << 20, data_persistence: 'aof' },
+    ...{ shards_count: 1, replication: true, memory_size: (64 + (n % 7)) << 20, data_persistence: 'aof' },
     ...{
       upgradable_to: { engine: 'valkey', engine_version: '9.1.2' },
       endpoints: [{ addr: ['127.0.0.1'], port: 6_000 + n }],

@@ -13,6 +13,10 @@ export interface FixtureServer extends AsyncDisposable {
   readonly url: string
   /** So many events a second, each of one group of the action `moving`; 0: none. */
   move(perSecond: number): void
+  /** So many events, as fast as they are read. Answers the number of the last one. */
+  tell(events: number): Promise<number>
+  /** How many events it has told. */
+  sent(): number
 }
 
 const permissions = permissionsOf('admin')
@@ -27,6 +31,7 @@ const kinds: Readonly<Record<string, string>> = {
 }
 
 type Size = Parameters<typeof makeFixture>[0]
+type Fixture = ReturnType<typeof makeFixture>
 
 /** Serves it on a free port of the loopback address. */
 export async function serveFixture(size: Size): Promise<FixtureServer> {
@@ -46,6 +51,7 @@ export async function serveFixture(size: Size): Promise<FixtureServer> {
     } else sendFile(pathname, response)
   })
   let timer: NodeJS.Timeout | undefined
+  let sent = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -55,8 +61,23 @@ export async function serveFixture(size: Size): Promise<FixtureServer> {
       if (perSecond === 0) return
       timer = setInterval(() => {
         const event = next()
+        sent += 1
         for (const stream of streams) tell(stream, event)
       }, 1_000 / perSecond)
+    },
+    sent: () => sent,
+    async tell(events) {
+      let last = 0
+      for (let n = 0; n < events; n += 1) {
+        const event = next()
+        last = event.seq
+        for (const stream of streams) {
+          tell(stream, event)
+          if (stream.writableNeedDrain) await once(stream, 'drain')
+        }
+      }
+      sent += events
+      return last
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
@@ -76,13 +97,29 @@ function createAnswers(size: Size): (path: string, query: URLSearchParams) => un
       return all.slice(first, first + Number(query.get('limit') ?? 1_000))
     }
     if (path === '/v1/users/self') return self
-    if (path === '/v1/bdbs') return part(databases)
+    if (path === '/v1/bdbs') return part(choose(databases, query))
     if (path.startsWith('/v1/bdbs/stats')) return {}
     if (/^\/v1\/bdbs\/\d+$/.test(path)) return databases[0]
     if (path === '/v1/actions/moving') return moving
     if (path !== '/v1/actions') return []
-    return { 'state-machines': query.has('status') ? [moving] : part([moving, ...actions]) }
+    const status = query.get('status')
+    return {
+      'state-machines': part(
+        [moving, ...actions].filter((each) => status === null || each.status === status),
+      ),
+    }
   }
+}
+
+/** Filtered and sorted as a list asks for it. */
+function choose(databases: Fixture['databases'], query: URLSearchParams): Fixture['databases'] {
+  const [q, version, sort] = [query.get('q') ?? '', query.get('engine_version'), query.get('sort') ?? 'uid']
+  const found = databases.filter(
+    (each) =>
+      each.name.includes(q) && (version === null || version === `${each.engine}-${each.engine_version}`),
+  )
+  if (sort === 'uid' || sort === 'name') return found
+  return found.toSorted((a, b) => (sort === '-memory_size' ? b.memory_size - a.memory_size : b.uid - a.uid))
 }
 
 /** Files as the server sends them, compressed; every other path is a page. */

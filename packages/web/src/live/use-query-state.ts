@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter'
 
-/** A filter that is kept in the address; empty: it is not set. */
+/** A filter that is kept in the address; empty: it is not set. Back leads to the page of a list before this one, and past all that was typed. */
 export function useQueryState(name: string): readonly [string, (value: string) => void] {
   const [params, setParams] = useSearchParams()
   const set = (value: string) =>
@@ -12,7 +12,7 @@ export function useQueryState(name: string): readonly [string, (value: string) =
         if (name !== 'page') next.delete('page')
         return next
       },
-      { replace: true },
+      { replace: name !== 'page' },
     )
   return [params.get(name) ?? '', set]
 }

@@ -1,6 +1,7 @@
 import type { Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
+import { useActionsOf, useShards } from '../../live/queries.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
 import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -62,10 +63,21 @@ function OneDatabase({ database }: { readonly database: Database }) {
         </div>
       </div>
       <Activity uid={database.uid} />
+      <Below database={database} />
+    </Page>
+  )
+}
+
+/** Only when what is above has its height: nothing may be moved under the pointer, and a deletion last of all. */
+function Below({ database }: { readonly database: Database }) {
+  const answers = [useShards(database.uid), useActionsOf(database.uid)]
+  if (!answers.every(({ data, error }) => data !== undefined || error !== null)) return null
+  return (
+    <>
       <ClientsCard uid={database.uid} />
       <SettingsCard database={database} />
       <DeletionCard database={database} />
-    </Page>
+    </>
   )
 }
 
