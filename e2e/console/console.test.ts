@@ -90,35 +90,6 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     expect([outcome, certificates.length]).toEqual(['rolled_back', 2])
   })
 
-  test('every page is without barriers, light and dark, and on a phone as wide as the screen', async () => {
-    const paths = [
-      '/',
-      '/databases',
-      '/databases/orders',
-      '/actions',
-      '/nodes',
-      '/builds',
-      '/modules',
-      '/access',
-      '/access/1',
-      '/access/new',
-      '/access/roles',
-      '/audit',
-      '/cluster',
-      '/nothing',
-    ]
-    for (const path of paths) {
-      await visit(page, fairlead.url + path)
-      for (const theme of ['Dark', 'Light']) {
-        await page.getByRole('button', { name: theme, exact: true }).click()
-        expect(await findBarriers(page), `${path} ${theme}`).toEqual([])
-      }
-      await page.setViewportSize({ width: 390, height: 844 })
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390)
-      await page.setViewportSize({ width: 1280, height: 900 })
-    }
-  })
-
   test('all tabs of a browser have one stream, and another tab takes it over', async () => {
     const second = await admin.tab(fairlead.url)
     const third = await admin.tab(`${fairlead.url}/databases`)

@@ -35,18 +35,20 @@ export function NewUser() {
 /** A user, to be changed by those who may. */
 export function UserPage({ uid }: { readonly uid: number }) {
   const users = useUsers()
+  if (users.data === undefined)
+    return (
+      <Page title="User" above={above}>
+        <Answer of={users} height={300}>
+          {() => null}
+        </Answer>
+      </Page>
+    )
+  const user = users.data.find((one) => one.uid === uid)
+  if (user !== undefined) return <OneUser user={user} />
   return (
-    <Answer of={users} height={300}>
-      {(all) => {
-        const user = all.find((one) => one.uid === uid)
-        if (user !== undefined) return <OneUser user={user} />
-        return (
-          <Page title="No such user" above={above}>
-            <Empty title="There is no user with this number" />
-          </Page>
-        )
-      }}
-    </Answer>
+    <Page title="No such user" above={above}>
+      <Empty title="There is no user with this number" />
+    </Page>
   )
 }
 
