@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimPorts } from '../../proof/claim-ports.ts'
@@ -11,14 +11,15 @@ import { adminPassword, startFairlead } from '../../proof/start-fairlead.ts'
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'fairlead-client-'))
 const installed = join(folder, 'node_modules/fairlead-client')
+let packed: string
 
 beforeAll(() => {
   const pack = join(root, 'packages/cli/build/pack-client.ts')
-  const said = execFileSync(process.execPath, ['--conditions=@fairlead/source', pack, folder], {
+  packed = execFileSync(process.execPath, ['--conditions=@fairlead/source', pack, folder], {
     encoding: 'utf8',
-  })
+  }).trim()
   // Without a registry: it needs nothing else.
-  execFileSync('npm', ['install', '--offline', '--prefix', folder, said.trim()], { stdio: 'ignore' })
+  execFileSync('npm', ['install', '--offline', '--prefix', folder, packed], { stdio: 'ignore' })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -51,6 +52,22 @@ test('the client alone installs without a registry, has no libraries beside it, 
     expect(licences).toMatch(new RegExp(`^${library} \\d`, 'm'))
   const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'))
   expect(await run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('before a user has signed in, what is said first can be done on this machine', async () => {
+  expect(await run('databases', 'list')).toEqual({
+    code: 7,
+    stdout: '',
+    stderr: expect.stringMatching(/^.*\n.* sign in to a server: fairlead login --server https:.*\n$/),
+  })
+})
+
+test('installed for all users of a machine, it is found by its name, and so is its man page', () => {
+  const prefix = join(folder, 'global')
+  execFileSync('npm', ['install', '--offline', '--global', '--prefix', prefix, packed], { stdio: 'ignore' })
+  expect(readFileSync(join(prefix, 'share/man/man1/fairlead.1'), 'utf8')).toContain('.TH')
+  const env = { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, HOME: folder }
+  expect(execFileSync(join(prefix, 'bin/fairlead'), ['--help'], { env, encoding: 'utf8' })).toContain('login')
 })
 
 test('the client alone signs in over HTTPS, creates a database, upgrades it and watches, on a machine without Fairlead', async () => {

@@ -43,7 +43,7 @@ test('the operator of the machine needs no password: access to the socket is the
     code: 7,
     stdout: '',
     stderr: expect.stringMatching(
-      /^fairlead: no server answers on .*\nfairlead: {3}start one here: .*\[unreached\]\n$/,
+      /^fairlead: no server answers on .*\nfairlead: {3}sign in to a server: .*; .* fairlead up {2}\[unreached\]\n$/,
     ),
   })
 })

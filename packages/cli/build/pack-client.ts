@@ -82,7 +82,8 @@ function describePackage(): string {
     dependencies: { yaml: dependencies.yaml },
     bundleDependencies: ['yaml'],
     bin: { fairlead: './dist/client.js' },
-    man: './man/fairlead.1',
+    // A list: npm leaves a single name alone, and installs no page.
+    man: ['./man/fairlead.1'],
   }
   return `${JSON.stringify(about, null, 2)}\n`
 }

@@ -86,8 +86,16 @@ function sayDone(
   }
   const moved = after.certificates.slice(before.certificates.length)
   for (const certificate of moved) terminal.out(`${describeHandover(certificate)}\n`)
+  if (order === 'resume' && after.outcome === null) {
+    // What it has been until now is still its phase.
+    terminal.out(`${name} goes on.\n`)
+    terminal.say(watchIt(name))
+    return
+  }
   const runs = after.outcome === 'completed' ? after.goal : after.outcome === null ? null : after.from
   const served = runs === null ? '' : ` ${name} is served by ${runs.engine} ${runs.engine_version}.`
   terminal.out(`${labelOf(after)}.${served}\n`)
-  if (order === 'retry' && after.outcome === null) terminal.say(`Watch it: fairlead actions watch ${name}\n`)
+  if (order === 'retry' && after.outcome === null) terminal.say(watchIt(name))
 }
+
+const watchIt = (name: string) => `Watch it: fairlead actions watch ${name}\n`

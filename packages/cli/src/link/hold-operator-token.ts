@@ -58,6 +58,6 @@ function declined(home: string, status: number, text: string): CommandFault {
 function unreached(home: string, cause: unknown): CommandFault {
   return new CommandFault('unreached', `no server answers on ${home}`, {
     ...{ code: 'unreached', cause },
-    next: 'start one here: fairlead up. Another machine: fairlead login --server https://…',
+    next: 'sign in to a server: fairlead login --server https://…; or start one on its machine: fairlead up',
   })
 }

@@ -89,7 +89,7 @@ const nexts: Partial<Record<ErrorCode, string>> = {
   forbidden: 'ask an admin, or use another profile: --profile NAME',
   internal_error: 'quote the id, and look at the log of the server',
   db_busy: 'look what runs: fairlead actions list --status active',
-  invalid_version: 'look what there is: fairlead engines list',
+  invalid_version: 'bring another build, on the machine of the node: fairlead engines fetch FLAVOUR VERSION',
   outcome_unknown: 'look before you ask for it again: fairlead databases list',
 }
 
