@@ -3,6 +3,7 @@ import { orderWords } from '@fairlead/api/lean'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { confirm, confirmByName, type Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
+import { folded } from '../output/fold-text.ts'
 import { printValue } from '../output/print-answer.ts'
 import { labelOf } from './describe-action.ts'
 import { type Found, findAction } from './find-action.ts'
@@ -85,7 +86,7 @@ function sayDone(
     return
   }
   const moved = after.certificates.slice(before.certificates.length)
-  for (const certificate of moved) terminal.out(`${describeHandover(certificate)}\n`)
+  for (const certificate of moved) terminal.out(folded(terminal, `${describeHandover(certificate)}\n`))
   if (order === 'resume' && after.outcome === null) {
     // What it has been until now is still its phase.
     terminal.out(`${name} goes on.\n`)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { CommandFault } from './command-fault.ts'
+import { folded } from './fold-text.ts'
 import type { Terminal } from './terminal.ts'
 import { withoutOrders } from './without-orders.ts'
 
@@ -131,5 +132,9 @@ export function firstLine(text: string): string {
 }
 
 function signed(terminal: Terminal, question: string): string {
-  return terminal.paint('bold', withoutOrders(question).replaceAll(/^/gm, '! '), 'err')
+  const lines = folded(
+    { outIsTerminal: terminal.interactive, columns: () => terminal.columns() - 2 },
+    withoutOrders(question),
+  )
+  return terminal.paint('bold', lines.replaceAll(/^/gm, '! '), 'err')
 }

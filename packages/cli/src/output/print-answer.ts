@@ -1,5 +1,6 @@
 import { CommandFault } from './command-fault.ts'
 import { type Cell, drawTable } from './draw-table.ts'
+import { foldWords } from './fold-text.ts'
 import type { Form } from './forms.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { toYaml } from './to-yaml.ts'
@@ -93,9 +94,11 @@ function oneOf<Row extends object>(
   const widest = Math.max(...lines.map(([title]) => title.length))
   return lines
     .filter(([, { text }]) => text !== '')
-    .map(
-      ([title, { text, paint }]) => `${title.padEnd(widest)}  ${paint === undefined ? text : paint(text)}\n`,
-    )
+    .map(([title, { text, paint = (plain: string) => plain }]) => {
+      const next = ' '.repeat(widest + 2)
+      const lines = foldWords(text, { first: '', next: '', columns: terminal.columns() - next.length })
+      return `${title.padEnd(widest)}  ${paint(lines).replaceAll('\n', `\n${next}`)}\n`
+    })
     .join('')
 }
 

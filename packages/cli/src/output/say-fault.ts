@@ -1,6 +1,7 @@
 import { ApiError, type ErrorCode } from '@fairlead/api/lean'
 import { CommandFault } from './command-fault.ts'
 import { type Exit, exitCodes } from './exit-codes.ts'
+import { foldText } from './fold-text.ts'
 import { asJson as jsonOf, withoutOrders } from './without-orders.ts'
 
 /** An error as it is told: what happened, what stands in the way, the next command. */
@@ -72,7 +73,8 @@ export function sayFault(
   ]
   const text = `${lines.join('\n')}${told.code === undefined ? '' : `  [${told.code}]`}`
   const sign = isTerminal ? '! ' : 'fairlead: '
-  process.stderr.write(withoutOrders(`${text.replaceAll(/^/gm, sign)}\n`))
+  const shown = isTerminal ? foldText(text, (process.stderr.columns || 80) - sign.length) : text
+  process.stderr.write(withoutOrders(`${shown.replaceAll(/^/gm, sign)}\n`))
   return exit_code
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../link/open-context.ts'
 import { type Cell, drawTable, widthOf } from '../../output/draw-table.ts'
+import { foldText } from '../../output/fold-text.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import { showTime } from '../../output/show-time.ts'
@@ -98,7 +99,7 @@ function drawNarrow(line: readonly Cell[], columns: number): string {
   const [title, name, state, why, next] = line
   const first = drawTable([[title, name, state].map((cell) => padded(cell))], columns)
   const below = [why, next].filter((cell) => cell !== undefined && cell.text !== '')
-  return `${first}${below.map((cell) => `  ${cell?.text}\n`).join('')}`
+  return `${first}${foldText(below.map((cell) => `  ${cell?.text}\n`).join(''), columns)}`
 }
 
 const padded = (cell: Cell | undefined): Cell => cell ?? { text: '' }

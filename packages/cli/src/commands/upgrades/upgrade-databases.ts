@@ -4,6 +4,7 @@ import type { Link } from '../../link/open-link.ts'
 import { confirm, confirmByName } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { exitCodes } from '../../output/exit-codes.ts'
+import { folded } from '../../output/fold-text.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { sayFault, toldOf } from '../../output/say-fault.ts'
 import { asJson } from '../../output/without-orders.ts'
@@ -75,8 +76,13 @@ function endDryRun(
     `fairlead ${options.command ?? 'databases upgrade'} ${planned.map(({ database }) => database.name).join(' ')}`
   if (form === 'table' || form === 'wide') {
     for (const { database, plan } of planned)
-      terminal.out(describePlan(database.name, buildOf(database), plan, terminal.glyphs))
-    terminal.say(`Nothing was changed. Start it: ${command()} with the same options, without --dry-run\n`)
+      terminal.out(folded(terminal, describePlan(database.name, buildOf(database), plan, terminal.glyphs)))
+    terminal.say(
+      folded(
+        terminal,
+        `Nothing was changed. Start it: ${command()} with the same options, without --dry-run\n`,
+      ),
+    )
   } else if (form === 'name') terminal.out(planned.map(({ database }) => `${database.name}\n`).join(''))
   else if (form !== 'jsonl')
     terminal.out(
@@ -102,7 +108,7 @@ async function ask(
     describePlan(database.name, buildOf(database), plan, terminal.glyphs),
   )
   const names = planned.map(({ database }) => database.name).join(', ')
-  if (terminal.interactive && yes === undefined) terminal.say(plans.join(''))
+  if (terminal.interactive && yes === undefined) terminal.say(folded(terminal, plans.join('')))
   const question = `Upgrade ${names} on ${link.place}?`
   const [first] = planned
   if (discardsData(request)) {
@@ -139,7 +145,7 @@ async function upgradeOne(
   else if (answer.form === 'json' || answer.form === 'yaml')
     terminal.out(printValue(action, answer.form, answer))
   else if (answer.form === 'name') terminal.out(`${action.action_uid}\n`)
-  else terminal.out(describeEnd(context, name, action))
+  else terminal.out(folded(terminal, describeEnd(context, name, action)))
   setExit(action)
   return action.outcome === null || action.outcome === 'completed'
 }

@@ -3,6 +3,7 @@ import type { CommonOptions, Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { type Exit, exitCodes } from '../../output/exit-codes.ts'
+import { folded } from '../../output/fold-text.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import { showTime } from '../../output/show-time.ts'
@@ -37,7 +38,7 @@ export async function watchOne(context: Context, word: string, options: WatchOpt
   if (form === 'jsonl') context.terminal.out(resultLine(seen))
   else if (form === 'json' || form === 'yaml') context.terminal.out(printValue(seen, form, context.answer))
   else if (form === 'name') context.terminal.out(`${seen.action_uid}\n`)
-  else context.terminal.out(describeEnd(context, name, seen))
+  else context.terminal.out(folded(context.terminal, describeEnd(context, name, seen)))
   setExit(seen)
 }
 
