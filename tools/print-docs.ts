@@ -10,6 +10,7 @@ import {
 } from '@fairlead/api'
 import { printActions } from './print-actions.ts'
 import { printCli } from './print-cli.ts'
+import { printCliExamples } from './print-cli-examples.ts'
 import { printCommands } from './print-commands.ts'
 import { printCompatibility } from './print-compatibility.ts'
 import { printMan } from './print-man.ts'
@@ -27,6 +28,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/actions.md': printActions(),
     'docs/hold-reasons.md': printHoldReasons(),
     'docs/cli.md': await printCli(),
+    'docs/cli-examples.md': printCliExamples(),
     'packages/cli/man/fairlead.1': await printMan(),
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),

@@ -13,12 +13,12 @@ test('commands that do not fit beside each other have a line each, and a line wi
     foldText('  look again  fairlead actions watch carts      hold  fairlead actions pause carts', 60),
   ).toBe('  look again  fairlead actions watch carts\n  hold  fairlead actions pause carts')
   expect(foldText('  handover 1 -> 11, writes stood still 2.85 ms', 30)).toBe(
-    '  handover 1 -> 11, writes\n    stood still 2.85 ms',
+    '  handover 1 -> 11, writes\n      stood still 2.85 ms',
   )
 })
 
 test('a word is not broken, however narrow the terminal is, and off a terminal nothing is folded', () => {
-  expect(foldText('url redis://default@127.0.0.1:10002', 10)).toBe('url\n  redis://default@127.0.0.1:10002')
+  expect(foldText('url redis://default@127.0.0.1:10002', 10)).toBe('url\n    redis://default@127.0.0.1:10002')
   const text = 'a line of so many words\n'
   expect(folded({ outIsTerminal: false, columns: () => 5 }, text)).toBe(text)
 })

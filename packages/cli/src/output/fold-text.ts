@@ -27,7 +27,7 @@ function foldLine(line: string, columns: number): string {
   return line
     .slice(first.length)
     .split(gap)
-    .map((part) => foldWords(part, { first, next: `${first}  `, columns }))
+    .map((part) => foldWords(part, { first, next: `${first}    `, columns }))
     .join('\n')
 }
 

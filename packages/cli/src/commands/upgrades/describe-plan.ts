@@ -61,5 +61,5 @@ function wayBackOf({ way_back: { until, seconds, loss } }: UpgradePlan): string 
 
 function stepOf({ op_name, shard }: UpgradePlan['lanes'][number]['steps'][number]): string {
   const known = (stepWords as Readonly<Record<string, { readonly label: string }>>)[op_name]
-  return `${(known?.label ?? op_name).toLowerCase()} ${shard}`
+  return `${(known?.label ?? op_name).toLowerCase()} ${shard ?? ''}`.trimEnd()
 }

@@ -11,6 +11,7 @@ import { asJson } from '../../output/without-orders.ts'
 import { buildOf } from '../describe-database.ts'
 import { findDatabase } from '../find-database.ts'
 import { describePlan, type UpgradePlan } from './describe-plan.ts'
+import { startCommand } from './start-command.ts'
 import { discardsData, type UpgradeOptions, type UpgradeRequest, upgradeRequest } from './upgrade-request.ts'
 import { describeEnd, resultLine, setExit, watchAction } from './watch-action.ts'
 
@@ -72,16 +73,12 @@ function endDryRun(
   options: UpgradeOptions,
 ): void {
   const { form } = answer
-  const command = () =>
-    `fairlead ${options.command ?? 'databases upgrade'} ${planned.map(({ database }) => database.name).join(' ')}`
   if (form === 'table' || form === 'wide') {
     for (const { database, plan } of planned)
       terminal.out(folded(terminal, describePlan(database.name, buildOf(database), plan, terminal.glyphs)))
+    const { command } = options
     terminal.say(
-      folded(
-        terminal,
-        `Nothing was changed. Start it: ${command()} with the same options, without --dry-run\n`,
-      ),
+      `Nothing was changed.\nStart it:  ${startCommand({ command, names: planned.map(({ database }) => database.name) }, process.argv)}\n`,
     )
   } else if (form === 'name') terminal.out(planned.map(({ database }) => `${database.name}\n`).join(''))
   else if (form !== 'jsonl')

@@ -1,0 +1,21 @@
+/** Options whose values may be secret: what is printed is kept by others. */
+const telling = /^--(set|module)(=|$)/
+const ofDryRun: readonly string[] = ['--dry-run', '--exit-code']
+
+/** After a dry run: the command that starts what was planned, to be pasted. `argv` is that of the process. */
+export function startCommand(
+  {
+    command = 'databases upgrade',
+    names,
+  }: { readonly command?: string | undefined; readonly names: readonly string[] },
+  argv: readonly string[],
+): string {
+  const words = argv.slice(2)
+  if (command !== 'databases upgrade' || words.some((word) => telling.test(word)))
+    return `fairlead ${command} ${names.join(' ')}, with the same options but for --dry-run`
+  return ['fairlead', ...words.filter((word) => !ofDryRun.includes(word))].map(quoted).join(' ')
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
