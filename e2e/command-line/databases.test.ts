@@ -166,6 +166,8 @@ test('JSON is what the contract of the API says, for lists and for one', async (
     ['db list', operations.listDatabases.ok],
     ['db show orders', operations.getDatabase.ok],
     ['db targets orders', operations.listUpgradeTargets.ok],
+    ['db availability orders', operations.getAvailability.ok],
+    ['db credentials orders --reveal', operations.getCredentials.ok],
     ['actions list', Type.Array(action)],
     ['actions show orders', action],
     ['users list', operations.listUsers.ok],
