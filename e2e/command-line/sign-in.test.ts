@@ -177,3 +177,21 @@ test('what is read is asked for again while the server cannot answer; what chang
     busy.close()
   }
 })
+
+test('what is wrong with the command line is JSON on stderr, too, where JSON is asked for', async () => {
+  const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+    [['db', 'list', '--engine_version', '8', '-o', 'json'], /unknown option.*--engine-version/s],
+    [['db', 'lst', '--output=jsonl'], /unknown command 'lst'/],
+    [['db', 'show', '--json'], /missing required argument/],
+    [['whoami', '--timeout', 'soon', '-o', 'json'], /--timeout/],
+  ]
+  for (const [args, message] of wrong) {
+    const { code, stdout, stderr } = await away.run(args)
+    expect([args, code, stdout]).toEqual([args, 2, ''])
+    expect(JSON.parse(stderr)).toEqual({
+      error_code: 'usage',
+      message: expect.stringMatching(message),
+      exit_code: 2,
+    })
+  }
+})
