@@ -100,7 +100,9 @@ export async function createProgram<S extends Settings>(
     .exitOverride()
     .showHelpAfterError('(fairlead --help lists the commands)')
     .addHelpText('after', '\nExit codes: fairlead help exit-codes')
-  for (const { add } of treesFor(trees, word)) await add(program, settings)
+  // All at once: one after the other, help waits a dozen times for the disk.
+  const adds = await Promise.all(treesFor(trees, word).map(({ load }) => load()))
+  for (const add of adds) add(program, settings)
   return program
 }
 

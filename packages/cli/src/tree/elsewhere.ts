@@ -5,7 +5,7 @@ const words = ['up', 'down', 'server', 'agent', 'engines', 'store', 'keys']
 /** In the client alone: the commands of a machine with Fairlead on it. They are not in the help, and say where they are. */
 export const elsewhere: Tree = {
   words,
-  async add(program) {
+  load: async () => (program) => {
     for (const word of words)
       program
         .command(word, { hidden: true })

@@ -5,15 +5,15 @@ import { clientTrees, type Tree } from './trees.ts'
 const machineTrees: readonly Tree<MachineSettings>[] = [
   {
     words: ['up', 'down', 'server', 'agent'],
-    add: async (...to) => (await import('./add-part-commands.ts')).addPartCommands(...to),
+    load: async () => (await import('./add-part-commands.ts')).addPartCommands,
   },
   {
     words: ['engines'],
-    add: async (...to) => (await import('./add-engines-commands.ts')).addEnginesCommands(...to),
+    load: async () => (await import('./add-engines-commands.ts')).addEnginesCommands,
   },
   {
     words: ['audit', 'store', 'keys', 'certificates', 'users'],
-    add: async (...to) => (await import('./add-operator-commands.ts')).addOperatorCommands(...to),
+    load: async () => (await import('./add-operator-commands.ts')).addOperatorCommands,
   },
 ]
 

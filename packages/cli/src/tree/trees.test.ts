@@ -6,9 +6,10 @@ import { clientTrees, treesFor } from './trees.ts'
 
 test('each part of the tree has the words that it says, so a command line finds it by its first word', async () => {
   const settings = { env: {}, checkHere: null, config: () => Promise.reject(new Error('no command is run')) }
-  for (const { words, add } of trees) {
+  for (const { words, load } of trees) {
     const program = new Command('fairlead')
-    await add(program, settings)
+    const add = await load()
+    add(program, settings)
     const names = program.commands.flatMap((command) => [command.name(), ...command.aliases()])
     expect(names.toSorted()).toEqual([...words].toSorted())
   }

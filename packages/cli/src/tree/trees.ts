@@ -5,46 +5,47 @@ import type { Settings } from './settings.ts'
 export interface Tree<S extends Settings = Settings> {
   /** All that it has directly below `fairlead`, with other names of it. */
   readonly words: readonly string[]
-  readonly add: (program: Command, settings: S) => Promise<void>
+  /** Loads what adds them. */
+  readonly load: () => Promise<(program: Command, settings: S) => void>
 }
 
 /** The parts that speak to a server, in the order of help. */
 export const clientTrees: readonly Tree[] = [
   {
     words: ['login', 'logout', 'whoami'],
-    add: async (...to) => (await import('./add-login-commands.ts')).addLoginCommands(...to),
+    load: async () => (await import('./add-login-commands.ts')).addLoginCommands,
   },
   {
     words: ['databases', 'db', 'database'],
-    add: async (...to) => (await import('./add-databases-commands.ts')).addDatabasesCommands(...to),
+    load: async () => (await import('./add-databases-commands.ts')).addDatabasesCommands,
   },
   {
     words: ['actions', 'action'],
-    add: async (...to) => (await import('./add-actions-commands.ts')).addActionsCommands(...to),
+    load: async () => (await import('./add-actions-commands.ts')).addActionsCommands,
   },
   {
     words: ['status', 'doctor'],
-    add: async (...to) => (await import('./add-cluster-commands.ts')).addClusterCommands(...to),
+    load: async () => (await import('./add-cluster-commands.ts')).addClusterCommands,
   },
   {
     words: ['modules'],
-    add: async (...to) => (await import('./add-modules-commands.ts')).addModulesCommands(...to),
+    load: async () => (await import('./add-modules-commands.ts')).addModulesCommands,
   },
   {
     words: ['users', 'roles'],
-    add: async (...to) => (await import('./add-people-commands.ts')).addPeopleCommands(...to),
+    load: async () => (await import('./add-people-commands.ts')).addPeopleCommands,
   },
   {
     words: ['nodes', 'audit', 'logs', 'certificates'],
-    add: async (...to) => (await import('./add-watch-commands.ts')).addWatchCommands(...to),
+    load: async () => (await import('./add-watch-commands.ts')).addWatchCommands,
   },
   {
     words: ['config', 'api'],
-    add: async (...to) => (await import('./add-config-commands.ts')).addConfigCommands(...to),
+    load: async () => (await import('./add-config-commands.ts')).addConfigCommands,
   },
   {
     words: ['completion'],
-    add: async (program) => (await import('./add-completion-commands.ts')).addCompletionCommands(program),
+    load: async () => (await import('./add-completion-commands.ts')).addCompletionCommands,
   },
 ]
 
