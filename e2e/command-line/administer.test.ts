@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { managements } from '@fairlead/api'
+import { managements, operations } from '@fairlead/api'
+import { Value } from 'typebox/value'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { namesOfServer } from '../../packages/cli/src/commands/completion/names-of-server.ts'
 import { createProgram } from '../../packages/cli/src/run-program.ts'
@@ -39,6 +40,11 @@ test('users and roles are made, changed and deleted by name; a password is in no
     first,
   )
   expect([made.code, JSON.parse(made.stdout)]).toMatchObject([0, { name: 'ada', role: 'db_viewer' }])
+  const faults = [
+    ...Value.Errors(operations.createRole.ok, JSON.parse(role.stdout)),
+    ...Value.Errors(operations.createUser.ok, JSON.parse(made.stdout)),
+  ]
+  expect(faults).toEqual([])
   // Off a terminal no person is asked, and nothing is sent without one.
   expect(await run(['users', 'create', 'bob'])).toMatchObject({ code: 2, stdout: '' })
   expect(await run(['users', 'update', 'ada', '--disable'])).toMatchObject({ code: 2, stdout: '' })
