@@ -223,6 +223,10 @@ describe('fairlead up', () => {
       await until('both ports are named', async () =>
         takers.every(({ port }) => again.errors().includes(`port ${port} is taken`)),
       )
+      const asked = await run(['status'], { FAIRLEAD_HOME: home, FAIRLEAD_CONFIG: join(home, 'profiles') })
+      expect(asked).toMatchObject({
+        stderr: expect.stringMatching(`not served yet: port ${ports.to} is taken by`),
+      })
       const [engine] = pidsOf(join(home, 'shards'))
       if (engine === undefined) throw new Error('there is no engine')
       process.kill(engine, 'SIGKILL')

@@ -4,6 +4,7 @@ import { assembleReconciling } from './assemble-reconciling.ts'
 import type { Config } from './config.ts'
 import { listenOnPort, type Patience } from './http/listen-on-port.ts'
 import { openGround } from './open-ground.ts'
+import type { Served } from './operator/operator-routes.ts'
 import { readersOfMetrics, serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
@@ -50,8 +51,8 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const http = serveApi(ground, identity, reconciling, readers)
   const ended = opened.use(new AsyncDisposableStack())
   opened.defer(() => http.close())
-  let url: string | undefined
-  const local = serveOperator(world.log, identity, reconciling, { now: world.now, urlOf: () => url })
+  let served: Served = { notYet: 'the server is starting; try again in a moment' }
+  const local = serveOperator(world.log, identity, reconciling, { now: world.now, served: () => served })
   opened.defer(() => local.close())
   await listenOnSocket(local, operatorSocket(config.home))
 
@@ -62,7 +63,13 @@ export async function createControlPlane(config: Config, world: World): Promise<
     opened.use(await serveVendorMetrics(ground, reconciling.metrics, reconciling.tls, readers))
   const { httpAddress: host, httpPort: port } = config
   const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
-  url = await listenOnPort((place) => http.listen(place), { host, port, settings }, { patience })
+  const onTaken = (why: string) => {
+    patience?.onTaken(why)
+    served = { notYet: `its API is not served yet: ${why}; databases are looked after meanwhile` }
+  }
+  const waiting = { patience: patience && { ...patience, onTaken } }
+  const url = await listenOnPort((place) => http.listen(place), { host, port, settings }, waiting)
+  served = { url }
   // Last: if the start failed after this, a generated password would never be shown.
   const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)
 

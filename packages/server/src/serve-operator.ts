@@ -8,7 +8,7 @@ import type { Reconciling } from './assemble-reconciling.ts'
 import { createHttp } from './http/create-http.ts'
 import { mountOn } from './http/mount.ts'
 import { operatorModulesRoutes } from './modules/modules-routes.ts'
-import { operatorRoutes } from './operator/operator-routes.ts'
+import { operatorRoutes, type Served } from './operator/operator-routes.ts'
 import { tellOfCommits } from './store/tell-of-commits.ts'
 import { operatorTlsRoutes } from './tls/tls-routes.ts'
 
@@ -17,11 +17,11 @@ export function serveOperator(
   log: Logger,
   { audit, passwords, keys, tokens, cluster }: Identity,
   { modules, tls }: Reconciling,
-  { now, urlOf }: { readonly now: () => number; readonly urlOf: () => string | undefined },
+  { now, served }: { readonly now: () => number; readonly served: () => Served },
 ): FastifyInstance {
   const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
   const mount = mountOn(local, tellOfCommits)
-  operatorRoutes(mount, { audit, passwords, keys, tokens, cluster, now, urlOf })
+  operatorRoutes(mount, { audit, passwords, keys, tokens, cluster, now, served })
   operatorModulesRoutes(mount, modules)
   operatorTlsRoutes(mount, tls)
   return local

@@ -9,7 +9,10 @@ import type { Passwords } from '../passwords/passwords-service.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 
-/** `urlOf`: where the API is served; undefined while it is not yet. `now` is Unix milliseconds. */
+/** Where the API is served, or why it is not yet: a sentence. */
+export type Served = { readonly url: string } | { readonly notYet: string }
+
+/** `now` is Unix milliseconds. */
 interface OperatorParts {
   readonly audit: Audit
   readonly passwords: Passwords
@@ -17,7 +20,7 @@ interface OperatorParts {
   readonly tokens: Tokens
   readonly cluster: Pick<Cluster, 'settings'>
   readonly now: () => number
-  readonly urlOf: () => string | undefined
+  readonly served: () => Served
 }
 
 /** A command takes a new one when it needs it for longer. */
@@ -26,7 +29,7 @@ const OPERATOR_TTL_SECONDS = 300
 /** What the operator of the machine may do, through the socket in FAIRLEAD_HOME. */
 export function operatorRoutes(
   mount: Mount,
-  { audit, passwords, keys, tokens, cluster, now, urlOf }: OperatorParts,
+  { audit, passwords, keys, tokens, cluster, now, served }: OperatorParts,
 ): void {
   mount(operatorOperations.verifyAudit, async ({ body }) => {
     const { fault, signedAt, ...seen } = await audit.verify(body.head)
@@ -51,8 +54,8 @@ export function operatorRoutes(
   })
 
   mount(operatorOperations.authorizeOperator, async () => {
-    const url = urlOf()
-    if (url === undefined) throw new Refusal('unavailable', 'the server is starting; try again in a moment')
+    const place = served()
+    if ('notYet' in place) throw new Refusal('unavailable', place.notYet)
     // What it would make now, a user of the same name, could prevent the creation.
     if ((await cluster.settings()).createdAt === null)
       throw new Refusal(
@@ -63,7 +66,7 @@ export function operatorRoutes(
     return {
       access_token: await tokens.issue(subject, OPERATOR_TTL_SECONDS, now()),
       ttl: OPERATOR_TTL_SECONDS,
-      url,
+      url: place.url,
     }
   })
 }
