@@ -5,9 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Page } from 'playwright-core'
 import { openBrowser } from '../../proof/browser/open-browser.ts'
-import { heapOf } from '../../proof/browser/watch-page.ts'
+import { heapOf, type Seen, watchPage } from '../../proof/browser/watch-page.ts'
 import { serveFixture } from './serve-fixture.ts'
 import { sayGrowth, soakConsole } from './soak.ts'
 
@@ -25,30 +24,6 @@ const { values: flags } = parseArgs({
 const size = {
   ...{ databases: Number(flags.databases), actions: Number(flags.actions), groups: Number(flags.groups) },
 }
-/** Notes what a page does from its beginning on. A shift right after a key or a click does not count, as browsers have it. */
-const watch = `{
-  const seen = globalThis.seen = { lcp: 0, cls: 0, tasks: [], moved: {} }
-  const nameOf = (node) => node instanceof Element ? [node.localName, ...node.classList].join('.') : nameOf(node?.parentElement ?? document.body)
-  const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true })
-  on('largest-contentful-paint', (entry) => { seen.lcp = entry.startTime })
-  on('layout-shift', (entry) => {
-    if (entry.hadRecentInput) return
-    seen.cls += entry.value
-    for (const { node, previousRect: was, currentRect: is } of entry.sources) {
-      const what = nameOf(node) + ' ' + Math.round(is.x - was.x) + ',' + Math.round(is.y - was.y)
-      seen.moved[what] = (seen.moved[what] ?? 0) + 1
-    }
-  })
-  on('longtask', (entry) => seen.tasks.push(entry.duration))
-}`
-interface Seen {
-  readonly lcp: number
-  readonly cls: number
-  readonly tasks: readonly number[]
-  /** What stood elsewhere before, and how far in pixels: how often. */
-  readonly moved: Readonly<Record<string, number>>
-}
-
 if (flags.soak !== undefined) {
   const soak = await soakConsole(Number(flags.soak), size)
   const said = `${soak.events} events (${soak.hours} h): ${soak.heapMb.join(', ')} MB: ${sayGrowth(soak)}`
@@ -60,7 +35,7 @@ await using server = await serveFixture(size)
 await using browser = await openBrowser()
 const visitor = await browser.visitor()
 const page = await visitor.tab('about:blank')
-await page.addInitScript(watch)
+const watch = await watchPage(page)
 
 const rows = []
 for (const [path, ready] of [
@@ -72,7 +47,7 @@ for (const [path, ready] of [
   await page.getByText(ready).first().waitFor()
   await page.locator('[data-live=live]').waitFor()
   await pause(1_000)
-  rows.push({ page: path, ...summarize(await read(page)), heapMb: await heapOf(page) })
+  rows.push({ page: path, ...summarize(await watch.seen()), heapMb: await heapOf(page) })
 }
 
 await page.goto(`${server.url}/actions/moving`)
@@ -83,13 +58,13 @@ await page
 await page.locator('[data-live=live]').waitFor()
 await pause(1_000)
 const before = await heapOf(page)
-await page.evaluate('seen.tasks.length = 0; seen.cls = 0; seen.moved = {}')
+await watch.forget()
 server.move(Number(flags['per-second']))
 await pause(Number(flags.seconds) * 1_000)
 server.move(0)
 rows.push({
   page: `/actions, ${size.groups} groups, ${flags['per-second']} events/s`,
-  ...summarize(await read(page)),
+  ...summarize(await watch.seen()),
   heapMb: await heapOf(page),
   heapBeforeMb: before,
 })
@@ -98,10 +73,6 @@ if (!flags.json) {
   console.table(rows.map(({ moved: _, ...row }) => row))
   for (const { page: at, moved } of rows)
     for (const [what, times] of Object.entries(moved)) console.log(`moved on ${at}: ${what} (${times} times)`)
-}
-
-function read(from: Page): Promise<Seen> {
-  return from.evaluate<Seen>('seen')
 }
 
 function summarize({ lcp, cls, tasks, moved }: Seen) {

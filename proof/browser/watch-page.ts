@@ -1,30 +1,46 @@
 import type { Page } from 'playwright-core'
 
 /** What a page has done since it began, or since the last `forget`. */
+export interface Seen {
+  /** The largest contentful paint, in milliseconds. */
+  readonly lcp: number
+  /** The layout shift. One right after a key or a click does not count, as browsers have it. */
+  readonly cls: number
+  /** Tasks over 50 ms, in milliseconds. */
+  readonly tasks: readonly number[]
+  /** What stood elsewhere before, and how far in pixels, "td.number 0,16": how often. */
+  readonly moved: Readonly<Record<string, number>>
+}
+
+/** Notes what a page does. */
 export interface PageWatch {
-  /** What stood elsewhere before, and how far in pixels, "td.number 0,16". A shift right after a key or a click does not count, as browsers have it. */
-  shifts(): Promise<readonly string[]>
+  seen(): Promise<Seen>
   forget(): Promise<void>
 }
 
 const script = `{
-  const shifts = globalThis.shifts = []
+  const seen = globalThis.seen = { lcp: 0, cls: 0, tasks: [], moved: {} }
   const nameOf = (node) =>
     node instanceof Element ? [node.localName, ...node.classList].join('.') : nameOf(node?.parentElement ?? document.body)
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries())
-      if (!entry.hadRecentInput)
-        for (const { node, previousRect: was, currentRect: is } of entry.sources)
-          shifts.push(nameOf(node) + ' ' + Math.round(is.x - was.x) + ',' + Math.round(is.y - was.y))
-  }).observe({ type: 'layout-shift', buffered: true })
+  const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true })
+  on('largest-contentful-paint', (entry) => { seen.lcp = entry.startTime })
+  on('layout-shift', (entry) => {
+    if (entry.hadRecentInput) return
+    seen.cls += entry.value
+    for (const { node, previousRect: was, currentRect: is } of entry.sources) {
+      const what = nameOf(node) + ' ' + Math.round(is.x - was.x) + ',' + Math.round(is.y - was.y)
+      seen.moved[what] = (seen.moved[what] ?? 0) + 1
+    }
+  })
+  on('longtask', (entry) => seen.tasks.push(entry.duration))
 }`
 
 /** From the next address on. */
 export async function watchPage(page: Page): Promise<PageWatch> {
   await page.addInitScript(script)
   return {
-    shifts: async () => [...new Set(await page.evaluate<string[]>('shifts'))],
-    forget: () => page.evaluate('void (shifts.length = 0)'),
+    seen: () => page.evaluate<Seen>('seen'),
+    forget: () => page.evaluate('void Object.assign(seen, { cls: 0, tasks: [], moved: {} })'),
   }
 }
 
