@@ -76,7 +76,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     await press(page, /^Roll back/, 'Enter')
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep going')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Stay as it is')
     expect(await findBarriers(page)).toEqual([])
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })

@@ -44,7 +44,7 @@ describe.skipIf(chromiumHere() === null)('a user who may only look, in a browser
   test('sees each order turned off, with the permission that it needs', async () => {
     await page.locator('[data-phase=ready]').waitFor()
     const orders = page.locator('.order button')
-    expect([...(await orders.allInnerTexts())].toSorted()).toEqual(['Cancel', 'Pause', 'Resume'])
+    expect([...(await orders.allInnerTexts())].toSorted()).toEqual(['Cancel the upgrade', 'Pause', 'Resume'])
     for (const order of await orders.all()) {
       expect(await order.getAttribute('aria-disabled')).toBe('true')
       expect(await order.getAttribute('title')).toMatch(/needs [a-z_]+ for database 1/)
@@ -96,7 +96,7 @@ describe.skipIf(chromiumHere() === null)('a user who may only look, in a browser
     const cancel = page.getByRole('button', { name: 'Cancel' })
     await cancel.waitFor()
     await page.evaluate(`{
-      const button = [...document.querySelectorAll('.order button')].find((one) => one.textContent === 'Cancel')
+      const button = [...document.querySelectorAll('.order button')].find((one) => one.textContent === 'Cancel the upgrade')
       button.setAttribute('aria-disabled', 'false')
       button.click()
     }`)

@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextRound } from 'node:timers/promises'
+import { connect as dial } from 'node:tls'
 import { expect, test } from 'vitest'
 import { claimPorts } from '../../../proof/claim-ports.ts'
 import { longHello } from '../../../proof/floods/long-hello.ts'
@@ -75,6 +76,22 @@ test('scrapes under way are answered when the server stops', async () => {
   for (let round = 0; round < 20; round += 1) await nextRound()
   await server.restart()
   expect(await Promise.all(begun.map(({ answered }) => answered))).toEqual([200, 200, 200, 200])
+})
+
+test('connections without a request, however many, keep no scrape out', async () => {
+  await using ports = await claimPorts()
+  await using server = await startControlPlane({ metricsPort: ports.to })
+  const ca = await authorityOf(server)
+  const silent = Array.from({ length: 50 }, () => connect(ports.to, '127.0.0.1').on('error', () => undefined))
+  const open = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const client = dial({ host: '127.0.0.1', port: ports.to, ca }).on('error', () => undefined)
+      await Promise.race([once(client, 'secureConnect'), once(client, 'close')])
+      return client
+    }),
+  )
+  expect(await scrape(ports.to, ca, tokenOf(server))).toMatchObject({ status: 200 })
+  for (const socket of [...silent, ...open]) socket.destroy()
 })
 
 test('plain HTTP at the port is told what the port is, and a first message that is too long is never read by TLS', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:https'
-import type { Server as Front } from 'node:net'
+import type { Server as Front, Socket } from 'node:net'
 import { codeOf, messageOf, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './http/create-http.ts'
@@ -44,8 +44,8 @@ export async function serveVendorMetrics(
   })
   metricsRoute(http, '/v2', metrics.vendor, readers)
   await http.ready()
-  const server = openServer(http)
-  const front = frontOfTls(server, { mostConnections: MOST_CONNECTIONS })
+  const { server, busy } = openServer(http)
+  const front = frontOfTls(server, { most: MOST_CONNECTIONS, busy })
   let [said, shown] = ['', '']
   const look = async () => {
     try {
@@ -78,13 +78,19 @@ export async function serveVendorMetrics(
   }
 }
 
-function openServer(http: FastifyInstance): Server {
-  const server = createServer((request, response) => http.routing(request, response))
+/** `busy`: connections with a request under way. */
+function openServer(http: FastifyInstance): { readonly server: Server; readonly busy: ReadonlySet<Socket> } {
+  const busy = new Set<Socket>()
+  const server = createServer((request, response) => {
+    busy.add(request.socket)
+    response.once('close', () => busy.delete(request.socket))
+    http.routing(request, response)
+  })
   server.requestTimeout = ANSWER_WITHIN_MS
   // Another one listens for it; without this event Node keeps no list of connections, and looks at no time.
   server.emit('listening')
   server.on('clientError', (_, socket) => socket.destroy())
-  return server
+  return { server, busy }
 }
 
 /** Scrapes under way are answered; what takes longer is cut. */

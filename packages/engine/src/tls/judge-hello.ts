@@ -16,6 +16,8 @@ const HANDSHAKE = 22
 /** Alerts, and what may stand before a handshake: TLS ignores some of them and reads on. */
 const LEAST_TYPE = 20
 const MOST_TYPE = 24
+/** From here on it may be a hello in the form of SSL 2, which OpenSSL still reads. */
+const OLDEST = 0x80
 const RECORD_HEADER = 5
 const MESSAGE_HEADER = 4
 
@@ -26,7 +28,7 @@ export function judgeHello(said: Buffer): Hello {
   let header: Buffer = Buffer.alloc(0)
   for (let at = 0, records = 1; at < said.length; records += 1) {
     const type = said[at] ?? 0
-    if (type !== HANDSHAKE) return at === 0 && (type < LEAST_TYPE || type > MOST_TYPE) ? 'plain' : 'foreign'
+    if (type !== HANDSHAKE) return at === 0 && isPlain(type) ? 'plain' : 'foreign'
     if (said.length - at < RECORD_HEADER) break
     const end = at + RECORD_HEADER + said.readUInt16BE(at + 3)
     const body = said.subarray(at + RECORD_HEADER, end)
@@ -39,4 +41,8 @@ export function judgeHello(said: Buffer): Hello {
     at = end
   }
   return said.length > MOST_BYTES ? 'long' : 'part'
+}
+
+function isPlain(first: number): boolean {
+  return first < LEAST_TYPE || (first > MOST_TYPE && first < OLDEST)
 }

@@ -97,7 +97,8 @@ export function createNodes(
       if (found === null) throw agentAway()
       return found.port !== null
     },
-    ready: async () => (await describe()) !== null,
+    // A probe waits for a few seconds at most.
+    ready: async () => (await orNull(describeNode(agent, AbortSignal.timeout(ANSWERS_WITHIN_MS)))) !== null,
     async dropModule(sha256) {
       await agent.removeModule({ params: { sha256 } }).catch((cause: unknown) => {
         if (!(cause instanceof AgentUnreachable) && !isDeclined(cause)) throw cause

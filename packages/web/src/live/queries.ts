@@ -150,8 +150,9 @@ export function useActions(query: ActionsQuery) {
 const NEWEST = 60
 
 /** The newest actions, and all that have not ended, however old: a way back may be open for weeks. The newest first. */
-export function useKnownActions() {
+export function useKnownActions(isAllowed = true) {
   return useQuery({
+    enabled: isAllowed,
     queryKey: [...keys.actions, 'known'],
     queryFn: async () => {
       const queries: readonly ActionsQuery[] = [

@@ -28,6 +28,7 @@ const shapes = {
   back: <path d="M6 3 3 6l3 3M3 6h6.5a3.5 3.5 0 0 1 0 7H6" />,
   done: <path d="m3 8.5 3.2 3.2L13 4.8" strokeWidth="2" />,
   diamond: <path d="m8 2.5 5.5 5.5L8 13.5 2.5 8z" fill="currentColor" stroke="none" />,
+  'diamond-open': <path d="m8 2.5 5.5 5.5L8 13.5 2.5 8z" />,
   home: <path d="M2.5 7.5 8 3l5.5 4.5M4 7v6h8V7" />,
   database: (
     <>

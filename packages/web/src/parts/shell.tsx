@@ -59,7 +59,13 @@ function Rail() {
       {entries
         .filter(({ permission }) => may(permission))
         .map(({ to, label, glyph }) => (
-          <Link key={to} href={to} className="rail-link" aria-current={isHere(to) ? 'page' : undefined}>
+          <Link
+            key={to}
+            href={to}
+            className="rail-link"
+            title={label}
+            aria-current={isHere(to) ? 'page' : undefined}
+          >
             <Glyph name={glyph} />
             <span>{label}</span>
           </Link>

@@ -29,11 +29,14 @@ export function buttonOf(
   if (order === 'rollback' && phase === 'undoing') return 'Turn it forward again'
   if (order === 'rollback' && from !== null) return `Roll back to ${runsOf(from)}`
   if (order === 'finalize' && goal !== null) return `Finalize: stay on ${runsOf(goal)}`
+  // In a question, a bare "Cancel" would be taken for the way out of it.
+  if (order === 'cancel') return 'Cancel the upgrade'
   return orderWords[order].label
 }
 
 /** The button that changes nothing. */
 export function wayOutOf(order: OrderName): string {
   if (order === 'retry') return 'Leave it'
+  if (order === 'rollback') return 'Stay as it is'
   return order === 'finalize' ? 'Keep the way back' : 'Keep going'
 }

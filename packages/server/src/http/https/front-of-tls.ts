@@ -14,27 +14,40 @@ const HANDSHAKE_MS = 5_000
 
 /**
  * What listens in place of `tls`, a server of HTTPS that does not: handshakes wait for their first message and their turn, and floods are cut, as at the API (tls-door.ts). A client that
- * speaks plain HTTP is told what the port is.
+ * speaks plain HTTP is told what the port is. Of more than `most` connections the oldest is closed that is not in `busy` (with a request under way): strangers must not keep others out.
  */
 export function frontOfTls(
   tls: TlsServer,
-  { mostConnections }: { readonly mostConnections: number },
+  { most, busy }: { readonly most: number; readonly busy: ReadonlySet<Socket> },
 ): Server {
-  const guard = createTlsGuard()
+  /** The oldest first; with what TLS has made of it. */
+  const open = new Map<Socket, Socket>()
+  const take = takeWith(tls, (raw, client) => open.set(raw, client))
+  return createServer({ noDelay: true, allowHalfOpen: true }, (raw) => {
+    raw.on('error', () => raw.destroy())
+    raw.once('close', () => open.delete(raw))
+    open.set(raw, raw)
+    if (open.size > most) closeOldest(open, busy)
+    take(raw)
+  })
+}
+
+/** Takes a client through its handshake, and hands it to `tls`; `secured` is told. */
+function takeWith(tls: TlsServer, secured: (raw: Socket, client: Socket) => void): (raw: Socket) => void {
   const queue = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE })
-  const door = createTlsDoor(tls, guard)
+  const door = createTlsDoor(tls, createTlsGuard())
   const begin = (raw: Socket, source: string, passed: () => void) =>
     door.begin(raw, {
       ...{ source, cut: (client) => client.destroy() },
       secured(client) {
         passed()
+        secured(raw, client)
         door.admit(raw, client, () => true)
         tls.emit('secureConnection', client)
       },
       failed: (_, client) => void client.destroy(),
     })
-  const front = createServer({ noDelay: true, allowHalfOpen: true }, (raw) => {
-    raw.on('error', () => raw.destroy())
+  return (raw) => {
     const source = raw.remoteAddress ?? ''
     const late = setTimeout(() => raw.destroy(), HANDSHAKE_MS)
     const passed = () => {
@@ -47,7 +60,13 @@ export function frontOfTls(
       plain: () => stop(() => refusePlain(raw)),
       refused: () => raw.destroy(),
     })
-  })
-  front.maxConnections = mostConnections
-  return front
+  }
+}
+
+function closeOldest(open: ReadonlyMap<Socket, Socket>, busy: ReadonlySet<Socket>): void {
+  for (const [raw, client] of open) {
+    if (busy.has(client)) continue
+    raw.destroy()
+    return
+  }
 }

@@ -14,19 +14,21 @@ import { NotifyButton } from './notify-button.tsx'
 import { SafetyCard } from './safety-card.tsx'
 import { WindowCards } from './window-cards.tsx'
 
+const above = { to: '/actions', label: 'Actions' }
+
 /** An action while it runs, and what it proved afterwards. */
 export function ActionPage({ uid }: { readonly uid: string }) {
   const action = useAction(uid)
   const { error, data } = action
   if (data === undefined && error instanceof ApiError && error.status === 404)
     return (
-      <Page title="No such action">
+      <Page title="No such action" above={above}>
         <Empty title="There is no action with this number">{uid}</Empty>
       </Page>
     )
   if (data === undefined)
     return (
-      <Page title="Action">
+      <Page title="Action" above={above}>
         <Answer of={action} height={400}>
           {() => null}
         </Answer>
@@ -46,7 +48,7 @@ function LiveAction({ action }: { readonly action: Action }) {
     <Page
       title={name}
       mark={markOf(action)}
-      above={{ to: '/actions', label: 'Actions' }}
+      above={above}
       // Beside the name, which would move it when it comes later.
       beside={(uid === null || !isPending) && <span className="does">{whatItDoes(action)}</span>}
       actions={
@@ -108,11 +110,11 @@ function ordersOf(action: Action): readonly OrderName[] {
 }
 
 /** The two ways out of a window have cards of their own. Before a handover, cancelling and rolling back are the same. */
-function isUseful(order: OrderName, { phase, lanes = [] }: Action): boolean {
+function isUseful(order: OrderName, { phase, paused, lanes = [] }: Action): boolean {
   const isMoved = lanes.some((lane) => lane.handed_over)
   if (phase === 'ended' || phase === 'stuck') return order === 'retry' || phase === 'stuck'
   if (order === 'retry') return false
-  if (phase === 'window') return order === 'pause' || order === 'resume'
+  if (phase === 'window') return order === (paused ? 'resume' : 'pause')
   if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)
   if (order === 'rollback') return isMoved || phase === 'undoing'
   return order !== 'cancel' || !isMoved

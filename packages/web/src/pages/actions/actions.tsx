@@ -51,7 +51,9 @@ export function Actions() {
         {(rows) => (
           <>
             {rows.length === 0 ? (
-              <Empty title="There is none" />
+              <Empty title={status === '' ? 'No action yet' : 'No action is like this'}>
+                Upgrades and other changes are listed here.
+              </Empty>
             ) : (
               <ActionTable rows={rows} databases={databases.data ?? []} />
             )}

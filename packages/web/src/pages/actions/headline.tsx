@@ -30,11 +30,14 @@ export function Headline({ action, database }: HeadlineProps) {
         <p className="headline-clock">{countdown(Date.parse(ends) - now)} left</p>
       )}
       {phase === 'stuck' && waiting !== null && (
-        <p className="headline-clock">for {elapsed(now - Date.parse(waiting.since))}</p>
+        <p className="headline-clock">stuck for {elapsed(now - Date.parse(waiting.since))}</p>
       )}
       <p className="headline-why">
         {waiting !== null && phase !== 'stuck' && <WaitReason waiting={waiting} />}
         {error !== undefined && error !== '' && error}
+        {phase === 'ready' && action.orders.resume.ok && (
+          <span className="muted"> Resume: {action.orders.resume.consequence}</span>
+        )}
         {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>
       {kept !== null && <p>{kept}</p>}

@@ -29,7 +29,7 @@ const words: Readonly<Record<Step['state'], string>> = {
 
 /** A group in full: its steps in a row, and at a fixed place below them why it waits. */
 export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { readonly isAlone: boolean }) {
-  const { group, waiting, sync, lag_bytes: lag } = lane
+  const { group, state, waiting, sync, lag_bytes: lag } = lane
   return (
     <li className="lane">
       {!isAlone && <h3>Group {group}</h3>}
@@ -41,7 +41,7 @@ export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { re
       <p className="lane-why">
         {waiting !== null && waiting.why !== told && <WaitReason waiting={waiting} />}
         {sync !== null && <SyncProgress sync={sync} />}
-        {waiting === null && sync === null && lag !== null && (
+        {waiting === null && sync === null && lag !== null && state !== 'done' && (
           <span className="muted">furthest follower {bytes(lag)} behind</span>
         )}
       </p>
@@ -60,15 +60,22 @@ function StepNode({ step, stop }: { readonly step: Step; readonly stop: string |
       data-op={op_name}
       title={`${why}${took === null ? '' : ` (${took})`}`}
     >
-      <Glyph name={isHandover ? 'diamond' : glyphs[state]} />
+      <Glyph name={isHandover ? (state === 'done' ? 'diamond' : 'diamond-open') : glyphs[state]} />
       <span>
         {label}{' '}
-        {shard !== null && <span className="muted">{from === null ? shard : `${from} → ${shard}`}</span>}
+        {shard !== null && (
+          <span className="muted">{from === null ? nameOf(shard) : `${from} → ${nameOf(shard)}`}</span>
+        )}
         {stop !== null && <strong> {stop}</strong>}
         <span className="visually-hidden"> {words[state]}</span>
       </span>
     </li>
   )
+}
+
+/** A shard that is to come has no number yet: "new-1" would be another one in each group. */
+function nameOf(shard: string): string {
+  return /^new-\d+$/.test(shard) ? 'new' : shard
 }
 
 /** Bytes, and a time only if the whole is known. */

@@ -1,7 +1,8 @@
-import type { HandoverTrace } from '@fairlead/api'
+import { ApiError, type HandoverTrace } from '@fairlead/api'
 import { useState } from 'react'
 import { useTrace } from '../../live/queries.ts'
 import { Columns } from '../../parts/columns.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { TableBox } from '../../parts/table-box.tsx'
 import { cutTrace } from '../../words/cut-trace.ts'
 import { MomentChart } from './moment-chart.tsx'
@@ -20,7 +21,7 @@ export function Moment(props: { readonly uid: string; readonly n: number; readon
     <details className="moment" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>The moment, as clients saw it</summary>
       <div className="moment-body">
-        {data === undefined && error !== null && <p className="muted">{error.message}</p>}
+        {data === undefined && error !== null && <NotYet error={error} />}
         {data !== undefined && (
           <>
             <div className="tabs">
@@ -37,6 +38,12 @@ export function Moment(props: { readonly uid: string; readonly n: number; readon
       </div>
     </details>
   )
+}
+
+function NotYet({ error }: { readonly error: Error }) {
+  const isCounting = error instanceof ApiError && error.code === 'trace_not_ready'
+  if (isCounting) return <p className="muted">The endpoint still counts. The chart comes by itself.</p>
+  return <Problem error={error} />
 }
 
 const columns = [

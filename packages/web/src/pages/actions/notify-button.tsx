@@ -18,7 +18,7 @@ export function NotifyButton({ action, name }: { readonly action: Action; readon
       title={state === 'denied' ? 'The browser does not allow it for this address' : undefined}
       onClick={state === 'off' ? turnOn : undefined}
     >
-      {state === 'on' ? 'You will be told' : 'Tell me'}
+      {state === 'on' ? 'You will be notified' : 'Notify me'}
     </button>
   )
 }

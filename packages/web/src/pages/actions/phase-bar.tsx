@@ -2,11 +2,11 @@ import type { Certificate } from '@fairlead/api'
 import { milliseconds } from '../../words/format.ts'
 
 const parts = [
-  ['hold', 'clients held'],
+  ['hold', 'open answers given'],
   ['pause', 'writes paused'],
   ['equal', 'replicas equal'],
   ['promote', 'promoted'],
-  ['release', 'clients released'],
+  ['release', 'clients let go'],
 ] as const
 
 /** The milliseconds of a handover, part by part. The same as numbers below it. */

@@ -10,8 +10,9 @@ import { WaitReason } from './headline.tsx'
 /** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, and what is safe. */
 export function SafetyCard({ action }: { readonly action: Action }) {
   const { data } = useAvailability(action.bdb_uid)
-  const { warnings, waiting, phase } = action
-  const isSafe = phase === 'stuck' && data?.served === true && warnings.length === 0
+  const { warnings, waiting, phase, hold_reason: hung } = action
+  // A process that hangs is ended by a person, or the upgrade stays where it is.
+  const isSafe = phase === 'stuck' && hung !== 'shard_hung' && data?.served === true && warnings.length === 0
   return (
     <Card className="safety">
       <dl>
@@ -48,7 +49,7 @@ function Clients({ uid }: { readonly uid: number | null }) {
     <>
       <MarkView mark={markOfService(data.served)} />{' '}
       <span className="muted">
-        {data.why} asked {ago(Math.min(dataUpdatedAt, now), now)}
+        {data.why} · asked {ago(Math.min(dataUpdatedAt, now), now)}
       </span>
     </>
   )

@@ -9,7 +9,7 @@ export function WindowCards({ action, refusals }: { readonly action: Action; rea
   return (
     <div className="ways">
       <Card title={isOpen ? 'Go back, without loss' : 'There is no way back now'}>
-        <p>{rollback.ok ? rollback.consequence : (action.rollback_reason ?? rollback.why)}</p>
+        <p>{rollback.ok ? rollback.consequence : whyNot(action)}</p>
         <OrderButton action={action} order="rollback" refusals={refusals} />
       </Card>
       <Card title="Stay, and give up the way back">
@@ -18,4 +18,9 @@ export function WindowCards({ action, refusals }: { readonly action: Action; rea
       </Card>
     </div>
   )
+}
+
+/** A permission that is missing is no fault of the way back. */
+function whyNot({ orders: { rollback }, rollback_reason: reason }: Action): string {
+  return rollback.error_code === 'forbidden' ? rollback.why : (reason ?? rollback.why)
 }

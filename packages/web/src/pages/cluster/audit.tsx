@@ -60,10 +60,12 @@ function useFilters(): LogsQuery {
   const [originator] = useQueryState('originator')
   const [type] = useQueryState('type')
   const [database] = useQueryState('database')
+  // As the table shows it, "bdb created", it is meant, too. What the server cannot take it refuses: a filter that was left out would show all records.
+  const name = type.trim().toLowerCase().replaceAll(' ', '_')
   return {
     ...(originator !== '' && { originator }),
-    ...(/^[a-z_]+$/.test(type) && { type }),
-    ...(/^[1-9]\d*$/.test(database) && { bdb_uid: Number(database) }),
+    ...(name !== '' && { type: name }),
+    ...(database !== '' && { bdb_uid: Number(database) }),
   }
 }
 

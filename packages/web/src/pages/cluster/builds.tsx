@@ -1,6 +1,7 @@
 import type { Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
-import { useBuilds, useDatabases } from '../../live/queries.ts'
+import { useMay } from '../../live/permissions.ts'
+import { useBuilds, useDatabases, useKnownActions } from '../../live/queries.ts'
 import { Columns } from '../../parts/columns.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
@@ -22,7 +23,13 @@ const places: Readonly<Record<Build['source'], string>> = {
 export function Builds() {
   const builds = useBuilds()
   const databases = useDatabases({ limit: 1_000, fields: 'uid,engine,engine_version' }).data
+  const may = useMay()
+  const open = useKnownActions(may('view_status_of_cluster_action')).data?.filter(
+    ({ phase }) => phase !== 'ended',
+  )
   const many = databases && Map.groupBy(databases, runsOf)
+  // Of a database in the middle of an upgrade the new build serves already, or is about to.
+  const coming = open && Map.groupBy(open, ({ goal }) => runsOf(goal))
   return (
     <Page title="Engine builds">
       <Answer of={builds} height={200}>
@@ -41,6 +48,7 @@ export function Builds() {
                       key={nameOfRuns(build)}
                       build={build}
                       many={many?.get(runsOf(build))?.length ?? 0}
+                      coming={coming?.get(runsOf(build))?.length ?? 0}
                     />
                   ))}
                 </tbody>
@@ -53,7 +61,8 @@ export function Builds() {
   )
 }
 
-function BuildRow({ build, many }: { readonly build: Build; readonly many: number }) {
+function BuildRow(props: { readonly build: Build; readonly many: number; readonly coming: number }) {
+  const { build, many, coming } = props
   const holes = build.known_holes
   return (
     <tr>
@@ -61,6 +70,12 @@ function BuildRow({ build, many }: { readonly build: Build; readonly many: numbe
       <td>{build.latest ? `newest ${build.engine}` : ''}</td>
       <td className="number">
         {many === 0 ? '0' : <Link href={`/databases?version=${nameOfRuns(build)}`}>{many}</Link>}
+        {coming > 0 && (
+          <span className="muted">
+            {' '}
+            + {coming} <Link href="/actions?status=active">changing</Link>
+          </span>
+        )}
       </td>
       <td>{places[build.source]}</td>
       <td className="mono">{build.package ?? ''}</td>

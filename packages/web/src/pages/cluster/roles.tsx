@@ -36,7 +36,7 @@ export function Roles() {
 function RoleTable({ roles }: { readonly roles: readonly Role[] }) {
   return (
     <TableBox label="Roles">
-      <table className="table">
+      <table className="table table-compact">
         <Columns of={columns} />
         <tbody>
           {roles.map(({ uid, name, management, resources: [limit] }) => (

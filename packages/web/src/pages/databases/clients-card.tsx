@@ -86,7 +86,7 @@ function ClientRow({
       <th scope="row" className="mono">
         {client}
       </th>
-      <td>{name}</td>
+      <td>{name === '' ? '–' : name}</td>
       <td>{user}</td>
       <td title={since}>{ago(Date.parse(since), now)}</td>
       <td>{held ? 'waits for a handover' : 'served'}</td>

@@ -25,7 +25,7 @@ export function DatabaseRow(props: { readonly database: Database; readonly stats
         {next != null && action === undefined ? (
           <Version of={next} />
         ) : (
-          <span className="muted">{action === undefined ? '' : 'changing'}</span>
+          action !== undefined && <Link href={`/actions/${action}`}>changing</Link>
         )}
       </td>
       <td className="number">{groupsOf(database)}</td>

@@ -131,7 +131,9 @@ function DatabaseTable({ rows }: { readonly rows: readonly Database[] }) {
   const may = useMay()
   const stats = useLastStats(may('view_all_bdb_stats')).data
   if (rows.length === 0) return <Empty title="No database is like this">Change or clear the filters.</Empty>
-  const upgradable = rows.filter(({ upgradable_to }) => upgradable_to != null).length
+  const upgradable = rows.filter(
+    ({ upgradable_to, action_uid }) => upgradable_to != null && action_uid === undefined,
+  ).length
   return (
     <>
       <p className="muted table-note">

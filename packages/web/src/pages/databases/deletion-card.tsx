@@ -1,7 +1,7 @@
 import type { Database, Output, operations } from '@fairlead/api'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
 import { keys } from '../../live/keys.ts'
 import { useIsStale } from '../../live/live-state.ts'
@@ -63,7 +63,7 @@ interface QuestionProps {
 }
 
 /** What would end, as it is now. The name has to be typed: a button alone is pressed by habit. */
-function Question({ database: { uid, name }, onNo, onYes }: QuestionProps) {
+function Question({ database: { uid, name, action_uid: action }, onNo, onYes }: QuestionProps) {
   const plan = useDeletionPlan(uid)
   const isStale = useIsStale()
   const [typed, type] = useState('')
@@ -83,21 +83,39 @@ function Question({ database: { uid, name }, onNo, onYes }: QuestionProps) {
       <Answer of={plan} height={120}>
         {(now) => <WhatEnds plan={now} />}
       </Answer>
-      <form
-        id="deletion"
-        className="form"
-        autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isOff) onYes()
-        }}
-      >
-        <label>
-          Type {name} to delete it
-          <input value={typed} onChange={(event) => type(event.target.value)} autoComplete="off" />
-        </label>
-      </form>
+      {plan.data?.possible === true && (
+        <TypedName name={name} typed={typed} type={type} submit={() => !isOff && onYes()} />
+      )}
+      {plan.data?.possible === false && action !== undefined && (
+        <Link href={`/actions/${action}`}>Watch the change that runs</Link>
+      )}
     </Dialog>
+  )
+}
+
+interface TypedNameProps {
+  readonly name: string
+  readonly typed: string
+  readonly type: (typed: string) => void
+  readonly submit: () => void
+}
+
+function TypedName({ name, typed, type, submit }: TypedNameProps) {
+  return (
+    <form
+      id="deletion"
+      className="form"
+      autoComplete="off"
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <label>
+        Type {name} to delete it
+        <input value={typed} onChange={(event) => type(event.target.value)} autoComplete="off" />
+      </label>
+    </form>
   )
 }
 
@@ -108,7 +126,12 @@ function WhatEnds({ plan }: { readonly plan: Plan }) {
   const rows: readonly (readonly [string, string])[] = [
     ['Clients now', clients === null ? 'not known' : count(clients)],
     ['Keys', held === null ? 'not known' : count(held)],
-    ['Processes that end', standbys.length === 0 ? count(shards) : `${count(shards)}, with the way back`],
+    [
+      'Processes that end',
+      standbys.length === 0
+        ? count(shards)
+        : `${count(shards)}, of which ${count(standbys.length)} are the way back`,
+    ],
     ['Last snapshot, deleted too', saved === null ? 'none' : new Date(saved).toLocaleString('en-GB')],
     ['Memory given back', plan.memory_used === null ? 'not known' : bytes(plan.memory_used)],
   ]

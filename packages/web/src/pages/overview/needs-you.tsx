@@ -5,7 +5,7 @@ import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type Mark, markOf } from '../../words/describe-action.ts'
 import { markOfDatabase } from '../../words/describe-database.ts'
-import { duration } from '../../words/format.ts'
+import { elapsed } from '../../words/format.ts'
 import { nameIn } from './names.ts'
 
 /** A window that is open so long is easily forgotten. */
@@ -79,7 +79,7 @@ function needsPerson(action: Action, all: readonly Action[], now: number): boole
 
 function whyOf({ waiting, error, phase }: Action, now: number): string {
   if (waiting === null) return error ?? ''
-  const since = duration(now - Date.parse(waiting.since))
+  const since = elapsed(now - Date.parse(waiting.since))
   return phase === 'window'
     ? `The way back is open for ${since}: finalize, or roll back`
     : `For ${since}: ${waiting.why}`

@@ -37,7 +37,7 @@ function PlanSteps({ lane }: { readonly lane: PlanLane }) {
         <Fragment key={`${op_name} ${shard}`}>
           {n === firstMove && <li className="rule">until here nothing old is touched</li>}
           <li className="step" data-state="planned" data-op={op_name} title={why}>
-            <Glyph name={op_name === 'hand-over' ? 'diamond' : 'planned'} />
+            <Glyph name={op_name === 'hand-over' ? 'diamond-open' : 'planned'} />
             <span>
               {stepWords[op_name as StepName]?.label ?? op_name}{' '}
               <span className="muted">{shard.replace(' to ', ' → ')}</span>

@@ -37,9 +37,14 @@ export function Targets({ database, chosen, choose }: TargetsProps) {
                   {...{ chosen, choose, value: nameOfRuns(target) }}
                   label={runsOf(target)}
                   hint={hintOf(target)}
+                  isUnsound={target.insecure}
                 />
               ))}
-            <Choice {...{ chosen, choose, value: 'same' }} label={runsOf(database)} hint="new processes" />
+            <Choice
+              {...{ chosen, choose, value: 'same' }}
+              label={runsOf(database)}
+              hint="the same build, new processes"
+            />
             <Impossible targets={others.filter(({ possible }) => !possible)} />
           </div>
         )}
@@ -49,7 +54,7 @@ export function Targets({ database, chosen, choose }: TargetsProps) {
 }
 
 function hintOf({ recommended, newest, engine, insecure }: Target): string {
-  if (insecure) return 'known holes'
+  if (insecure) return 'known holes: clients can run code'
   if (recommended) return 'recommended'
   return newest ? `newest ${engine}` : ''
 }
@@ -60,8 +65,9 @@ function Choice(props: {
   readonly choose: (to: string) => void
   readonly label: string
   readonly hint: string
+  readonly isUnsound?: boolean
 }) {
-  const { value, chosen, choose, label, hint } = props
+  const { value, chosen, choose, label, hint, isUnsound = false } = props
   return (
     <label className="choice">
       <input
@@ -72,7 +78,9 @@ function Choice(props: {
         onChange={() => choose(value)}
       />
       <span>{label}</span>
-      <span className="muted">{hint}</span>
+      <span className="muted" data-tone={isUnsound ? 'bad' : undefined}>
+        {hint}
+      </span>
     </label>
   )
 }
@@ -84,9 +92,17 @@ function Impossible({ targets }: { readonly targets: readonly Target[] }) {
       {targets.map((target) => (
         <li key={nameOfRuns(target)}>
           <span aria-hidden="true">⊘</span> {runsOf(target)}
-          <span className="muted"> {target.obstacles.map(({ message }) => message).join('; ')}</span>
+          <span className="muted"> {sayObstacles(target)}</span>
         </li>
       ))}
     </ul>
   )
+}
+
+/** That another change runs is said once, above. */
+function sayObstacles({ obstacles }: Target): string {
+  return obstacles
+    .filter(({ error_code: code }) => code !== 'db_busy')
+    .map(({ message }) => message)
+    .join('; ')
 }

@@ -1,8 +1,9 @@
 import type { Database } from '@fairlead/api'
 import { useMutation } from '@tanstack/react-query'
-import { useLocation } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
 import { serverNow } from '../../live/clock.ts'
+import { useMay } from '../../live/permissions.ts'
 import { requestOf, type UpgradeRequest, useUpgradeChoice } from '../../live/upgrade-choice.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
 import { useOrder } from '../../live/use-order.ts'
@@ -44,9 +45,15 @@ function Upgrade({ database }: { readonly database: Database }) {
   )
   return (
     <Page title={`Upgrade ${name}`} above={{ to: `/databases/${uid}`, label: name }} beside={from}>
+      {database.action_uid !== undefined && (
+        <p className="banner">
+          Another change of this database runs: nothing can begin before it ends.{' '}
+          <Link href={`/actions/${database.action_uid}`}>Watch it</Link>
+        </p>
+      )}
       <Targets database={database} chosen={choice.to} choose={(to) => change({ to })} />
       <Options database={database} choice={choice} change={change} />
-      <DryRun isReady={choice.to !== ''} isRunning={plan.isPending} run={() => dryRun(request)} />
+      <DryRun uid={uid} isReady={choice.to !== ''} isRunning={plan.isPending} run={() => dryRun(request)} />
       {plan.error !== null && <Problem error={plan.error} />}
       {data?.plan !== undefined && !plan.isPending && (
         <PlanView
@@ -81,14 +88,30 @@ function usePlan(uid: number) {
   return { plan, start, dryRun }
 }
 
-function DryRun(props: { readonly isReady: boolean; readonly isRunning: boolean; readonly run: () => void }) {
-  const { isReady, isRunning, run } = props
+interface DryRunProps {
+  readonly uid: number
+  readonly isReady: boolean
+  readonly isRunning: boolean
+  readonly run: () => void
+}
+
+function DryRun({ uid, isReady, isRunning, run }: DryRunProps) {
+  const isAllowed = useMay()('update_bdb_with_action', uid)
   return (
     <div className="run">
-      <button type="button" className="button button-main" disabled={!isReady || isRunning} onClick={run}>
+      <button
+        type="button"
+        className="button button-main"
+        disabled={!isReady || isRunning || !isAllowed}
+        onClick={run}
+      >
         {isRunning ? 'Starting the target beside everything…' : 'Dry run'}
       </button>
-      <span className="muted">starts the target beside everything and removes it again; changes nothing</span>
+      <span className="muted">
+        {isAllowed
+          ? 'starts the target beside everything and removes it again; changes nothing'
+          : 'needs the permission update_bdb_with_action'}
+      </span>
     </div>
   )
 }
