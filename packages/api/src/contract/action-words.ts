@@ -130,7 +130,11 @@ export type ShardDuty = keyof typeof shardDuties
 /** The orders that a user may give, in the words of a button. */
 export const orderWords = {
   pause: { label: 'Pause', meaning: 'Begin nothing new' },
-  resume: { label: 'Resume', meaning: 'Go on after a pause, or after the stop of a supervised upgrade' },
+  resume: {
+    label: 'Resume',
+    meaning:
+      'Go on after a pause, or after the stop of a supervised upgrade. Before that stop it is the go in advance: the upgrade does not stop then',
+  },
   cancel: { label: 'Cancel', meaning: 'Take the upgrade back' },
   rollback: {
     label: 'Roll back',
