@@ -143,6 +143,14 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     expect(may[matrix.indexOf('cluster_viewer')]).toBe('')
   })
 
+  test('the audit is filtered by words as its table shows them, and what is no number of a database is refused', async () => {
+    await visit(page, `${fairlead.url}/audit?type=bdb%20deleted`)
+    await page.getByRole('cell', { name: 'bdb deleted', exact: true }).waitFor()
+    expect(await page.getByRole('cell', { name: 'bdb created', exact: true }).count()).toBe(0)
+    await visit(page, `${fairlead.url}/audit?database=orders`)
+    await page.getByRole('alert').getByText('invalid_request').waitFor()
+  })
+
   test('no page broke its policy, threw, or asked another server', () => {
     expect(admin.faults).toEqual([])
   })

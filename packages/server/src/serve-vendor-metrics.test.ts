@@ -83,14 +83,17 @@ test('connections without a request, however many, keep no scrape out', async ()
   await using server = await startControlPlane({ metricsPort: ports.to })
   const ca = await authorityOf(server)
   const silent = Array.from({ length: 50 }, () => connect(ports.to, '127.0.0.1').on('error', () => undefined))
-  const open = await Promise.all(
-    Array.from({ length: 40 }, async () => {
-      const client = dial({ host: '127.0.0.1', port: ports.to, ca }).on('error', () => undefined)
-      await Promise.race([once(client, 'secureConnect'), once(client, 'close')])
-      return client
-    }),
-  )
+  for (const socket of silent) socket.resume()
+  const open: Socket[] = []
+  for (let n = 0; n < 40; n += 1) {
+    const client = dial({ host: '127.0.0.1', port: ports.to, ca }).on('error', () => undefined)
+    await once(client, 'secureConnect')
+    open.push(client)
+  }
   expect(await scrape(ports.to, ca, tokenOf(server))).toMatchObject({ status: 200 })
+  // Those that have ended their handshake stay for a minute, unless there are too many.
+  await until('the oldest is closed', () => open[0]?.destroyed, { withinMs: 20_000 })
+  expect(open.at(-1)?.destroyed).toBe(false)
   for (const socket of [...silent, ...open]) socket.destroy()
 })
 

@@ -157,7 +157,10 @@ function watchHandshakes(
   }
 }
 
-/** `begin` is called when the first message of the client is there and it is its turn, `close` if it says what is none. What is no TLS, TLS says best. */
+/**
+ * Calls `begin` when the first message of the client is complete and it is the client's turn; `close` if what comes cannot be a first message. Bytes that are no TLS at all go to TLS,
+ * whose error says what is wrong.
+ */
 function awaitTurn(
   socket: Socket,
   source: string,

@@ -10,7 +10,7 @@ export function useNotifications(): { readonly state: NotificationState; readonl
   return { state, turnOn }
 }
 
-/** Tells `text` when it becomes another one and `isWanted`; not what was so when the page was opened. */
+/** Shows a notification when `text` changes, if `isWanted` and another tab is in front. The text that the page began with is not shown. */
 export function useNotice(text: string | null, isWanted: boolean): void {
   const told = useRef(text)
   useEffect(() => {

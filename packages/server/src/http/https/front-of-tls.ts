@@ -13,8 +13,8 @@ import { refusePlain } from './refuse-plain.ts'
 const HANDSHAKE_MS = 5_000
 
 /**
- * What listens in place of `tls`, a server of HTTPS that does not: handshakes wait for their first message and their turn, and floods are cut, as at the API (tls-door.ts). A client that
- * speaks plain HTTP is told what the port is. Of more than `most` connections the oldest is closed that is not in `busy` (with a request under way): strangers must not keep others out.
+ * Makes the server that listens for `tls`, a server of HTTPS that does not listen itself. Handshakes wait for their first message and for their turn, and floods are cut, as at the API
+ * (tls-door.ts). A client that speaks plain HTTP is told what the port is. Of more than `most` connections the oldest is closed that is not in `busy` (with a request under way): strangers must not keep others out.
  */
 export function frontOfTls(
   tls: TlsServer,

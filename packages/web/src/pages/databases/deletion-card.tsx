@@ -11,6 +11,7 @@ import { useOrder } from '../../live/use-order.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer, Obstacles, Problem } from '../../parts/problem.tsx'
+import { SettingsList } from '../../parts/settings-list.tsx'
 import { bytes, count, plural } from '../../words/format.ts'
 
 /** The end of a database, at the end of its page, far from what looks like it. */
@@ -142,14 +143,7 @@ function WhatEnds({ plan }: { readonly plan: Plan }) {
           <Obstacles obstacles={obstacles} />
         </div>
       )}
-      <dl className="settings">
-        {rows.map(([label, value]) => (
-          <div key={label} className="settings-row">
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <SettingsList of={rows} />
       {plan.possible && clients !== null && clients > 0 && (
         <p data-tone="bad">{plural(clients, 'client is', 'clients are')} connected and will be cut off.</p>
       )}

@@ -8,6 +8,7 @@ import { useMay } from '../../live/permissions.ts'
 import { useOrder } from '../../live/use-order.ts'
 import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { SettingsList } from '../../parts/settings-list.tsx'
 import { bytes, plural } from '../../words/format.ts'
 
 const evictions: Readonly<Record<Database['eviction_policy'], string>> = {
@@ -48,14 +49,7 @@ export function SettingsCard({ database }: { readonly database: Database }) {
   ]
   return (
     <Card title="Settings">
-      <dl className="settings">
-        {rows.map(([label, value]) => (
-          <div key={label} className="settings-row">
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <SettingsList of={rows} />
       {may('update_bdb', database.uid) && <Change key={`${memory} ${eviction}`} database={database} />}
     </Card>
   )
