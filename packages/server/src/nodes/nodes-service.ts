@@ -36,7 +36,7 @@ export interface Nodes {
   describe(): Promise<NodeFacts | null>
   /** What the agent says of these shards; null when it does not answer. */
   reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[] | null>
-  /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers; `soon`: within a second. */
+  /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers; `soon`: within two seconds. */
   builds(soon?: 'soon'): Promise<readonly JudgedBuild[]>
   /** The same, or those that were there last, when no agent answers; none where this server has heard of none yet. */
   knownBuilds(): Promise<readonly JudgedBuild[]>
