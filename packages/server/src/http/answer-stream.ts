@@ -5,7 +5,7 @@ import type { Caller } from '../core/identity/access.ts'
 import type { Identify } from '../sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { credentialsOf } from './browser-session.ts'
-import { type Connection, holdConnection } from './hold-connection.ts'
+import { type Connection, holdConnection } from './connections/hold-connection.ts'
 import type { Places } from './places.ts'
 import { requesterOf } from './requester-of.ts'
 

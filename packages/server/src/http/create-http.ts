@@ -14,9 +14,10 @@ import { noteMethods } from './allowed-methods.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
-import { boundConnections, MOST_USEFUL } from './bound-connections.ts'
 import { createHostCheck } from './check-host.ts'
 import { compileValidator, InvalidInput } from './compile-validator.ts'
+import { boundConnections, MOST_USEFUL } from './connections/bound-connections.ts'
+import { endConnections } from './connections/end-connections.ts'
 import { refuseNoText } from './input/query-text.ts'
 import { compressAnswers } from './output/compress-answers.ts'
 import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
@@ -88,7 +89,11 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   const streams = createStreams({ ...deps, places })
   app.decorate('places', places)
   app.decorate('streams', streams)
-  app.addHook('preClose', streams.close)
+  const end = endConnections(app.server)
+  app.addHook('preClose', async () => {
+    end()
+    await streams.close()
+  })
   compressAnswers(app)
   const checkHost = deps.hostNames === undefined ? () => undefined : createHostCheck(deps.hostNames)
   app.addHook('onRequest', (request, reply, done) => {

@@ -12,7 +12,8 @@ import {
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
-import type { ConnectionBounds } from '../bound-connections.ts'
+import type { ConnectionBounds } from '../connections/bound-connections.ts'
+import { END_WITHIN_MS } from '../connections/end-connections.ts'
 import { refusePlain } from './refuse-plain.ts'
 import { type Http2Limits, type Http2Server, serveHttp2 } from './serve-http2.ts'
 
@@ -29,8 +30,6 @@ export interface HttpsListener extends AsyncDisposable {
 
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
-/** When the server stops, requests have this long to end. */
-const END_WITHIN_MS = 10_000
 const CLOSE_IDLE_EVERY_MS = 50
 const SAY_AGAIN_MS = 60_000
 

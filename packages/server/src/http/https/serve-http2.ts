@@ -9,7 +9,7 @@ import {
 import type { TLSSocket } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { answerExpectation, answerLongHeaders } from '../answer-error.ts'
-import type { ConnectionBounds, Exchange } from '../bound-connections.ts'
+import type { ConnectionBounds, Exchange } from '../connections/bound-connections.ts'
 
 /** Serves connections on which the client has chosen HTTP/2. Disposed of, it ends what is left. */
 export interface Http2Server extends Disposable {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { CutReason } from '@fairlead/api'
-import { isGone, streamOf } from './is-gone.ts'
-import { securityHeaders } from './security-headers.ts'
+import { isGone, streamOf } from '../is-gone.ts'
+import { securityHeaders } from '../security-headers.ts'
 
 /** A response that stays open until `signal` aborts: the client is gone or reads nothing, or the server stops. */
 export interface Connection {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { Agent, createServer, get, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { adminPassword, startControlPlane } from '../../test/control-plane.ts'
+import { adminPassword, startControlPlane } from '../../../test/control-plane.ts'
 import { boundConnections, connectionLimits, mostByFiles } from './bound-connections.ts'
 
 async function serve(most: number) {

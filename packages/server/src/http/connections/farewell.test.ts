@@ -6,9 +6,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { claimPorts } from '../../../../proof/claim-ports.ts'
-import { until } from '../../../../proof/until.ts'
-import { startControlPlane } from '../../test/control-plane.ts'
+import { claimPorts } from '../../../../../proof/claim-ports.ts'
+import { until } from '../../../../../proof/until.ts'
+import { startControlPlane } from '../../../test/control-plane.ts'
 
 const CLIENTS = 6
 
