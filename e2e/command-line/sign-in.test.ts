@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClaimedPorts, claimPorts } from '../../proof/claim-ports.ts'
 import { commandLine } from '../../proof/run-command-line.ts'
 import { adminPassword, type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 
 let fairlead: Fairlead
 let server: string
@@ -72,6 +73,24 @@ test('a server with an authority of its own is trusted once its fingerprint was 
   ])
   expect(readFileSync(settings ?? '', 'utf8')).not.toContain('token')
   expect(readFileSync(secret ?? '', 'utf8')).not.toContain(adminPassword)
+})
+
+test('after a wrong password a person is asked for it again, twice, and for nothing else', async () => {
+  const env = { FAIRLEAD_CONFIG: join(folder, 'again'), FAIRLEAD_HOME: join(folder, 'nowhere') }
+  const signIn = async (passwords: readonly string[]) => {
+    const session = commandLine(env).onTerminal(['login', '--server', server, '--username', 'admin'])
+    await session.type('Trust it? [y/N]', 'y\n')
+    for (const [n, password] of passwords.entries()) {
+      await until('it asks', () => session.shown().split('Password: ').length === n + 2)
+      await session.type('Password: ', `${password}\r`)
+    }
+    return { code: await session.ended, shown: session.shown() }
+  }
+  const inVain = await signIn(['wrong', 'wrong', 'wrong'])
+  expect(inVain.code).toBe(4)
+  expect(inVain.shown.match(/\[invalid_credentials\]/g)).toHaveLength(3)
+  const second = await signIn(['wrong', adminPassword])
+  expect(second).toMatchObject({ code: 0, shown: expect.stringContaining('Signed in as admin') })
 })
 
 test('each value says where it came from, and the command line counts more than the environment, that more than the profile', async () => {

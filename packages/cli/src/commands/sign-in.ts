@@ -20,6 +20,9 @@ export interface LoginOptions extends CommonOptions {
   readonly ttl: number
 }
 
+/** Passwords that a person may type, as with `ssh`. */
+const MOST_PASSWORDS = 3
+
 /** Signs in, and keeps a token in the profile; never the password. A server with an unknown authority is trusted when a person says so. */
 export async function logIn(context: Context, options: LoginOptions): Promise<void> {
   const { terminal, files, withinMs } = context
@@ -28,9 +31,11 @@ export async function logIn(context: Context, options: LoginOptions): Promise<vo
   const url = server.value
   const ca = await trustServer(context, url, options.fingerprint)
   const username = options.username ?? settings.username ?? (await askFor(context, 'Username', '--username'))
-  const password = await passwordOf(context, options)
   const { api: open } = clientOf({ url, ca }, { withinMs, holdToken: async () => undefined })
-  const { access_token } = await open.authorizeUser({ body: { username, password, ttl: options.ttl } })
+  const access_token = await tryPasswords(context, options, async (password) => {
+    const body = { username, password, ttl: options.ttl }
+    return (await open.authorizeUser({ body })).access_token
+  })
   const login: Login = { server: url, username, ...readToken(access_token) }
   const { api } = clientOf({ url, ca }, { withinMs, holdToken: async () => access_token })
   const self = await api.getSelf({})
@@ -60,6 +65,25 @@ export async function logIn(context: Context, options: LoginOptions): Promise<vo
 async function askFor({ terminal }: Context, what: string, option: string): Promise<string> {
   if (!terminal.interactive) throw new CommandFault('usage', `no person can be asked here: give ${option}`)
   return (await askLine(terminal, `${what}: `)).trim()
+}
+
+/** What `work` makes of a password. A person who has typed a wrong one is asked again: to begin anew would ask for trust, too. */
+async function tryPasswords<T>(
+  context: Context,
+  options: LoginOptions,
+  work: (password: string) => Promise<T>,
+): Promise<T> {
+  const isTyped = options.passwordFile === undefined && options.passwordStdin !== true
+  for (let left = MOST_PASSWORDS - 1; ; left -= 1) {
+    const password = await passwordOf(context, options)
+    try {
+      return await work(password)
+    } catch (cause) {
+      const isWrong = cause instanceof ApiError && cause.code === 'invalid_credentials'
+      if (!isTyped || !isWrong || left === 0) throw cause
+      context.terminal.say(`${cause.message}  [${cause.code}]\n`)
+    }
+  }
 }
 
 async function passwordOf({ terminal }: Context, options: LoginOptions): Promise<string> {
