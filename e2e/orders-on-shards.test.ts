@@ -30,6 +30,7 @@ const give: Readonly<Record<OrderName, (uid: string) => Promise<Action>>> = {
   cancel: (action) => fairlead.api.cancelAction({ params: { uid: action } }),
   rollback: (action) => fairlead.api.rollbackAction({ params: { uid: action } }),
   finalize: (action) => fairlead.api.finalizeAction({ params: { uid: action } }),
+  redo: (action) => fairlead.api.redoAction({ params: { uid: action } }),
   retry: (action) => fairlead.api.retryAction({ params: { uid: action } }),
 }
 
@@ -92,7 +93,7 @@ test('one that is taken back in its window can be turned round, taken back again
   const action = await begin()
   await untilIt(action, 'the window', ({ phase }) => phase === 'window')
   await order(action, 'rollback')
-  await order(action, 'rollback')
+  await order(action, 'redo')
   await untilIt(action, 'the window again', ({ phase }) => phase === 'window')
   await order(action, 'pause')
   await order(action, 'rollback')

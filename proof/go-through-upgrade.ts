@@ -89,7 +89,7 @@ async function turnRound({ api, untilEnded }: Fairlead, uid: string): Promise<st
     return status === 'failed' || certificates.length > known.certificates.length
   })
   try {
-    return (await api.rollbackAction({ params: { uid } })).action_uid
+    return (await api.redoAction({ params: { uid } })).action_uid
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'action_ended') throw error
     await untilEnded(uid)

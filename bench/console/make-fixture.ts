@@ -1,7 +1,7 @@
 const ended = '2026-11-26T00:00:09.000Z'
 const at = '2026-11-26T00:00:00.000Z'
 const no = { ok: false, error_code: 'order_not_applicable', why: 'it does not apply', consequence: '' }
-const orders = { pause: no, resume: no, cancel: no, rollback: no, finalize: no, retry: no }
+const orders = { pause: no, resume: no, cancel: no, rollback: no, finalize: no, redo: no, retry: no }
 const runs = (engine: string, engine_version: string) => ({ engine, engine_version, modules: [] })
 
 /** What the API would answer of this many databases and actions, as far as the console reads it. Uid 1 is upgraded in `groups` groups. */

@@ -50,6 +50,7 @@ export const operationTable = {
   getActionV2: 'GET /v2/actions/:uid',
   getHandoverTrace: 'GET /v1/actions/:uid/handovers/:n/trace',
   followAction: 'GET /v1/actions/:uid/events stream',
+  redoAction: 'POST /v1/actions/:uid/redo',
   retryAction: 'POST /v1/actions/:uid/retry',
   finalizeAction: 'POST /v1/actions/:uid/finalize',
   rollbackAction: 'POST /v1/actions/:uid/rollback',

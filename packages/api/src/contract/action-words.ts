@@ -138,9 +138,10 @@ export const orderWords = {
   cancel: { label: 'Cancel', meaning: 'Take the upgrade back' },
   rollback: {
     label: 'Roll back',
-    meaning: 'Hand the roles back to the old primaries; during that: turn round again',
+    meaning: 'Hand the roles back to the old primaries',
   },
   finalize: { label: 'Finalize', meaning: 'Give up the way back' },
+  redo: { label: 'Turn forward again', meaning: 'Go on with an upgrade that is being taken back' },
   retry: { label: 'Try again', meaning: 'Try the blocked step at once; of a failed upgrade: begin it again' },
 } as const satisfies Readonly<Record<string, Words>>
 /** The name of an order. */

@@ -23,12 +23,13 @@ export const OrderPreview = Type.Object({
 })
 export type OrderPreview = Static<typeof OrderPreview>
 
-/** All six, for the user that asks: permissions count. */
+/** All of them, for the user that asks: permissions count. */
 export const OrderPreviews = Type.Object({
   pause: OrderPreview,
   resume: OrderPreview,
   cancel: OrderPreview,
   rollback: OrderPreview,
   finalize: OrderPreview,
+  redo: OrderPreview,
   retry: OrderPreview,
 })

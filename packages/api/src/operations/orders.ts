@@ -39,14 +39,21 @@ export const cancelAction = order(
   'Take an upgrade back at any point: before a handover everything begun is undone, afterwards it is rolled back',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
-/** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes. */
+/** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes, with `order_not_applicable` when it is being taken back already. */
 export const rollbackAction = order(
   'rollback',
-  'Hand the primary roles back to the old primaries, without loss. If the upgrade is being taken back: turn it forward again',
+  'Hand the primary roles back to the old primaries, without loss',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
 /** POST …/finalize: ends the rollback window early; afterwards no rollback without loss is possible. */
 export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
+  'action_ended',
+  'order_not_applicable',
+])
+/**
+ * POST …/redo: turns an upgrade forward again while it is being taken back. An order of its own, so that a rollback that is sent twice stays one.
+ */
+export const redoAction = order('redo', 'Go on with an upgrade that is being taken back', [
   'action_ended',
   'order_not_applicable',
 ])

@@ -96,7 +96,7 @@ function sayDone(
   const runs = after.outcome === 'completed' ? after.goal : after.outcome === null ? null : after.from
   const served = runs === null ? '' : ` ${name} is served by ${runs.engine} ${runs.engine_version}.`
   terminal.out(`${labelOf(after)}.${served}\n`)
-  if (order === 'retry' && after.outcome === null) terminal.say(watchIt(name))
+  if ((order === 'retry' || order === 'redo') && after.outcome === null) terminal.say(watchIt(name))
 }
 
 const watchIt = (name: string) => `Watch it: fairlead actions watch ${name}\n`

@@ -27,6 +27,7 @@ const orders = [
     ends: true,
   },
   { name: 'finalize', about: 'give up the way back', isAsked: true, ends: true },
+  { name: 'redo', about: 'go on with an upgrade that is being taken back', isAsked: true, ends: false },
   {
     name: 'retry',
     about: 'try the blocked step at once; of a failed upgrade: begin it again',

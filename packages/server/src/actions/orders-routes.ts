@@ -3,6 +3,7 @@ import {
   finalizeAction,
   pauseAction,
   Refusal,
+  redoAction,
   resumeAction,
   retryAction,
   rollbackAction,
@@ -34,5 +35,6 @@ export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): vo
   mount(cancelAction, ({ params }, caller) => give('cancel', params.uid, caller))
   mount(rollbackAction, ({ params }, caller) => give('rollback', params.uid, caller))
   mount(finalizeAction, ({ params }, caller) => give('finalize', params.uid, caller))
+  mount(redoAction, ({ params }, caller) => give('redo', params.uid, caller))
   mount(retryAction, ({ params }, caller) => give('retry', params.uid, caller))
 }

@@ -18,10 +18,10 @@ export function ordersToWire(
 }
 
 function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {
-  const { pause, resume, cancel, rollback, finalize, retry } = previews
+  const { pause, resume, cancel, rollback, finalize, redo, retry } = previews
   return {
     ...{ pause: toWire(pause), resume: toWire(resume), cancel: toWire(cancel) },
-    ...{ rollback: toWire(rollback), finalize: toWire(finalize), retry: toWire(retry) },
+    ...{ rollback: toWire(rollback), finalize: toWire(finalize), redo: toWire(redo), retry: toWire(retry) },
   }
 }
 
@@ -37,5 +37,5 @@ const hasEnded: OrderPreview = {
 /** Of an action that had ended when it was written. */
 export const noOrders = previewsToWire({
   ...{ pause: hasEnded, resume: hasEnded, cancel: hasEnded },
-  ...{ rollback: hasEnded, finalize: hasEnded, retry: hasEnded },
+  ...{ rollback: hasEnded, finalize: hasEnded, redo: hasEnded, retry: hasEnded },
 })

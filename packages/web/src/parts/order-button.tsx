@@ -15,6 +15,7 @@ const calls = {
   cancel: api.cancelAction,
   rollback: api.rollbackAction,
   finalize: api.finalizeAction,
+  redo: api.redoAction,
   retry: api.retryAction,
 } as const
 

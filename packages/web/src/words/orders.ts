@@ -6,6 +6,7 @@ export const orderNames = [
   'resume',
   'pause',
   'retry',
+  'redo',
   'rollback',
   'finalize',
   'cancel',
@@ -14,6 +15,7 @@ export const orderNames = [
 /** Whether it is asked about first: it ends a way, or begins an upgrade anew. */
 export function isAskedAbout(order: OrderName, { phase }: Pick<Action, 'phase'>): boolean {
   return (
+    order === 'redo' ||
     order === 'rollback' ||
     order === 'finalize' ||
     order === 'cancel' ||
@@ -22,11 +24,7 @@ export function isAskedAbout(order: OrderName, { phase }: Pick<Action, 'phase'>)
 }
 
 /** What stands on the button, with what it leads to where that can be said in a word. */
-export function buttonOf(
-  order: OrderName,
-  { from, goal, phase }: Pick<Action, 'from' | 'goal' | 'phase'>,
-): string {
-  if (order === 'rollback' && phase === 'undoing') return 'Turn it forward again'
+export function buttonOf(order: OrderName, { from, goal }: Pick<Action, 'from' | 'goal'>): string {
   if (order === 'rollback' && from !== null) return `Roll back to ${runsOf(from)}`
   if (order === 'finalize' && goal !== null) return `Finalize: stay on ${runsOf(goal)}`
   // In a question, a bare "Cancel" would be taken for the way out of it.
@@ -38,5 +36,6 @@ export function buttonOf(
 export function wayOutOf(order: OrderName): string {
   if (order === 'retry') return 'Leave it'
   if (order === 'rollback') return 'Stay as it is'
+  if (order === 'redo') return 'Keep taking it back'
   return order === 'finalize' ? 'Keep the way back' : 'Keep going'
 }

@@ -3,7 +3,7 @@ import { changed } from '../standing/changed.ts'
 import type { Action } from '../state/action.ts'
 import { hasEnded } from '../state/action-event.ts'
 import { revisionOf } from '../state/goal.ts'
-import { type Order, type OrderedChange, resolveOrder } from './resolve-order.ts'
+import { type Order, resolveOrder } from './resolve-order.ts'
 
 /** Whether an order may be given just now, and what it would do. */
 export interface OrderPreview {
@@ -39,6 +39,7 @@ export const allOrders = [
   'cancel',
   'rollback',
   'finalize',
+  'redo',
   'retry',
 ] as const satisfies readonly Order[]
 
@@ -47,7 +48,7 @@ export function previewOrders(action: Action, scene: OrderScene): Readonly<Recor
   const of = (order: Order) => previewOrder(action, order, scene)
   return {
     ...{ pause: of('pause'), resume: of('resume'), cancel: of('cancel') },
-    ...{ rollback: of('rollback'), finalize: of('finalize'), retry: of('retry') },
+    ...{ rollback: of('rollback'), finalize: of('finalize'), redo: of('redo'), retry: of('retry') },
   }
 }
 
@@ -61,7 +62,7 @@ function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPre
   const after = changed(known, change, scene.at)
   return {
     ...{ ok: true, code: null, why: '' },
-    consequence: consequenceOf(known, order, change),
+    consequence: consequenceOf(known, order),
     leadsTo: after.phase,
     outcome: endOf(after),
   }
@@ -102,7 +103,7 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
   return (supervised && !given.proceed) || (rollbackWindow === 'until-finalized' && !given.finalize)
 }
 
-function consequenceOf(action: Action, order: Order, { goal }: OrderedChange): string {
+function consequenceOf(action: Action, order: Order): string {
   const { asked, orders } = action
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
@@ -113,8 +114,9 @@ function consequenceOf(action: Action, order: Order, { goal }: OrderedChange): s
       return `the primary role moves to ${target}${inEach(asked.groups)}: clients wait for milliseconds`
     case 'cancel':
     case 'rollback':
-      if (goal !== undefined && !goal.undo) return `it turns round: the upgrade to ${target} goes on`
       return takenBack(action, old)
+    case 'redo':
+      return `it turns round: the upgrade to ${target} goes on`
     case 'finalize':
       return `the old primaries on ${old} are given up and leave; from then on there is no way back to ${old}`
     case 'retry':

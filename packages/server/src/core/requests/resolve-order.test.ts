@@ -66,7 +66,13 @@ describe('an order', () => {
         waitingFor: 'it is being taken back: rollback was asked for by ada',
       },
     ],
-    ['resumes an upgrade that is being taken back', taking, 'rollback', { goal, error: null }],
+    ['does again what is being taken back', taking, 'redo', { goal, error: null }],
+    [
+      'does again what is being taken back and paused: it goes on',
+      { ...taking, orders: { ...noOrders, paused: true } },
+      'redo',
+      { goal, orders: { paused: false } },
+    ],
     ['finalizes after the last handover', handedOver, 'finalize', { orders: { finalize: true } }],
     ['tries again what is blocked: the next turn begins now', waitingFor('full_sync'), 'retry', {}],
     [
@@ -102,6 +108,15 @@ describe('an order', () => {
       /handed over/,
     ],
     ['cancelled while taken back', taking, 'cancel', 'order_not_applicable', /already/],
+    [
+      'rolled back while taken back: a user that orders it twice, or second, does not turn it round',
+      taking,
+      'rollback',
+      'order_not_applicable',
+      /already/,
+    ],
+    ['done again while it goes on', running, 'redo', 'order_not_applicable', /not being taken back/],
+    ['done again in its window', handedOver, 'redo', 'order_not_applicable', /not being taken back/],
     [
       'rolled back without a way back',
       blocked,

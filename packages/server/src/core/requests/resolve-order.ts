@@ -4,7 +4,7 @@ import { type Action, undoGoal } from '../state/action.ts'
 import type { Refused } from '../state/refused.ts'
 
 /** The orders that people may give about a running upgrade. `retry` of an upgrade that has ended is a new action. */
-export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'retry'
+export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'redo' | 'retry'
 
 /** The changes that an order makes to an action. Empty: only begin the next turn at once. */
 export type OrderedChange = Partial<
@@ -55,9 +55,11 @@ export function resolveOrder(action: Action, order: Order, { by, at }: Given): O
         ? notApplicable('it is being finalized already')
         : { orders: { ...orders, finalize: true }, ...goesOn(action, ['until_finalized', 'rollback_window']) }
     case 'cancel':
-      return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, order, by)
     case 'rollback':
-      return goal.undo ? turnRound(action) : takeBack(action, order, by)
+      // An order of its own turns it round: given twice, because an answer was lost, or by two users at once, this one still means the same.
+      return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, order, by)
+    case 'redo':
+      return goal.undo ? turnRound(action) : notApplicable('it is not being taken back')
     case 'retry':
       return tryAgain(action)
   }

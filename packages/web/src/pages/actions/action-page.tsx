@@ -110,12 +110,16 @@ function ordersOf(action: Action): readonly OrderName[] {
 }
 
 /** The two ways out of a window have cards of their own. Before a handover, cancelling and rolling back are the same. */
-function isUseful(order: OrderName, { phase, paused, lanes = [] }: Action): boolean {
+function isUseful(order: OrderName, { phase, paused, orders, lanes = [] }: Action): boolean {
+  // Also while it is stuck.
+  const isTakenBack = phase === 'undoing' || orders.redo.ok
   const isMoved = lanes.some((lane) => lane.handed_over)
+  if (order === 'redo') return isTakenBack
+  if (isTakenBack && (order === 'rollback' || order === 'cancel')) return false
   if (phase === 'ended' || phase === 'stuck') return order === 'retry' || phase === 'stuck'
   if (order === 'retry') return false
   if (phase === 'window') return order === (paused ? 'resume' : 'pause')
   if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)
-  if (order === 'rollback') return isMoved || phase === 'undoing'
+  if (order === 'rollback') return isMoved
   return order !== 'cancel' || !isMoved
 }
