@@ -20,7 +20,7 @@ export function plainReporter(): Reporter {
       for (const test of tests)
         if (test.diagnostic()?.flaky === true)
           console.log(
-            `passed at the second try only: ${test.module.relativeModuleId} > ${test.fullName}: ${test.result().errors?.[0]?.message ?? 'for an unknown reason'}`,
+            `passed at the second try only: ${test.module.relativeModuleId} > ${test.fullName}: ${test.result().errors?.[0]?.message.split('\n')[0] ?? 'for an unknown reason'}`,
           )
       const suites = modules.flatMap((module) => [module, ...module.children.allSuites()])
       const broken = suites.filter((suite) => suite.errors().length > 0).length + unhandledErrors.length
