@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { digestOfMarks } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { createChangeLog } from './changes.ts'
@@ -53,6 +54,23 @@ test('a growing stream is reported with the next change, or after a second', asy
   log.offset({ ...stream, offset: 80 })
   log.offset({ ...stream, offset: 90 })
   expect(await waits).toMatchObject({ shards: [], offsets: [{ offset: 90 }] })
+})
+
+test('a start is told together with its end, and a start that takes long by itself', async () => {
+  using log = createChangeLog(noProxy)
+  const { boot, seq } = await log.await({ boot: '', after: 0, waitMs: 0 })
+  const waits = log.await({ boot, after: seq, waitMs: 10_000 })
+  log.shard('s1', 'starting', true)
+  log.shard('s2', 'starting', true)
+  // Longer than other changes are gathered.
+  await pause(60)
+  log.shard('s1', 'running')
+  const both = await waits
+  expect(both.shards.map(({ id }) => id).toSorted()).toEqual(['s1', 's2'])
+
+  log.shard('s3', 'starting', true)
+  const alone = await log.await({ boot, after: both.seq, waitMs: 10_000 })
+  expect(alone.shards.map(({ id }) => id)).toEqual(['s3'])
 })
 
 test('another state of the proxy is a change, and a wait ends when its listener has gone', async () => {

@@ -3,8 +3,8 @@ import { type Changes, createDigest, type ProxyState, type SeenOffset } from '@f
 
 /** What looks at shards and proxy have found out, numbered in order, for those that wait for it. */
 export interface ChangeLog extends Disposable {
-  /** `state` is text: another one is a change. */
-  shard(id: string, state: string): void
+  /** `state` is text: another one is a change. `isStart`: its process is on its way up, which need not be told at once. */
+  shard(id: string, state: string, isStart?: boolean): void
   gone(id: string): void
   /** The stream of a primary has grown by writes. */
   offset(seen: SeenOffset): void
@@ -16,10 +16,12 @@ export interface ChangeLog extends Disposable {
   ): Promise<Changes>
 }
 
-/** Changes at the same time are reported together: a primary that dies, and its replicas that notice. */
-const GATHER_MS = 20
-/** Offsets are for the record: they are not told sooner. */
-const OFFSETS_EVERY_MS = 1_000
+/**
+ * After which time news of a kind are told. Changes at the same time are told together: a primary that dies, and its replicas that notice. A start is told with
+ * its end, if that comes soon: the server that ordered it waits for the end. Offsets are for the record.
+ */
+const TOLD_AFTER_MS = { change: 20, start: 250, offset: 1_000 } as const
+type News = keyof typeof TOLD_AFTER_MS
 /** Of shards that are gone it is remembered for this many; a listener that has missed more is told everything. */
 const MOST_GONE = 1_000
 
@@ -43,11 +45,11 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
   const { shards } = marked
   const gone = new Map<string, number>()
   const offsets = new Map<string, SeenOffset & { readonly seq: number }>()
-  const latest = { seq: 1, proxy, proxySeq: 1, shardSeq: 0, offsetSeq: 0, forgotten: 0 }
-  const waiting = new Set<(isOffset: boolean) => void>()
+  const latest = { seq: 1, proxy, proxySeq: 1, shardSeq: 0, startSeq: 0, offsetSeq: 0, forgotten: 0 }
+  const waiting = new Set<Hear>()
 
-  const tell = (isOffset = false) => {
-    for (const hear of waiting) hear(isOffset)
+  const tell = (news: News) => {
+    for (const hear of waiting) hear(news)
   }
   const since = (after: number): Changes => {
     const all = after === 0 || after < latest.forgotten
@@ -61,14 +63,14 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
     after > 0 && after >= Math.max(latest.proxySeq, latest.shardSeq, latest.forgotten)
 
   return {
-    shard(id, state) {
+    shard(id, state, isStart = false) {
       if (shards.get(id)?.state === state) return
       latest.seq += 1
-      latest.shardSeq = latest.seq
+      latest[isStart ? 'startSeq' : 'shardSeq'] = latest.seq
       const mark = createHash('sha1').update(`${id} ${state}`).digest('hex').slice(0, 12)
       marked.set(id, { state, mark, seq: latest.seq })
       gone.delete(id)
-      tell()
+      tell(isStart ? 'start' : 'change')
     },
     gone(id) {
       offsets.delete(id)
@@ -77,26 +79,27 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
       latest.shardSeq = latest.seq
       gone.set(id, latest.seq)
       latest.forgotten = forgetOldest(gone) ?? latest.forgotten
-      tell()
+      tell('change')
     },
     offset(seen) {
       latest.seq += 1
       latest.offsetSeq = latest.seq
       offsets.set(seen.id, { ...seen, seq: latest.seq })
-      tell(true)
+      tell('offset')
     },
     proxy(state) {
       if (JSON.stringify(state) === JSON.stringify(latest.proxy)) return
       latest.seq += 1
       Object.assign(latest, { proxy: state, proxySeq: latest.seq })
-      tell()
+      tell('change')
     },
     async await({ boot: known, after: asked, waitMs }, signal) {
       const after = known === boot ? asked : 0
-      if (isTold(after)) await untilHeard(waiting, { waitMs, hasOffsets: latest.offsetSeq > after }, signal)
+      const isNew = { start: latest.startSeq > after, offset: latest.offsetSeq > after }
+      if (isTold(after)) await untilHeard(waiting, { waitMs, isNew }, signal)
       return since(after)
     },
-    [Symbol.dispose]: () => tell(),
+    [Symbol.dispose]: () => tell('change'),
   }
 }
 
@@ -142,30 +145,31 @@ function listSince(
   }
 }
 
-/** Resolves a moment after a change; of offsets alone, after a while. */
+type Hear = (news: News) => void
+
+/** Resolves a moment after a change; of starts or offsets alone, after a while. */
 async function untilHeard(
-  waiting: Set<(isOffset: boolean) => void>,
-  { waitMs, hasOffsets }: { readonly waitMs: number; readonly hasOffsets: boolean },
+  waiting: Set<Hear>,
+  {
+    waitMs,
+    isNew,
+  }: { readonly waitMs: number; readonly isNew: Readonly<Record<'start' | 'offset', boolean>> },
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const end = () => resolve()
   const timers = [setTimeout(end, waitMs)]
-  const endIn = (ms: number) => void timers.push(setTimeout(end, ms))
   const beganAt = performance.now()
-  let isEnding = false
-  let hasOffset = hasOffsets
-  if (hasOffset) endIn(OFFSETS_EVERY_MS)
-  const hear = (isOffset: boolean) => {
-    if (!isOffset && !isEnding) {
-      isEnding = true
-      endIn(GATHER_MS)
-    }
-    if (isOffset && !hasOffset) {
-      hasOffset = true
-      endIn(Math.max(0, beganAt + OFFSETS_EVERY_MS - performance.now()))
-    }
+  const heard = new Set<News>()
+  const hear = (news: News) => {
+    if (heard.has(news)) return
+    heard.add(news)
+    // There has been no offset since the last report, or it would have been told with it.
+    const sinceMs = news === 'offset' ? performance.now() - beganAt : 0
+    timers.push(setTimeout(end, Math.max(0, TOLD_AFTER_MS[news] - sinceMs)))
   }
+  if (isNew.start) hear('start')
+  if (isNew.offset) hear('offset')
   waiting.add(hear)
   signal?.addEventListener('abort', end, { once: true })
   await promise

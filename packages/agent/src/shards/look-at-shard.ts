@@ -27,7 +27,8 @@ export function noteChanges({ state, place, changes, statistics, end }: Supervis
   const seen = whatWasSeen(state)
   if (!isSame(seen, state.told)) {
     const said = `${state.engine.state()} ${state.settings.state()}`
-    changes.shard(id, stateToTell(describeShard(id, state), said))
+    const report = describeShard(id, state)
+    changes.shard(id, stateToTell(report, said), report.state === 'starting')
     state.told = seen
   }
   const grown = state.attention.grown(state.engine.stream())
