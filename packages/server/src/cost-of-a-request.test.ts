@@ -205,4 +205,7 @@ test('a request about one database, or for one page, reads as much with 300 data
   expect(many.costs.map(rowsOf)).toEqual(few.costs.map(rowsOf))
   expect(many.costs.filter(({ statusCode }) => statusCode !== 200).map(({ request }) => request)).toEqual([])
   expect(many.scans).toEqual([])
+  const [login] = many.costs
+  // Each takes about a hundredth of what Argon2id does, in which logins wait for each other on two cores.
+  expect(login?.reads.length).toBeLessThanOrEqual(16)
 })

@@ -7,11 +7,11 @@ import {
   NO_HASH,
   sealedText,
 } from '../core/identity/audit-record.ts'
-import { nextId } from '../store/next-id.ts'
+import { nextIds } from '../store/next-id.ts'
 import type { Db } from '../store/open-store.ts'
 import { storableText } from '../store/storable.ts'
 import type { Tables } from '../store/tables.ts'
-import { eventNumbersStore } from './event-numbers-store.ts'
+import { EVENT_COUNTER, eventNumbersStore } from './event-numbers-store.ts'
 
 /** Which records a list has; `limit` and `offset` count records. */
 export interface AuditQuery {
@@ -105,8 +105,8 @@ export function auditStore(db: Db): AuditStore {
 }
 
 async function append(db: Db, event: AuditEvent, now: string): Promise<void> {
-  // The counter comes first: on a store with several servers, they wait for each other at this row.
-  const seq = await nextId(db, 'audit')
+  // The counters come first: on a store with several servers, they wait for each other at these rows.
+  const { audit: seq, action_event: place } = await nextIds(db, ['audit', EVENT_COUNTER])
   const last = await db
     .selectFrom('audit')
     .select('hash')
@@ -117,7 +117,7 @@ async function append(db: Db, event: AuditEvent, now: string): Promise<void> {
     .insertInto('audit')
     .values({
       ...toRow({ ...record, hash: hashOf(record) }),
-      event_seq: await eventNumbersStore(db).next(),
+      event_seq: place,
     })
     .execute()
 }

@@ -19,7 +19,8 @@ export interface EventNumbersStore {
   noteGone(upTo: number): Promise<void>
 }
 
-const COUNTER = 'action_event'
+/** The counter of these places. */
+export const EVENT_COUNTER = 'action_event'
 const GONE = 'event_gone'
 
 /** Rows of `counters`, through `db`, which may be a transaction. */
@@ -29,8 +30,8 @@ export function eventNumbersStore(db: Db): EventNumbersStore {
     return row?.value ?? 0
   }
   return {
-    next: () => nextId(db, COUNTER),
-    last: () => read(COUNTER),
+    next: () => nextId(db, EVENT_COUNTER),
+    last: () => read(EVENT_COUNTER),
     gone: () => read(GONE),
     async noteGone(upTo) {
       if (upTo <= (await read(GONE))) return

@@ -8,8 +8,12 @@ export interface LoginLanesStore {
   lastLocksOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
   /** Of one user: until when each source is locked out, Unix milliseconds. */
   locksOf(userUid: number): Promise<ReadonlyMap<string, number>>
-  /** Writes it. Of each user there are so many that are known, and so many that are not; those longest unused go. */
   put(userUid: number, lane: LoginLane, now: string): Promise<void>
+  /**
+   * Of each user there are so many lanes that are known, and so many that are not: of those like this one, which was just written, those longest
+   * unused go.
+   */
+  dropSurplus(userUid: number, lane: LoginLane): Promise<void>
   /** Lets every source try again. Known sources stay known. */
   clearFailures(userUid: number): Promise<void>
 }
@@ -52,21 +56,8 @@ export function loginLanesStore(db: Db): LoginLanesStore {
         .values({ user_uid: userUid, source, ...row })
         .onConflict((conflict) => conflict.columns(['user_uid', 'source']).doUpdateSet(row))
         .execute()
-      const kept = known ? MOST.known : MOST.strangers
-      const surplus = ofUser(userUid)
-        .where('known', '=', row.known)
-        .orderBy('used_at', 'desc')
-        .orderBy('source')
-      const [first] = await surplus.offset(kept).limit(1).execute()
-      if (first === undefined) return
-      await db
-        .deleteFrom('login_lanes')
-        .where('user_uid', '=', userUid)
-        .where('known', '=', row.known)
-        .where('used_at', '<=', first.used_at)
-        .where('source', '!=', source)
-        .execute()
     },
+    dropSurplus: (userUid, lane) => dropSurplus(db, userUid, lane),
     async clearFailures(userUid) {
       await db
         .updateTable('login_lanes')
@@ -75,6 +66,28 @@ export function loginLanesStore(db: Db): LoginLanesStore {
         .execute()
     },
   }
+}
+
+async function dropSurplus(db: Db, userUid: number, { source, known }: LoginLane): Promise<void> {
+  const isKnown = known ? 1 : 0
+  const [first] = await db
+    .selectFrom('login_lanes')
+    .selectAll()
+    .where('user_uid', '=', userUid)
+    .where('known', '=', isKnown)
+    .orderBy('used_at', 'desc')
+    .orderBy('source')
+    .offset(known ? MOST.known : MOST.strangers)
+    .limit(1)
+    .execute()
+  if (first === undefined) return
+  await db
+    .deleteFrom('login_lanes')
+    .where('user_uid', '=', userUid)
+    .where('known', '=', isKnown)
+    .where('used_at', '<=', first.used_at)
+    .where('source', '!=', source)
+    .execute()
 }
 
 function fromRow({ source, known, failures, failed_at, locked_until }: Tables['login_lanes']): LoginLane {

@@ -71,7 +71,8 @@ interface Try {
   readonly name: string
   readonly by: LoginBy
   readonly source: string
-  readonly user: User | undefined
+  /** Undefined: no user has that name. */
+  readonly userUid: number | undefined
   readonly fits: Password | undefined
   /** By a user who is signed in already: the right password is then no login. */
   readonly confirms: boolean
@@ -93,13 +94,13 @@ export function createLogins(deps: {
 
   /** Looks for the password, and judges. Says which one it was, if it is to be let in. */
   const attempt = async (
-    user: User | undefined,
+    userUid: number | undefined,
     { name, password }: Login,
     by: LoginBy,
     confirms: boolean,
   ): Promise<{ readonly verdict: Verdict; readonly user: User; readonly fits: Password | undefined }> => {
     const source = await sourceOf(by)
-    const uid = user?.uid ?? nobody.uid
+    const uid = userUid ?? nobody.uid
     const passwords = await passwordsStore(store.db).listOf(uid)
     const known = (await loginLanesStore(store.db).get(uid, source))?.known ?? false
     const { lockout } = await settingsStore(store.db).get()
@@ -109,7 +110,7 @@ export function createLogins(deps: {
     const fits = passwords.find((one) => one.phc === phc)
     if (!known && fits === undefined) budgets.noteWrong(source, lockout)
     const outcome = await counter.transaction(async (db, note) => {
-      const concluded = await conclude(db, { name, by, source, user, fits, confirms }, now())
+      const concluded = await conclude(db, { name, by, source, userUid, fits, confirms }, now())
       for (const event of concluded.events) await note(event)
       return concluded
     })
@@ -125,7 +126,7 @@ export function createLogins(deps: {
 
   return {
     async check(login, by, { admitsExpired } = { admitsExpired: false }) {
-      const named = await usersStore(store.db).getByLogin(login.name)
+      const named = await usersStore(store.db).uidOfLogin(login.name)
       const { verdict, user, fits } = await attempt(named, login, by, false)
       const admitted = verdict === 'right' || (verdict === 'expired' && admitsExpired)
       if (verdict === 'expired' && !admitted) throw new Refusal('password_expired')
@@ -135,7 +136,7 @@ export function createLogins(deps: {
     },
 
     async confirm(user, password, by) {
-      const { verdict, fits } = await attempt(user, { name: user.name, password }, by, true)
+      const { verdict, fits } = await attempt(user.uid, { name: user.name, password }, by, true)
       if (fits !== undefined && (verdict === 'right' || verdict === 'expired')) return fits.phc
       throw new Refusal('invalid_credentials', 'old_password: is not a password of the user')
     },
@@ -145,12 +146,12 @@ export function createLogins(deps: {
 /** Looks again after the derivation: changes in the meantime count, so that many attempts at once gain nothing. */
 async function conclude(
   db: Db,
-  { name, by, source, user: found, fits, confirms }: Try,
+  { name, by, source, userUid, fits, confirms }: Try,
   at: number,
 ): Promise<{ readonly verdict: Verdict; readonly user: User; readonly events: readonly AuditEvent[] }> {
   const users = usersStore(db)
   const lanes = loginLanesStore(db)
-  const user = (await users.get(found?.uid ?? nobody.uid)) ?? nobody
+  const user = (await users.get(userUid ?? nobody.uid)) ?? nobody
   const { lockout, passwordDays } = await settingsStore(db).get()
   const before: Tries = {
     lane: (await lanes.get(user.uid, source)) ?? newLane(source),
@@ -171,6 +172,8 @@ async function conclude(
     lastLoginMs: verdict === 'right' && !confirms ? at : user.lastLoginMs,
   })
   await lanes.put(user.uid, after.lane, new Date(at).toISOString())
+  // A right password from a known source adds no lane. What failed costs the same, whether the user exists or not.
+  if (!isRight || !before.lane.known) await lanes.dropSurplus(user.uid, after.lane)
   const locks = verdict === 'wrong' && after.lane.failures.lockedUntilMs !== null
   const isSilent = isRight && confirms
   const events = isSilent ? [] : describe(verdict, { locks, source }, user, name, by)

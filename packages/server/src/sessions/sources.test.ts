@@ -46,7 +46,7 @@ test('the tables are read once for all that ask meanwhile, and anew for those th
   const ownerOf = readSocketOwner(async () => {
     reads += 1
     await gate.promise
-    return ['  0: 0100007F:0001 0100007F:1F90 01 0:0 0:0 0 1000 0 77']
+    return '  0: 0100007F:0001 0100007F:1F90 01 0:0 0:0 0 1000 0 77'
   })
   const asked = Array.from({ length: 50 }, () => ownerOf({ address: '127.0.0.1', ...noPeer }))
   await new Promise((resolve) => setImmediate(resolve))
@@ -56,6 +56,25 @@ test('the tables are read once for all that ask meanwhile, and anew for those th
   expect(reads).toBe(2)
 })
 
+test('the table of IPv6 is read only for connections that are not in the first, and their owner is found there', async () => {
+  const rest = '01 0:0 0:0 0 1000 0 77'
+  const mapped = '0000000000000000FFFF00000100007F'
+  const texts: Record<string, string> = {
+    '/proc/net/tcp': `0: 0100007F:0001 0100007F:1F90 ${rest}`,
+    '/proc/net/tcp6': `0: ${mapped}:0002 ${mapped}:1F90 ${rest.replace('1000', '2000')}`,
+  }
+  const read: string[] = []
+  const ownerOf = readSocketOwner(async (table) => {
+    read.push(table)
+    return texts[table] ?? ''
+  })
+  const askFrom = (port: number) => ownerOf({ ...noPeer, address: '127.0.0.1', port })
+  expect(await askFrom(1)).toBe(1000)
+  expect(read).toEqual(['/proc/net/tcp'])
+  expect(await Promise.all([askFrom(1), askFrom(2), askFrom(3)])).toEqual([1000, 2000, 'nobody'])
+  expect(read).toEqual(['/proc/net/tcp', '/proc/net/tcp', '/proc/net/tcp6'])
+})
+
 test('for 2,000 that ask at once 20,000 connections are looked at once, in pieces: others have their turn in between', async () => {
   const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0')
   const rest = '01 00000000:00000000 00:00000000 00000000'
@@ -63,7 +82,7 @@ test('for 2,000 that ask at once 20,000 connections are looked at once, in piece
     { length: 20_000 },
     (_, n) => `${n}: 0100007F:${hex(n + 1)} 0100007F:1F90 ${rest} ${n + 5} 0 77 1`,
   )
-  const ownerOf = readSocketOwner(async () => [lines.join('\n'), ''])
+  const ownerOf = readSocketOwner(async () => lines.join('\n'))
   let isOver = false
   const watching = (async () => {
     let turns = 0

@@ -26,6 +26,8 @@ export interface UsersStore {
   get(uid: number): Promise<User | undefined>
   /** By name or e-mail. */
   getByLogin(login: string): Promise<User | undefined>
+  /** The uid of the user with this name or e-mail. */
+  uidOfLogin(login: string): Promise<number | undefined>
   /** Throws when a login is taken: look before, in the same transaction. */
   insert(user: NewUser, now: string): Promise<User>
   update(uid: number, change: UserChange, now: string): Promise<void>
@@ -63,6 +65,7 @@ export function usersStore(db: Db): UsersStore {
           )
           .executeTakeFirst(),
       ),
+    uidOfLogin: (login) => uidOfLogin(db, login),
     async insert({ name, email, roleUids, alerts = usualAlerts }, now) {
       const uid = await nextId(db, 'user')
       const row = newRow(uid, { name, email, alerts }, now)
@@ -93,6 +96,11 @@ export function usersStore(db: Db): UsersStore {
       await db.deleteFrom('users').where('uid', '=', uid).execute()
     },
   }
+}
+
+async function uidOfLogin(db: Db, login: string): Promise<number | undefined> {
+  const named = db.selectFrom('logins').select('user_uid').where('login', '=', loginOf(login))
+  return (await named.executeTakeFirst())?.user_uid
 }
 
 async function listUsers(db: Db, { q, ...page }: UsersPage): Promise<readonly User[]> {
