@@ -83,7 +83,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     await press(page, /^Roll back/, 'Enter')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByText(/^Rolled back after/).waitFor()
+    await page.getByText(/^Rolled back to valkey 8\.0\S* after/).waitFor()
     expect(await page.evaluate('window.wasLoadedOnce')).toBe(true)
     const [{ outcome, certificates } = { outcome: null, certificates: [] }] =
       await fairlead.api.listDatabaseActions({ params: { uid: 1 }, query: { limit: 1 } })

@@ -231,6 +231,15 @@ export function useCluster() {
   })
 }
 
+/** The settings of the cluster alone, as the rule for passwords. */
+export function useSettings(isAllowed: boolean) {
+  return useQuery({
+    queryKey: [...keys.cluster, 'settings'],
+    queryFn: () => api.getCluster({}),
+    enabled: isAllowed,
+  })
+}
+
 /** The users of the cluster. */
 export function useUsers() {
   return useQuery({ queryKey: keys.users, queryFn: () => api.listUsers({}) })

@@ -2,8 +2,8 @@ import { ApiError } from '@fairlead/api'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { api, changePassword } from '../live/api.ts'
+import { Brand } from '../parts/brand.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { Brand } from '../parts/shell.tsx'
 
 type Entered = Readonly<Record<'username' | 'password' | 'next', string>>
 

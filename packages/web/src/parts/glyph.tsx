@@ -56,6 +56,7 @@ const shapes = {
   cluster: (
     <path d="M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM2.5 8h11M8 2.5c2 1.5 2.5 3.5 2.5 5.5S10 12 8 13.5M8 2.5C6 4 5.5 6 5.5 8S6 12 8 13.5" />
   ),
+  more: <path d="M3.5 8h.1M8 8h.1M12.5 8h.1" strokeWidth="2.4" />,
   copy: <path d="M5.5 5.5h7v8h-7zM10 5.5V2.5H3v8h2.5" />,
 } as const satisfies Readonly<Record<Sign | string, React.ReactNode>>
 /** The name of a shape. */

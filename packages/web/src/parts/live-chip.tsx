@@ -19,7 +19,7 @@ function wordsOf({ kind, forMs }: Sight): string {
     case 'reconnecting':
       return `Reconnecting ${time}`
     case 'stale':
-      return `Stale ${time}`
+      return `Last known, ${time} ago`
     case 'denied':
       return 'Not live'
   }

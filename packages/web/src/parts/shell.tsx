@@ -1,16 +1,17 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useCallback, useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { useLocation } from 'wouter'
 import { api } from '../live/api.ts'
+import { useIsStale } from '../live/live-state.ts'
 import { useMay, useMe } from '../live/permissions.ts'
 import { tellSession } from '../live/query-clients.ts'
-import { chooseTheme, useTheme } from '../live/theme.ts'
 import { useKeys } from '../live/use-keys.ts'
 import { entries } from './entries.ts'
-import { Glyph } from './glyph.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { LiveChip, StaleBanner } from './live-chip.tsx'
 import { Palette } from './palette.tsx'
+import { Rail } from './rail.tsx'
+import { ThemeButton } from './theme-button.tsx'
 
 /** What is around every page. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -36,9 +37,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className="column">
         <TopBar find={find} />
         <StaleBanner />
-        <div id="content" className="content">
-          {children}
-        </div>
+        <Content>{children}</Content>
       </div>
       {over === 'palette' && <Palette onClose={close} />}
       {over === 'help' && <KeyHelp onClose={close} />}
@@ -46,37 +45,17 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   )
 }
 
-function Rail() {
-  const may = useMay()
-  const [here] = useLocation()
-  const isHere = (to: string) => here === to || (to !== '/' && here.startsWith(`${to}/`))
+/** Without its colours while the server is not seen: what is shown was so, and may be so no more. */
+function Content({ children }: { readonly children: ReactNode }) {
   return (
-    <nav className="rail" aria-label="Pages">
-      <Link href="/" className="brand" aria-label="Fairlead, overview">
-        <Brand />
-        <span>Fairlead</span>
-      </Link>
-      {entries
-        .filter(({ permission }) => may(permission))
-        .map(({ to, label, glyph }) => (
-          <Link
-            key={to}
-            href={to}
-            className="rail-link"
-            title={label}
-            aria-current={isHere(to) ? 'page' : undefined}
-          >
-            <Glyph name={glyph} />
-            <span>{label}</span>
-          </Link>
-        ))}
-    </nav>
+    <div id="content" className="content" data-stale={useIsStale()}>
+      {children}
+    </div>
   )
 }
 
 function TopBar({ find }: { readonly find: () => void }) {
   const { name } = useMe()
-  const theme = useTheme()
   const [, go] = useLocation()
   const leave = useMutation({
     mutationFn: () => api.endSession({}),
@@ -85,7 +64,6 @@ function TopBar({ find }: { readonly find: () => void }) {
       tellSession('out')
     },
   })
-  const next = theme === 'dark' ? 'light' : 'dark'
   return (
     <header className="topbar">
       <LiveChip />
@@ -93,9 +71,7 @@ function TopBar({ find }: { readonly find: () => void }) {
       <button type="button" className="button button-quiet find" aria-keyshortcuts="Control+K" onClick={find}>
         Go to… <kbd>Ctrl K</kbd>
       </button>
-      <button type="button" className="button button-quiet" onClick={() => chooseTheme(next)}>
-        {theme === 'dark' ? 'Light' : 'Dark'}
-      </button>
+      <ThemeButton />
       {leave.error !== null && <span role="alert">You are still signed in: try again</span>}
       <span className="user" title={name}>
         {name}
@@ -104,15 +80,5 @@ function TopBar({ find }: { readonly find: () => void }) {
         Sign out
       </button>
     </header>
-  )
-}
-
-/** A ring that guides a rope: that is a fairlead. */
-export function Brand() {
-  return (
-    <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true" fill="none">
-      <circle cx="16" cy="16" r="8.5" stroke="currentColor" strokeWidth="4" />
-      <path d="M2 23 30 9" stroke="currentColor" strokeWidth="3" strokeLinecap="round" />
-    </svg>
   )
 }

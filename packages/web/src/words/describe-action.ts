@@ -44,7 +44,10 @@ export function markOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): M
   return { sign, tone, label: actionOutcomes[outcome ?? 'completed'].label }
 }
 
-type Told = Pick<Action, 'phase' | 'outcome' | 'lanes' | 'name' | 'goal' | 'began_time' | 'ended_time'>
+type Told = Pick<
+  Action,
+  'phase' | 'outcome' | 'lanes' | 'name' | 'from' | 'goal' | 'began_time' | 'ended_time'
+>
 
 /** The one sentence about an action. What it waits for stands below it. */
 export function headlineOf(action: Told): string {
@@ -59,9 +62,10 @@ export function headlineOf(action: Told): string {
   return actionPhases[phase].label
 }
 
-function endOf({ outcome, began_time: began, ended_time: ended }: Told): string {
+function endOf({ outcome, from, began_time: began, ended_time: ended }: Told): string {
   const took = began !== null && ended !== null ? Date.parse(ended) - Date.parse(began) : null
-  const { label } = actionOutcomes[outcome ?? 'completed']
+  const { label: word } = actionOutcomes[outcome ?? 'completed']
+  const label = outcome === 'rolled_back' && from !== null ? `${word} to ${runsOf(from)}` : word
   return took === null ? label : `${label} after ${duration(took)}`
 }
 
@@ -78,7 +82,8 @@ export function keptOf(
     : null
 }
 
-interface Runs {
+/** An engine and its version. */
+export interface Runs {
   readonly engine: string
   readonly engine_version: string
 }

@@ -1,5 +1,5 @@
-import type { Database } from '@fairlead/api'
-import type { Mark } from './describe-action.ts'
+import type { Action, Database } from '@fairlead/api'
+import { type Mark, type Runs, runsOf } from './describe-action.ts'
 
 const marks: Readonly<Record<Database['status'], Mark>> = {
   pending: { sign: 'changing', tone: 'busy', label: 'being created' },
@@ -36,3 +36,24 @@ export function groupsOf({
 }: Pick<Database, 'shards_count' | 'replication'>): string {
   return `${groups} × ${replication ? 2 : 1}`
 }
+
+/** What serves the clients of a database, and where an upgrade is taking it. */
+export interface Course {
+  readonly serves: Runs
+  /** As "→ valkey 9.1.2" and "upgrading"; null: no upgrade runs. */
+  readonly goes: readonly [way: string, how: string] | null
+}
+
+/** The record of a database has what it ran before until an upgrade has ended. `action`: what runs on it, if that is known. */
+export function courseOf(database: Runs, action: CourseAction | undefined): Course {
+  if (action === undefined || action.phase === 'ended' || action.from === null || action.goal === null)
+    return { serves: database, goes: null }
+  const { phase, from, goal } = action
+  if (runsOf(from) === runsOf(goal)) return { serves: from, goes: ['new processes', 'upgrading'] }
+  if (phase === 'window') return { serves: goal, goes: [`from ${runsOf(from)}`, 'way back kept'] }
+  if (phase === 'finishing') return { serves: goal, goes: [`from ${runsOf(from)}`, 'finishing'] }
+  if (phase === 'undoing') return { serves: from, goes: [`← ${runsOf(from)}`, 'going back'] }
+  return { serves: from, goes: [`→ ${runsOf(goal)}`, 'upgrading'] }
+}
+
+type CourseAction = Pick<Action, 'phase' | 'from' | 'goal'>

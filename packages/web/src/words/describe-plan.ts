@@ -1,5 +1,5 @@
 import type { Output, operations } from '@fairlead/api'
-import { bytes, duration, milliseconds, plural } from './format.ts'
+import { aboutMilliseconds, bytes, duration, plural } from './format.ts'
 
 /** What a dry run answers. */
 export type Plan = NonNullable<Output<typeof operations.upgradeDatabase>['plan']>
@@ -18,7 +18,7 @@ export function factsOf(plan: Plan): readonly Fact[] {
   const stops =
     handovers === 0
       ? 'never'
-      : `${plural(handovers, 'time')}, about ${milliseconds(stop.typical)}, longest ${milliseconds(stop.longest)} (prediction)`
+      : `${plural(handovers, 'time')}, about ${aboutMilliseconds(stop.typical)}, longest ${aboutMilliseconds(stop.longest)} (prediction)`
   return [
     { name: 'Writes stop', value: stops },
     {
@@ -93,6 +93,6 @@ export function planAsMarkdown(plan: Plan, title: string, at: string): string {
 /** What the trial of the target showed. */
 export function trialOf({ ok, why, start_ms: ms }: NonNullable<Plan['trial']>): string {
   return ok
-    ? `The target starts: ${milliseconds(ms)}, as a shard of this database would be; it was removed again`
+    ? `The target starts: ${aboutMilliseconds(ms)}, as a shard of this database would be; it was removed again`
     : `The target does not start: ${why}`
 }

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
-import { ago, bytes, countdown, duration, elapsed, milliseconds, short } from './format.ts'
+import { aboutMilliseconds, ago, bytes, countdown, duration, elapsed, milliseconds, short } from './format.ts'
 
 test('numbers are as long as they say something', () => {
   expect([0, 1_023, 1_536, 97 * 2 ** 20, 21.3 * 2 ** 30].map(bytes)).toEqual([
     ...['0 B', '1023 B', '1.5 KiB', '97 MiB', '21.3 GiB'],
   ])
-  expect([0.02, 2.853, 12.83, 106.4].map(milliseconds)).toEqual(['0.02 ms', '2.85 ms', '12.8 ms', '106 ms'])
+  expect([0.02, 2.853, 5, 12.83, 106.4].map(milliseconds)).toEqual([
+    ...['0.02 ms', '2.85 ms', '5.00 ms', '12.8 ms', '106 ms'],
+  ])
+  expect([0.02, 5, 30, 71.4, 120].map(aboutMilliseconds)).toEqual([
+    ...['0.02 ms', '5 ms', '30 ms', '71.4 ms', '120 ms'],
+  ])
   expect([0, 4.26, 940, 20_120, 1_900_000].map(short)).toEqual(['0', '4.3', '940', '20.1 k', '1.9 M'])
 })
 

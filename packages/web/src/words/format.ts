@@ -7,9 +7,19 @@ export function bytes(count: number): string {
   return `${amount >= 100 || power === 0 ? Math.round(amount) : trim(amount)} ${units[power]}`
 }
 
-/** Milliseconds of a handover, as "2.85 ms". */
+/** Milliseconds that were measured, as "2.85 ms" and "5.00 ms": with as many digits as the others of its column. */
 export function milliseconds(ms: number): string {
-  return `${ms >= 100 ? Math.round(ms) : Number(ms.toFixed(ms >= 10 ? 1 : 2))} ms`
+  return `${ms.toFixed(digitsOf(ms))} ms`
+}
+
+/** Milliseconds that are predicted, or known as whole ones only, as "5 ms". */
+export function aboutMilliseconds(ms: number): string {
+  return `${Number(ms.toFixed(digitsOf(ms)))} ms`
+}
+
+function digitsOf(ms: number): number {
+  if (ms >= 100) return 0
+  return ms >= 10 ? 1 : 2
 }
 
 /** How long something took, as "14 min" or "2.3 s". */

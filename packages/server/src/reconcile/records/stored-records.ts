@@ -159,7 +159,10 @@ async function finish(db: Db, action: Action, database: Database, at: string): P
       type: failed ? 'bdb_action_failed' : 'bdb_action_completed',
       by: fairlead,
       databaseUid: database.uid,
-      details: { action: action.uid, kind: action.kind, ...(failed && { why: action.error ?? '' }) },
+      details: {
+        ...{ action: action.uid, kind: action.kind },
+        ...(failed && { outcome: action.ending ?? 'failed', why: action.error ?? '' }),
+      },
     },
     at,
   )

@@ -1,8 +1,6 @@
 import type { Certificate } from '@fairlead/api'
 import { milliseconds } from '../../words/format.ts'
 
-const WIDTH = 1_000
-const HEIGHT = 64
 /** From 1 ms to 1 s, by powers of ten. */
 const marks = [1, 10, 100, 1_000]
 
@@ -13,11 +11,7 @@ export function WriteStopStrip({ certificates }: { readonly certificates: readon
   const longest = Math.max(...stops.map(({ ms }) => ms))
   return (
     <figure className="strip">
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
-        aria-label={`${stops.length} write stops, the longest ${milliseconds(longest)}`}
-      >
+      <svg role="img" aria-label={`${stops.length} write stops, the longest ${milliseconds(longest)}`}>
         {marks.map((ms) => (
           <g key={ms}>
             <line x1={xOf(ms)} x2={xOf(ms)} y1="6" y2="44" className="strip-line" />
@@ -44,6 +38,7 @@ export function WriteStopStrip({ certificates }: { readonly certificates: readon
   )
 }
 
-function xOf(ms: number): number {
-  return 8 + ((WIDTH - 16) * Math.log10(Math.min(Math.max(ms, 1), 1_000))) / 3
+/** Of the width, so that words and dots keep their size on a phone. */
+function xOf(ms: number): string {
+  return `${1 + (98 * Math.log10(Math.min(Math.max(ms, 1), 1_000))) / 3}%`
 }

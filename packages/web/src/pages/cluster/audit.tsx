@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { TableBox } from '../../parts/table-box.tsx'
+import { typeOf, whatOf } from '../../words/describe-record.ts'
 import { clockTime } from '../../words/format.ts'
 
 const SIZE = 100
@@ -60,8 +61,8 @@ function useFilters(): LogsQuery {
   const [originator] = useQueryState('originator')
   const [type] = useQueryState('type')
   const [database] = useQueryState('database')
-  // As the table shows it, "bdb created", it is meant, too. What the server cannot take it refuses: a filter that was left out would show all records.
-  const name = type.trim().toLowerCase().replaceAll(' ', '_')
+  // What the server cannot take it refuses: a filter that was left out would show all records.
+  const name = typeOf(type)
   return {
     ...(originator !== '' && { originator }),
     ...(name !== '' && { type: name }),
@@ -94,7 +95,7 @@ function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
               <th scope="row" title={record.recorded_at}>
                 {clockTime(record.recorded_at, now)}
               </th>
-              <td>{record.type.replaceAll('_', ' ')}</td>
+              <td>{whatOf(record)}</td>
               <td>{record.originator === '' ? 'Fairlead' : record.originator}</td>
               <td className="mono">{record.address ?? ''}</td>
               <td>

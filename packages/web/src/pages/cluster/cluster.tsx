@@ -7,6 +7,7 @@ import { Answer } from '../../parts/problem.tsx'
 import type { Mark } from '../../words/describe-action.ts'
 import { expiryOf } from '../../words/expiry-of.ts'
 import { plural } from '../../words/format.ts'
+import { passwordRule } from '../../words/password-rule.ts'
 
 type All = NonNullable<ReturnType<typeof useCluster>['data']>
 
@@ -27,11 +28,32 @@ export function Cluster() {
                 <dt>Largest package of a module</dt>
                 <dd>{cluster.module_upload_max_size_mb} MB</dd>
               </dl>
+              <ChangedWith commands={[putting('/v1/cluster', 'module_upload_max_size_mb', 64)]} />
             </Card>
           </div>
         )}
       </Answer>
     </Page>
+  )
+}
+
+/** The command that sends one setting. */
+function putting(path: string, setting: string, value: number): string {
+  return `fairlead api PUT ${path} -d '{"${setting}": ${value}}'`
+}
+
+/** None of it is changed here. */
+function ChangedWith({ commands: [first, second] }: { readonly commands: readonly [string, string?] }) {
+  return (
+    <p className="muted below-settings">
+      Changed with the command line, for example <code>{first}</code>
+      {second !== undefined && (
+        <>
+          {' '}
+          and <code>{second}</code>
+        </>
+      )}
+    </p>
   )
 }
 
@@ -58,6 +80,7 @@ function Certificates({
           <Lasts pem={authority} />
         </dd>
       </dl>
+      <ChangedWith commands={['fairlead certificates set proxy --cert-file cert.pem --key-file key.pem']} />
     </Card>
   )
 }
@@ -87,10 +110,7 @@ function SignIn({ cluster, policy }: Pick<All, 'cluster' | 'policy'>) {
     <Card title="Signing in">
       <dl className="settings">
         <dt>Passwords</dt>
-        <dd>
-          at least {cluster.password_min_length} characters
-          {cluster.password_complexity && ', of several kinds'}
-        </dd>
+        <dd>{passwordRule(cluster)}</dd>
         <dt>They expire</dt>
         <dd>{days === 0 ? 'never' : `after ${plural(days, 'day')}`}</dd>
         <dt>A user is locked</dt>
@@ -102,6 +122,12 @@ function SignIn({ cluster, policy }: Pick<All, 'cluster' | 'policy'>) {
         <dt>Requests with name and password instead of a token</dt>
         <dd>{cluster.control_plane_basic_authentication ? 'are taken' : 'are refused'}</dd>
       </dl>
+      <ChangedWith
+        commands={[
+          putting('/v1/cluster', 'password_min_length', 12),
+          putting('/v1/cluster/policy', 'login_lockout_threshold', 5),
+        ]}
+      />
     </Card>
   )
 }

@@ -1,4 +1,5 @@
 import { managements, type Role } from '@fairlead/api'
+import { Fragment } from 'react'
 import { usePermissions, useRoles } from '../../live/queries.ts'
 import { Columns } from '../../parts/columns.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -62,13 +63,13 @@ function Matrix({
   const all = [...new Set(names.flatMap((one) => of[one]?.api_permissions ?? []))].toSorted()
   return (
     <TableBox label="What each management may do">
-      <table className="table table-compact">
+      <table className="table table-compact matrix">
         <Columns of={[{ name: 'Permission' }, ...names.map((name) => ({ name }))]} />
         <tbody>
           {all.map((permission) => (
             <tr key={permission}>
               <th scope="row" className="mono">
-                {permission}
+                <Breakable name={permission} />
               </th>
               {names.map((name) => (
                 <td key={name}>{of[name]?.api_permissions.includes(permission) && <May />}</td>
@@ -78,6 +79,23 @@ function Matrix({
         </tbody>
       </table>
     </TableBox>
+  )
+}
+
+/** A name that may go on in another line after a part of it. */
+function Breakable({ name }: { readonly name: string }) {
+  const [first, ...others] = name.split('_')
+  return (
+    <>
+      {first}
+      {others.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name keep their places
+        <Fragment key={place}>
+          _<wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   )
 }
 

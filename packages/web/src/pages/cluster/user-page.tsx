@@ -6,13 +6,14 @@ import { api } from '../../live/api.ts'
 import { keys } from '../../live/keys.ts'
 import { useIsStale } from '../../live/live-state.ts'
 import { useMay, useMe } from '../../live/permissions.ts'
-import { useRoles, useUsers } from '../../live/queries.ts'
+import { useRoles, useSettings, useUsers } from '../../live/queries.ts'
 import { useOrder } from '../../live/use-order.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { KeepOrDelete } from '../../parts/keep-or-delete.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer, Empty, Problem } from '../../parts/problem.tsx'
+import { passwordRule, SHORTEST } from '../../words/password-rule.ts'
 import { userMarks } from './access.tsx'
 
 const above = { to: '/access', label: 'Access' }
@@ -151,11 +152,27 @@ function DisabledField({ user }: { readonly user: User }) {
 }
 
 function PasswordField({ isNew }: { readonly isNew: boolean }) {
+  const may = useMay()('view_cluster_info')
+  const rules = useSettings(may)
+  // Nothing until they have come: the words would change below the reader.
+  const rule = may && rules.isPending ? '' : passwordRule(rules.data ?? null)
   return (
-    <label>
-      {isNew ? 'Password' : 'New password, if it is to change'}
-      <input name="password" type="password" autoComplete="new-password" required={isNew} minLength={8} />
-    </label>
+    <div className="field">
+      <label>
+        {isNew ? 'Password' : 'New password, if it is to change'}
+        <input
+          name="password"
+          type="password"
+          autoComplete="new-password"
+          required={isNew}
+          minLength={rules.data?.password_min_length ?? SHORTEST}
+          aria-describedby="password-rule"
+        />
+      </label>
+      <p id="password-rule" className="hint">
+        {rule}
+      </p>
+    </div>
   )
 }
 

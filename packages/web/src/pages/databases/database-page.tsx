@@ -7,7 +7,7 @@ import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
-import { groupsOf, markOfDatabase } from '../../words/describe-database.ts'
+import { courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
 import { Activity } from './activity.tsx'
 import { ClientsCard } from './clients-card.tsx'
 import { ConnectCard } from './connect-card.tsx'
@@ -41,6 +41,8 @@ export function DatabasePage({ name }: { readonly name: string }) {
 }
 
 function OneDatabase({ database }: { readonly database: Database }) {
+  const action = useActionsOf(database.uid).data?.find(({ action_uid }) => action_uid === database.action_uid)
+  const { serves, goes } = courseOf(database, action)
   return (
     <Page
       title={database.name}
@@ -49,10 +51,12 @@ function OneDatabase({ database }: { readonly database: Database }) {
       actions={<Buttons database={database} />}
     >
       <p className="facts">
-        <Version of={database} />
+        <Version of={serves} />
         <span>{groupsOf(database)} processes</span>
         <span>{persistences[database.data_persistence]}</span>
         {database.tls_mode === 'enabled' && <span>TLS</span>}
+        {/* The last, because it comes later than the others. */}
+        {goes !== null && <span>{goes.join(', ')}</span>}
       </p>
       {database.status_reason !== '' && <p className="banner">{database.status_reason}</p>}
       <div className="database-grid">

@@ -1,7 +1,13 @@
 import type { Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
-import { type DatabasesQuery, useBuilds, useDatabases, useLastStats } from '../../live/queries.ts'
+import {
+  type DatabasesQuery,
+  useBuilds,
+  useDatabases,
+  useKnownActions,
+  useLastStats,
+} from '../../live/queries.ts'
 import { usePage } from '../../live/use-page.ts'
 import { useQueryState } from '../../live/use-query-state.ts'
 import { Columns } from '../../parts/columns.tsx'
@@ -130,6 +136,13 @@ function Filter(props: {
 function DatabaseTable({ rows }: { readonly rows: readonly Database[] }) {
   const may = useMay()
   const stats = useLastStats(may('view_all_bdb_stats')).data
+  const mayAsk = may('view_status_of_cluster_action')
+  const actions = useKnownActions(mayAsk)
+  const known = new Map(actions.data?.map((action) => [action.action_uid, action]))
+  // What came later would move the columns.
+  const isWhole = !mayAsk || actions.data !== undefined || actions.error !== null
+  if (!isWhole && rows.some(({ action_uid }) => action_uid !== undefined))
+    return <div className="skeleton" aria-hidden="true" style={{ minHeight: 320 }} />
   if (rows.length === 0) return <Empty title="No database is like this">Change or clear the filters.</Empty>
   const upgradable = rows.filter(
     ({ upgradable_to, action_uid }) => upgradable_to != null && action_uid === undefined,
@@ -145,7 +158,12 @@ function DatabaseTable({ rows }: { readonly rows: readonly Database[] }) {
           <Columns of={columns} />
           <tbody>
             {rows.map((row) => (
-              <DatabaseRow key={row.uid} database={row} stats={stats?.[row.uid]} />
+              <DatabaseRow
+                key={row.uid}
+                database={row}
+                action={known.get(row.action_uid ?? '')}
+                stats={stats?.[row.uid]}
+              />
             ))}
           </tbody>
         </table>

@@ -22,6 +22,12 @@ const evictions: Readonly<Record<Database['eviction_policy'], string>> = {
   'volatile-ttl': 'keys whose time to live ends first',
 }
 const evictionNames = Object.keys(evictions) as readonly Database['eviction_policy'][]
+
+/** The same words wherever it is shown, and its name as the API and the command line have it. */
+function sayEviction(policy: Database['eviction_policy']): string {
+  return `${evictions[policy]} (${policy})`
+}
+
 const modes: Readonly<Record<Database['tls_mode'], string>> = {
   enabled: 'TLS, and nothing else',
   disabled: 'plain',
@@ -39,7 +45,7 @@ export function SettingsCard({ database }: { readonly database: Database }) {
   } = database
   const rows: readonly (readonly [string, string])[] = [
     ['Memory for clients', memory === 0 ? 'without a limit' : bytes(memory)],
-    ['When it is full, it drops', evictions[eviction]],
+    ['When it is full, it drops', sayEviction(eviction)],
     ['Copies', replication ? 'each group has a replica' : 'none: a group has one process'],
     ['Groups', `${plural(groups, 'group')}${isCluster ? '; clients speak the cluster protocol' : ''}`],
     ['Kept on disk', persistenceOf(database)],
@@ -82,7 +88,9 @@ function Change({ database }: { readonly database: Database }) {
         When it is full, it drops
         <select name="eviction" defaultValue={eviction}>
           {evictionNames.map((one) => (
-            <option key={one}>{one}</option>
+            <option key={one} value={one}>
+              {sayEviction(one)}
+            </option>
           ))}
         </select>
       </label>

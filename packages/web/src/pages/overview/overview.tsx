@@ -35,7 +35,7 @@ function Cluster({ databases }: { readonly databases: readonly Database[] }) {
       {() => (
         <div className="overview-grid">
           <Answer of={actions}>{() => <NeedsYou databases={databases} actions={all} />}</Answer>
-          <Versions databases={databases} />
+          <Versions databases={databases} actions={all} />
           <div className="stack">
             <Answer of={actions}>{() => <MovingNow databases={databases} actions={all} />}</Answer>
             {may('view_all_nodes_info') && <NodesLine />}

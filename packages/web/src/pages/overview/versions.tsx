@@ -1,16 +1,26 @@
-import type { Database } from '@fairlead/api'
+import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { Card } from '../../parts/page.tsx'
 import { runsOf } from '../../words/describe-action.ts'
 import { count } from '../../words/format.ts'
 
 /** How many databases run what. A filled bar: nothing newer of its flavour is here. Each leads to the list. */
-export function Versions({ databases }: { readonly databases: readonly Database[] }) {
-  const most = Math.max(...groupsOf(databases).map(({ many }) => many), 1)
+export function Versions(props: {
+  readonly databases: readonly Database[]
+  readonly actions: readonly Action[]
+}) {
+  const { databases, actions } = props
+  const upgrading = new Set(
+    actions
+      .filter(({ name, phase }) => name === 'SMUpgradeBDB' && phase !== 'ended')
+      .map(({ bdb_uid: uid }) => uid),
+  )
+  const groups = groupsOf(databases, upgrading)
+  const most = Math.max(...groups.map(({ many }) => many), 1)
   return (
     <Card title="Versions">
       <ul className="bars">
-        {groupsOf(databases).map(({ name, to, many, isNewest }) => (
+        {groups.map(({ name, to, many, moving, isNewest }) => (
           <li key={name}>
             <Link href={to}>{name}</Link>
             <span className="bar-track" aria-hidden="true">
@@ -21,7 +31,7 @@ export function Versions({ databases }: { readonly databases: readonly Database[
               />
             </span>
             <span className="number">{count(many)}</span>
-            <span className="muted">{isNewest ? 'newest' : ''}</span>
+            <span className="muted">{moving > 0 ? `${count(moving)} upgrading` : isNewest && 'newest'}</span>
           </li>
         ))}
       </ul>
@@ -29,11 +39,13 @@ export function Versions({ databases }: { readonly databases: readonly Database[
   )
 }
 
-function groupsOf(databases: readonly Database[]) {
+function groupsOf(databases: readonly Database[], upgrading: ReadonlySet<number | null>) {
   return [...Map.groupBy(databases, runsOf)]
     .map(([name, members]) => ({
       name,
       many: members.length,
+      // What they run is on record as before until their upgrades have ended.
+      moving: members.filter(({ uid }) => upgrading.has(uid)).length,
       to: `/databases?version=${name.replace(' ', '-')}`,
       isNewest: members.every(({ upgradable_to }) => upgradable_to === null),
     }))

@@ -1,0 +1,169 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { chromiumHere } from '../../proof/browser/chromium.ts'
+import { findBarriers } from '../../proof/browser/find-barriers.ts'
+import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
+import { visit } from '../../proof/browser/visit.ts'
+import { createDatabase } from '../../proof/create-database.ts'
+import { build } from '../../proof/engine-pairs.ts'
+import type { Fairlead } from '../../proof/start-fairlead.ts'
+import { untilAction } from '../../proof/way-back.ts'
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
+
+const [old, next] = [build('valkey', '8.0'), build('valkey', '8.1')]
+const words = (name: string) => name.replace('-', ' ')
+
+describe.skipIf(chromiumHere() === null)('what the console says in plain words', () => {
+  let here: OpenConsole
+  let fairlead: Fairlead
+  let page: Page
+  let action: string
+
+  beforeAll(async () => {
+    here = await openConsole()
+    ;({ fairlead, page } = here)
+    const { uid } = await createDatabase(fairlead, {
+      ...{ name: 'orders', memory_size: 64 << 20, engine_version: old },
+      ...{ replication: false, shards_count: 2 },
+    })
+    const body = {
+      ...{ engine_version: next, rollback_window: 'until_finalized' as const },
+      supervised: true,
+    }
+    const { action_uid = '' } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
+    action = action_uid
+    await untilAction(fairlead, action, 'it is ready', ({ phase }) => phase === 'ready')
+  })
+  afterAll(() => here?.[Symbol.asyncDispose]())
+
+  const row = () => page.getByRole('row', { name: /^orders/ })
+
+  test('while a database is upgraded, the list, its page and the overview say what serves and where it goes', async () => {
+    await visit(page, `${fairlead.url}/databases`)
+    await row()
+      .getByRole('cell', { name: words(old), exact: true })
+      .waitFor()
+    await row()
+      .getByRole('link', { name: `→ ${words(next)} upgrading` })
+      .waitFor()
+    await visit(page, `${fairlead.url}/databases/orders`)
+    await page.getByText(`→ ${words(next)}, upgrading`).waitFor()
+    await visit(page, fairlead.url)
+    await page.getByText('1 upgrading').waitFor()
+  })
+
+  test('in its window the list says that the new build serves, though the record has the old one', async () => {
+    await fairlead.api.resumeAction({ params: { uid: action } })
+    await untilAction(fairlead, action, 'its window is open', ({ phase }) => phase === 'window')
+    await visit(page, `${fairlead.url}/databases`)
+    await row()
+      .getByRole('cell', { name: words(next), exact: true })
+      .waitFor()
+    await row()
+      .getByRole('link', { name: `from ${words(old)} way back kept` })
+      .waitFor()
+    expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
+      engine_version: old.replace('valkey-', ''),
+    })
+  })
+
+  test('the write stops of an action can be read on a phone, words and dots', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    const sizes = await page.evaluate<{ readonly words: number; readonly dot: number }>(`{
+      const heightOf = (selector) => document.querySelector(selector).getBoundingClientRect().height
+      ;({ words: heightOf('.strip text'), dot: heightOf('.strip circle') })
+    }`)
+    expect(sizes.words).toBeGreaterThanOrEqual(11)
+    expect(sizes.dot).toBeGreaterThanOrEqual(6)
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  test('an upgrade that was rolled back says to what, and the audit does not say that it failed', async () => {
+    await fairlead.api.rollbackAction({ params: { uid: action } })
+    await fairlead.untilEnded(action)
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    await page.getByText(new RegExp(`^Rolled back to ${words(old)} after`)).waitFor()
+    await visit(page, `${fairlead.url}/audit?type=bdb%20action%20rolled%20back,%20as%20ordered`)
+    await page.getByRole('cell', { name: 'bdb action rolled back, as ordered', exact: true }).waitFor()
+    expect(await page.getByText('bdb action failed').count()).toBe(0)
+  })
+
+  test('the form of a user says the rule for passwords as it is now, and the page of the cluster how it is changed', async () => {
+    await visit(page, `${fairlead.url}/access/new`)
+    const field = page.getByLabel('Password')
+    await page.getByText('at least 8 characters').waitFor()
+    expect(await field.getAttribute('aria-describedby')).toBe('password-rule')
+    await visit(page, `${fairlead.url}/cluster`)
+    const command = page.getByText(/^fairlead api PUT \/v1\/cluster -d '\{"password_min_length": 12\}'$/)
+    await command.waitFor()
+    const [, body = ''] = (await command.innerText()).split("'")
+    await fairlead.api.updateCluster({ body: { ...JSON.parse(body), password_complexity: true } })
+    await page.getByText('at least 12 characters, with a capital').waitFor()
+    await visit(page, `${fairlead.url}/access/new`)
+    await page.getByText('at least 12 characters, with a capital').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await fairlead.api.updateCluster({ body: { password_min_length: 8, password_complexity: false } })
+  })
+
+  test('the words of the eviction policy are the same in the row and in the form', async () => {
+    await visit(page, `${fairlead.url}/databases/orders`)
+    const chosen = page.getByLabel('When it is full, it drops').locator('option:checked')
+    const said = (await chosen.textContent()) ?? ''
+    expect(said).toContain('(')
+    await page.getByRole('definition').getByText(said, { exact: true }).waitFor()
+  })
+
+  test('the button of the theme says which one it leads to', async () => {
+    await page.getByRole('button', { name: 'Use dark theme', exact: true }).click()
+    await page.getByRole('button', { name: 'Use light theme', exact: true }).click()
+    await page.getByRole('button', { name: 'Use dark theme', exact: true }).waitFor()
+  })
+
+  test('on a phone every page is reached by its name', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await visit(page, fairlead.url)
+    const rail = page.getByRole('navigation', { name: 'Pages', exact: true })
+    for (const name of ['Overview', 'Databases', 'Actions', 'Nodes']) {
+      const box = await rail.getByRole('link', { name, exact: true }).getByText(name).boundingBox()
+      expect(box?.width ?? 0, name).toBeGreaterThan(20)
+    }
+    for (const name of ['Builds', 'Modules', 'Access', 'Audit', 'Cluster']) {
+      await rail.getByRole('button', { name: 'More' }).click()
+      await rail.getByRole('link', { name, exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: new RegExp(`${name}$`, 'i') }).waitFor()
+      expect(await rail.getByRole('link', { name, exact: true }).count(), 'the menu is closed').toBe(0)
+    }
+    await rail.getByRole('button', { name: 'More' }).click()
+    expect(await findBarriers(page)).toEqual([])
+    await rail.getByRole('button', { name: 'Use dark theme' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  test('the names of permissions leave room for what a role may on a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await visit(page, `${fairlead.url}/access/roles`)
+    const box = await page.getByRole('rowheader', { name: 'update_bdb_with_action' }).boundingBox()
+    expect(box?.width ?? 390).toBeLessThanOrEqual(390 * 0.45)
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  test('while the server is not seen, what is shown has lost its colours and says how old it is', async () => {
+    await visit(page, `${fairlead.url}/databases/orders`)
+    const filter = () => page.evaluate<string>(`getComputedStyle(document.querySelector('#content')).filter`)
+    expect(await filter()).toBe('none')
+    await fairlead.server.end('SIGKILL')
+    await page.locator('[data-live=stale]', { hasText: /Last known, \d+ s ago/ }).waitFor()
+    expect(await filter()).toBe('grayscale(1)')
+    expect(await page.getByRole('button', { name: 'Change', exact: true }).isDisabled()).toBe(true)
+    await fairlead.server.start()
+    await page.locator('[data-live=live]').waitFor()
+    expect(await filter()).toBe('none')
+  })
+
+  test('no page broke its policy, threw, or asked another server', () => {
+    expect(here.admin.faults).toEqual([])
+  })
+})

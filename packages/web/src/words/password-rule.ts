@@ -1,0 +1,15 @@
+import type { Output, operations } from '@fairlead/api'
+
+type Rules = Pick<Output<typeof operations.getCluster>, 'password_min_length' | 'password_complexity'>
+
+/** The shortest that any cluster takes. */
+export const SHORTEST = 8
+
+/** What a new password must be. `rules`: of the cluster; null: this user may not read them. */
+export function passwordRule(rules: Rules | null): string {
+  const least = `at least ${rules?.password_min_length ?? SHORTEST} characters`
+  if (rules === null) return `${least}; this cluster may ask for more`
+  return rules.password_complexity
+    ? `${least}, with a capital and a small letter, a digit and another character; not the name; no character more than three times in a row`
+    : least
+}
