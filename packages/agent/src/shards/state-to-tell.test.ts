@@ -8,6 +8,7 @@ const up: ShardReport = {
   ...{ beganAfterDeath: false, why: '', portTaken: false, failsToStart: null, memoryBytes: 0 },
   ...{
     evictionPolicy: 'noeviction',
+    ...{ certificate: null, asleep: false, trouble: '', cannotRead: false },
     silence: null,
     disk: { lookedAt: 1, snapshot: null, aof: 'none', claim: null },
   },
