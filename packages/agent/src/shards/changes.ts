@@ -95,8 +95,7 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
     },
     async await({ boot: known, after: asked, waitMs }, signal) {
       const after = known === boot ? asked : 0
-      const isNew = { start: latest.startSeq > after, offset: latest.offsetSeq > after }
-      if (isTold(after)) await untilHeard(waiting, { waitMs, isNew }, signal)
+      if (isTold(after)) await untilHeard(waiting, { waitMs, isNew: whatIsNew(latest, after) }, signal)
       return since(after)
     },
     [Symbol.dispose]: () => tell('change'),
@@ -143,6 +142,14 @@ function listSince(
     gone: [...gone].filter(([, seq]) => isNew({ seq })).map(([id]) => id),
     offsets: [...offsets.values()].filter(isNew).map(({ seq: _, ...seen }) => seen),
   }
+}
+
+/** Of what is told later than other changes. */
+function whatIsNew(
+  { startSeq, offsetSeq }: { readonly startSeq: number; readonly offsetSeq: number },
+  after: number,
+): Readonly<Record<'start' | 'offset', boolean>> {
+  return { start: startSeq > after, offset: offsetSeq > after }
 }
 
 type Hear = (news: News) => void
