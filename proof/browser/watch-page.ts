@@ -4,6 +4,8 @@ import type { Page } from 'playwright-core'
 export interface Seen {
   /** The largest contentful paint, in milliseconds. */
   readonly lcp: number
+  /** When the largest contentful paint and every long task of the load are over, in milliseconds: from then on a click is answered at once. */
+  readonly interactive: number
   /** The layout shift. One right after a key or a click does not count, as browsers have it. */
   readonly cls: number
   /** Tasks over 50 ms, in milliseconds. */
@@ -19,11 +21,12 @@ export interface PageWatch {
 }
 
 const script = `{
-  const seen = globalThis.seen = { lcp: 0, cls: 0, tasks: [], moved: {} }
+  const seen = globalThis.seen = { lcp: 0, interactive: 0, cls: 0, tasks: [], moved: {} }
   const nameOf = (node) =>
     node instanceof Element ? [node.localName, ...node.classList].join('.') : nameOf(node?.parentElement ?? document.body)
   const on = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true })
-  on('largest-contentful-paint', (entry) => { seen.lcp = entry.startTime })
+  const until = (at) => { seen.interactive = Math.max(seen.interactive, at) }
+  on('largest-contentful-paint', (entry) => { seen.lcp = entry.startTime; until(entry.startTime) })
   on('layout-shift', (entry) => {
     if (entry.hadRecentInput) return
     seen.cls += entry.value
@@ -32,7 +35,7 @@ const script = `{
       seen.moved[what] = (seen.moved[what] ?? 0) + 1
     }
   })
-  on('longtask', (entry) => seen.tasks.push(entry.duration))
+  on('longtask', (entry) => { seen.tasks.push(entry.duration); until(entry.startTime + entry.duration) })
 }`
 
 /** From the next address on. */
