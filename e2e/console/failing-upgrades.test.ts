@@ -6,6 +6,7 @@ import { type OpenConsole, openConsole } from '../../proof/browser/open-console.
 import { visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
+import { libraryOfOldDays } from '../../proof/library-of-old-days.ts'
 import { asAdmin } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { breakBuild, ownEngines } from '../own-engines.ts'
@@ -72,8 +73,3 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     expect(here.admin.faults).toEqual([])
   })
 })
-
-/** It was written for one version, and breaks when a newer one loads it. */
-const libraryOfOldDays = `#!lua name=old
-  if redis.REDIS_VERSION_NUM >= 0x00070100 then redis.not_any_more() end
-  redis.register_function('one', function() return 1 end)`

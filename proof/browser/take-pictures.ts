@@ -7,9 +7,12 @@ import { join } from 'node:path'
 import { createClient as createRedis } from 'redis'
 import { createDatabase, type Served } from '../create-database.ts'
 import { build } from '../engine-pairs.ts'
+import { libraryOfOldDays } from '../library-of-old-days.ts'
+import { asAdmin } from '../roles.ts'
 import { adminPassword, startFairlead } from '../start-fairlead.ts'
 import { untilAction } from '../way-back.ts'
 import { openBrowser } from './open-browser.ts'
+import { refuseTrial } from './refuse-trial.ts'
 import { stickAction } from './stick-action.ts'
 import { signIn, visit } from './visit.ts'
 
@@ -34,6 +37,8 @@ const make = (name: string, more: object = {}) =>
 const orders = await make('orders', { data_persistence: 'aof' })
 const sessions = await make('sessions', { sharding: true, shards_count: 3 })
 const billing = await make('billing')
+const ledger = await make('ledger', { sharding: true, shards_count: 9 })
+const carts = await make('carts')
 await make('a-name-as-long-as-the-name-of-a-database-may-be-63-letters')
 await fairlead.api.createUser({ body: { name: 'eve', password: 'only-looks-at-it', role: 'cluster_viewer' } })
 const writers = await Promise.all([orders, sessions].map(writeInto))
@@ -44,6 +49,11 @@ await shoot('upgrade')
 await page.getByRole('button', { name: 'Dry run' }).click()
 await page.getByText('The target starts').waitFor()
 await shoot('plan')
+await refuseTrial(page)
+await page.getByRole('button', { name: 'Dry run' }).click()
+await page.getByText('The target does not start').waitFor()
+await shoot('refused-trial')
+await page.unrouteAll({ behavior: 'ignoreErrors' })
 
 const upgrade = async (uid: number, more: object = {}) =>
   (
@@ -76,6 +86,17 @@ await page.unrouteAll({ behavior: 'ignoreErrors' })
 await fairlead.api.rollbackAction({ params: { uid: first } })
 await fairlead.untilEnded(first)
 await see(`/actions/${first}`, 'rolled-back')
+const wide = await upgrade(ledger.uid)
+await see(`/actions/${wide}`, 'many-groups-moving')
+await inPhase(wide, 'window')
+await see(`/actions/${wide}`, 'many-groups')
+{
+  using primary = await asAdmin(fairlead, carts.shard_list[0] ?? 0)
+  await primary.call('FUNCTION', 'LOAD', libraryOfOldDays)
+}
+const failing = await upgrade(carts.uid)
+await fairlead.untilEnded(failing)
+await see(`/actions/${failing}`, 'failed')
 
 for (const path of [
   '/',
@@ -104,6 +125,26 @@ await page.keyboard.press('Escape')
 await page.keyboard.press('?')
 await shoot('keys')
 await page.keyboard.press('Escape')
+await page.setViewportSize({ width: 390, height: 900 })
+await page.getByRole('button', { name: 'More' }).click()
+await shoot('menu')
+await page.keyboard.press('Escape')
+await page.emulateMedia({ forcedColors: 'active' })
+for (const [path, name] of [
+  ['/', 'overview'],
+  ['/databases', 'databases'],
+  [`/actions/${wide}`, 'many-groups'],
+  [`/actions/${second}`, 'window-groups'],
+  [`/actions/${failing}`, 'failed'],
+] as const)
+  await see(path, `forced-${name}`)
+await page.emulateMedia({ forcedColors: null })
+await visit(page, `${fairlead.url}/databases/orders`)
+await page.context().clearCookies()
+await page.getByText('Your session has ended').waitFor()
+await shoot('session-ended')
+await signIn(page, 'admin', adminPassword)
+await page.locator('[data-live=live]').waitFor()
 await fairlead.server.end('SIGKILL')
 await page.locator('[data-live=stale]').waitFor()
 await shoot('stale')
