@@ -111,8 +111,15 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     await visit(page, `${fairlead.url}/databases/orders`)
     const chosen = page.getByLabel('When it is full, it drops').locator('option:checked')
     const said = (await chosen.textContent()) ?? ''
-    expect(said).toContain('(')
+    expect(said).toContain(': ')
     await page.getByRole('definition').getByText(said, { exact: true }).waitFor()
+  })
+
+  test('one Escape leaves the search for a page, also with words in it', async () => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Page, database or action' }).fill('or')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
   test('the button of the theme says which one it leads to', async () => {

@@ -31,6 +31,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     const next = keyed(key, chosen, found.length)
     if (next !== null) setAt(next)
     else if (key === 'Enter') open(found[chosen])
+    // In a field to search with, the browser only empties it.
+    else if (key === 'Escape') onClose()
     else return false
     return true
   }

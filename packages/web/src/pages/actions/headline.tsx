@@ -40,7 +40,7 @@ export function Headline({ action, database }: HeadlineProps) {
         )}
         {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>
-      {kept !== null && <p>{kept}</p>}
+      {kept !== null && <p className="headline-kept">{kept}</p>}
       <Facts action={action} />
     </section>
   )

@@ -18,11 +18,13 @@ const tones: Readonly<Record<Lane['state'], string>> = {
 }
 
 /** A group in one line, where there are many. */
-export function LaneRow({ lane, certificates }: LaneProps) {
+export function LaneRow({ lane, certificates, told }: LaneProps) {
   const { group, state, steps, waiting, handed_over: moved, lag_bytes: lag } = lane
   const certificate = certificates.at(-1)
+  // What the headline says is not said again for each of many groups.
+  const waits = waiting?.why === told && moved ? 'handed over' : waiting?.why
   const now =
-    steps.find((step) => step.state === 'running')?.label ?? waiting?.why ?? (state === 'done' ? 'done' : '')
+    steps.find((step) => step.state === 'running')?.label ?? waits ?? (state === 'done' ? 'done' : '')
   return (
     <li className="lane-row" data-tone={tones[state]}>
       <Glyph name={glyphs[state]} />

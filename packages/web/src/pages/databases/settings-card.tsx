@@ -25,7 +25,7 @@ const evictionNames = Object.keys(evictions) as readonly Database['eviction_poli
 
 /** The same words wherever it is shown, and its name as the API and the command line have it. */
 function sayEviction(policy: Database['eviction_policy']): string {
-  return `${evictions[policy]} (${policy})`
+  return `${policy}: ${evictions[policy]}`
 }
 
 const modes: Readonly<Record<Database['tls_mode'], string>> = {

@@ -77,10 +77,8 @@ function Choice(props: {
         checked={chosen === value}
         onChange={() => choose(value)}
       />
-      <span>{label}</span>
-      <span className="muted" data-tone={isUnsound ? 'bad' : undefined}>
-        {hint}
-      </span>
+      <span className="choice-name">{label}</span>
+      <span {...(isUnsound ? { 'data-tone': 'bad' } : { className: 'muted' })}>{hint}</span>
     </label>
   )
 }
