@@ -9,7 +9,8 @@ import {
   type Verdict,
 } from '../../src/core/state/topology.ts'
 import { hasHandedOver } from '../../src/core/state/way-back.ts'
-import { act, planLanes, planTurn, type TurnState } from '../../src/reconcile/loop/reconcile-database.ts'
+import { planLanes, type TurnState } from '../../src/reconcile/loop/decide.ts'
+import { act, planTurn } from '../../src/reconcile/loop/reconcile-database.ts'
 import type { Action } from './action.ts'
 import { write } from './clients.ts'
 import { compareLooks } from './compare-looks.ts'

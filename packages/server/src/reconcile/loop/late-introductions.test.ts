@@ -7,7 +7,7 @@ import { type ClusterNode, isLive, type ObservedDatabase } from '../../core/stat
 import { noteAction } from '../records/note-action.ts'
 import { noteObstacle } from '../records/note-obstacle.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
-import { planLanes } from './reconcile-database.ts'
+import { planLanes } from './decide.ts'
 
 const whole = shardedOf(2, 0)
 const database = { uid: 1, obstacle: null } as Database

@@ -1,33 +1,19 @@
 import { createTurns, inSpan, underRequest, underTrace } from '@fairlead/engine'
-import { applyDeadlines, isUndoable } from '../../core/plan/apply-deadlines.ts'
+import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { violations } from '../../core/plan/invariants.ts'
-import { planDatabase } from '../../core/plan/plan-database.ts'
 import type { Action } from '../../core/state/action.ts'
-import { type Database, steadyGoal } from '../../core/state/database.ts'
+import { steadyGoal } from '../../core/state/database.ts'
 import type { Lane } from '../../core/state/lane.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
-import { allowedBy, unrestricted } from '../../core/state/orders.ts'
-import { findGroup, type Goal, type ObservedDatabase, type Step } from '../../core/state/topology.ts'
-import { keepWithinReach } from '../carry-over/keep-within-reach.ts'
-import { keepEndpoint } from '../clients/endpoints.ts'
-import { keepTapes } from '../clients/keep-tapes.ts'
-import { keepWritesGoing } from '../handover/keep-writes-going.ts'
+import { findGroup, type Step } from '../../core/state/topology.ts'
 import { observe } from '../look/observe.ts'
-import { endReservations, keepHistory } from '../records/keep-records.ts'
-import { finishAction, giveUpAction, hasToWait, noteAction } from '../records/note-action.ts'
-import { noteObstacle } from '../records/note-obstacle.ts'
-import { reportHangingShards } from '../records/report-data-loss.ts'
-import { reportStrangers } from '../records/report-strangers.ts'
+import { finishAction, giveUpAction, hasToWait } from '../records/note-action.ts'
 import { spanOfAction } from '../records/trace-records.ts'
-import { keepLimits } from '../shards/keep-limits.ts'
-import { keepNodeTimeout } from '../shards/keep-node-timeout.ts'
-import { keepStreams } from '../shards/keep-streams.ts'
-import { keepSyncRoom } from '../shards/keep-sync-room.ts'
-import { keepShardCertificates } from '../shards/shard-certificates.ts'
 import { carryOut } from '../steps/carry-out.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { Moves } from '../turn/step-context.ts'
 import { type Cause, forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
+import { afterFirstPrimaries, decide, type TurnState } from './decide.ts'
 import { oneAfterTheOther } from './one-after-the-other.ts'
 import { HELD_MS, isTold, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
@@ -46,6 +32,8 @@ export type Turn =
 
 /** After a handover, clients that were released ask this server process for the primary: they come first. */
 const AFTER_HANDOVER_MS = 50
+/** The first turn of a new database at rest. */
+const SETTLED_MS = 1_000
 /** A person has to act: no hurry. */
 const LATER_MS = 5_000
 
@@ -60,9 +48,23 @@ export async function reconcileDatabase(
   const ofTurn = forOneTurn(memory, uid, cause)
   const turn = await underRequest(undefined, () => planTurn(uid, ports, ofTurn, signal))
   // The action's id, in place of that of the request that began it: its work may outlast this process.
-  const next = 'next' in turn ? turn : await underAction(turn.action, () => act(turn, ports, ofTurn, signal))
+  const next =
+    'next' in turn ? turn : await underAction(turn.action, () => actOn(turn, ports, ofTurn, signal))
   const dueMs = ofTurn.endOfTurn()
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
+}
+
+/** The second half of a turn, and another one where the first left only records to be made. */
+async function actOn(
+  turn: TurnState,
+  ports: TurnPorts,
+  memory: TurnMemory,
+  signal: AbortSignal,
+): Promise<Turn> {
+  const next = await act(turn, ports, memory, signal)
+  if (next.next !== 'again' || next.afterMs > 0 || !hasFirstPrimaries(turn)) return next
+  const more = await afterFirstPrimaries(turn, ports, memory)
+  return more === undefined ? next : act(more, ports, memory, signal)
 }
 
 /** What is done for an action names its id in logs, and is a part of the trace of the request that began it. */
@@ -71,7 +73,7 @@ function underAction<T>(action: Action | undefined, work: () => T): T {
   return underRequest(action?.uid, traced)
 }
 
-/** The first half of a turn: it looks, does the upkeep that needs no plan, and decides. Answers what to do, or when to look again. */
+/** The first half of a turn: it looks, and decides. Answers what to do, or when to look again. */
 export async function planTurn(
   uid: number,
   ports: TurnPorts,
@@ -88,64 +90,14 @@ export async function planTurn(
   const began = ports.time.elapsed()
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, ports, signal)
-  await keepHistory({ database, action }, seen, ports, memory)
-  await endReservations(seen, ports)
-  if (goal.kind === 'keep') await keepLimits(database, seen, ports, memory)
-  await keepShardCertificates(database, seen, ports, memory)
-  await keepSyncRoom(database, seen, ports, memory)
-  await keepNodeTimeout(database, seen, ports, memory)
-  await keepStreams(database, seen, ports, memory)
-  await keepWithinReach(database, seen, ports, memory)
-  await keepWritesGoing(database, seen, ports, memory)
-  await reportHangingShards(seen, { database, action }, ports, memory)
-  await reportStrangers(seen, { database, action }, ports, memory)
-  await keepEndpoint(database, goal, seen, ports, memory).catch((cause: unknown) => {
-    // A turn of a database in service goes on without its endpoint; a creation or a removal waits for it.
-    if (action !== undefined && action.kind !== 'upgrade') throw cause
-    ports.log.warn({ err: cause, database: uid }, 'the endpoint could not be brought to its wanted state')
-  })
-  const lanes = planLanes({ database, action, goal, seen }, memory, ports.now())
-  await keepTapes(database, seen, lanes, ports, memory)
-  await noteObstacle({ database, action }, lanes, ports)
-  if (action !== undefined) await noteAction(action, seen, lanes, memory, ports)
-  return { began, database, action, goal, seen, lanes }
+  return decide({ began, database, action, goal, seen }, ports, memory)
 }
 
-/** What each group is to do next: the plan, limited by the orders of people, with the deadlines of waits applied. Changes nothing. */
-export function planLanes(
-  { database, action, goal, seen }: Pick<TurnState, 'database' | 'action' | 'goal' | 'seen'>,
-  memory: Pick<TurnMemory, 'waitedMs' | 'whyHeld'>,
-  now: number,
-): readonly Lane[] {
-  const { uid } = database
-  const handedOverAt = action?.handedOverAt == null ? null : Date.parse(action.handedOverAt)
-  const allowed = action === undefined ? unrestricted : allowedBy(goal, action.orders, handedOverAt, now)
-  const undoable = action !== undefined && isUndoable(seen, goal)
-  const whatToDo = action?.kind === 'upgrade' ? RETRY : ''
-  return planDatabase(seen, goal, allowed).map(({ group, verdict }) => ({
-    group,
-    verdict: applyDeadlines(
-      verdict,
-      { waitedMs: memory.waitedMs(uid, group, verdict), held: memory.whyHeld(uid, group) },
-      findGroup(seen, group),
-      undoable,
-      whatToDo,
-    ),
-  }))
-}
-
-/** A machine that is busy for a while is the usual reason for a wait that takes too long. */
-const RETRY = '; everything begun is undone. If the machine was busy, try again with the order retry'
-
-/** The state of a turn when its steps have been chosen. */
-export interface TurnState {
-  /** When the look began, by Time.elapsed. */
-  readonly began: number
-  readonly database: Database
-  readonly action: Action | undefined
-  readonly goal: Goal
-  readonly seen: ObservedDatabase
-  readonly lanes: readonly Lane[]
+/** Each group of a new database has a primary that answers, and at least one of them is not on record yet. */
+function hasFirstPrimaries({ action, lanes }: TurnState): boolean {
+  const records = ({ verdict }: Lane) => verdict.kind === 'do' && verdict.step.kind === 'record-primary'
+  const isThere = (lane: Lane) => records(lane) || lane.verdict.kind === 'done'
+  return action?.kind === 'create' && lanes.some(records) && lanes.every(isThere)
 }
 
 type ActingTurn = TurnState & { readonly moves: Moves }
@@ -209,7 +161,8 @@ async function finish(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Pr
   if (action.kind === 'upgrade') await syncSettings(turn, ports)
   await ports.effect('finish', () => finishAction(action, database, ports))
   memory.forget(database.uid)
-  return { next: 'again', afterMs: 0 }
+  // What is kept of a database at rest was kept in this turn, too.
+  return action.kind === 'create' ? { next: 'watch', dueMs: SETTLED_MS } : { next: 'again', afterMs: 0 }
 }
 
 /** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
@@ -267,7 +220,13 @@ function afterStep(
   memory.held(uid, group, outcome.kind === 'not yet' ? outcome : undefined)
   if (outcome.kind === 'not yet') return outcome.afterMs ?? SOON_MS
   memory.stepTaken(uid)
+  if (startsProcess(step)) return HELD_MS
   return step === 'hand-over' ? AFTER_HANDOVER_MS : 0
+}
+
+/** Its agent has just been told to start a process, watches that, and reports how it ends. */
+function startsProcess(step: Step['kind']): boolean {
+  return step === 'add-shard' || step === 'start-shard' || step === 'restart-shard'
 }
 
 /** A step that would break an invariant is a fault of ours: it is thrown, not carried out. */
