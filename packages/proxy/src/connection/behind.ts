@@ -1,4 +1,4 @@
-import type { EndpointReport } from '@fairlead/api'
+import type { EndpointReport } from '@fairlead/api/of-proxies'
 import type { Connection } from './connection.ts'
 
 /** An entry in the report of an endpoint: connections that are not at the new upstream yet. */

@@ -7,7 +7,7 @@ import type {
   HoldResult,
   SwitchResult,
   TakenScripts,
-} from '@fairlead/api'
+} from '@fairlead/api/of-proxies'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import { createConnection } from '../connection/create-connection.ts'
 import { dropConnection, endConnection } from '../connection/end-connection.ts'

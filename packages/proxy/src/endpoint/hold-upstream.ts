@@ -1,4 +1,4 @@
-import type { HoldResult } from '@fairlead/api'
+import type { HoldResult } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { isLate } from '../connection/is-late.ts'
 import { createHold, drainOf, type Hold } from '../handover/hold.ts'

@@ -1,4 +1,4 @@
-import { type Address, Refusal, type SwitchResult } from '@fairlead/api'
+import { type Address, Refusal, type SwitchResult } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { forEachLimited } from '../connection/for-each-limited.ts'
 import { endPublishBarrier } from '../handover/end-publish-barrier.ts'

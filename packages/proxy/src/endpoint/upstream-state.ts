@@ -1,4 +1,4 @@
-import type { Address, EndpointSpec, SwitchResult } from '@fairlead/api'
+import type { Address, EndpointSpec, SwitchResult } from '@fairlead/api/of-proxies'
 import type { Connection, Owner } from '../connection/connection.ts'
 import type { PublishBarrier } from '../connection/publish-barrier.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'

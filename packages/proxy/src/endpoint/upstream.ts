@@ -1,4 +1,4 @@
-import type { Address, EndpointSpec, HoldResult, SwitchResult } from '@fairlead/api'
+import type { Address, EndpointSpec, HoldResult, SwitchResult } from '@fairlead/api/of-proxies'
 import { isSameAddress } from '@fairlead/engine'
 import { type Behind, behindOf } from '../connection/behind.ts'
 import type { Connection, Owner } from '../connection/connection.ts'

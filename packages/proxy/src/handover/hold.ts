@@ -1,4 +1,4 @@
-import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api'
+import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { isTied } from '../connection/under-way.ts'
 import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-rest.ts'

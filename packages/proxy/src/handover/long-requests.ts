@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promises'
-import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api'
+import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from '../connection/put-off.ts'

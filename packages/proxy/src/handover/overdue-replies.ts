@@ -1,4 +1,4 @@
-import type { HoldResult } from '@fairlead/api'
+import type { HoldResult } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import type { Link } from '../connection/link.ts'

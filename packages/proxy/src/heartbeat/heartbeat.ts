@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { BroadcastChannel, workerData } from 'node:worker_threads'
-import type { LoopTurns, ProxyTurns } from '@fairlead/api'
+import type { LoopTurns, ProxyTurns } from '@fairlead/api/of-proxies'
 import { TURNS_CHANNEL } from './answer-turns.ts'
 import { countLoops, readBreadcrumb } from './breadcrumb.ts'
 import { readThreadUse } from './read-thread-use.ts'

@@ -1,4 +1,4 @@
-import type { LoopTurns } from '@fairlead/api'
+import type { LoopTurns } from '@fairlead/api/of-proxies'
 import type { Breadcrumb } from './breadcrumb.ts'
 
 /** What the kernel reports about a thread: the processor time that it has used, and its state (R, S, D, T, t). */

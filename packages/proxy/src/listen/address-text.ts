@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 
 /** As engines write addresses: 127.0.0.1:6379, [::1]:6379. */
 export function addressText({ host, port }: Address): string {

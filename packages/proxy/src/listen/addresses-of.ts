@@ -1,4 +1,4 @@
-import type { Address, EndpointSpec } from '@fairlead/api'
+import type { Address, EndpointSpec } from '@fairlead/api/of-proxies'
 
 /** The addresses of all shards of a database that were given with its endpoint. */
 export function addressesOf({ upstream, shards, replicas = [] }: EndpointSpec): readonly Address[] {

@@ -1,4 +1,4 @@
-import type { ClientList } from '@fairlead/api'
+import type { ClientList } from '@fairlead/api/of-proxies'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Via } from '../connection/link.ts'
 import { type ConnectionState, freshState } from '../remembered/connection-state.ts'

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
-import { type EndpointSpec, Refusal } from '@fairlead/api'
+import { type EndpointSpec, Refusal } from '@fairlead/api/of-proxies'
 import {
   awaitHello,
   createHandshakeQueue,

@@ -1,4 +1,4 @@
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 import { messageOf, readListeners } from '@fairlead/engine'
 
 /** The reason as a sentence. If another process has the address, with the user of that process: clients may be sending it their passwords. */

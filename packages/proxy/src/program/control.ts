@@ -9,7 +9,7 @@ import {
   proxyOperations,
   Refusal,
   readEpoch,
-} from '@fairlead/api'
+} from '@fairlead/api/of-proxies'
 import {
   createSpanBasket,
   inSpan,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createEpochFence, type EpochFence, type KeptEpochs, readKeptEpochs } from '@fairlead/api'
+import { createEpochFence, type EpochFence, type KeptEpochs, readKeptEpochs } from '@fairlead/api/of-proxies'
 import { codeOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { replaceFile } from '../listen/replace-file.ts'

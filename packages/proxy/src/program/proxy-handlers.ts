@@ -1,4 +1,4 @@
-import { type Address, BUCKET_MS, type EndpointSpec, Refusal } from '@fairlead/api'
+import { type Address, BUCKET_MS, type EndpointSpec, Refusal } from '@fairlead/api/of-proxies'
 import { type InTurn, isSameAddress } from '@fairlead/engine'
 import { whyUnreachable } from '../handover/why-unreachable.ts'
 import { addressesOf } from '../listen/addresses-of.ts'

@@ -1,6 +1,6 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type EndpointSpec, TURNS_SOCKET } from '@fairlead/api'
+import { type EndpointSpec, TURNS_SOCKET } from '@fairlead/api/of-proxies'
 import { createTurns, isSameAddress, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import { openGenerations } from '../handover/cursor-generations.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'

@@ -1,4 +1,4 @@
-import type { EndpointSpec } from '@fairlead/api'
+import type { EndpointSpec } from '@fairlead/api/of-proxies'
 import type { InTurn } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { writeWanted } from './wanted-file.ts'

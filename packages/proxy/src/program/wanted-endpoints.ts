@@ -1,4 +1,4 @@
-import { type EndpointReport, type EndpointSpec, Refusal, type Traffic } from '@fairlead/api'
+import { type EndpointReport, type EndpointSpec, Refusal, type Traffic } from '@fairlead/api/of-proxies'
 import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { EndpointSpec } from '@fairlead/api'
+import { EndpointSpec } from '@fairlead/api/of-proxies'
 import { codeOf } from '@fairlead/engine'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { TakenScripts } from '@fairlead/api'
+import type { TakenScripts } from '@fairlead/api/of-proxies'
 import { createBacklog } from './backlog.ts'
 import { type Command, wordAt } from './command.ts'
 

@@ -1,4 +1,4 @@
-import type { Obstacle } from '@fairlead/api'
+import type { Obstacle } from '@fairlead/api/of-proxies'
 
 /** Why a connection cannot be moved. Its client gets `why`. */
 export interface Unmovable extends Obstacle<UnmovableCode> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { hostname } from 'node:os'
-import type { SentinelReport } from '@fairlead/api'
+import type { SentinelReport } from '@fairlead/api/of-proxies'
 import { isSameAddress, messageOf } from '@fairlead/engine'
 import { createAllowance } from '../forwarding/turns.ts'
 import type { Admission } from '../listen/admission.ts'

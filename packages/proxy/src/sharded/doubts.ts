@@ -1,4 +1,4 @@
-import type { EndpointReport } from '@fairlead/api'
+import type { EndpointReport } from '@fairlead/api/of-proxies'
 
 /** Redirects that were not followed, reported to the server: their number, and the reason of the last one. */
 export interface Doubts {

@@ -1,4 +1,10 @@
-import { type Address, type EndpointShard, type EndpointSpec, type HoldResult, Refusal } from '@fairlead/api'
+import {
+  type Address,
+  type EndpointShard,
+  type EndpointSpec,
+  type HoldResult,
+  Refusal,
+} from '@fairlead/api/of-proxies'
 import { isSameAddress, SLOTS } from '@fairlead/engine'
 import type { Upstream } from '../endpoint/upstream.ts'
 import { firstNotDrained } from '../handover/first-not-drained.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 import { isSameAddress, messageOf } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 import { decideFollow, isAmong, leavingTo, ownerIn, type SlotView } from './slot-view.ts'

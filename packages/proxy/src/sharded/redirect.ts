@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 import { addressText } from '../listen/address-text.ts'
 import { backendFor, flushBackends, mention, pass } from './backends.ts'
 import { doExclusively, errorReply } from './exclusive.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Address, type EndpointSpec, Refusal } from '@fairlead/api'
+import { type Address, type EndpointSpec, Refusal } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { judgeLogin } from '../connection/judge-login.ts'
 import { steerLink } from '../connection/steer-client.ts'

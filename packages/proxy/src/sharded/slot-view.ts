@@ -1,4 +1,4 @@
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 import { type ClusterNodeInfo, isSameAddress } from '@fairlead/engine'
 
 /** The cluster as the engine at `asked` reports it, over a connection of the proxy's own. */

@@ -1,4 +1,4 @@
-import { latencyBounds, latencyBucket } from '@fairlead/api'
+import { latencyBounds, latencyBucket } from '@fairlead/api/of-proxies'
 
 /** Of a connection to an engine: how many requests were sent, and how many are answered. */
 interface LinkCounts {

@@ -1,4 +1,4 @@
-import { BUCKET_MS, TAPE_LEAD_BUCKETS } from '@fairlead/api'
+import { BUCKET_MS, TAPE_LEAD_BUCKETS } from '@fairlead/api/of-proxies'
 
 /** A handover is followed for so many buckets, from the first one of its lead on. */
 const MOST_BUCKETS = 1_250

@@ -1,4 +1,4 @@
-import { TAPE_LEAD_BUCKETS } from '@fairlead/api'
+import { TAPE_LEAD_BUCKETS } from '@fairlead/api/of-proxies'
 import {
   bucketOf,
   createRecording,

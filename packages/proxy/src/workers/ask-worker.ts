@@ -1,4 +1,4 @@
-import { Refusal } from '@fairlead/api'
+import { Refusal } from '@fairlead/api/of-proxies'
 import type { FromWorker, Order, OrderName, Orders, Refused, ToWorker } from './messages.ts'
 
 /** The deadline for subscribers: thousands of them take a second or two; a worker that hangs is not waited for. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 import { readListeners } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 

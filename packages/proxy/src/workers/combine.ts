@@ -1,4 +1,4 @@
-import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
+import type { ClientList, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api/of-proxies'
 import type { EndpointView } from '../endpoint/endpoint.ts'
 import { firstNotDrained } from '../handover/first-not-drained.ts'
 import type { TapePart } from '../traffic/recording.ts'

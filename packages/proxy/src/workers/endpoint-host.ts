@@ -1,4 +1,11 @@
-import type { Address, ClientList, EndpointSpec, HoldResult, SwitchResult, TakenScripts } from '@fairlead/api'
+import type {
+  Address,
+  ClientList,
+  EndpointSpec,
+  HoldResult,
+  SwitchResult,
+  TakenScripts,
+} from '@fairlead/api/of-proxies'
 import {
   type Endpoint,
   type EndpointOptions,

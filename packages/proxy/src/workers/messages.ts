@@ -6,7 +6,7 @@ import type {
   HoldResult,
   SwitchResult,
   TakenScripts,
-} from '@fairlead/api'
+} from '@fairlead/api/of-proxies'
 import type { EndpointView, HoldTimes } from '../endpoint/endpoint.ts'
 import type { Calm } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import type { Address } from '@fairlead/api'
+import type { Address } from '@fairlead/api/of-proxies'
 import { messageOf } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { createQuestions, type WorkerOrder } from './ask-worker.ts'

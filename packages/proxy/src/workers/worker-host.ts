@@ -1,4 +1,10 @@
-import { type Address, type EndpointSpec, type HoldResult, Refusal, type SwitchResult } from '@fairlead/api'
+import {
+  type Address,
+  type EndpointSpec,
+  type HoldResult,
+  Refusal,
+  type SwitchResult,
+} from '@fairlead/api/of-proxies'
 import { createTurns } from '@fairlead/engine'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'

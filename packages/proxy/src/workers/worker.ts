@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Address, Refusal } from '@fairlead/api'
+import { type Address, Refusal } from '@fairlead/api/of-proxies'
 import { createTurns, knowUsersOfPorts, messageOf } from '@fairlead/engine'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'

@@ -1,0 +1,16 @@
+/**
+ * What the proxy takes of the contract. Its operations and no others: all schemas together cost each proxy some megabytes for as long as it runs
+ * (bench/README.md, Endpoint).
+ */
+export * from './agent/epoch-fence.ts'
+export { Address } from './agent/shard-report.ts'
+export * from './contract/errors.ts'
+export type { Obstacle } from './contract/obstacle.ts'
+export type { Input, Operation, Output } from './contract/operation.ts'
+export * from './proxy/client-list.ts'
+export * from './proxy/hold-result.ts'
+export * from './proxy/proxy-operations.ts'
+export * from './proxy/proxy-turns.ts'
+export * from './proxy/read-tape.ts'
+export * from './proxy/taken-scripts.ts'
+export * from './proxy/traffic.ts'
