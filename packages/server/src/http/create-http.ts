@@ -89,7 +89,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   const streams = createStreams({ ...deps, places })
   app.decorate('places', places)
   app.decorate('streams', streams)
-  const end = endConnections(app.server)
+  const end = endConnections(app.server, bounds?.isAnswered)
   app.addHook('preClose', async () => {
     end()
     await streams.close()

@@ -57,6 +57,8 @@ export interface ConnectionBounds {
   readonly signedIn: (socket: Socket, userUid: number) => void
   /** Whether such a request has come on it, so far. */
   readonly isKnown: (socket: Socket) => boolean
+  /** Whether a whole request has come on it that is not answered yet. */
+  readonly isAnswered: (socket: Socket) => boolean
   /** A request has come on a connection of another listener; `response` says when it has been answered. */
   readonly note: (socket: Socket, exchange: Exchange, response: ServerResponse) => void
   /** The source of a connection, as it is counted here. */
@@ -115,7 +117,9 @@ export function boundConnections(
   server.on('request', (request: IncomingMessage, response: ServerResponse) =>
     note(request.socket, { request, response }, response),
   )
-  return { signedIn: admission.know, isKnown: admission.isKnown, admit, handOver, note, sourceOf }
+  const { know: signedIn, isKnown } = admission
+  const isAnswered = beingAnswered(admission)
+  return { signedIn, isKnown, isAnswered, admit, handOver, note, sourceOf }
 }
 
 /** Notes each request on its connection, until it has been answered. */
@@ -131,6 +135,11 @@ function noteExchange({ exchangesOf, wait }: ReturnType<typeof createAdmission>)
       wait(socket)
     })
   }
+}
+
+/** By what is noted of its requests. */
+function beingAnswered({ exchangesOf }: ReturnType<typeof createAdmission>): ConnectionBounds['isAnswered'] {
+  return (socket) => [...(exchangesOf(socket) ?? [])].some(({ request }) => request.complete)
 }
 
 /** The connections there are. `onFull` is called with the source of each new connection for which another one is closed. */

@@ -23,7 +23,7 @@ async function connectTo(port: number, text: string): Promise<Socket> {
 }
 
 /** A server whose requests are answered when `answer` is called. */
-async function serve() {
+async function serve(mostConnections?: number) {
   const [answer, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const http = createHttp({
     identify: () => {
@@ -31,6 +31,7 @@ async function serve() {
     },
     onRefused: async () => undefined,
     log: pino({ level: 'silent' }),
+    ...(mostConnections !== undefined && { mostConnections }),
   })
   http.post('/slow', { config: {} }, async () => {
     begun.resolve()
@@ -41,11 +42,17 @@ async function serve() {
   return { http, port, answer: answer.resolve, begun: begun.promise }
 }
 
-test.each(Object.entries(half))(
-  'a server that stops does not wait for a connection with %s',
+/** With bounds, another part knows which requests are being answered. */
+const servers = [undefined, 100]
+const cases = Object.entries(half).flatMap(([what, text]) =>
+  servers.map((most) => [what, most, text] as const),
+)
+
+test.each(cases)(
+  'a server that stops does not wait for a connection with %s (most connections: %s)',
   { timeout: 30_000 },
-  async (_, text) => {
-    const { http, port } = await serve()
+  async (_, most, text) => {
+    const { http, port } = await serve(most)
     const { promise: taken, resolve } = Promise.withResolvers<Socket>()
     http.server.on('connection', resolve)
     await connectTo(port, text)
@@ -55,24 +62,27 @@ test.each(Object.entries(half))(
   },
 )
 
-test('a whole request is answered by a server that stops, also when it takes longer than a half one is waited for', async () => {
-  const { http, port, answer, begun } = await serve()
-  const slow = fetch(`http://127.0.0.1:${port}/slow`, { method: 'POST' })
-  await begun
-  const other = await connectTo(port, half['half of a head'])
-  await until('the server has it', async () => (await connections(http.server)) === 2)
-  const closing = http.close()
-  await once(other, 'close')
-  answer()
-  expect(await (await slow).json()).toEqual({ isAnswered: true })
-  await closing
-})
+test.each(servers)(
+  'a whole request is answered by a server that stops, also when it takes longer than a half one is waited for (most connections: %s)',
+  async (most) => {
+    const { http, port, answer, begun } = await serve(most)
+    const slow = fetch(`http://127.0.0.1:${port}/slow`, { method: 'POST' })
+    await begun
+    const other = await connectTo(port, half['half of a head'])
+    await until('the server has it', async () => (await connections(http.server)) === 2)
+    const closing = http.close()
+    await once(other, 'close')
+    answer()
+    expect(await (await slow).json()).toEqual({ isAnswered: true })
+    await closing
+  },
+)
 
 test('a client that sends a byte now and then, and one that reads nothing, keep no server from stopping', {
   timeout: 30_000,
 }, async () => {
   const server = createServer((_, response) => response.end('x'.repeat(50_000_000)))
-  const end = endConnections(server, 2_500)
+  const end = endConnections(server, undefined, 2_500)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as { readonly port: number }
   const reader = await connectTo(port, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')

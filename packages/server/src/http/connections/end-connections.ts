@@ -11,21 +11,16 @@ const QUIET_MS = 1_000
  * function that is returned is called when `server` begins to close. From then on a connection is closed if for a second nothing has come on it and no whole request is being answered; after
  * ten seconds, each is. Connections over TLS count when they are handed to `server`.
  */
-export function endConnections(server: Server, withinMs = END_WITHIN_MS): () => void {
+export function endConnections(
+  server: Server,
+  isAnswered: (socket: Socket) => boolean = noteAnswers(server),
+  withinMs = END_WITHIN_MS,
+): () => void {
   const open = new Set<Socket>()
-  const answering = new Map<Socket, IncomingMessage>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request
-    answering.set(socket, request)
-    response.on('close', () => {
-      if (answering.get(socket) === request) answering.delete(socket)
-    })
-  })
-  const isAnswered = (socket: Socket) => answering.get(socket)?.complete === true
   return () => {
     const bytes = new Map([...open].map((socket) => [socket, socket.bytesRead]))
     const looking = setInterval(() => {
@@ -42,4 +37,17 @@ export function endConnections(server: Server, withinMs = END_WITHIN_MS): () => 
       clearTimeout(late)
     })
   }
+}
+
+/** Notes each request until it has been answered: for a server whose connections are not bounded, where that is noted anyway. */
+function noteAnswers(server: Server): (socket: Socket) => boolean {
+  const answering = new Map<Socket, IncomingMessage>()
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request
+    answering.set(socket, request)
+    response.on('close', () => {
+      if (answering.get(socket) === request) answering.delete(socket)
+    })
+  })
+  return (socket) => answering.get(socket)?.complete === true
 }
