@@ -88,15 +88,7 @@ export function boundConnections(
 ): ConnectionBounds {
   const { log, sourceOf = sourceOfSocket } = deps
   const limits = connectionLimits(deps.most)
-  let saidAtMs = Number.NEGATIVE_INFINITY
-  const admission = createAdmission(limits, (from) => {
-    if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
-    saidAtMs = performance.now()
-    log.warn(
-      { most: limits.most, from },
-      'the API has reached its limit of connections: the oldest without a whole request are closed',
-    )
-  })
+  const admission = createAdmission(limits, tellFull(log, limits.most))
 
   const admit = (socket: Socket): boolean => {
     const isAdmitted = admission.admit(socket, sourceOf(socket))
@@ -134,6 +126,19 @@ function noteExchange({ exchangesOf, wait }: ReturnType<typeof createAdmission>)
       exchanges.delete(exchange)
       wait(socket)
     })
+  }
+}
+
+/** Says now and then that there is no place, and from where the connection came that found none. */
+function tellFull(log: Pick<Logger, 'warn'>, most: number): (from: string) => void {
+  let saidAtMs = Number.NEGATIVE_INFINITY
+  return (from) => {
+    if (performance.now() - saidAtMs < SAY_AGAIN_MS) return
+    saidAtMs = performance.now()
+    log.warn(
+      { most, from },
+      'the API has reached its limit of connections: the oldest without a whole request are closed',
+    )
   }
 }
 
