@@ -74,6 +74,7 @@ function expectAgreement(trace: HandoverTrace, certificate: Action['certificates
     const { from, to } = marks[name as keyof typeof marks]
     expect(to - from).toBeCloseTo(ms, 1)
   }
+  expect(marks.pause.from).toBeCloseTo(marks.hold.to, 1)
   const slack = slackOf(trace, heldMs)
   expect(slack).toBeGreaterThanOrEqual(-0.1)
   // No client got a reply between the end of the hold and the release.

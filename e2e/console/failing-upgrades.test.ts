@@ -61,7 +61,7 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     expect(await headline.getAttribute('data-tone')).toBe('bad')
     await headline.getByText(/^Failed after/).waitFor()
     await headline.getByText(/cannot read the data: .*Failed loading library.*not_any_more/).waitFor()
-    await headline.getByText(`the database runs ${redis70.replace('-', ' ')} as before`).waitFor()
+    await headline.getByText(`Clients are served by ${redis70.replace('-', ' ')} as before`).waitFor()
     expect(await page.title()).toBe('▲ orders · Fairlead')
     expect(await findBarriers(page)).toEqual([])
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({

@@ -32,7 +32,8 @@ export const Certificate = Type.Object({
     [
       Type.Object({
         hold: Type.Number({
-          description: 'Until all that held clients had asked was answered; 0 without an endpoint',
+          description:
+            'Until all that held clients had asked was answered, and the move could begin; 0 without an endpoint',
         }),
         pause: Type.Number({ description: 'Until the old primary took no more writes' }),
         equal: Type.Number({ description: 'Until every follower had everything' }),

@@ -17,6 +17,7 @@ const shapes = {
       <path d="M8 5v3l2 1.6" />
     </>
   ),
+  go: <path d="M5 3.2v9.6L12.8 8z" fill="currentColor" />,
   paused: <path d="M5.5 4v8M10.5 4v8" strokeWidth="2.4" />,
   stuck: (
     <>

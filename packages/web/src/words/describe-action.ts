@@ -6,7 +6,7 @@ export type Tone = 'busy' | 'ok' | 'wait' | 'bad' | 'quiet'
 /** The shapes beside the hues: colour is never alone. */
 export type Sign =
   | ('active' | 'changing' | 'queued' | 'waits' | 'stuck' | 'failed' | 'back' | 'done')
-  | ('paused' | 'planned')
+  | ('paused' | 'planned' | 'go')
 
 /** A state as it is shown: a shape, a hue, and words. */
 export interface Mark {
@@ -18,7 +18,7 @@ export interface Mark {
 const signs: Readonly<Record<Exclude<Action['phase'], 'ended'>, readonly [Sign, Tone]>> = {
   queued: ['queued', 'quiet'],
   preparing: ['changing', 'busy'],
-  ready: ['waits', 'wait'],
+  ready: ['go', 'wait'],
   handing_over: ['changing', 'busy'],
   window: ['waits', 'ok'],
   finishing: ['changing', 'busy'],
@@ -78,7 +78,7 @@ export function keptOf(
   if (!isFailed || lanes.some((lane) => lane.handed_over) || database == null) return null
   const [before, now] = [runsOf(from), runsOf(database)]
   return now === before && now !== runsOf(goal)
-    ? `Kept: there was no handover, and the database runs ${before} as before`
+    ? `Clients are served by ${before} as before: there was no handover`
     : null
 }
 

@@ -22,7 +22,7 @@ export function factsOf(plan: Plan): readonly Fact[] {
   return [
     { name: 'Writes stop', value: stops },
     {
-      name: 'Away besides',
+      name: 'Other interruptions',
       value: outage === 0 ? 'never' : `about ${duration(outage)}`,
       ...(outage > 0 && { tone: 'bad' }),
     },

@@ -5,7 +5,7 @@ import type { Outcome } from '../turn/outcome.ts'
 import type { Clock, TakingOver } from '../turn/ports.ts'
 import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
 import { replicationOf } from './handover-gate.ts'
-import { type Moved, type MovingGroup, type MovingPorts, moveRole, msSince } from './move-role.ts'
+import { type Moved, type MovingGroup, type MovingPorts, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
 import { letWritesGo } from './stop-writes.ts'
@@ -67,7 +67,6 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   // Counted from before the hold: the hold ends later than this, and so does the pause.
   const until = began + ORDER_WITHIN_MS
   const held = await clients.hold()
-  const holdMs = held === null ? 0 : msSince(began, time)
   if (held !== null && 'why' in held) {
     await record.abandon()
     await record.cut(held.cut)
@@ -93,7 +92,7 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   }
   await record.cut(held?.cut ?? 0)
   const start = { holdAt, moveAfterMs: Math.round((moved.began - began) * 100) / 100 }
-  await finishHandover(role, { ...moved, hold: holdMs, began: start, waited: held?.waited() ?? null }, ports)
+  await finishHandover(role, { ...moved, began: start, waited: held?.waited() ?? null }, ports)
   return { kind: 'done' }
 }
 
@@ -103,7 +102,6 @@ const SCRIPTS_MS = 200
 const CALM_MS = 3_000
 
 interface HandedOver extends Omit<Moved, 'began'> {
-  readonly hold: number
   readonly waited: WaitedClients | null
   readonly began: NonNullable<Certificate['began']>
 }
@@ -131,8 +129,11 @@ async function finishHandover(
     writeStopMs: moved.writeStopMs,
     heldMs: moved.heldMs,
     group,
-    parts:
-      moved.heldMs === null ? { ...moved.parts, hold: 0, release: 0 } : { ...moved.parts, hold: moved.hold },
+    // The parts follow one after the other: clients are held until the move begins, also while the last messages arrive and clocks are read.
+    parts: {
+      ...moved.parts,
+      ...(moved.heldMs === null ? { hold: 0, release: 0 } : { hold: moved.began.moveAfterMs }),
+    },
     ...(moved.heldMs !== null && moved.waited !== null && { waited: moved.waited }),
     ...(moved.heldMs !== null && { began: moved.began }),
     recovered: false,

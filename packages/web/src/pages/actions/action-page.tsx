@@ -116,7 +116,8 @@ function isUseful(order: OrderName, { phase, paused, orders, lanes = [] }: Actio
   const isMoved = lanes.some((lane) => lane.handed_over)
   if (order === 'redo') return isTakenBack
   if (isTakenBack && (order === 'rollback' || order === 'cancel')) return false
-  if (phase === 'ended' || phase === 'stuck') return order === 'retry' || phase === 'stuck'
+  if (phase === 'ended') return order === 'retry'
+  if (phase === 'stuck') return order !== (isMoved ? 'cancel' : 'rollback')
   if (order === 'retry') return false
   if (phase === 'window') return order === (paused ? 'resume' : 'pause')
   if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)

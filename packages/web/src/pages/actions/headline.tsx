@@ -32,6 +32,8 @@ export function Headline({ action, database }: HeadlineProps) {
       {phase === 'stuck' && waiting !== null && (
         <p className="headline-clock">stuck for {elapsed(now - Date.parse(waiting.since))}</p>
       )}
+      {/* What a tired reader asks first; why it failed can be long. */}
+      {kept !== null && <p className="headline-kept">{kept}</p>}
       <p className="headline-why">
         {waiting !== null && phase !== 'stuck' && <WaitReason waiting={waiting} />}
         {error !== undefined && error !== '' && error}
@@ -40,7 +42,6 @@ export function Headline({ action, database }: HeadlineProps) {
         )}
         {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>
-      {kept !== null && <p className="headline-kept">{kept}</p>}
       <Facts action={action} />
     </section>
   )

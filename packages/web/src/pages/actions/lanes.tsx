@@ -17,7 +17,7 @@ export function Lanes({ action }: { readonly action: Action }) {
   const shown = isOpenOnly ? lanes.filter(({ state }) => state !== 'done') : lanes
   return (
     <Card
-      title={lanes.length === 1 ? 'What is done' : plural(lanes.length, 'group')}
+      title={lanes.length === 1 ? 'Steps' : plural(lanes.length, 'group')}
       beside={
         isLong && (
           <label className="check">

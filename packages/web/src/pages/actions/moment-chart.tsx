@@ -68,6 +68,13 @@ function Caption({ trace, around, took }: ChartProps & { readonly took: string }
   const buckets = cutTrace(trace, around)
   const most = (of: keyof Bucket) => Math.max(...buckets.map((bucket) => bucket[of]), 0)
   const errors = buckets.reduce((sum, bucket) => sum + bucket.errors, 0)
+  if (most('replies') + most('held') + errors === 0)
+    return (
+      <figcaption className="muted">
+        No client asked anything in this time. The handover took {took}, from the order to hold clients until
+        the last was let go.
+      </figcaption>
+    )
   return (
     <figcaption className="muted">
       Bars: replies in {trace.bucket_ms} ms, at most {most('replies')}. Below them: requests that wait, at

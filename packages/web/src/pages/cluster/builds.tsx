@@ -1,4 +1,4 @@
-import type { Output, operations } from '@fairlead/api'
+import type { Action, Database, Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import { useBuilds, useDatabases, useKnownActions } from '../../live/queries.ts'
@@ -7,6 +7,7 @@ import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { TableBox } from '../../parts/table-box.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
+import { courseOf } from '../../words/describe-database.ts'
 
 type Build = Output<typeof operations.listEngineVersions>[number]
 
@@ -22,14 +23,7 @@ const places: Readonly<Record<Build['source'], string>> = {
 /** The engine builds that can be started here. */
 export function Builds() {
   const builds = useBuilds()
-  const databases = useDatabases({ limit: 1_000, fields: 'uid,engine,engine_version' }).data
-  const may = useMay()
-  const open = useKnownActions(may('view_status_of_cluster_action')).data?.filter(
-    ({ phase }) => phase !== 'ended',
-  )
-  const many = databases && Map.groupBy(databases, runsOf)
-  // Of a database in the middle of an upgrade the new build serves already, or is about to.
-  const coming = open && Map.groupBy(open, ({ goal }) => runsOf(goal))
+  const { many, coming } = useUses()
   return (
     <Page title="Engine builds">
       <Answer of={builds} height={200}>
@@ -59,6 +53,25 @@ export function Builds() {
       </Answer>
     </Page>
   )
+}
+
+/** By build: the databases that it serves, and the upgrades that are on their way to it; undefined: not known yet. */
+function useUses() {
+  const databases = useDatabases({ limit: 1_000, fields: 'uid,engine,engine_version' }).data
+  const may = useMay()
+  const open = useKnownActions(may('view_status_of_cluster_action')).data?.filter(
+    ({ phase }) => phase !== 'ended',
+  )
+  const running = new Map(open?.map((action) => [action.bdb_uid, action]))
+  const serves = (one: Database) => runsOf(courseOf(one, running.get(one.uid)).serves)
+  const many = databases && Map.groupBy(databases, serves)
+  const coming = open && Map.groupBy(open.filter(isOnItsWay), ({ goal }) => runsOf(goal))
+  return { many, coming }
+}
+
+/** In its window and later, the goal of an upgrade serves; what is taken back goes elsewhere. */
+function isOnItsWay({ phase }: Action): boolean {
+  return phase !== 'window' && phase !== 'finishing' && phase !== 'undoing'
 }
 
 function BuildRow(props: { readonly build: Build; readonly many: number; readonly coming: number }) {

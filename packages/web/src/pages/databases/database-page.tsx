@@ -18,7 +18,7 @@ import { SettingsCard } from './settings-card.tsx'
 import { ShardsCard } from './shards-card.tsx'
 
 const persistences: Readonly<Record<Database['data_persistence'], string>> = {
-  aof: 'each write on disk',
+  aof: 'writes on disk',
   snapshot: 'snapshots on disk',
   disabled: 'nothing on disk',
 }

@@ -2,25 +2,26 @@ import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { Card } from '../../parts/page.tsx'
 import { runsOf } from '../../words/describe-action.ts'
+import { courseOf } from '../../words/describe-database.ts'
 import { count } from '../../words/format.ts'
 
-/** How many databases run what. A filled bar: nothing newer of its flavour is here. Each leads to the list. */
+/** How many databases are served by what. A filled bar: nothing newer of its flavour is here. Each leads to the list. */
 export function Versions(props: {
   readonly databases: readonly Database[]
   readonly actions: readonly Action[]
 }) {
   const { databases, actions } = props
-  const upgrading = new Set(
+  const upgrades = new Map(
     actions
       .filter(({ name, phase }) => name === 'SMUpgradeBDB' && phase !== 'ended')
-      .map(({ bdb_uid: uid }) => uid),
+      .map((action) => [action.bdb_uid, action]),
   )
-  const groups = groupsOf(databases, upgrading)
+  const groups = groupsOf(databases, upgrades)
   const most = Math.max(...groups.map(({ many }) => many), 1)
   return (
     <Card title="Versions">
       <ul className="bars">
-        {groups.map(({ name, to, many, moving, isNewest }) => (
+        {groups.map(({ name, to, many, moves, isNewest }) => (
           <li key={name}>
             <Link href={to}>{name}</Link>
             <span className="bar-track" aria-hidden="true">
@@ -31,7 +32,7 @@ export function Versions(props: {
               />
             </span>
             <span className="number">{count(many)}</span>
-            <span className="muted">{moving > 0 ? `${count(moving)} upgrading` : isNewest && 'newest'}</span>
+            <span className="muted">{moves === '' ? isNewest && 'newest' : moves}</span>
           </li>
         ))}
       </ul>
@@ -39,15 +40,25 @@ export function Versions(props: {
   )
 }
 
-function groupsOf(databases: readonly Database[], upgrading: ReadonlySet<number | null>) {
-  return [...Map.groupBy(databases, runsOf)]
+function groupsOf(databases: readonly Database[], upgrades: ReadonlyMap<number | null, Action>) {
+  const served = (one: Database) => runsOf(courseOf(one, upgrades.get(one.uid)).serves)
+  return [...Map.groupBy(databases, served)]
     .map(([name, members]) => ({
       name,
       many: members.length,
-      // What they run is on record as before until their upgrades have ended.
-      moving: members.filter(({ uid }) => upgrading.has(uid)).length,
+      moves: movesOf(members.flatMap(({ uid }) => upgrades.get(uid) ?? [])),
       to: `/databases?version=${name.replace(' ', '-')}`,
       isNewest: members.every(({ upgradable_to }) => upgradable_to === null),
     }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+}
+
+/** As "2 upgrading, 1 way back kept". */
+function movesOf(upgrades: readonly Action[]): string {
+  const windows = upgrades.filter(({ phase }) => phase === 'window').length
+  const others = upgrades.length - windows
+  return [
+    ...(others > 0 ? [`${count(others)} upgrading`] : []),
+    ...(windows > 0 ? [`${count(windows)} way back kept`] : []),
+  ].join(', ')
 }
