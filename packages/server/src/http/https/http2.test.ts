@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../proof/claim-ports.ts'
@@ -200,4 +201,34 @@ test('a server that stops answers what has been asked, and ends each connection 
     using again = await open()
     expect((await again.send('GET', '/v1/bootstrap')).status).toBe(200)
   })()
+})
+
+test('slow clients of plain HTTP and of HTTP/2 have the same ten seconds when a server stops, not one after the other', {
+  timeout: 60_000,
+}, async () => {
+  using two = await open()
+  const path = '/v1/users/authorize'
+  const stream = two.session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/json' })
+  stream.on('error', () => undefined)
+  stream.write(' ')
+  const one = connect(Number(new URL(fairlead.url).port), '127.0.0.1')
+  one.on('error', () => undefined)
+  one.write(
+    `POST ${path} HTTP/1.1\r\nHost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n `,
+  )
+  await new Promise((resolve) => two.session.ping(resolve))
+  const drip = setInterval(() => {
+    stream.write(' ')
+    one.write(' ')
+  }, 200)
+  const closed = async (end: Promise<unknown>) => end.then(() => performance.now())
+  const ends = Promise.all([closed(once(one, 'close')), closed(two.ended)])
+  try {
+    await fairlead.restart()
+    const [oneAt, twoAt] = await ends
+    expect(Math.abs(twoAt - oneAt)).toBeLessThan(5_000)
+  } finally {
+    clearInterval(drip)
+    one.destroy()
+  }
 })

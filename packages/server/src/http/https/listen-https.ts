@@ -65,7 +65,7 @@ export async function listenHttps(deps: {
   await once(front, 'listening')
   front.on('error', () => undefined) // one connection could not be taken
 
-  const { stop, ended } = stopOf({ front, handshakes, http, http2 })
+  const { stop, ended } = stopOf({ front, open, handshakes, http, http2 })
   return {
     port: portOf(front.address()),
     show: (other) => tls.setSecureContext(tlsForClients(other)),
@@ -91,12 +91,14 @@ function createFront(open: Set<Socket>, take: (raw: Socket) => void): Server {
 /** `stop` is that of the listener, and may be called again; `ended` follows when no connection is left. */
 function stopOf(parts: {
   readonly front: Server
+  readonly open: ReadonlySet<Socket>
   readonly handshakes: Handshakes
   readonly http: Pick<FastifyInstance, 'server'>
   readonly http2: Http2Server
 }) {
-  const { front, handshakes, http, http2 } = parts
+  const { front, open, handshakes, http, http2 } = parts
   let closing: NodeJS.Timeout | undefined
+  let late: NodeJS.Timeout | undefined
   const stop = () => {
     if (front.listening) front.close()
     for (const raw of handshakes) raw.destroy()
@@ -104,21 +106,21 @@ function stopOf(parts: {
     // Those with a request under way are idle when it has been answered. To hear of each answer would cost all requests before, too.
     closing ??= setInterval(() => http.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
     http.server.closeIdleConnections()
+    // From the stop on, as over plain HTTP: one deadline after the other would be twice as long.
+    late ??= setTimeout(() => {
+      for (const socket of open) socket.destroy()
+    }, END_WITHIN_MS)
   }
   const ended = () => {
     clearInterval(closing)
+    clearTimeout(late)
     http2[Symbol.dispose]()
   }
   return { stop, ended }
 }
 
-/** Those that are still open after a while are closed. */
 async function untilClosed(open: ReadonlySet<Socket>): Promise<void> {
-  const late = setTimeout(() => {
-    for (const socket of open) socket.destroy()
-  }, END_WITHIN_MS)
   await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
-  clearTimeout(late)
 }
 
 /** Those that have come in, and whose handshake has not ended. */
