@@ -86,10 +86,15 @@ test('after a wrong password a person is asked for it again, twice, and for noth
     }
     return { code: await session.ended, shown: session.shown() }
   }
+  // An empty one is asked for again, and Ctrl-C does not say that nothing was sent.
+  const stopped = await signIn(['', 'wrong', '\u0003'])
+  expect(stopped).toMatchObject({ code: 130, shown: expect.stringContaining('you are not signed in') })
+  expect(stopped.shown.match(/\[invalid_credentials\]/g)).toHaveLength(1)
   const inVain = await signIn(['wrong', 'wrong', 'wrong'])
   expect(inVain.code).toBe(4)
   expect(inVain.shown.match(/\[invalid_credentials\]/g)).toHaveLength(3)
-  const second = await signIn(['wrong', adminPassword])
+  // Five wrong ones would lock the user.
+  const second = await signIn(['', adminPassword])
   expect(second).toMatchObject({ code: 0, shown: expect.stringContaining('Signed in as admin') })
 })
 

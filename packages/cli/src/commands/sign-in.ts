@@ -75,16 +75,23 @@ async function tryPasswords<T>(
 ): Promise<T> {
   const isTyped = options.passwordFile === undefined && options.passwordStdin !== true
   for (let left = MOST_PASSWORDS - 1; ; left -= 1) {
-    const password = await passwordOf(context, options)
     try {
+      const password = await passwordOf(context, options)
+      if (isTyped && password === '') throw empty
       return await work(password)
     } catch (cause) {
+      if (cause === empty && left > 0) continue
+      // A wrong one may have been sent before, which counts.
+      if (cause instanceof CommandFault && cause.exit === 'interrupted')
+        throw new CommandFault('interrupted', 'Stopped: you are not signed in.', { cause })
       const isWrong = cause instanceof ApiError && cause.code === 'invalid_credentials'
       if (!isTyped || !isWrong || left === 0) throw cause
       context.terminal.say(`${cause.message}  [${cause.code}]\n`)
     }
   }
 }
+
+const empty = new CommandFault('usage', 'the password is empty')
 
 async function passwordOf({ terminal }: Context, options: LoginOptions): Promise<string> {
   const { passwordFile, passwordStdin } = options

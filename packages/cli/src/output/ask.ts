@@ -77,11 +77,11 @@ export function askLine(terminal: Terminal, question: string): Promise<string> {
 /** The same, and what is typed is not shown. */
 export function askSecret(terminal: Terminal, question: string): Promise<string> {
   const { stdin, stderr } = process
-  return whileAsked(async () => {
+  return whileAsked(async (stopped) => {
     stdin.setRawMode(true)
     stderr.write(signed(terminal, question))
     try {
-      return await readTyped()
+      return await readTyped(stopped)
     } finally {
       stdin.setRawMode(false)
       stdin.pause()
@@ -91,7 +91,7 @@ export function askSecret(terminal: Terminal, question: string): Promise<string>
 }
 
 /** What is typed up to the line end, of a terminal in raw mode. */
-function readTyped(): Promise<string> {
+function readTyped(stopped: AbortSignal): Promise<string> {
   const { stdin } = process
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let typed = ''
@@ -102,6 +102,8 @@ function readTyped(): Promise<string> {
       else typed = sign === '\u007f' || sign === '\b' ? typed.slice(0, -1) : typed + sign
     }
   }
+  // From outside: in raw mode, Ctrl-C is a key.
+  stopped.addEventListener('abort', () => reject(interrupted()))
   stdin.on('data', read).resume()
   return promise.finally(() => stdin.off('data', read))
 }

@@ -89,7 +89,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   const streams = createStreams({ ...deps, places })
   app.decorate('places', places)
   app.decorate('streams', streams)
-  const end = endConnections(app.server, bounds?.isAnswered)
+  const end = endConnections(app.server, bounds?.isBusy)
   app.addHook('preClose', async () => {
     end()
     await streams.close()

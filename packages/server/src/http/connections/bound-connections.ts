@@ -58,7 +58,7 @@ export interface ConnectionBounds {
   /** Whether such a request has come on it, so far. */
   readonly isKnown: (socket: Socket) => boolean
   /** Whether a whole request has come on it that is not answered yet. */
-  readonly isAnswered: (socket: Socket) => boolean
+  readonly isBusy: (socket: Socket) => boolean
   /** A request has come on a connection of another listener; `response` says when it has been answered. */
   readonly note: (socket: Socket, exchange: Exchange, response: ServerResponse) => void
   /** The source of a connection, as it is counted here. */
@@ -110,8 +110,8 @@ export function boundConnections(
     note(request.socket, { request, response }, response),
   )
   const { know: signedIn, isKnown } = admission
-  const isAnswered = beingAnswered(admission)
-  return { signedIn, isKnown, isAnswered, admit, handOver, note, sourceOf }
+  const isBusy = busyOf(admission)
+  return { signedIn, isKnown, isBusy, admit, handOver, note, sourceOf }
 }
 
 /** Notes each request on its connection, until it has been answered. */
@@ -143,7 +143,7 @@ function tellFull(log: Pick<Logger, 'warn'>, most: number): (from: string) => vo
 }
 
 /** By what is noted of its requests. */
-function beingAnswered({ exchangesOf }: ReturnType<typeof createAdmission>): ConnectionBounds['isAnswered'] {
+function busyOf({ exchangesOf }: ReturnType<typeof createAdmission>): ConnectionBounds['isBusy'] {
   return (socket) => [...(exchangesOf(socket) ?? [])].some(({ request }) => request.complete)
 }
 

@@ -13,7 +13,7 @@ const QUIET_MS = 1_000
  */
 export function endConnections(
   server: Server,
-  isAnswered: (socket: Socket) => boolean = noteAnswers(server),
+  isBusy: (socket: Socket) => boolean = noteRequests(server),
   withinMs = END_WITHIN_MS,
 ): () => void {
   const open = new Set<Socket>()
@@ -25,7 +25,7 @@ export function endConnections(
     const bytes = new Map([...open].map((socket) => [socket, socket.bytesRead]))
     const looking = setInterval(() => {
       for (const socket of open) {
-        if (!isAnswered(socket) && bytes.get(socket) === socket.bytesRead) socket.destroy()
+        if (!isBusy(socket) && bytes.get(socket) === socket.bytesRead) socket.destroy()
         bytes.set(socket, socket.bytesRead)
       }
     }, QUIET_MS)
@@ -40,7 +40,7 @@ export function endConnections(
 }
 
 /** Notes each request until it has been answered: for a server whose connections are not bounded, where that is noted anyway. */
-function noteAnswers(server: Server): (socket: Socket) => boolean {
+function noteRequests(server: Server): (socket: Socket) => boolean {
   const answering = new Map<Socket, IncomingMessage>()
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request
