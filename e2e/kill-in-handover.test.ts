@@ -67,8 +67,8 @@ describe('a process that dies in the middle of a handover leaves one primary, an
         return (await rolesOf(fairlead, uid)).join() === whole
       })
       const verdict = await load.readBack()
-      expect(verdict.duplicated).toBe(0)
-      if (!mayLose) expect(verdict.lost).toBe(0)
+      expect(verdict).toMatchObject({ duplicated: 0 })
+      if (!mayLose) expect(verdict).toMatchObject({ lost: 0 })
       if (verdict.lost > 0) expect(action.warnings.join()).toContain('are lost')
       if (part === 'the successor') expect(action.warnings).toEqual([])
     })

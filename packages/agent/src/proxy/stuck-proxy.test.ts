@@ -56,8 +56,9 @@ test('a proxy that is slow on a loaded machine is reported, and its clients keep
     const running = await home.proxyBecomes({ state: 'running' })
     return { pid: running.pid, port: await home.putEndpoint(database) }
   })()
-  // Its threads together would be ended after 3 s without an answer; the one that is stuck, after 500 ms of processor time.
-  await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 1_000 })
+  // The work takes 2 s of processor time, so that no machine is done before the silence is reported, which is after 1 s.
+  // A loop that is stuck would be ended after 2.5 s of processor time, one that takes no orders, after 15 s.
+  await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 5_000 })
   await using client = await dial(port)
   expect(await client.ask()).toBe('+PONG\r\n')
   const begun = performance.now()
@@ -68,7 +69,7 @@ test('a proxy that is slow on a loaded machine is reported, and its clients keep
     return client.text() === '+PONG\r\n+PONG\r\n'
   }
   await until(isAnswered)
-  console.log(`300 ms of work took ${Math.round(performance.now() - begun)} ms`)
+  console.log(`2 s of work took ${Math.round(performance.now() - begun)} ms`)
   expect(await home.proxyBecomes({ state: 'running' })).toMatchObject({ pid, crashes: 0 })
   expect(why).toMatch(/has not answered for .*: one piece of work has taken .*: main takes requests of/)
 })
