@@ -75,6 +75,16 @@ test('a server with an authority of its own is trusted once its fingerprint was 
   expect(readFileSync(secret ?? '', 'utf8')).not.toContain(adminPassword)
 })
 
+test('a command that is asked to stop while it asks for a password says that you are not signed in', async () => {
+  const env = { FAIRLEAD_CONFIG: join(folder, 'stopped'), FAIRLEAD_HOME: join(folder, 'nowhere') }
+  const session = commandLine(env).onTerminal(['login', '--server', server, '--username', 'admin'])
+  await session.type('Trust it? [y/N]', 'y\n')
+  await until('it asks', () => session.shown().includes('Password: '))
+  await session.signal('SIGINT')
+  expect(await session.ended).toBe(130)
+  expect(session.shown()).toContain('Stopped: you are not signed in.')
+})
+
 test('after a wrong password a person is asked for it again, twice, and for nothing else', async () => {
   const env = { FAIRLEAD_CONFIG: join(folder, 'again'), FAIRLEAD_HOME: join(folder, 'nowhere') }
   const signIn = async (passwords: readonly string[]) => {

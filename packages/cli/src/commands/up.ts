@@ -7,6 +7,9 @@ import { describeReady } from '../parts/ready.ts'
 import { serverCommand } from '../parts/server-command.ts'
 import { untilStopped } from '../parts/until-stopped.ts'
 
+/** Where there is no wall, all of Fairlead does; the logs of server and proxy say so. */
+const AS_ROOT = 'The agent runs as root: docs/security.md says how it gives root up.'
+
 /**
  * Runs agent and server as processes of their own, in the foreground, and starts either again when it dies. Ends on
  * Ctrl-C or SIGTERM: the control plane stops, databases keep running.
@@ -14,10 +17,6 @@ import { untilStopped } from '../parts/until-stopped.ts'
 export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog(config, 'up')
   openHome(config.home, log)
-  if (process.geteuid?.() === 0)
-    log.warn(
-      'the agent runs as root (and where there is no wall, all of Fairlead): docs/security.md says how it gives root up',
-    )
   const file = upFile(config)
   const other = file.read()
   if (other !== null)
@@ -36,6 +35,7 @@ export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<voi
     await using _agent = await keepPart('agent', ownCommand('agent', env), log, keeping)
     await using server = await keepPart('server', command, log, keeping)
     process.stdout.write(`${describeReady(config, server.ready)}\n`)
+    if (process.geteuid?.() === 0) process.stdout.write(`${AS_ROOT}\n`)
     await stopped
   } finally {
     file.remove()

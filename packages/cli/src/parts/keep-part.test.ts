@@ -72,6 +72,23 @@ test('a part that cannot be restarted is tried repeatedly: its program may be mi
   await part[Symbol.asyncDispose]()
 })
 
+test.each([
+  ['is stopped by another program', "process.kill(process.pid, 'SIGTERM')", 'was stopped by another program'],
+  ['ends in order', 'process.exit(0)', 'was stopped by another program'],
+  ['is killed', "process.kill(process.pid, 'SIGKILL')", 'died'],
+])('a part that %s is started again, and the log says which it was', async (_, end, words) => {
+  const main = join(folder, 'main.mjs')
+  await writeFile(main, `process.send({}, () => ${end}); setInterval(() => undefined, 1_000)`)
+  process.argv[1] = main
+  const said: string[] = []
+  const log = pino({ base: null }, { write: (line) => said.push(JSON.parse(line).msg) })
+  await using _part = await keepPart('agent', ownCommand('agent', {}), log, {
+    stop: new AbortController().signal,
+  })
+  await vi.waitUntil(() => said.length >= 2, { timeout: 60_000, interval: 20 })
+  expect(said[0]).toContain(words)
+})
+
 test('a part that cannot be started at all says why', async () => {
   const command = { program: join(folder, 'nothing'), args: [], env: {}, isOther: true }
   const stop = new AbortController().signal

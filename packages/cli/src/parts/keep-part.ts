@@ -60,11 +60,14 @@ export async function keepPart(
     let deaths = 0
     for (;;) {
       const startedAt = performance.now()
-      const how = await life.ended
+      const { how, wasAsked } = await life.ended
       if (stop.signal.aborted) return
       deaths = performance.now() - startedAt > HEALTHY_AFTER_MS ? 1 : deaths + 1
       const afterMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1))
-      log.error({ name, deaths, how, afterMs }, 'a part of the control plane died; databases keep running')
+      const noted = { name, deaths, how, afterMs }
+      if (wasAsked)
+        log.warn(noted, 'a part of the control plane was stopped by another program, and is started again')
+      else log.error(noted, 'a part of the control plane died; databases keep running')
       await pause(afterMs, undefined, { signal: stop.signal }).catch(() => undefined)
       if (stop.signal.aborted) return
       life = begin(command)
@@ -86,22 +89,31 @@ export async function keepPart(
 interface Life {
   /** Undefined: there is none. */
   readonly child: ChildProcess | undefined
-  /** How it ended, or why it could not be started. Never rejects. */
-  readonly ended: Promise<string>
+  /** Never rejects. */
+  readonly ended: Promise<Ending>
+}
+
+interface Ending {
+  /** How it ended, or why it could not be started. */
+  readonly how: string
+  /** It was asked to stop, and did. */
+  readonly wasAsked: boolean
 }
 
 /** Never throws: a lack of files, processes or memory ends at some time, and a program that is being replaced is there again soon. */
 function begin(command: PartCommand): Life {
-  const { promise: ended, resolve } = Promise.withResolvers<string>()
+  const { promise: ended, resolve } = Promise.withResolvers<Ending>()
   try {
     const child = startPart(command)
     child.on('error', (cause) => {
-      if (child.pid === undefined) resolve(cause.message)
+      if (child.pid === undefined) resolve({ how: cause.message, wasAsked: false })
     })
-    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    child.once('exit', (code, signal) =>
+      resolve({ how: signal ?? `exit code ${code}`, wasAsked: code === 0 || signal === 'SIGTERM' }),
+    )
     return { child, ended }
   } catch (cause) {
-    resolve(cause instanceof Error ? cause.message : String(cause))
+    resolve({ how: cause instanceof Error ? cause.message : String(cause), wasAsked: false })
     return { child: undefined, ended }
   }
 }
@@ -113,7 +125,7 @@ async function untilReady({ child, ended }: Life, name: string, stop: AbortSigna
   const refuse = () => reject(new Error(`asked to stop before the ${name} was ready`))
   if (stop.aborted) refuse()
   stop.addEventListener('abort', refuse, { once: true })
-  const failed = ended.then((how) => {
+  const failed = ended.then(({ how }) => {
     throw new Error(`the ${name} did not start: ${how}`)
   })
   try {

@@ -58,7 +58,7 @@ async function withinTime<T>(answer: Promise<T>, otherwise: () => T): Promise<T>
 
 function hintFrom(catalogue: Catalogue): UpgradeHint {
   const hints = new Map<string, Build | null>()
-  return (database) => {
+  const hintOf = (database: Database): Build | null => {
     const { build, modules, replicas, persistence, evictionPolicy, cluster } = database
     const used = modules.map(({ uid }) => uid)
     const key = JSON.stringify([build, used, replicas, persistence, evictionPolicy, cluster])
@@ -69,5 +69,14 @@ function hintFrom(catalogue: Catalogue): UpgradeHint {
     const found = upgradableTo(subject, catalogue) ?? null
     hints.set(key, found)
     return found
+  }
+  // A database that has not changed is the same object from one read to the next: the key costs more than the rest of the answer.
+  const seen = new WeakMap<Database, Build | null>()
+  return (database) => {
+    const known = seen.get(database)
+    if (known !== undefined) return known
+    const hint = hintOf(database)
+    seen.set(database, hint)
+    return hint
   }
 }
