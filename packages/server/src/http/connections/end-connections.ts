@@ -22,21 +22,30 @@ export function endConnections(
     socket.once('close', () => open.delete(socket))
   })
   return () => {
-    const bytes = new Map([...open].map((socket) => [socket, socket.bytesRead]))
-    const looking = setInterval(() => {
-      for (const socket of open) {
-        if (!isBusy(socket) && bytes.get(socket) === socket.bytesRead) socket.destroy()
-        bytes.set(socket, socket.bytesRead)
-      }
-    }, QUIET_MS)
+    const stopLooking = closeQuiet(() => open, isBusy)
     const late = setTimeout(() => {
       for (const socket of open) socket.destroy()
     }, withinMs)
     server.once('close', () => {
-      clearInterval(looking)
+      stopLooking()
       clearTimeout(late)
     })
   }
+}
+
+/** Closes each connection, now and later, on which nothing has come for a second and that is not busy. Returns what ends this. */
+export function closeQuiet(
+  connections: () => Iterable<Socket>,
+  isBusy: (socket: Socket) => boolean,
+): () => void {
+  const bytes = new WeakMap([...connections()].map((socket) => [socket, socket.bytesRead]))
+  const looking = setInterval(() => {
+    for (const socket of connections()) {
+      if (!isBusy(socket) && bytes.get(socket) === socket.bytesRead) socket.destroy()
+      bytes.set(socket, socket.bytesRead)
+    }
+  }, QUIET_MS)
+  return () => clearInterval(looking)
 }
 
 /** Notes each request until it has been answered: for a server whose connections are not bounded, where that is noted anyway. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../proof/claim-ports.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../test/control-plane.ts'
@@ -23,9 +24,17 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync())
 
 /* Frames by hand: no client of HTTP/2 does what these do. */
-const [HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION] = [1, 3, 4, 6, 8, 9] as const
+const [DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION] = [
+  0, 1, 3, 4, 6, 8, 9,
+] as const
 /** GET https://localhost/ in the header table's words. */
 const question = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x01, 9]), Buffer.from('localhost')])
+/** POST https://localhost/v1/users/authorize, and that JSON follows. */
+const login = Buffer.concat([
+  ...[Buffer.from([0x83, 0x87, 0x04, 19]), Buffer.from('/v1/users/authorize')],
+  ...[Buffer.from([0x01, 9]), Buffer.from('localhost')],
+  ...[Buffer.from([0x0f, 0x10, 16]), Buffer.from('application/json')],
+])
 function frame(type: number, flags: number, id: number, payload: Uint8Array | readonly number[]): Uint8Array {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
@@ -201,6 +210,33 @@ test('a server that stops answers what has been asked, and ends each connection 
     using again = await open()
     expect((await again.send('GET', '/v1/bootstrap')).status).toBe(200)
   })()
+})
+
+test('a server that stops does not wait for a client of HTTP/2 that has sent half of a request and says no more', {
+  timeout: 60_000,
+}, async () => {
+  const half = async () => {
+    const socket = await dial(port, { ca, ALPNProtocols: ['h2'] })
+    socket.on('error', () => undefined).resume()
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    socket.write(frame(SETTINGS, 0, 0, []))
+    socket.write(frame(HEADERS, 0x04, 1, login))
+    return socket
+  }
+  const [slow, silent] = [await half(), await half()]
+  // It goes on, and has the ten seconds that each client has.
+  const dripping = setInterval(() => slow.write(frame(DATA, 0, 1, Buffer.from(' '))), 200)
+  const closed = (socket: TLSSocket) =>
+    new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now())))
+  const ends = Promise.all([closed(silent), closed(slow)])
+  try {
+    await fairlead.restart()
+    const [silentAt, slowAt] = await ends
+    expect(slowAt - silentAt).toBeGreaterThan(3_000)
+  } finally {
+    clearInterval(dripping)
+    for (const socket of [silent, slow]) socket.destroy()
+  }
 })
 
 test('slow clients of plain HTTP and of HTTP/2 have the same ten seconds when a server stops, not one after the other', {

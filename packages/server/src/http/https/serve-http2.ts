@@ -10,12 +10,13 @@ import type { TLSSocket } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { answerExpectation, answerLongHeaders } from '../answer-error.ts'
 import type { ConnectionBounds, Exchange } from '../connections/bound-connections.ts'
+import { closeQuiet } from '../connections/end-connections.ts'
 
 /** Serves connections on which the client has chosen HTTP/2. Disposed of, it ends what is left. */
 export interface Http2Server extends Disposable {
   /** The handshake of this connection is over. */
   take(socket: TLSSocket): void
-  /** Each client is told that there are no more requests; those under way end. */
+  /** Each client is told that there are no more requests; those that have come whole end, those that are on their way have a second for each piece. */
   stop(): void
 }
 
@@ -72,7 +73,7 @@ interface Request {
  */
 export function serveHttp2(deps: {
   readonly http: Pick<FastifyInstance, 'routing'>
-  readonly bounds: Pick<ConnectionBounds, 'note'>
+  readonly bounds: Pick<ConnectionBounds, 'note' | 'isBusy'>
   readonly limits?: Partial<Http2Limits>
 }): Http2Server {
   const { http, bounds } = deps
@@ -112,6 +113,7 @@ export function serveHttp2(deps: {
     for (const [session, known] of sessions) look(session, known, limits)
   }, limits.lookEveryMs)
   looking.unref()
+  let stopClosing: (() => void) | undefined
   return {
     take(socket) {
       coming = socket
@@ -120,9 +122,11 @@ export function serveHttp2(deps: {
     },
     stop() {
       for (const session of sessions.keys()) session.close()
+      stopClosing ??= closeQuiet(() => [...sessions.values()].map(({ socket }) => socket), bounds.isBusy)
     },
     [Symbol.dispose]() {
       clearInterval(looking)
+      stopClosing?.()
       for (const session of sessions.keys()) session.destroy()
     },
   }
