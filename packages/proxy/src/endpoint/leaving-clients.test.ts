@@ -105,3 +105,20 @@ const isGone = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').includ
 function pauseThread(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
 }
+
+test.for([
+  ['one engine', () => plain],
+  ['a sharded database', () => sharded],
+] as const)(
+  'a client of %s that leaves in the middle of a long request has gone at once, when its earlier requests are answered',
+  async ([, endpointOf]) => {
+    const endpoint = endpointOf()
+    await using client = await dial(endpoint.wanted.port)
+    await client.ask('PING', '+PONG\r\n')
+    const half = 'v'.repeat(100_000)
+    client.send(`SET {c}k v\r\n*3\r\n$3\r\nSET\r\n$4\r\n{b}k\r\n$200000\r\n${half}`)
+    client.socket.end()
+    await client.gets('+OK\r\n')
+    await until(() => endpoint.report().connections === 0)
+  },
+)

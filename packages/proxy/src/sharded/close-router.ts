@@ -1,7 +1,8 @@
-import { takeGathered } from '@fairlead/engine'
+import { isBetweenRequests, takeGathered } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { dropConnection } from '../connection/end-connection.ts'
 import { viasOf } from '../listen/list-clients.ts'
+import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
 import { letGo } from './collected-replies.ts'
 import { countPart } from './kept-parts.ts'
 import { forgetRequests } from './kept-requests.ts'
@@ -26,6 +27,27 @@ export function dropRouter(router: Router, why?: string): void {
   if (router.closed) return
   close(router, why)
   router.client.destroy()
+}
+
+/** The client will send no more: it gets its pending replies. A connection that would only wait, or listen, ends at once. */
+export function endIfAnswered(router: Router): void {
+  const { clientEnded, closed, stash, pending, busy, backends } = router
+  if (!clientEnded || closed) return
+  const listens = backends.some((backend) => backend !== undefined && onlyListens(backend.connection.state))
+  if ((listens && stash.length === 0) || (pending.size === 1 && pending.first()?.blocks === true))
+    dropRouter(router)
+  else if (!busy && pending.size === withoutReply(router) && stash.length === 0) endRouter(router)
+}
+
+/** How many of the pending replies will not come, because the client has gone in the middle of their request. */
+function withoutReply({ requests, rest }: Router): number {
+  const isAtGroup = rest !== null && rest !== 'nowhere'
+  return isAtGroup && !isBetweenRequests(requests) ? 1 : 0
+}
+
+/** It gets messages without an end. Only its end shows that it has gone. */
+function onlyListens(state: ConnectionState): boolean {
+  return isSubscribed(state) || state.unmovable !== undefined
 }
 
 function close(router: Router, why = ''): void {

@@ -33,7 +33,7 @@ export function orderReplies(backend: Backend, chunk: Buffer): void {
     from = to
   }
   flushOutgoing(router)
-  if (router.pending.size === 0 || router.diverted.length > 0) router.onReplies()
+  if (router.pending.size === 0 || router.diverted.length > 0 || router.clientEnded) router.onReplies()
 }
 
 /** Whether the reply that begins may be a special one, which is not simply passed on. */

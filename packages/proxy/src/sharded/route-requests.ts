@@ -3,10 +3,9 @@ import { findEndOfRequest } from '../forwarding/find-end.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS } from '../forwarding/turns.ts'
 import { capitalsOf } from '../remembered/command.ts'
 import { subscriptions } from '../remembered/commands.ts'
-import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
 import { asArray } from './as-array.ts'
 import { backendFor, backendOfSlot, flushBackends, LARGEST_FED_BYTES, pass } from './backends.ts'
-import { dropRouter, endRouter } from './close-router.ts'
+import { endIfAnswered, endRouter } from './close-router.ts'
 import { answer, crossSlot, doExclusively, errorReply, takeSilence } from './exclusive.ts'
 import { hasStrayKey } from './has-stray-key.ts'
 import { countPart } from './kept-parts.ts'
@@ -86,7 +85,10 @@ export function resume(router: Router): void {
     if (router.backends.every((one) => one === undefined || one.pending.size === 0)) followRedirects(router)
     return
   }
-  if (router.pending.size > 0) return
+  if (router.pending.size > 0) {
+    endIfAnswered(router)
+    return
+  }
   if (router.lastError !== null) {
     endRouter(router, router.lastError === '' ? undefined : router.lastError)
     return
@@ -94,21 +96,6 @@ export function resume(router: Router): void {
   router.gated = false
   if (isTimeToBegin(router)) beginLarge(router)
   routeStash(router)
-}
-
-/** The client will send no more: it gets its pending replies. A connection that would only wait, or listen, ends at once. */
-export function endIfAnswered(router: Router): void {
-  const { clientEnded, closed, stash, pending, busy, backends } = router
-  if (!clientEnded || closed) return
-  const listens = backends.some((backend) => backend !== undefined && onlyListens(backend.connection.state))
-  if ((listens && stash.length === 0) || (pending.size === 1 && pending.first()?.blocks === true))
-    dropRouter(router)
-  else if (!busy && pending.size === 0 && stash.length === 0) endRouter(router)
-}
-
-/** It gets messages without an end. Only its end shows that it has gone. */
-function onlyListens(state: ConnectionState): boolean {
-  return isSubscribed(state) || state.unmovable !== undefined
 }
 
 function route(router: Router, chunk: Buffer): void {
