@@ -28,6 +28,8 @@ export interface SentinelWorld {
   readonly port: number
   /** 40 hexadecimal digits, as Sentinels name themselves. */
   readonly id: string
+  /** Whether one more client may subscribe: those that do keep their places. */
+  mayListen(): boolean
 }
 
 /** The replies to one command, in order. `ends`: the connection is closed after them. */
@@ -88,8 +90,16 @@ const commands: Readonly<Record<string, Command>> = {
   ROLE: { least: 0, run: (_, __, { databases }) => ['sentinel', databases.map(({ name }) => name)] },
   QUIT: { least: 0, run: () => ({ replies: [ok], ends: true }) },
   SENTINEL: { least: 1, most: MANY, run: ([word = '', ...rest], _, world) => sentinel(word, rest, world) },
-  SUBSCRIBE: { least: 1, most: MANY, run: (args, session) => subscribe('subscribe', args, session) },
-  PSUBSCRIBE: { least: 1, most: MANY, run: (args, session) => subscribe('psubscribe', args, session) },
+  SUBSCRIBE: {
+    least: 1,
+    most: MANY,
+    run: (args, session, world) => subscribe('subscribe', args, session, world),
+  },
+  PSUBSCRIBE: {
+    least: 1,
+    most: MANY,
+    run: (args, session, world) => subscribe('psubscribe', args, session, world),
+  },
   UNSUBSCRIBE: { least: 0, most: MANY, run: (args, session) => unsubscribe('unsubscribe', args, session) },
   PUNSUBSCRIBE: { least: 0, most: MANY, run: (args, session) => unsubscribe('punsubscribe', args, session) },
 }
@@ -250,7 +260,10 @@ function subscribe(
   kind: 'subscribe' | 'psubscribe',
   names: readonly string[],
   session: SentinelSession,
+  world: SentinelWorld,
 ): Answer {
+  if (subscriptionsOf(session) === 0 && !world.mayListen())
+    return one({ error: 'ERR max number of subscribed clients reached' })
   const set = kind === 'subscribe' ? session.channels : session.patterns
   if (subscriptionsOf(session) + names.length > MOST_SUBSCRIPTIONS)
     return one({ error: `ERR more than ${MOST_SUBSCRIPTIONS} subscriptions` })

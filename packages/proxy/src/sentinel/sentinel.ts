@@ -21,6 +21,8 @@ const LISTEN_AGAIN_MS = 500
  * has been silent for the longest time.
  */
 const MOST_CLIENTS = 1_000
+/** A client that has subscribed keeps its place: this part of all places may have one. The others are left to clients that ask. */
+const MAY_LISTEN = 0.75
 
 interface SentinelOptions {
   readonly host: string
@@ -61,6 +63,7 @@ export async function openSentinel(options: SentinelOptions): Promise<Sentinel> 
       databases: listed(),
       port,
       id,
+      mayListen: () => countListening(clients) < MAY_LISTEN * Math.min(MOST_CLIENTS, admission.most),
     }))
     clients.add(client)
     admission.open += 1
@@ -107,6 +110,12 @@ function refuse(socket: Socket): void {
 /** The client that has been silent for the longest time among those without a subscription. `clients`: in the order of their last requests. */
 function longestSilent(clients: ReadonlySet<SentinelClient>): SentinelClient | undefined {
   return [...clients].find((client) => !client.listens())
+}
+
+function countListening(clients: ReadonlySet<SentinelClient>): number {
+  let count = 0
+  for (const client of clients) if (client.listens()) count += 1
+  return count
 }
 
 interface Listening {
