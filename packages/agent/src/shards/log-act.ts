@@ -1,3 +1,4 @@
+import { codeOf, messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Next } from './decide-next.ts'
@@ -31,4 +32,11 @@ export function logAct(log: Logger, next: Next, last: ProcessRecord | null): voi
     case 'record-exit':
     case 'rest':
   }
+}
+
+/** Why a shard cannot be supervised at the moment; if the disk has no room, what to do about it. */
+export function tellTrouble(cause: unknown): string {
+  const code = codeOf(cause)
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return messageOf(cause)
+  return 'the disk of FAIRLEAD_HOME is full, and its records cannot be written: make room there, and it goes on by itself'
 }

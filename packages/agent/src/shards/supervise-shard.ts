@@ -1,5 +1,5 @@
 import { Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
-import { atPlace, messageOf, underRequest } from '@fairlead/engine'
+import { atPlace, underRequest } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { createProbe, type EngineTarget } from '../engine/ask-engine.ts'
 import { engineTarget, portsOf } from '../engine/engine-config.ts'
@@ -14,7 +14,7 @@ import { createAttention } from './attention.ts'
 import { kill, markReady, recordExit, start, stop } from './carry-out.ts'
 import { decideNext, type Next } from './decide-next.ts'
 import { describeShard, firstView } from './describe-shard.ts'
-import { logAct, logEnd } from './log-act.ts'
+import { logAct, logEnd, tellTrouble } from './log-act.ts'
 import { look, lookInside, noteChanges, observationOf } from './look-at-shard.ts'
 import { lookForTrouble } from './look-for-trouble.ts'
 import { keepOomScore } from './oom-score.ts'
@@ -232,7 +232,7 @@ async function turn(supervision: Supervision): Promise<number> {
     return 0
   } catch (cause) {
     if (end.signal.aborted) return 0
-    const why = messageOf(cause)
+    const why = tellTrouble(cause)
     if (state.view.why !== why) log.error({ err: cause }, 'shard cannot be supervised; trying again')
     state.view = { ...state.view, why }
     return AFTER_TROUBLE_MS
@@ -269,9 +269,10 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
   }
 }
 
-/** Its end, what it left, and the view of it are one report. */
+/** Its end, what it left, and the view of it are one report. It does not count as running while that cannot be written down. */
 async function recordLastExit({ state, place }: Supervision): Promise<void> {
   if (!state.last) return
+  state.view = { ...state.view, state: 'starting' }
   await state.disk.look(state.last)
   await recordExit(place, state.wanted, state.last)
   const next = decideNext(observationOf(state, 'gone'))
