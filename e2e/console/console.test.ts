@@ -69,7 +69,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     expect(await findBarriers(page)).toEqual([])
     await press(page, 'Resume', 'Enter')
     await page.locator('[data-phase=window]').waitFor()
-    await page.getByText('Equal offsets while writes were stopped').waitFor()
+    await page.getByText('Nothing to compare: the group is empty').waitFor()
     await page.getByRole('img', { name: /^Replies of the endpoint every 10 ms/ }).waitFor()
     expect(await findBarriers(page)).toEqual([])
 

@@ -10,6 +10,7 @@ import { heading, press, visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import { packTally } from '../../proof/modules/add-module.ts'
+import { asAdmin } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 
 /** Several upgrades and a browser on a busy machine. */
@@ -33,6 +34,8 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
         ...{ name, memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
         ...{ replication: false, shards_count: groups },
       })
+    using primary = await asAdmin(fairlead, 1)
+    await primary.call('SET', 'a-key', 'a value')
   })
   afterAll(() => here?.[Symbol.asyncDispose]())
 
@@ -106,14 +109,28 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
+  test('the certificate of a group with keys says that both held them, with the longest wait of a client as large as the write stop', async () => {
+    await page.getByText('Equal offsets while writes were stopped').waitFor()
+    await page.getByText(/^longest wait/).waitFor()
+    const sizes = await page.evaluate<readonly string[]>(
+      `[...document.querySelectorAll('.certificate-number .big')].map((one) => getComputedStyle(one).fontSize)`,
+    )
+    expect(sizes).toHaveLength(2)
+    expect(new Set(sizes).size).toBe(1)
+  })
+
   test('a database of three groups shows each group, and a certificate and a write stop of each, also with forced colours', async () => {
     await upgrade(2)
     await page.locator('[data-phase=window]').waitFor(patient)
     for (const group of [0, 1, 2])
       await page.getByRole('heading', { name: `Group ${group}`, exact: true }).waitFor()
     await page.getByRole('heading', { name: '3 certificates' }).waitFor()
-    await page.getByText('Equal offsets while writes were stopped').nth(2).waitFor()
+    await page.getByText('Nothing to compare: the group is empty').nth(2).waitFor()
     expect(await page.locator('.strip circle').count()).toBe(3)
+    const scales = await page.locator('.phase-scale').allInnerTexts()
+    expect(scales).toHaveLength(3)
+    expect(new Set(scales).size, 'one scale for all').toBe(1)
+    await page.getByText('by the clock of the proxy').nth(2).waitFor()
     await page.emulateMedia({ forcedColors: 'active' })
     expect(await findBarriers(page)).toEqual([])
     await page.emulateMedia({ forcedColors: 'none' })

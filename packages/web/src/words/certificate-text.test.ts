@@ -1,6 +1,6 @@
 import type { Action, Certificate } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { areEqual, certificatesAsMarkdown, proofOf, stopOf } from './certificate-text.ts'
+import { areEqual, certificatesAsMarkdown, clocksOf, proofOf, stopOf, waitOf } from './certificate-text.ts'
 import type { Step } from './fold-steps.ts'
 
 const certificate: Certificate = {
@@ -24,6 +24,24 @@ test('a certificate says equal only of two offsets that are on record and the sa
   expect(certificatesAsMarkdown(unknown, 'orders')).toContain('| ? · 281,602 |')
 })
 
+test('of an empty group a certificate does not say that data was compared', () => {
+  expect(proofOf({ ...certificate, keys: 0 })).toContain('Nothing to compare: the group is empty')
+  expect(proofOf({ ...certificate, keys: 0, offset_to: 281_601 })).toContain('is lost')
+  expect(proofOf(certificate)).toContain('what the old primary had acknowledged')
+})
+
+test('the longest wait of a client is 0 only where it was measured', () => {
+  expect(waitOf({ longest_wait_ms: 143.2 })).toEqual({ number: '143 ms', words: 'longest wait of a client' })
+  expect(waitOf({ longest_wait_ms: 0 }).words).toContain('no client asked anything')
+  expect(waitOf({ longest_wait_ms: null })).toMatchObject({ number: '–' })
+})
+
+test('where two clocks have measured, the certificate says which', () => {
+  const phases = { hold: 1, pause: 1, equal: 1, promote: 1, release: 1 }
+  expect(clocksOf({ held_ms: 140, phases })).toMatch(/clock of the proxy.*that of the server/)
+  expect(clocksOf({ held_ms: null, phases })).toBeNull()
+})
+
 test('a handover has the write stop of its own certificate, also when its group went back afterwards', () => {
   const back = { ...certificate, from: '11', to: '1', write_stop_ms: 48.9 }
   const step = (from: string, shard: string) =>
@@ -36,7 +54,7 @@ test('a handover has the write stop of its own certificate, also when its group 
 test('its Markdown has each value, and never 0 for one that was not measured', () => {
   const text = certificatesAsMarkdown(action, 'orders')
   expect(text).toContain(
-    '| 0 | 1 → 11 | 2026-11-26T07:39:19.165Z | 2.85 ms | not measured | 281,602 = 281,602 | 2,140 | counting |',
+    '| 0 | 1 → 11 | 2026-11-26T07:39:19.165Z | 2.85 ms | not measured | not measured | 281,602 = 281,602 | 2,140 | counting |',
   )
   expect(text).toContain('Upgrade of orders: valkey 8.0.1 → valkey 9.1.2')
   expect(text).toContain('- a setting stays')

@@ -37,7 +37,25 @@ export function proofOf(certificate: Certificate): string {
   const equal = areEqual(certificate)
   if (equal === undefined) return 'The offsets are not on record: a crash came before'
   if (!equal) return 'The offsets differ: the difference is lost'
+  if (certificate.keys === 0)
+    return 'Nothing to compare: the group is empty. Its history was the same on both while writes were stopped'
   return 'Equal offsets while writes were stopped: what the old primary had acknowledged, the new one holds'
+}
+
+/** The longest wait of a client, as the number and what it is. */
+export function waitOf({ longest_wait_ms: ms }: Pick<Certificate, 'longest_wait_ms'>): {
+  readonly number: string
+  readonly words: string
+} {
+  if (ms === null) return { number: '–', words: 'longest wait of a client: not measured' }
+  if (ms === 0) return { number: '0 ms', words: 'longest wait: no client asked anything meanwhile' }
+  return { number: milliseconds(ms), words: 'longest wait of a client' }
+}
+
+/** Why the times of a certificate differ although they are of one moment; null: they are all by one clock. */
+export function clocksOf({ held_ms: held, phases }: Pick<Certificate, 'held_ms' | 'phases'>): string | null {
+  if (held === null || phases === null) return null
+  return 'What clients waited is by the clock of the proxy; the parts and the write stop are by that of the server, and have the way of its orders in them.'
 }
 
 /** The certificates of an action, for a ticket. */
@@ -49,8 +67,8 @@ export function certificatesAsMarkdown(action: Action, databaseName: string): st
   ]
   const rows = certificates.map(rowOf)
   const table = [
-    '| group | shards | at | write stop | clients held | offsets | keys | full syncs |',
-    '|---|---|---|---|---|---|---|---|',
+    '| group | shards | at | write stop | longest wait of a client | clients held | offsets | keys | full syncs |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...rows,
   ]
   const notes =
@@ -59,13 +77,14 @@ export function certificatesAsMarkdown(action: Action, databaseName: string): st
 }
 
 function rowOf(certificate: Certificate): string {
-  const { group, from, to, at, write_stop_ms, held_ms, offset_from, offset_to, keys, full_syncs, recovered } =
-    certificate
+  const { group, from, to, at, write_stop_ms, longest_wait_ms, held_ms, recovered } = certificate
+  const { offset_from, offset_to, keys, full_syncs } = certificate
   const cells = [
     known(group, String, '–'),
     `${from} → ${to}`,
     at,
     `${recovered ? '≤ ' : ''}${known(write_stop_ms, milliseconds)}`,
+    known(longest_wait_ms, milliseconds),
     known(held_ms, milliseconds),
     `${known(offset_from, count, '?')} ${signOf(certificate)} ${known(offset_to, count, '?')}`,
     known(keys, count),

@@ -2,8 +2,16 @@ import type { Action, Certificate } from '@fairlead/api'
 import { useNow } from '../../live/clock.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
-import { certificatesAsMarkdown, known, proofOf, signOf } from '../../words/certificate-text.ts'
+import {
+  certificatesAsMarkdown,
+  clocksOf,
+  known,
+  proofOf,
+  signOf,
+  waitOf,
+} from '../../words/certificate-text.ts'
 import { clockTime, count, milliseconds } from '../../words/format.ts'
+import { type Scale, scaleOf } from '../../words/handover-scale.ts'
 import { Moment } from './moment.tsx'
 import { PhaseBar } from './phase-bar.tsx'
 import { WriteStopStrip } from './write-stop-strip.tsx'
@@ -13,6 +21,7 @@ export function Certificates(props: { readonly action: Action; readonly database
   const { action, databaseName } = props
   const { certificates } = action
   const title = certificates.length === 1 ? 'Certificate' : `${certificates.length} certificates`
+  const scale = scaleOf(certificates.flatMap(({ phases }) => (phases === null ? [] : [phases])))
   return (
     <Card
       title={title}
@@ -34,7 +43,7 @@ export function Certificates(props: { readonly action: Action; readonly database
         {certificates.map((certificate, n) => (
           <CertificateView
             key={`${certificate.at} ${certificate.to}`}
-            {...{ action, certificate, n: n + 1 }}
+            {...{ action, certificate, scale, n: n + 1 }}
           />
         ))}
       </ol>
@@ -45,21 +54,16 @@ export function Certificates(props: { readonly action: Action; readonly database
 function CertificateView(props: {
   readonly action: Action
   readonly certificate: Certificate
+  readonly scale: Scale
   readonly n: number
 }) {
-  const { action, certificate, n } = props
-  const { from, to, group, write_stop_ms: stop, at, recovered, phases } = certificate
+  const { action, certificate, scale, n } = props
+  const { from, to, group, at, phases } = certificate
   // Of many groups one is open: each that is costs a question, and moves what is below it.
   const isAlone = (action.lanes?.length ?? 1) === 1
   return (
     <li className="certificate" id={`handover-${n}`}>
-      <p className="certificate-number" data-recovered={recovered}>
-        <span className="big">
-          {recovered && '≤ '}
-          {known(stop, milliseconds)}
-        </span>
-        <span className="muted">writes stood still{recovered && ' (put together after a crash)'}</span>
-      </p>
+      <Numbers certificate={certificate} />
       <div className="certificate-body">
         <p>
           <strong>
@@ -69,7 +73,7 @@ function CertificateView(props: {
             {group !== null && ` group ${group}`} <At time={at} />
           </span>
         </p>
-        {phases !== null && <PhaseBar phases={phases} />}
+        {phases !== null && <PhaseBar phases={phases} scale={scale} />}
         <Offsets certificate={certificate} />
         <p className="muted">{proofOf(certificate)}</p>
         <Waits certificate={certificate} />
@@ -78,6 +82,27 @@ function CertificateView(props: {
         )}
       </div>
     </li>
+  )
+}
+
+/** What the role and what clients have felt of it, in one rank: the second is the larger one, and the one that people notice. */
+function Numbers({ certificate }: { readonly certificate: Certificate }) {
+  const { write_stop_ms: stop, recovered } = certificate
+  const wait = waitOf(certificate)
+  return (
+    <div className="certificate-numbers">
+      <p className="certificate-number" data-recovered={recovered}>
+        <span className="big">
+          {recovered && '≤ '}
+          {known(stop, milliseconds)}
+        </span>
+        <span className="muted">writes stood still{recovered && ' (put together after a crash)'}</span>
+      </p>
+      <p className="certificate-number">
+        <span className="big">{wait.number}</span>
+        <span className="muted">{wait.words}</span>
+      </p>
+    </div>
   )
 }
 
@@ -105,21 +130,23 @@ function Offsets({ certificate }: { readonly certificate: Certificate }) {
 }
 
 function Waits({ certificate }: { readonly certificate: Certificate }) {
-  const { held_ms, clients_held, requests_held, longest_wait_ms, full_syncs, keys } = certificate
+  const { held_ms, clients_held, requests_held, full_syncs, keys } = certificate
+  const clocks = clocksOf(certificate)
   return (
-    <dl className="pairs">
-      <dt>Endpoint held</dt>
-      <dd>{known(held_ms, milliseconds)}</dd>
-      <dt>Clients that waited</dt>
-      <dd>{known(clients_held, count)}</dd>
-      <dt>Requests that waited</dt>
-      <dd>{known(requests_held, count)}</dd>
-      <dt>Longest wait</dt>
-      <dd>{known(longest_wait_ms, milliseconds)}</dd>
-      <dt>Keys on both</dt>
-      <dd>{known(keys, count)}</dd>
-      <dt>Full syncs caused</dt>
-      <dd>{known(full_syncs, count, 'counting…')}</dd>
-    </dl>
+    <>
+      <dl className="pairs">
+        <dt>Endpoint held</dt>
+        <dd>{known(held_ms, milliseconds)}</dd>
+        <dt>Clients that waited</dt>
+        <dd>{known(clients_held, count)}</dd>
+        <dt>Requests that waited</dt>
+        <dd>{known(requests_held, count)}</dd>
+        <dt>Keys on both</dt>
+        <dd>{known(keys, count)}</dd>
+        <dt>Full syncs caused</dt>
+        <dd>{known(full_syncs, count, 'counting…')}</dd>
+      </dl>
+      {clocks !== null && <p className="clocks muted">{clocks}</p>}
+    </>
   )
 }

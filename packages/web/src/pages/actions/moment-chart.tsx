@@ -79,7 +79,8 @@ function Caption({ trace, around, took }: ChartProps & { readonly took: string }
     <figcaption className="muted">
       Bars: replies in {trace.bucket_ms} ms, at most {most('replies')}. Below them: requests that wait, at
       most {most('held')}. Between the lines: the handover, {took} from the order to hold clients until the
-      last was let go. Shaded: writes stood still. Errors: {errors}.
+      last was let go, and shaded: writes stood still; both by the clock of the server. Bars are as the proxy
+      counted. Errors: {errors}.
     </figcaption>
   )
 }

@@ -1,33 +1,37 @@
 import type { Certificate } from '@fairlead/api'
-import { milliseconds } from '../../words/format.ts'
+import { aboutMilliseconds, milliseconds } from '../../words/format.ts'
+import { placesOn, type Scale } from '../../words/handover-scale.ts'
 
-const parts = [
-  ['hold', 'open answers given'],
-  ['pause', 'writes paused'],
-  ['equal', 'replicas equal'],
-  ['promote', 'promoted'],
-  ['release', 'clients let go'],
-] as const
+interface PhaseBarProps {
+  readonly phases: NonNullable<Certificate['phases']>
+  /** The same for all handovers of the page. */
+  readonly scale: Scale
+}
 
-/** The milliseconds of a handover, part by part. The same as numbers below it. */
-export function PhaseBar({ phases }: { readonly phases: NonNullable<Certificate['phases']> }) {
-  const sum = parts.reduce((all, [name]) => all + phases[name], 0)
+/** The milliseconds of a handover, part by part, with their scale. The same as numbers below it. */
+export function PhaseBar({ phases, scale }: PhaseBarProps) {
+  const places = placesOn(scale, phases)
   return (
     <div className="phases">
-      <div className="phase-bar" aria-hidden="true">
-        {parts.map(([name]) => (
-          <span
-            key={name}
-            data-part={name}
-            style={{ flexGrow: Math.max(phases[name] / Math.max(sum, 0.01), 0.005) }}
-          />
-        ))}
+      <div aria-hidden="true">
+        <div className="phase-bar">
+          {places.map(({ name, left, width }) => (
+            <span key={name} data-part={name} style={{ left: `${left}%`, width: `${width}%` }} />
+          ))}
+        </div>
+        <div className="phase-scale">
+          {scale.ticks.map((ms) => (
+            <span key={ms} style={{ left: `${(ms / scale.end) * 100}%` }}>
+              {ms === 0 ? '0' : aboutMilliseconds(ms)}
+            </span>
+          ))}
+        </div>
       </div>
       <ol className="phase-words">
-        {parts.map(([name, words]) => (
+        {places.map(({ name, words, ms }) => (
           <li key={name} data-part={name}>
             <span className="phase-sign" aria-hidden="true" data-part={name} /> {words}{' '}
-            <b>{milliseconds(phases[name])}</b>
+            <b>{milliseconds(ms)}</b>
           </li>
         ))}
       </ol>
