@@ -58,7 +58,7 @@ const words = [
   'shard. `sync` is the full sync that a shard receives, in bytes; `total` is null where the engine does not know it, and for engines before redis 7.0 there is no `sync`. `lag_bytes` is how far the furthest',
   'follower is behind. Both are looked at every one to five seconds. Lists of actions leave lanes out. In the stream of an action, events of type `lanes` have what changed: apply them in order.',
   '',
-  'A step that is `left` was not finished, because something else had to be done first. Steps to come are a forecast: shards that are not there yet are `new-1`, `new-2`, … in each group.',
+  'A step that is `left` was not finished, because something else had to be done first; one that is `failed`, or what came of it, showed that the upgrade cannot succeed. Steps to come are a forecast: shards that are not there yet are `new-1`, `new-2`, … in each group.',
   ...section('Steps', '`op_name` of a step.', 'op_name', stepWords),
   ...section(
     'Roles of shards',

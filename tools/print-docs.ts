@@ -3,10 +3,14 @@ import {
   type ErrorCode,
   errors,
   errorsOf,
+  type HoldReason,
   holdReasons,
   operations,
   rollbackObstacles,
   toOpenApi,
+  type WayOut,
+  wayOutOfRest,
+  waysOut,
 } from '@fairlead/api'
 import { printActions } from './print-actions.ts'
 import { printCli } from './print-cli.ts'
@@ -77,9 +81,14 @@ function printHoldReasons(): string {
     'with any version; a code keeps its meaning, and later versions may have more of them. Both are in [upgrades](upgrades.md). `hold_reason` is',
     'null while an action does not wait. `needs_person` says whether it goes on by itself.',
     '',
-    '| hold_reason | what is waited for |',
-    '|---|---|',
-    ...Object.entries(holdReasons).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+    'The last column is what a person does next about an action that is stuck (`phase`), with the order that follows; the command line and the console say it then. Where it is empty:',
+    `${sayWayOut(wayOutOfRest)}.`,
+    '',
+    '| hold_reason | what is waited for | when it is stuck |',
+    '|---|---|---|',
+    ...Object.entries(holdReasons).map(
+      ([code, meaning]) => `| \`${code}\` | ${meaning} | ${sayWayOut(waysOut[code as HoldReason])} |`,
+    ),
     '',
     '## Why an upgrade cannot be rolled back',
     '',
@@ -90,6 +99,11 @@ function printHoldReasons(): string {
     '|---|---|',
     ...Object.entries(rollbackObstacles).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
   ].join('\n')}\n`
+}
+
+function sayWayOut(way: WayOut | undefined): string {
+  if (way === undefined) return ''
+  return way.order === null ? way.why : `${way.why} (\`${way.order}\`)`
 }
 
 /** The operations that can answer with this code. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
-import { ActionEvent } from '@fairlead/api'
+import { ActionEvent, sourceOfWriteStop } from '@fairlead/api'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
@@ -54,7 +54,9 @@ test('a dry run says what would be done, changes nothing, and is a gate for prog
   expect(masked).toContain(
     `orders   ${before} → ${after}\n  proven      the target starts (#, started and removed again)\n`,
   )
-  expect(masked).toContain('  writes      stand still once, about #, longest #; away besides: never\n')
+  expect(masked).toContain(
+    `  writes      stand still once, about #, seldom above # (${sourceOfWriteStop}); away besides: never\n`,
+  )
   expect(masked).toContain('  way back    15 min after the last handover, without loss\n')
   const gate = ['db', 'upgrade', 'orders', '--to', pair.to, '--dry-run', '--exit-code', '-o', 'json']
   expect(await line.run(gate)).toMatchObject({ code: 10, stderr: '' })

@@ -62,11 +62,25 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     await headline.getByText(/^Failed after/).waitFor()
     await headline.getByText(/cannot read the data: .*Failed loading library.*not_any_more/).waitFor()
     await headline.getByText(`Clients are served by ${redis70.replace('-', ' ')} as before`).waitFor()
+    const steps = page.locator('.step')
+    await steps.filter({ hasText: 'Add a shard' }).filter({ hasText: 'failed' }).waitFor()
+    expect(await steps.filter({ hasText: 'Add a shard' }).getAttribute('data-state')).toBe('failed')
     expect(await page.title()).toBe('▲ orders · Fairlead')
     expect(await findBarriers(page)).toEqual([])
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
       ...{ status: 'active', engine: 'redis', shard_list: [1, 2] },
     })
+  })
+
+  test('what needs a person says the cause in one line, and what the engine wrote because of it where it is opened', async () => {
+    await visit(page, fairlead.url)
+    const more = page.getByText('Short read').first()
+    const cause = page.getByText(/cannot read the data: Failed loading library/).first()
+    await cause.waitFor()
+    expect(await more.isVisible()).toBe(false)
+    await cause.click()
+    await more.waitFor()
+    expect(await findBarriers(page)).toEqual([])
   })
 
   test('no page broke its policy, threw, or asked another server', () => {

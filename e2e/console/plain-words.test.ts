@@ -53,6 +53,17 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     await page.getByText('1 upgrading').waitFor()
   })
 
+  test('of several groups, an upgrade that waits for its go says which are ready', async () => {
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    await page.getByText('Ready for your go: group 0 of 2').waitFor()
+    await page.getByText('group 0 is ready, and the other group begins after it').first().waitFor()
+    expect(await page.getByText('verything is ready').count()).toBe(0)
+    // This browser does, in the tests.
+    const notify = page.getByRole('button', { name: 'Notify me' })
+    expect(await notify.getAttribute('aria-disabled')).toBe('true')
+    await page.getByText('The browser refuses notifications of this address').waitFor()
+  })
+
   test('in its window the list says that the new build serves, though the record has the old one', async () => {
     await fairlead.api.resumeAction({ params: { uid: action } })
     await untilAction(fairlead, action, 'its window is open', ({ phase }) => phase === 'window')
@@ -63,6 +74,9 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     await row()
       .getByRole('link', { name: `from ${words(old)} way back kept` })
       .waitFor()
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    await page.getByRole('button', { name: /^Finalize/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Pause' }).count(), 'it waits for a user already').toBe(0)
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
       engine_version: old.replace('valkey-', ''),
     })
@@ -105,6 +119,33 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     await page.getByText('at least 12 characters, with a capital').waitFor()
     expect(await findBarriers(page)).toEqual([])
     await fairlead.api.updateCluster({ body: { password_min_length: 8, password_complexity: false } })
+  })
+
+  test('where data is kept on disk, the page says what a loss of power costs', async () => {
+    await visit(page, `${fairlead.url}/databases/new`)
+    const choice = page.getByLabel('On disk')
+    await page.getByText('up to about a second of acknowledged writes may be lost').waitFor()
+    await choice.selectOption('Each write, before its answer (slower)')
+    await page.getByText('no acknowledged write is lost').waitFor()
+    expect(await choice.getAttribute('aria-describedby')).toBe('persistence-cost')
+    expect(await findBarriers(page)).toEqual([])
+    await visit(page, `${fairlead.url}/databases/orders`)
+    await page.getByText('nothing on disk: all data is lost when the machine loses power').first().waitFor()
+  })
+
+  test('a build with known holes says so where it is chosen, and a plan that its write stop has no bound', async () => {
+    await visit(page, `${fairlead.url}/databases/orders/upgrade`)
+    await page
+      .getByText(/known holes?: clients can/)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Dry run' }).click()
+    await page
+      .getByText(
+        /about 12 ms, seldom above 60 ms: estimated from measurements on an idle machine; there is no bound/,
+      )
+      .waitFor()
+    expect(await findBarriers(page)).toEqual([])
   })
 
   test('the words of the eviction policy are the same in the row and in the form', async () => {

@@ -49,7 +49,8 @@ export const actionPhases = {
   },
   ready: {
     label: 'Ready for your go',
-    meaning: 'The upgrade is supervised, everything is ready, and no role moves before a user resumes it',
+    meaning:
+      'The upgrade is supervised, and no role moves before a user resumes it. `waiting` says which groups are ready: with a canary, that one only',
   },
   handing_over: { label: 'Hands over', meaning: 'The primary role of a group moves, or is about to' },
   window: {

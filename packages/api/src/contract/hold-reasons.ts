@@ -6,7 +6,7 @@ import { keyOrNull } from './key-or-null.ts'
  */
 export const holdReasons = {
   paused: 'A user has paused it. It goes on when a user resumes it',
-  supervised: 'Everything is ready, and the upgrade is supervised. It goes on when a user resumes it',
+  supervised: 'The upgrade is supervised, and what goes first is ready. It goes on when a user resumes it',
   until_finalized: 'The old primaries stay as standbys until a user finalizes the upgrade or rolls it back',
   rollback_window:
     'The old primaries stay as standbys until the rollback window ends, or until a user finalizes or rolls back',

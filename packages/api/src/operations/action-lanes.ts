@@ -51,8 +51,9 @@ export const LaneStep = Type.Object({
   role: Type.Union([codes<ShardDuty>(shardDuties), Type.Null()], {
     description: 'What the shard was to its group when the step began; null of no single shard',
   }),
-  state: Type.Enum(['done', 'running', 'planned', 'left'], {
-    description: '`left`: it was not finished, because something else had to be done first',
+  state: Type.Enum(['done', 'running', 'planned', 'left', 'failed'], {
+    description:
+      '`left`: it was not finished, because something else had to be done first. `failed`: it, or what came of it, showed that the upgrade cannot succeed',
   }),
   began: TimeOrNull,
   ended: TimeOrNull,

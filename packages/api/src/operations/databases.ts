@@ -3,6 +3,7 @@ import { fieldsQuery } from '../contract/fields-query.ts'
 import { fixedDatabaseFields, schemasOf } from '../contract/fixed-fields.ts'
 import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
+import { persistenceWords } from '../contract/persistence-words.ts'
 
 /** What an engine evicts when it has reached `maxmemory`: the values of its `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
@@ -16,8 +17,13 @@ export const EvictionPolicy = Type.Enum([
   'volatile-ttl',
 ])
 /** How a database keeps its data on disk: not at all, each write in an append-only file, or in snapshots. */
-export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'])
-export const AofPolicy = Type.Enum(['appendfsync-every-sec', 'appendfsync-always'])
+export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'], {
+  description: `aof: each write, as aof_policy says. snapshot: ${persistenceWords.snapshot}. disabled: ${persistenceWords.disabled}`,
+})
+const aofPolicies = ['appendfsync-every-sec', 'appendfsync-always'] as const
+export const AofPolicy = Type.Enum([...aofPolicies], {
+  description: aofPolicies.map((policy) => `${policy}: ${persistenceWords[policy]}`).join('. '),
+})
 export const SnapshotPolicy = Type.Array(
   Type.Object(
     {
@@ -133,7 +139,7 @@ export const Database = Type.Object({
   upgradable_to: Type.Optional(
     Type.Union([Type.Object({ engine: Type.String(), engine_version: Type.String() }), Type.Null()], {
       description:
-        'Of GET: the newest build of its flavour that it can be upgraded to, as it is; null: it runs that. What is in the way only now does not count: upgrade_targets has it. Absent while the builds of the nodes are not known',
+        'Of GET: the newest build of its flavour that it can be upgraded to, as it is, those without known holes that let clients run code or end the engine before others; null: it runs that. What is in the way only now does not count: upgrade_targets has it. Absent while the builds of the nodes are not known',
     }),
   ),
   created_time: Type.String(),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { flag } from '../contract/flag.ts'
 import { operation } from '../contract/operation.ts'
+import { sourceOfWriteStop } from '../contract/plan-words.ts'
 import { Database, DatabaseModule, DatabaseUid, EngineVersion, ModuleArgs } from './databases.ts'
 import { PlannedDuration, PlannedWayBack, RedundancyMin } from './plans/planned.ts'
 
@@ -70,7 +71,8 @@ export const DatabaseUpgradeRequest = Type.Object(
     supervised: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Ours: stop when everything is ready, before the first handover; resume goes on',
+        description:
+          'Ours: stop before the first handover, when the group that goes first is ready; resume goes on',
       }),
     ),
     rollback_window: Type.Optional(
@@ -142,8 +144,7 @@ export const UpgradePlan = Type.Object({
   write_stop_ms: Type.Object(
     { typical: Type.Number(), longest: Type.Number() },
     {
-      description:
-        'Milliseconds of one handover. An estimate, measured on an idle machine (two cores, one database under load); a busy machine takes longer. The certificate of the handover has the real value',
+      description: `Milliseconds of one handover, ${sourceOfWriteStop} (two cores, one database under load). The certificate of the handover has the real value`,
     },
   ),
   outage_ms: Type.Integer({ description: 'How long the database would be away besides; 0: not at all' }),

@@ -40,6 +40,10 @@ const states: Readonly<Record<string, readonly [Goal['policy'], Partial<Action>]
   ready: [supervised, { status: 'running', waiting: { ...wait, on: 'person', code: 'supervised' } }],
   paused: [plainPolicy, { status: 'running', orders: { paused: true, proceed: false, finalize: false } }],
   window: [windowed, { status: 'running', handedOverAt: at, wayBack: open }],
+  'window that ends by itself': [
+    { ...plainPolicy, rollbackWindow: 2_592_000 },
+    { status: 'running', handedOverAt: new Date().toISOString(), wayBack: open },
+  ],
   finishing: [plainPolicy, { status: 'running', handedOverAt: at, wayBack: open }],
   'without a way back': [
     plainPolicy,
@@ -164,6 +168,15 @@ test('an order is offered if and only if giving it works, and its answer shows t
       } else expect([what, body['error_code']]).toEqual([what, preview.error_code])
     }
   expect(offered.size).toBe(allOrders.length)
+})
+
+test('a pause says what it does: in a window that would end by itself, it keeps the way back', async () => {
+  const consequenceIn = async (state: string) => (await show(await make(state))).orders.pause.consequence
+  expect(await consequenceIn('window that ends by itself')).toContain(
+    'the old primaries stay, and the way back',
+  )
+  expect(await consequenceIn('window')).toContain('it waits for a user already')
+  expect(await consequenceIn('finishing')).toContain('nothing new begins')
 })
 
 test('a user that may give no orders is told which permission they need', async () => {

@@ -47,7 +47,7 @@ const step = {
 const StepToCome = Type.Object(step)
 const TakenStep = Type.Object({
   ...step,
-  state: oneOf('running', 'done', 'left'),
+  state: oneOf('running', 'done', 'left', 'failed'),
   began: Type.String(),
   ended: orNull(Type.String()),
 })

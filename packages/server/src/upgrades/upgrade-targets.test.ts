@@ -64,7 +64,10 @@ const aWorld = fc.record({
   hasPorts: fc.boolean(),
   isBusy: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
 })
-type World = typeof aWorld extends fc.Arbitrary<infer T> ? T : never
+type World = (typeof aWorld extends fc.Arbitrary<infer T> ? T : never) & {
+  /** Versions in which clients can end the engine. Absent: none. */
+  readonly crashing?: readonly string[]
+}
 
 /** The service in a world of values: what it accepts is counted, and not carried out. */
 function serviceIn(world: World) {
@@ -77,7 +80,8 @@ function serviceIn(world: World) {
   const isInsecure = (one: World['build']) =>
     world.insecure.some(({ flavour, version }) => flavour === one.flavour && version === one.version)
   const builds = world.builds.map((one) => {
-    return { ...one, path: '', source: 'path', holes: [], refusedFor: isInsecure(one) ? ['CVE-1'] : [] }
+    const holes = world.crashing?.includes(one.version) ? [{ id: 'CVE-2', what: '', reach: 'crash' }] : []
+    return { ...one, path: '', source: 'path', holes, refusedFor: isInsecure(one) ? ['CVE-1'] : [] }
   })
   const accepted: unknown[] = []
   const accept = async (_: number, change: unknown) => {
@@ -184,6 +188,22 @@ const world: World = {
   ...{ used: 0, persistence: 'aof', replicas: 1, cluster: false, evictionPolicy: 'noeviction' },
   ...{ hasMemory: true, hasPorts: true, isBusy: false },
 }
+
+test.each([
+  [['9.1.2'], '8.1.10'],
+  [['9.1.2', '8.1.10', '8.1.1'], '9.1.2'],
+  [['8.1.10'], '9.1.2'],
+] as const)(
+  'the recommended target is not one in which clients can end the engine, if there is another: of %s, %s',
+  async (crashing, version) => {
+    const service = serviceIn({ ...world, crashing })
+    const { targets } = await service.upgrades.targets(1)
+    expect(targets.filter(({ isRecommended }) => isRecommended).map(({ build }) => build.version)).toEqual([
+      version,
+    ])
+    expect((await service.hints())?.(service.database)).toMatchObject({ version })
+  },
+)
 
 test('the answer has the flavour of the database first, each flavour from the newest, with the modules that each build allows', async () => {
   const { upgrades } = serviceIn(world)

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** `unavailable`: this browser has none here, as over plain HTTP from another machine. */
-export type NotificationState = 'off' | 'on' | 'denied' | 'unavailable'
+/** `insecure`: browsers have none here, as over plain HTTP from another machine. `missing`: this browser has none at all. */
+export type NotificationState = 'off' | 'on' | 'denied' | 'insecure' | 'missing'
 
 /** Notifications of one page: asked for by a click, never by themselves, and only as long as the page is open. */
 export function useNotifications(): { readonly state: NotificationState; readonly turnOn: () => void } {
@@ -21,7 +21,8 @@ export function useNotice(text: string | null, isWanted: boolean): void {
 }
 
 function stateHere(): NotificationState {
-  if (!('Notification' in globalThis) || !globalThis.isSecureContext) return 'unavailable'
+  if (!globalThis.isSecureContext) return 'insecure'
+  if (!('Notification' in globalThis)) return 'missing'
   return stateOf(Notification.permission, false)
 }
 

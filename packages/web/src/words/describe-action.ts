@@ -57,9 +57,16 @@ export function headlineOf(action: Told): string {
   if (phase === 'window') return `Served by ${runsOf(goal)}; the old primaries follow`
   if (phase === 'preparing' && moved === 0 && action.name === 'SMUpgradeBDB')
     return 'Builds the new side; nothing old has been touched'
+  if (phase === 'ready' && lanes.length > 1) return `${actionPhases.ready.label}: ${readyOf(lanes)}`
   if (phase === 'handing_over' && lanes.length > 1)
     return `Hands over: ${moved} of ${plural(lanes.length, 'group')} done`
   return actionPhases[phase].label
+}
+
+function readyOf(lanes: NonNullable<Told['lanes']>): string {
+  const ready = lanes.filter(({ waiting }) => waiting?.hold_reason === 'supervised').map(({ group }) => group)
+  if (ready.length === lanes.length) return `all ${plural(lanes.length, 'group')}`
+  return `${ready.length === 1 ? 'group' : 'groups'} ${ready.join(', ')} of ${lanes.length}`
 }
 
 function endOf({ outcome, from, began_time: began, ended_time: ended }: Told): string {

@@ -1,4 +1,4 @@
-import type { Output, operations } from '@fairlead/api'
+import { type Output, type operations, sourceOfWriteStop } from '@fairlead/api'
 import { aboutMilliseconds, bytes, duration, plural } from './format.ts'
 
 /** What a dry run answers. */
@@ -18,7 +18,7 @@ export function factsOf(plan: Plan): readonly Fact[] {
   const stops =
     handovers === 0
       ? 'never'
-      : `${plural(handovers, 'time')}, about ${aboutMilliseconds(stop.typical)}, longest ${aboutMilliseconds(stop.longest)} (prediction)`
+      : `${plural(handovers, 'time')}, about ${aboutMilliseconds(stop.typical)}, seldom above ${aboutMilliseconds(stop.longest)}: ${sourceOfWriteStop}`
   return [
     { name: 'Writes stop', value: stops },
     {

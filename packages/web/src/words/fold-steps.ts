@@ -5,7 +5,7 @@ export type Lane = NonNullable<Action['lanes']>[number]
 /** One step of it. */
 export type Step = Lane['steps'][number]
 
-/** Steps that only write down what others have done, or repeat themselves. They are shown while they run. */
+/** Steps that only write down what others have done, or repeat themselves. They are shown while they run, and when they have failed. */
 const quiet: readonly StepName[] = [
   ...(['record-primary', 'record-follows', 'record-wish', 'seal-handover'] as const),
   ...(['meet', 'forget-node', 'assign-slots', 'follow'] as const),
@@ -15,7 +15,7 @@ const quiet: readonly StepName[] = [
 export function foldSteps(steps: readonly Step[]): readonly { readonly key: string; readonly step: Step }[] {
   return steps
     .map((step, place) => ({ key: `${place} ${step.op_name}`, step }))
-    .filter(({ step }) => step.state === 'running' || isTold(step.op_name))
+    .filter(({ step }) => step.state === 'running' || step.state === 'failed' || isTold(step.op_name))
 }
 
 /** Whether a step tells what happens to a group. */

@@ -44,7 +44,7 @@ function stepsOf({ lanes = [], certificates }: Action): readonly Happened[] {
 
 function sayStep({ label, shard, from, state }: Step, stop: string | null): string {
   const whom = shard === null ? '' : from === null ? ` ${shard}` : ` ${from} → ${shard}`
-  const ends = { running: ' …', left: ', not finished', done: '', planned: '' }
+  const ends = { running: ' …', left: ', not finished', failed: ': failed', done: '', planned: '' }
   return `${label}${whom}${ends[state]}${stop === null ? '' : `, writes stood still for ${stop}`}`
 }
 

@@ -1,5 +1,5 @@
 import type { Output, upgradeDatabase as upgradeOperation } from '@fairlead/api'
-import { stepWords } from '@fairlead/api/lean'
+import { sourceOfWriteStop, stepWords } from '@fairlead/api/lean'
 import { showBytes, showMs, showSeconds } from '../../output/show-quantity.ts'
 import type { Glyphs } from '../../output/terminal.ts'
 
@@ -47,7 +47,7 @@ function writesOf({ handovers, write_stop_ms: stop, outage_ms }: UpgradePlan): s
   const besides = outage_ms === 0 ? 'away besides: never' : `away besides: ${showMs(outage_ms)}`
   if (handovers === 0) return besides
   const times = handovers === 1 ? 'once' : `${handovers} times`
-  return `stand still ${times}, about ${showMs(stop.typical)}, longest ${showMs(stop.longest)}; ${besides}`
+  return `stand still ${times}, about ${showMs(stop.typical)}, seldom above ${showMs(stop.longest)} (${sourceOfWriteStop}); ${besides}`
 }
 
 function wayBackOf({ way_back: { until, seconds, loss } }: UpgradePlan): string {

@@ -79,8 +79,13 @@ test('of many groups their numbers are shown, and those that need a look first',
 
 test('what waits for a person says the command, and a way back how long it is there', () => {
   expect(draw({ phase: 'ready', lanes: [] }).at(-1)).toBe(
-    '  ? everything is ready; waits for you:   fairlead actions resume orders',
+    '  ? ready; waits for you:   fairlead actions resume orders',
   )
+  const hung = { on: 'person', hold_reason: 'save_failed', shard: '1', since: began, until: null } as const
+  const orders = { retry: { ok: true } } as unknown as Action['orders']
+  expect(
+    draw({ phase: 'stuck', waiting: { ...hung, why: 'shard 1 cannot write' }, orders, lanes: [] }).slice(-1),
+  ).toEqual(['  ? fairlead actions retry orders'])
   const window = {
     phase: 'window',
     rollback_eligible: true,

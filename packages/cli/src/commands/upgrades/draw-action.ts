@@ -1,5 +1,5 @@
 import type { Action, ActionLane } from '@fairlead/api'
-import { stepWords } from '@fairlead/api/lean'
+import { nextCommand, stepWords } from '@fairlead/api/lean'
 import { widthOf } from '../../output/draw-table.ts'
 import type { Line } from '../../output/live-block.ts'
 import { showBytes, showSeconds } from '../../output/show-quantity.ts'
@@ -80,13 +80,14 @@ function syncOf({ shard, done, total, bytes_per_s: speed }: NonNullable<ActionLa
   return `full sync to ${shard}   ${far}${speed === null ? '' : `   ${showBytes(speed)}/s`}${left}`
 }
 
-function drawWait({ waiting, window_ends, phase, rollback_eligible }: Action, view: View): readonly Line[] {
+function drawWait(action: Action, view: View): readonly Line[] {
+  const { waiting, window_ends, phase, rollback_eligible } = action
   const { nowMs, name, terminal } = view
   if (phase === 'ready')
     return [
       ...foldAt(
         terminal.columns() - 1,
-        `  ${terminal.glyphs.hand} everything is ready; waits for you:   `,
+        `  ${terminal.glyphs.hand} ready; waits for you:   `,
         `fairlead actions resume ${name}`,
       ).map((text) => line(view, 'warn', text)),
     ]
@@ -97,7 +98,20 @@ function drawWait({ waiting, window_ends, phase, rollback_eligible }: Action, vi
         : `${clock((Date.parse(window_ends) - nowMs) / 1_000)} left`
     return [line(view, undefined, `  way back: ${rollback_eligible ? 'yes' : 'no'} (${left})`)]
   }
-  return waiting === null ? [] : [line(view, phase === 'stuck' ? 'bad' : 'dim', `  ${waiting.why}`)]
+  if (waiting === null) return []
+  return phase === 'stuck'
+    ? [line(view, 'bad', `  ${waiting.why}`), ...drawNext(action, view)]
+    : [line(view, 'dim', `  ${waiting.why}`)]
+}
+
+/** What a person does next, and why. */
+function drawNext(action: Action, view: View): readonly Line[] {
+  const next = nextCommand(action, view.name)
+  if (next === null) return []
+  return [
+    line(view, 'warn', `  ${next.why}:`),
+    line(view, 'warn', `  ${view.terminal.glyphs.hand} ${next.command}`),
+  ]
 }
 
 /** A command is of no use when it is cut: on a narrow terminal it has a row of its own. */

@@ -66,7 +66,7 @@ export function predictDuration(
 
 function notCounted({ policy: { supervised, rollbackWindow } }: Goal): readonly string[] {
   return [
-    ...(supervised ? ['until a user resumes it, when everything is ready'] : []),
+    ...(supervised ? ['until a user resumes it, before the first handover'] : []),
     ...(rollbackWindow === 'until-finalized' ? ['the rollback window, until a user finalizes'] : []),
     ...(typeof rollbackWindow === 'number' && rollbackWindow > 0
       ? [`the rollback window of ${rollbackWindow} s`]

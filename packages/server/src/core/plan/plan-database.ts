@@ -21,6 +21,7 @@ import { planGroup, type Stage } from './plan-group.ts'
 import { rationDepartures } from './ration-departures.ts'
 import { rationGreetings } from './ration-greetings.ts'
 import { rationJoins } from './ration-joins.ts'
+import { sayReady, whySupervised } from './say-ready.ts'
 
 /**
  * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their
@@ -39,7 +40,7 @@ export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowe
     return { group: group.group, verdict: chore ?? planLane(group, seen, goal, allowed) }
   })
   if (goal.kind === 'remove') return planned
-  const shared = share(gather(planned, seen, goal), seen, goal)
+  const shared = sayReady(share(gather(planned, seen, goal), seen, goal), goal)
   if (!goal.cluster) return shared
   const joining = goal.from === null ? rationJoins(shared, seen) : shared
   const rationed = rationDepartures(rationGreetings(joining, seen), seen)
@@ -77,8 +78,7 @@ function chooseStage(
     return { stage: hasBegun(group, goal) ? 'surge' : 'repair', held: held('group', 'canary', why) }
   }
   if (!allowed.mayHandOver) {
-    const why = 'everything is ready; the upgrade is supervised and goes on when a user resumes it'
-    return { stage: 'surge', held: held('person', 'supervised', why) }
+    return { stage: 'surge', held: held('person', 'supervised', whySupervised) }
   }
   const notUpgraded = groups.find((other) => isNotUpgraded(other, goal))
   if (notUpgraded !== undefined && notUpgraded !== group) {

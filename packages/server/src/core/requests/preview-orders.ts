@@ -2,6 +2,7 @@ import type { ActionOutcome, ActionPhase, ErrorCode, Obstacle } from '@fairlead/
 import { changed } from '../standing/changed.ts'
 import type { Action } from '../state/action.ts'
 import { hasEnded } from '../state/action-event.ts'
+import { phaseOf } from '../state/action-phase.ts'
 import { revisionOf } from '../state/goal.ts'
 import { type Order, resolveOrder } from './resolve-order.ts'
 
@@ -62,7 +63,7 @@ function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPre
   const after = changed(known, change, scene.at)
   return {
     ...{ ok: true, code: null, why: '' },
-    consequence: consequenceOf(known, order),
+    consequence: consequenceOf(known, order, scene.at),
     leadsTo: after.phase,
     outcome: endOf(after),
   }
@@ -103,12 +104,14 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
   return (supervised && !given.proceed) || (rollbackWindow === 'until-finalized' && !given.finalize)
 }
 
-function consequenceOf(action: Action, order: Order): string {
+function consequenceOf(action: Action, order: Order, at: string): string {
   const { asked, orders } = action
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
     case 'pause':
-      return 'nothing new begins until a user resumes it; faults are still repaired, and a handover that has begun is completed'
+      return phaseOf(action, Date.parse(at)) === 'window'
+        ? pausedWindow(asked.policy)
+        : 'nothing new begins until a user resumes it; faults are still repaired, and a handover that has begun is completed'
     case 'resume':
       if (orders.paused) return 'it goes on where it was paused'
       return `the primary role moves to ${target}${inEach(asked.groups)}: clients wait for milliseconds`
@@ -122,6 +125,12 @@ function consequenceOf(action: Action, order: Order): string {
     case 'retry':
       return 'what it waits for is tried again at once'
   }
+}
+
+function pausedWindow({ rollbackWindow }: Action['asked']['policy']): string {
+  return rollbackWindow === 'until-finalized'
+    ? 'it waits for a user already; paused, it also needs a resume before a finalize takes effect'
+    : 'the old primaries stay, and the way back with them, until a user resumes it, also when the window ends meanwhile; faults are still repaired'
 }
 
 function takenBack({ handedOverAt, waiting, handingOver, asked }: Action, old: string): string {

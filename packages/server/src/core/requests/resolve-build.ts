@@ -1,11 +1,13 @@
 import type { Build } from '@fairlead/api'
-import { compareVersions, matchesVersion } from '@fairlead/engine'
+import { compareVersions, type KnownHole, matchesVersion } from '@fairlead/engine'
 import type { Refused } from '../state/refused.ts'
 
 /** A build of the catalogue. */
 export interface OfferedBuild extends Build {
   /** Holes through which clients run code in its engines, where the cluster refuses such builds. Absent: none. */
   readonly refusedFor?: readonly string[]
+  /** All that are known, also those for which no build is refused. Absent: none. */
+  readonly holes?: readonly KnownHole[]
 }
 
 /**

@@ -75,7 +75,7 @@ function tryAgain({ waiting }: Action): OrderedChange | Refused {
 
 const waysOut: { readonly [Reason in HoldReason]?: string } = {
   paused: 'it is paused; resume it',
-  supervised: 'everything is ready, and it goes on when a user resumes it',
+  supervised: 'it waits before its first handover, and goes on when a user resumes it',
   until_finalized: 'every group has handed over, and it goes on when a user finalizes it',
   rollback_window:
     'every group has handed over, and it goes on when the window ends, or when a user finalizes it',

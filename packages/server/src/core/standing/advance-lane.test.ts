@@ -9,7 +9,7 @@ import {
   patchOf,
 } from '../state/lane-record.ts'
 import type { ObservedGroup, Step, Verdict } from '../state/topology.ts'
-import { advanceLane, type LaneNews, nameComing } from './advance-lane.ts'
+import { advanceLane, failLane, type LaneNews, nameComing } from './advance-lane.ts'
 
 const second = (n: number) => `2026-11-21T12:00:${String(n).padStart(2, '0')}.000Z`
 const add: Step = { kind: 'add-shard', runs: goalOf(), follow: 1, why: 'a surge shard' }
@@ -92,6 +92,19 @@ test('a handover that has not taken place is not told as done, nor a step that w
     steps: [{ state: 'running' }],
   })
   expect(advance(put, 1, wait, { held: late }).steps).toMatchObject([{ state: 'left' }])
+})
+
+test('what showed that the goal cannot be reached is told as failed, whether it ran or was done, and stays so', () => {
+  const running = advance(undefined, 0, act(aof))
+  expect(failLane(running, second(1)).steps).toMatchObject([{ state: 'failed', ended: second(1) }])
+  const failed = failLane(advance(advance(undefined, 0, act(add), { seen: before }), 1, wait), second(2))
+  const back: Step = { kind: 'retire-shard', shard: 3, why: '' }
+  expect(brief(advance(advance(failed, 3, act(back)), 4, { kind: 'done' }))).toEqual([
+    'add-shard 3 failed',
+    'retire-shard 3 done',
+  ])
+  const untouched = advance(undefined, 0, wait)
+  expect(failLane(untouched, second(1))).toEqual(untouched)
 })
 
 test('patches, one after the other or merged, make up the lane', () => {

@@ -56,6 +56,16 @@ export function advanceLane(before: LaneRecord | undefined, news: LaneNews): Lan
   }
 }
 
+/** The record of a lane that has shown that the goal cannot be reached: its last step, or what came of it, is the reason. */
+export function failLane(lane: LaneRecord, at: string): LaneRecord {
+  const last = lane.steps.at(-1)
+  if (last === undefined) return lane
+  return {
+    ...lane,
+    steps: [...lane.steps.slice(0, -1), { ...last, state: 'failed', ended: last.ended ?? at }],
+  }
+}
+
 function isRunning(before: LaneRecord | undefined, due: StepToCome): boolean {
   const last = before?.steps.at(-1)
   return last?.state === 'running' && isSameStep(due, last)

@@ -50,8 +50,8 @@ export interface StepToCome {
 
 /** A step that has begun. Times are ISO 8601. */
 export interface TakenStep extends StepToCome {
-  /** `left`: it was not finished, because something else had to be done first. */
-  readonly state: 'running' | 'done' | 'left'
+  /** `left`: it was not finished, because something else had to be done first. `failed`: it, or what came of it, showed that the goal cannot be reached. */
+  readonly state: 'running' | 'done' | 'left' | 'failed'
   readonly began: string
   readonly ended: string | null
 }

@@ -26,5 +26,5 @@ export async function meetTrouble(
   if (cause instanceof AgentUnreachable) return
   if (timesInARow < GIVE_UP_AFTER || action.error !== null) return
   const seen = await observe(database, ports, AbortSignal.timeout(5_000))
-  if (isUndoable(seen, action.goal)) await giveUpAction(action, why, ports)
+  if (isUndoable(seen, action.goal)) await giveUpAction(action, { why }, ports)
 }

@@ -112,9 +112,10 @@ export async function act(
   const { began, database, action, lanes } = turn
   if (lanes.every(({ verdict }) => verdict.kind === 'done')) return finish(turn, ports, memory)
 
-  const hopeless = lanes.find(({ verdict }) => verdict.kind === 'hopeless')?.verdict
-  if (hopeless?.kind === 'hopeless' && action !== undefined) {
-    await ports.effect('give-up', () => giveUpAction(action, hopeless.why, ports))
+  const lost = lanes.find(({ verdict }) => verdict.kind === 'hopeless')
+  if (lost?.verdict.kind === 'hopeless' && action !== undefined) {
+    const { why } = lost.verdict
+    await ports.effect('give-up', () => giveUpAction(action, { why, group: lost.group }, ports))
     memory.forget(database.uid)
     return { next: 'again', afterMs: 0 }
   }
@@ -206,7 +207,7 @@ async function meetHopelessness(
 ): Promise<number> {
   memory.held(database.uid, group, obstacle)
   if (action === undefined || !isUndoable(seen, goal)) return LATER_MS
-  await ports.effect('give-up', () => giveUpAction(action, obstacle.why, ports))
+  await ports.effect('give-up', () => giveUpAction(action, { why: obstacle.why, group }, ports))
   memory.forget(database.uid)
   return 0
 }

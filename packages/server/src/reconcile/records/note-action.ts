@@ -1,6 +1,7 @@
 import { type Foreseen, foresee } from '../../core/dry-run/foresee.ts'
 import { type NamedStep, nameSteps } from '../../core/dry-run/name-steps.ts'
 import { UPGRADES_AT_ONCE, whyNotAdmitted } from '../../core/requests/admit-upgrade.ts'
+import { failLane } from '../../core/standing/advance-lane.ts'
 import { since } from '../../core/standing/wait-of.ts'
 import {
   type Action,
@@ -125,21 +126,25 @@ export async function finishAction(
 
 /**
  * The goal cannot be reached, or is not wanted any more. From now on the action takes back what it began, and
- * will end as failed.
+ * will end as failed. `group`: the one that has shown it; undefined: none.
  */
 export async function giveUpAction(
   action: Action,
-  why: string,
-  { actions, now, log }: ActionRecords<'update'> & Clock & Log,
+  { why, group }: { readonly why: string; readonly group?: number },
+  { actions, now, log }: ActionRecords<'lanes' | 'update'> & Clock & Log,
 ): Promise<void> {
   log.warn({ action: action.uid, database: action.databaseUid, why }, 'an action is given up')
+  const at = new Date(now()).toISOString()
+  const lanes = group === undefined ? [] : await actions.lanes(action.uid)
+  const lane = lanes.find((one) => one.group === group)
   await actions.update(
     action.uid,
     {
       ...{ goal: undoGoal(action.goal), error: why, ending: 'failed', handedOverAt: null },
       waiting: null,
+      ...(lane !== undefined && { lanes: [failLane(lane, at)] }),
     },
-    new Date(now()).toISOString(),
+    at,
   )
 }
 

@@ -60,7 +60,7 @@ function LiveAction({ action }: { readonly action: Action }) {
     >
       <LateRefusals action={action} refusals={refusals} />
       <Headline action={action} database={database} />
-      {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} />}
+      {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} name={name} />}
       {action.phase === 'window' && <WindowCards action={action} refusals={refusals} />}
       {lanes.length > 0 && <Lanes action={action} />}
       {/* Before the certificates, which become more: nothing below them may be moved. */}
@@ -77,7 +77,7 @@ interface OrdersProps {
 
 /** Of orders whose buttons are gone: somebody else was faster. */
 function LateRefusals({ action, refusals }: OrdersProps) {
-  const shown = [...ordersOf(action), ...(action.phase === 'window' ? ['rollback', 'finalize'] : [])]
+  const shown = [...ordersOf(action), ...(action.phase === 'window' ? ['rollback', 'finalize', 'pause'] : [])]
   return orderNames
     .filter((order) => !shown.includes(order))
     .map((order) => {
@@ -119,7 +119,8 @@ function isUseful(order: OrderName, { phase, paused, orders, lanes = [] }: Actio
   if (phase === 'ended') return order === 'retry'
   if (phase === 'stuck') return order !== (isMoved ? 'cancel' : 'rollback')
   if (order === 'retry') return false
-  if (phase === 'window') return order === (paused ? 'resume' : 'pause')
+  // What pausing a window means is said beside its two ways out.
+  if (phase === 'window') return order === 'resume' && paused
   if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)
   if (order === 'rollback') return isMoved
   return order !== 'cancel' || !isMoved

@@ -21,6 +21,8 @@ export function Certificates(props: { readonly action: Action; readonly database
   const { action, databaseName } = props
   const { certificates } = action
   const title = certificates.length === 1 ? 'Certificate' : `${certificates.length} certificates`
+  // Once for all of them.
+  const clocks = certificates.map(clocksOf).find((words) => words !== null)
   const scale = scaleOf(certificates.flatMap(({ phases }) => (phases === null ? [] : [phases])))
   return (
     <Card
@@ -39,6 +41,7 @@ export function Certificates(props: { readonly action: Action; readonly database
       {(certificates.length > 1 || (action.lanes?.length ?? 0) > 1) && (
         <WriteStopStrip certificates={certificates} />
       )}
+      {clocks !== undefined && <p className="clocks muted">{clocks}</p>}
       <ol className="certificates">
         {certificates.map((certificate, n) => (
           <CertificateView
@@ -131,22 +134,18 @@ function Offsets({ certificate }: { readonly certificate: Certificate }) {
 
 function Waits({ certificate }: { readonly certificate: Certificate }) {
   const { held_ms, clients_held, requests_held, full_syncs, keys } = certificate
-  const clocks = clocksOf(certificate)
   return (
-    <>
-      <dl className="pairs">
-        <dt>Endpoint held</dt>
-        <dd>{known(held_ms, milliseconds)}</dd>
-        <dt>Clients that waited</dt>
-        <dd>{known(clients_held, count)}</dd>
-        <dt>Requests that waited</dt>
-        <dd>{known(requests_held, count)}</dd>
-        <dt>Keys on both</dt>
-        <dd>{known(keys, count)}</dd>
-        <dt>Full syncs caused</dt>
-        <dd>{known(full_syncs, count, 'counting…')}</dd>
-      </dl>
-      {clocks !== null && <p className="clocks muted">{clocks}</p>}
-    </>
+    <dl className="pairs">
+      <dt>Endpoint held</dt>
+      <dd>{known(held_ms, milliseconds)}</dd>
+      <dt>Clients that waited</dt>
+      <dd>{known(clients_held, count)}</dd>
+      <dt>Requests that waited</dt>
+      <dd>{known(requests_held, count)}</dd>
+      <dt>Keys on both</dt>
+      <dd>{known(keys, count)}</dd>
+      <dt>Full syncs caused</dt>
+      <dd>{known(full_syncs, count, 'counting…')}</dd>
+    </dl>
   )
 }

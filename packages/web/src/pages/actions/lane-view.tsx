@@ -19,12 +19,14 @@ const glyphs: Readonly<Record<Step['state'], GlyphName>> = {
   running: 'changing',
   planned: 'planned',
   left: 'back',
+  failed: 'failed',
 }
 const words: Readonly<Record<Step['state'], string>> = {
   done: 'done',
   running: 'being done',
   planned: 'to come',
   left: 'not finished',
+  failed: 'failed',
 }
 
 /** A group in full: its steps in a row, and at a fixed place below them why it waits. */
@@ -35,7 +37,12 @@ export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { re
       {!isAlone && <h3>Group {group}</h3>}
       <ol className="steps">
         {foldSteps(lane.steps).map((step) => (
-          <StepNode key={step.key} step={step.step} stop={stopOf(step.step, certificates)} />
+          <StepNode
+            key={step.key}
+            step={step.step}
+            stop={stopOf(step.step, certificates)}
+            isStuck={state === 'stuck'}
+          />
         ))}
       </ol>
       <p className="lane-why">
@@ -49,18 +56,18 @@ export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { re
   )
 }
 
-function StepNode({ step, stop }: { readonly step: Step; readonly stop: string | null }) {
+function StepNode(props: { readonly step: Step; readonly stop: string | null; readonly isStuck: boolean }) {
+  const { step, stop, isStuck } = props
   const { op_name, label, shard, from, state, why, began, ended } = step
-  const isHandover = op_name === 'hand-over'
   const took = began !== null && ended !== null ? duration(Date.parse(ended) - Date.parse(began)) : null
   return (
     <li
       className="step"
-      data-state={state}
+      data-state={isStuck && state === 'running' ? 'failed' : state}
       data-op={op_name}
       title={`${why}${took === null ? '' : ` (${took})`}`}
     >
-      <Glyph name={isHandover ? (state === 'done' ? 'diamond' : 'diamond-open') : glyphs[state]} />
+      <Glyph name={glyphOf(op_name, state, isStuck)} />
       <span>
         {label}{' '}
         {shard !== null && (
@@ -71,6 +78,13 @@ function StepNode({ step, stop }: { readonly step: Step; readonly stop: string |
       </span>
     </li>
   )
+}
+
+/** A step that does not go on, or showed that nothing will, never looks like one that is done. */
+function glyphOf(name: Step['op_name'], state: Step['state'], isStuck: boolean): GlyphName {
+  if (isStuck && state === 'running') return 'stuck'
+  if (name !== 'hand-over' || state === 'failed') return glyphs[state]
+  return state === 'done' ? 'diamond' : 'diamond-open'
 }
 
 /** A shard that is to come has no number yet: "new-1" would be another one in each group. */

@@ -1,5 +1,5 @@
 import type { Action } from '@fairlead/api'
-import { useNotice, useNotifications } from '../../live/use-notifications.ts'
+import { type NotificationState, useNotice, useNotifications } from '../../live/use-notifications.ts'
 import { headlineOf } from '../../words/describe-action.ts'
 
 /** The moments at which a person may be needed, and the end. */
@@ -9,16 +9,31 @@ const telling: ReadonlySet<Action['phase']> = new Set(['ready', 'window', 'stuck
 export function NotifyButton({ action, name }: { readonly action: Action; readonly name: string }) {
   const { state, turnOn } = useNotifications()
   useNotice(telling.has(action.phase) ? `${name}: ${headlineOf(action)}` : null, state === 'on')
-  if (action.phase === 'ended' || state === 'unavailable') return null
+  if (action.phase === 'ended') return null
+  const why = state === 'off' || state === 'on' ? null : reasons[state]
   return (
-    <button
-      type="button"
-      className="button button-quiet"
-      aria-disabled={state !== 'off'}
-      title={state === 'denied' ? 'The browser does not allow it for this address' : undefined}
-      onClick={state === 'off' ? turnOn : undefined}
-    >
-      {state === 'on' ? 'You will be notified' : 'Notify me'}
-    </button>
+    <div className="notify">
+      {why !== null && (
+        <span className="hint" id="notify-why">
+          {why}
+        </span>
+      )}
+      <button
+        type="button"
+        className="button button-quiet"
+        aria-disabled={state !== 'off'}
+        aria-describedby={why === null ? undefined : 'notify-why'}
+        onClick={state === 'off' ? turnOn : undefined}
+      >
+        {state === 'on' ? 'You will be notified' : 'Notify me'}
+      </button>
+    </div>
   )
+}
+
+/** Why a browser does not tell; the button alone would only be grey. */
+const reasons: Readonly<Record<Exclude<NotificationState, 'on' | 'off'>, string>> = {
+  denied: 'The browser refuses notifications of this address',
+  insecure: 'Browsers notify over HTTPS only',
+  missing: 'This browser has no notifications',
 }

@@ -1,6 +1,7 @@
-import type { Action } from '@fairlead/api'
+import { type Action, nextCommand } from '@fairlead/api'
 import { useOwnNow } from '../../live/clock.ts'
 import { useAvailability } from '../../live/queries.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
 import { markOfService } from '../../words/describe-database.ts'
@@ -8,7 +9,7 @@ import { ago } from '../../words/format.ts'
 import { WaitReason } from './headline.tsx'
 
 /** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, and what is safe. */
-export function SafetyCard({ action }: { readonly action: Action }) {
+export function SafetyCard({ action, name }: { readonly action: Action; readonly name: string }) {
   const { data } = useAvailability(action.bdb_uid)
   const { warnings, waiting, phase, hold_reason: hung } = action
   // A process that hangs is ended by a person, or the upgrade stays where it is.
@@ -36,8 +37,27 @@ export function SafetyCard({ action }: { readonly action: Action }) {
             <dd>Wait: clients are served, and nothing gets worse</dd>
           </>
         )}
+        {phase === 'stuck' && <Next action={action} name={name} />}
       </dl>
     </Card>
+  )
+}
+
+/** What a person does next, with its reason, and as a command. The buttons are at the top. */
+function Next({ action, name }: { readonly action: Action; readonly name: string }) {
+  const next = nextCommand(action, name)
+  if (next === null) return null
+  return (
+    <>
+      <dt>Next</dt>
+      <dd>
+        {next.why}
+        <span className="command">
+          <code>{next.command}</code>
+          <CopyButton text={next.command} label="Copy the command" />
+        </span>
+      </dd>
+    </>
   )
 }
 

@@ -2,9 +2,9 @@ import type { Action } from '@fairlead/api'
 import { OrderButton, type Refusals } from '../../parts/order-button.tsx'
 import { Card } from '../../parts/page.tsx'
 
-/** The two ways out of a window, as equals, each with what it does. */
+/** The two ways out of a window, as equals, each with what it does; of one that ends by itself also what holds it open. */
 export function WindowCards({ action, refusals }: { readonly action: Action; readonly refusals: Refusals }) {
-  const { rollback, finalize } = action.orders
+  const { rollback, finalize, pause } = action.orders
   const isOpen = action.rollback_eligible !== false
   return (
     <div className="ways">
@@ -16,6 +16,13 @@ export function WindowCards({ action, refusals }: { readonly action: Action; rea
         <p>{finalize.ok ? finalize.consequence : finalize.why}</p>
         <OrderButton action={action} order="finalize" refusals={refusals} />
       </Card>
+      {/* Where only a user ends the window, a pause would hold back nothing but that order. */}
+      {action.window_ends !== null && pause.ok && (
+        <div className="ways-pause">
+          <OrderButton action={action} order="pause" refusals={refusals} />
+          <p className="muted">{pause.consequence}</p>
+        </div>
+      )}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { type Persistence, persistenceWords } from '@fairlead/api'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
@@ -8,6 +9,7 @@ import { useOrder } from '../../live/use-order.ts'
 import { Card, Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
+import { fieldsOf, persistences } from '../../words/describe-persistence.ts'
 
 const MIB = 1024 * 1024
 
@@ -68,16 +70,38 @@ function Fields() {
         <input name="replication" type="checkbox" defaultChecked /> Replicated: each group has a second
         process
       </label>
-      <label>
-        On disk
-        <select name="persistence" defaultValue="aof">
-          <option value="aof">Each write, in an append-only file</option>
-          <option value="snapshot">Snapshots</option>
-          <option value="disabled">Nothing</option>
-        </select>
-      </label>
+      <PersistenceChoice />
     </>
   )
+}
+
+/** What is chosen says what it costs when the machine loses power. */
+function PersistenceChoice() {
+  const [chosen, choose] = useState<Persistence>('appendfsync-every-sec')
+  return (
+    <label>
+      On disk
+      <select
+        name="persistence"
+        value={chosen}
+        aria-describedby="persistence-cost"
+        onChange={(event) => choose(persistenceIn(event.target.value))}
+      >
+        {persistences.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <span className="hint" id="persistence-cost">
+        {persistenceWords[chosen]}
+      </span>
+    </label>
+  )
+}
+
+function persistenceIn(value: string): Persistence {
+  return persistences.find((one) => one.value === value)?.value ?? 'appendfsync-every-sec'
 }
 
 function EngineChoice() {
@@ -118,7 +142,7 @@ function bodyOf(form: FormData) {
     memory_size: Number(read('memory')) * MIB,
     shards_count: Number(read('groups')),
     replication: form.has('replication'),
-    data_persistence: read('persistence') as 'aof' | 'snapshot' | 'disabled',
+    ...fieldsOf(persistenceIn(read('persistence'))),
     ...(form.has('engine') && { engine_version: read('engine') }),
   }
 }

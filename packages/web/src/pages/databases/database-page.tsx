@@ -8,6 +8,7 @@ import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
 import { courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
+import { persistenceOf } from '../../words/describe-persistence.ts'
 import { Activity } from './activity.tsx'
 import { ClientsCard } from './clients-card.tsx'
 import { ConnectCard } from './connect-card.tsx'
@@ -16,12 +17,6 @@ import { NoDatabase } from './no-database.tsx'
 import { NowCard } from './now-card.tsx'
 import { SettingsCard } from './settings-card.tsx'
 import { ShardsCard } from './shards-card.tsx'
-
-const persistences: Readonly<Record<Database['data_persistence'], string>> = {
-  aof: 'writes on disk',
-  snapshot: 'snapshots on disk',
-  disabled: 'nothing on disk',
-}
 
 /** One database: its processes, how to connect, what was done with it, how it is set, and its end. */
 export function DatabasePage({ name }: { readonly name: string }) {
@@ -53,7 +48,7 @@ function OneDatabase({ database }: { readonly database: Database }) {
       <p className="facts">
         <Version of={serves} />
         <span>{groupsOf(database)} processes</span>
-        <span>{persistences[database.data_persistence]}</span>
+        <span>{persistenceOf(database)}</span>
         {database.tls_mode === 'enabled' && <span>TLS</span>}
         {/* The last, because it comes later than the others. */}
         {goes !== null && <span>{goes.join(', ')}</span>}

@@ -9,6 +9,7 @@ import { useOrder } from '../../live/use-order.ts'
 import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
+import { persistenceOf, rulesOf } from '../../words/describe-persistence.ts'
 import { bytes, plural } from '../../words/format.ts'
 
 const evictions: Readonly<Record<Database['eviction_policy'], string>> = {
@@ -43,12 +44,14 @@ export function SettingsCard({ database }: { readonly database: Database }) {
     oss_cluster: isCluster,
     eviction_policy: eviction,
   } = database
+  const rules = rulesOf(database)
   const rows: readonly (readonly [string, string])[] = [
     ['Memory for clients', memory === 0 ? 'without a limit' : bytes(memory)],
     ['When it is full, it drops', sayEviction(eviction)],
     ['Copies', replication ? 'each group has a replica' : 'none: a group has one process'],
     ['Groups', `${plural(groups, 'group')}${isCluster ? '; clients speak the cluster protocol' : ''}`],
     ['Kept on disk', persistenceOf(database)],
+    ...(rules === '' ? [] : [['Snapshots', rules] as const]),
     ['Clients speak', modes[database.tls_mode]],
     ['Modules', database.module_list.map(sayModule).join(', ') || 'none'],
     ['Created', new Date(database.created_time).toLocaleString('en-GB')],
@@ -111,20 +114,6 @@ function useChange(uid: number) {
     mutationFn: (body: Changes) => api.updateDatabase({ params: { uid }, body }),
     onSettled: () => client.invalidateQueries({ queryKey: keys.database(uid) }),
   })
-}
-
-function persistenceOf({
-  data_persistence: kind,
-  aof_policy: policy,
-  snapshot_policy: snapshots,
-}: Database): string {
-  if (kind === 'disabled') return 'nothing'
-  if (kind === 'aof')
-    return policy === 'appendfsync-always' ? 'each write before its answer' : 'each write, within a second'
-  const rules = snapshots.map(
-    ({ secs, writes }) => `after ${plural(writes, 'write')} in ${plural(secs, 'second')}`,
-  )
-  return rules.length === 0 ? 'snapshots' : `snapshots: ${rules.join(', or ')}`
 }
 
 function sayModule({

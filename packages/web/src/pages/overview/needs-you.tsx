@@ -5,6 +5,7 @@ import { MarkView } from '../../parts/mark.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type Mark, markOf } from '../../words/describe-action.ts'
 import { markOfDatabase } from '../../words/describe-database.ts'
+import { foldReason } from '../../words/fold-reason.ts'
 import { elapsed } from '../../words/format.ts'
 import { nameIn } from './names.ts'
 
@@ -35,12 +36,28 @@ export function NeedsYou(known: Known) {
           {needs.map(({ key, to, name, mark, why }) => (
             <li key={key}>
               <Link href={to}>{name}</Link> <MarkView mark={mark} />
-              {why !== '' && <p className="muted">{why}</p>}
+              <Why why={why} />
             </li>
           ))}
         </ul>
       )}
     </Card>
+  )
+}
+
+function Why({ why }: { readonly why: string }) {
+  const { first, rest } = foldReason(why)
+  if (why === '') return null
+  if (rest.length === 0) return <p className="muted">{first}</p>
+  return (
+    <details className="muted">
+      <summary>{first}</summary>
+      <ul>
+        {rest.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

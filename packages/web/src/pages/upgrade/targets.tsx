@@ -5,6 +5,7 @@ import type { Target } from '../../live/upgrade-choice.ts'
 import { Card } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
+import { hintOf, sayHoles, type TargetHint } from '../../words/describe-target.ts'
 
 interface TargetsProps {
   readonly database: Database
@@ -16,6 +17,7 @@ interface TargetsProps {
 export function Targets({ database, chosen, choose }: TargetsProps) {
   const targets = useTargets(database.uid)
   const all = targets.data ?? []
+  const current = all.find((one) => one.current)
   const others = all.filter(({ current }) => !current)
   const first =
     others.find(({ possible, recommended }) => possible && recommended) ??
@@ -37,13 +39,12 @@ export function Targets({ database, chosen, choose }: TargetsProps) {
                   {...{ chosen, choose, value: nameOfRuns(target) }}
                   label={runsOf(target)}
                   hint={hintOf(target)}
-                  isUnsound={target.insecure}
                 />
               ))}
             <Choice
               {...{ chosen, choose, value: 'same' }}
               label={runsOf(database)}
-              hint="the same build, new processes"
+              hint={{ ...sayHoles(current?.known_holes ?? []), praise: 'the same build, new processes' }}
             />
             <Impossible targets={others.filter(({ possible }) => !possible)} />
           </div>
@@ -53,21 +54,14 @@ export function Targets({ database, chosen, choose }: TargetsProps) {
   )
 }
 
-function hintOf({ recommended, newest, engine, insecure }: Target): string {
-  if (insecure) return 'known holes: clients can run code'
-  if (recommended) return 'recommended'
-  return newest ? `newest ${engine}` : ''
-}
-
 function Choice(props: {
   readonly value: string
   readonly chosen: string
   readonly choose: (to: string) => void
   readonly label: string
-  readonly hint: string
-  readonly isUnsound?: boolean
+  readonly hint: TargetHint
 }) {
-  const { value, chosen, choose, label, hint, isUnsound = false } = props
+  const { value, chosen, choose, label, hint } = props
   return (
     <label className="choice">
       <input
@@ -78,7 +72,10 @@ function Choice(props: {
         onChange={() => choose(value)}
       />
       <span className="choice-name">{label}</span>
-      <span {...(isUnsound ? { 'data-tone': 'bad' } : { className: 'muted' })}>{hint}</span>
+      <span className="choice-hint">
+        {hint.praise !== '' && <span className="muted">{hint.praise}</span>}
+        {hint.holes !== '' && <span data-tone={hint.tone}>{hint.holes}</span>}
+      </span>
     </label>
   )
 }

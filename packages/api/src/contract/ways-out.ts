@@ -1,0 +1,72 @@
+import type { OrderName } from './action-words.ts'
+import type { HoldReason } from './hold-reasons.ts'
+
+/*
+ * What a person does next about an action that is stuck, by its `hold_reason`. The command line and the console show it, and docs/hold-reasons.md is
+ * printed from it.
+ */
+
+/** What comes next, and why. */
+export interface WayOut {
+  /** The order to give then; null: no order helps before somebody has looked at the shards. */
+  readonly order: OrderName | null
+  readonly why: string
+}
+
+const look = (why: string): WayOut => ({ order: null, why })
+const again = (why: string): WayOut => ({ order: 'retry', why })
+const back = (why: string): WayOut => ({ order: 'rollback', why })
+const noUse = 'The target is of no use for this database: taking the upgrade back loses nothing'
+const noRoom = 'Make room on the disk of the node first. It is tried again by itself; this does it at once'
+
+/** For any other reason. */
+export const wayOutOfRest = again(
+  'It is tried again at once, which loses nothing, and shows whether it still is in the way',
+)
+
+/** By the reason why it is stuck. */
+export const waysOut: { readonly [Reason in HoldReason]?: WayOut } = {
+  shard_hung: look(
+    'Look at the process first: status_reason of the shard has its number. One that is only stopped goes on with all its data after kill -CONT; one that is ended takes with it what only it holds',
+  ),
+  shard_failing: again(
+    'Remove what the engine names (a damaged file, a missing build) first. It is tried again by itself; this does it at once',
+  ),
+  diverged: look(
+    'Compare what both shards hold before you end one of them: what only that one holds is lost',
+  ),
+  data_missing: look(
+    'Look at what each shard holds before anything else: docs/strangers.md says how to decide',
+  ),
+  node_room: again(noRoom),
+  save_failed: again(noRoom),
+  memory_size: again('Raise memory_size of the database first, so that its data fit the target'),
+  cannot_read: back(noUse),
+  trial_failed: back(noUse),
+  users: back(noUse),
+}
+
+/** What is needed to name the next command. */
+export interface StuckAction {
+  readonly bdb_uid: number | null
+  readonly waiting: { readonly hold_reason: HoldReason | null } | null
+  readonly orders: Readonly<Record<OrderName, { readonly ok: boolean }>>
+  readonly lanes?: readonly { readonly handed_over: boolean }[]
+}
+
+/** The next command about an action that is stuck, and why; null: there is none. An order is named only if the server would take it. `name`: of its database. */
+export function nextCommand(
+  action: StuckAction,
+  name: string,
+): { readonly command: string; readonly why: string } | null {
+  const { waiting, orders, bdb_uid: uid, lanes = [] } = action
+  const reason = waiting?.hold_reason ?? null
+  const known = (reason === null ? undefined : waysOut[reason]) ?? wayOutOfRest
+  if (known.order === null)
+    return uid === null ? null : { command: `fairlead api GET /v1/bdbs/${uid}/shards`, why: known.why }
+  const isMoved = lanes.some((lane) => lane.handed_over)
+  // Before a handover both orders do the same, and the console offers this one.
+  const wanted = known.order === 'rollback' && !isMoved ? 'cancel' : known.order
+  const [order, why] = orders[wanted].ok ? [wanted, known.why] : (['retry', wayOutOfRest.why] as const)
+  return orders[order].ok ? { command: `fairlead actions ${order} ${name}`, why } : null
+}

@@ -1,0 +1,35 @@
+import { type Database, type Persistence, persistenceWords } from '@fairlead/api'
+import { plural } from './format.ts'
+
+type Kept = Pick<Database, 'data_persistence' | 'aof_policy'>
+
+/** The ways to keep data on disk, as they are chosen: each has its price when the machine loses power. */
+export const persistences = [
+  { value: 'appendfsync-every-sec', label: 'Each write, within a second' },
+  { value: 'appendfsync-always', label: 'Each write, before its answer (slower)' },
+  { value: 'snapshot', label: 'Snapshots' },
+  { value: 'disabled', label: 'Nothing' },
+] as const satisfies readonly { readonly value: Persistence; readonly label: string }[]
+
+/** The same as the API takes it. */
+export function fieldsOf(way: Persistence): Partial<Kept> & Pick<Kept, 'data_persistence'> {
+  return way === 'snapshot' || way === 'disabled'
+    ? { data_persistence: way }
+    : { data_persistence: 'aof', aof_policy: way }
+}
+
+/** What a database keeps on disk, and what a loss of power costs. */
+export function persistenceOf({ data_persistence: kind, aof_policy: policy }: Kept): string {
+  return persistenceWords[kind === 'aof' ? policy : kind]
+}
+
+/** When snapshots are written; empty: by no rule, or none are. */
+export function rulesOf({
+  data_persistence: kind,
+  snapshot_policy: rules,
+}: Pick<Database, 'data_persistence' | 'snapshot_policy'>): string {
+  if (kind !== 'snapshot') return ''
+  return rules
+    .map(({ secs, writes }) => `after ${plural(writes, 'write')} in ${plural(secs, 'second')}`)
+    .join(', or ')
+}

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { hintOf } from './describe-target.ts'
+
+const target = { recommended: true, newest: true, engine: 'redis' }
+const hole = (reach: 'code' | 'crash' | 'other') => ({ id: 'CVE-1', what: '', reach })
+
+test('a build with known holes says so, also if it is recommended', () => {
+  expect(hintOf({ ...target, known_holes: [] })).toEqual({ praise: 'recommended', holes: '', tone: 'quiet' })
+  expect(hintOf({ ...target, known_holes: [hole('other'), hole('crash')] })).toEqual({
+    ...{ praise: 'recommended', holes: '2 known holes: clients can end the engine', tone: 'wait' },
+  })
+  expect(hintOf({ ...target, recommended: false, known_holes: [hole('code')] })).toEqual({
+    ...{ praise: 'newest redis', holes: '1 known hole: clients can run code', tone: 'bad' },
+  })
+  expect(hintOf({ ...target, known_holes: [hole('other')] }).tone).toBe('quiet')
+})

@@ -1,0 +1,31 @@
+import type { Output, operations } from '@fairlead/api'
+import { plural } from './format.ts'
+
+type Target = Output<typeof operations.listUpgradeTargets>[number]
+
+/** What stands beside a build that can be chosen: what speaks for it, and the known holes that speak against it. */
+export interface TargetHint {
+  readonly praise: string
+  /** Empty: none is known. */
+  readonly holes: string
+  readonly tone: 'bad' | 'wait' | 'quiet'
+}
+
+type Judged = Pick<Target, 'recommended' | 'newest' | 'engine' | 'known_holes'>
+
+/** A hole is never passed over, also of the build that is recommended. */
+export function hintOf(target: Judged): TargetHint {
+  const { recommended, newest, engine, known_holes: holes } = target
+  const praise = recommended ? 'recommended' : newest ? `newest ${engine}` : ''
+  return { praise, ...sayHoles(holes) }
+}
+
+/** The worst that clients can do through them. */
+export function sayHoles(holes: Target['known_holes']): Omit<TargetHint, 'praise'> {
+  if (holes.length === 0) return { holes: '', tone: 'quiet' }
+  const many = plural(holes.length, 'known hole')
+  const has = (reach: 'code' | 'crash') => holes.some((hole) => hole.reach === reach)
+  if (has('code')) return { holes: `${many}: clients can run code`, tone: 'bad' }
+  if (has('crash')) return { holes: `${many}: clients can end the engine`, tone: 'wait' }
+  return { holes: `${many}: neither code nor a crash`, tone: 'quiet' }
+}
