@@ -18,6 +18,14 @@ export function foldSteps(steps: readonly Step[]): readonly { readonly key: stri
     .filter(({ step }) => step.state === 'running' || step.state === 'failed' || isTold(step.op_name))
 }
 
+/** The step that showed that the group cannot go where it was to go; undefined: it has gone there, or none has. */
+export function failureOf({
+  handed_over: isMoved,
+  steps,
+}: Pick<Lane, 'handed_over' | 'steps'>): Step | undefined {
+  return isMoved ? undefined : steps.findLast(({ state }) => state === 'failed')
+}
+
 /** Whether a step tells what happens to a group. */
 export function isTold(name: StepName): boolean {
   return !quiet.includes(name)

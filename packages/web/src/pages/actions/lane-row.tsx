@@ -1,6 +1,6 @@
 import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
 import { known } from '../../words/certificate-text.ts'
-import type { Lane } from '../../words/fold-steps.ts'
+import { failureOf, type Lane } from '../../words/fold-steps.ts'
 import { bytes, milliseconds } from '../../words/format.ts'
 import type { LaneProps } from './lane-view.tsx'
 
@@ -23,11 +23,12 @@ export function LaneRow({ lane, certificates, told }: LaneProps) {
   const certificate = certificates.at(-1)
   // What the headline says is not said again for each of many groups.
   const waits = waiting?.why === told && moved ? 'handed over' : waiting?.why
-  const now =
-    steps.find((step) => step.state === 'running')?.label ?? waits ?? (state === 'done' ? 'done' : '')
+  const failed = state === 'done' ? failureOf(lane) : undefined
+  const end = failed === undefined ? 'done' : `failed: ${failed.label}`
+  const now = steps.find((step) => step.state === 'running')?.label ?? waits ?? (state === 'done' ? end : '')
   return (
-    <li className="lane-row" data-tone={tones[state]}>
-      <Glyph name={glyphs[state]} />
+    <li className="lane-row" data-tone={failed === undefined ? tones[state] : 'bad'}>
+      <Glyph name={failed === undefined ? glyphs[state] : 'failed'} />
       <span className="lane-group">Group {group}</span>
       <span className="lane-now">{now}</span>
       <span className="number">
