@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const routes = consoleRoutes()
 /** Also what a page of 1280 pixels is at a zoom of 200 %. */
-const widths = [390, 640, 768, 1280, 2560]
+const widths = [390, 640, 768, 800, 1101, 1280, 2560]
 /** What the console asks of the API, but for the user who has signed in, and what is new. */
 const questions = /\/v1\/(?!users\/self$|events)/
 
@@ -74,12 +74,13 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
       await page.emulateMedia({ colorScheme: 'light' })
     })
 
-    test('is never wider than its window, from a phone to a wall, and at a zoom of 200 %', async () => {
+    test('is never wider than its window and cuts no column, from a phone to a wall, and at a zoom of 200 %', async () => {
       for (const address of addresses) {
         await visit(page, fairlead.url + address)
         for (const width of widths) {
           await page.setViewportSize({ width, height: 900 })
           expect.soft(await widthOf(page), `${address} in ${width}`).toBeLessThanOrEqual(width)
+          expect.soft(await findCut(page), `${address} in ${width}`).toEqual([])
         }
       }
       await page.setViewportSize({ width: 1280, height: 900 })
@@ -191,5 +192,16 @@ async function findFaults(page: Page): Promise<readonly string[]> {
     ...(width > 390 ? [`${width} pixels wide on a phone of 390`] : []),
   ]
 }
+
+/** Tables that would have to be moved sideways, and cells that are not in the window. */
+const findCut = (page: Page) =>
+  page.evaluate<readonly string[]>(`{
+    const boxes = [...document.querySelectorAll('.table-box')].filter((box) => box.scrollWidth > box.clientWidth)
+    const cells = [...document.querySelectorAll('tbody :is(th, td)')].filter((cell) => {
+      const { left, right } = cell.getBoundingClientRect()
+      return left < 0 || right > innerWidth
+    })
+    ;[...boxes.map((box) => box.ariaLabel + ' ' + box.scrollWidth), ...cells.map((cell) => cell.textContent)]
+  }`)
 
 const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth')

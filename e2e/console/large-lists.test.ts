@@ -57,7 +57,7 @@ describe.skipIf(chromiumHere() === null)('with 2,000 databases and 10,000 action
     await page.getByLabel('Order').selectOption('By memory')
     await until('the largest comes first', async () => (await names())[0] === 'database-0007')
     await visit(page, `${server.url}/databases?version=redis-7.0.15`)
-    await page.getByText('200 databases').waitFor()
+    await page.getByText('200 databases on this page').waitFor()
     expect((await names()).slice(0, 2)).toEqual(['database-0001', 'database-0004'])
     await page.getByLabel('Filter by name or number').fill('nothing is called this')
     await page.getByText('No database is like this').waitFor()

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
 import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
-import { visit } from '../../proof/browser/visit.ts'
+import { refuseTrial } from '../../proof/browser/refuse-trial.ts'
+import { heading, visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
@@ -13,6 +14,12 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const [old, next] = [build('valkey', '8.0'), build('valkey', '8.1')]
 const words = (name: string) => name.replace('-', ' ')
+
+interface Cell {
+  readonly label: string
+  readonly inset: number
+  readonly width: number
+}
 
 describe.skipIf(chromiumHere() === null)('what the console says in plain words', () => {
   let here: OpenConsole
@@ -82,6 +89,24 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     })
   })
 
+  test('a list by version that has not as many as the overview counts says why', async () => {
+    await visit(page, fairlead.url)
+    await page
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('link', { name: words(next), exact: true }) })
+      .getByText('1 way back kept')
+      .waitFor()
+    await page.getByRole('link', { name: words(next), exact: true }).click()
+    await page.getByText(`0 of 1 that ${words(next)} serves`).waitFor()
+    await page.getByText('No database is like this').waitFor()
+    await visit(page, `${fairlead.url}/databases?version=${old}`)
+    await page.getByText('1 of these is served by another version by now').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'upgrade that has not ended' }).click()
+    await heading(page, 'Actions')
+    await row().waitFor()
+  })
+
   test('the write stops of an action can be read on a phone, words and dots', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     await visit(page, `${fairlead.url}/actions/${action}`)
@@ -102,6 +127,36 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     await visit(page, `${fairlead.url}/audit?type=bdb%20action%20rolled%20back,%20as%20ordered`)
     await page.getByRole('cell', { name: 'bdb action rolled back, as ordered', exact: true }).waitFor()
     expect(await page.getByText('bdb action failed').count()).toBe(0)
+  })
+
+  test('on a phone the answer of a dry run comes first, and what was chosen is one line above it', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const address = `${fairlead.url}/databases/orders/upgrade?to=${next}`
+    const choice = page.getByRole('group', { name: 'Way back' })
+    const dryRun = page.getByRole('button', { name: 'Dry run', exact: true })
+    const isInSight = async (words: string | RegExp) => {
+      const box = await page.getByText(words).first().boundingBox()
+      return box !== null && box.y >= 0 && box.y + box.height < 844 - 56
+    }
+    await visit(page, address)
+    await dryRun.click()
+    await page.getByText('The target starts').waitFor()
+    expect(await isInSight('The target starts')).toBe(true)
+    expect(await isInSight(/^2 times, about/)).toBe(true)
+    await page.getByText('Way back: until I finalize', { exact: true }).waitFor()
+    expect(await choice.isVisible()).toBe(false)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Change the choice' }).click()
+    await choice.getByText('24 hours').click()
+    await page.getByText('Something else is chosen since this plan').waitFor()
+    await refuseTrial(page)
+    await dryRun.click()
+    await page.getByText('The target does not start').waitFor()
+    expect(await isInSight('The target does not start')).toBe(true)
+    await page.getByText('Way back: 24 hours', { exact: true }).waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.setViewportSize({ width: 1280, height: 900 })
+    expect(await choice.isVisible()).toBe(true)
   })
 
   test('the form of a user says the rule for passwords as it is now, and the page of the cluster how it is changed', async () => {
@@ -190,11 +245,43 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
-  test('the names of permissions leave room for what a role may on a phone', async () => {
+  test('on a tablet every page has its name below its icon', async () => {
+    const rail = page.getByRole('navigation', { name: 'Pages', exact: true })
+    for (const width of [641, 1100]) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const link of await rail.getByRole('link').filter({ hasNotText: 'Fairlead' }).all()) {
+        const name = await link.innerText()
+        const [own, word] = [await link.boundingBox(), await link.getByText(name).boundingBox()]
+        expect(word?.width ?? 0, name).toBeGreaterThan(20)
+        expect(word?.width ?? 0, name).toBeLessThanOrEqual(own?.width ?? 0)
+      }
+      expect(await findBarriers(page)).toEqual([])
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  test('on a phone each row of a list is a card, which names what stands in it and leaves out nothing', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
+    await visit(page, `${fairlead.url}/databases`)
+    const cells = await page.evaluate<readonly Cell[]>(`{
+      const row = [...document.querySelectorAll('tbody tr')].find(({ textContent }) => textContent.startsWith('orders'))
+      ;[...row.querySelectorAll('td')].map((cell) => {
+        const text = document.createRange()
+        text.selectNodeContents(cell)
+        const inset = text.getBoundingClientRect().left - cell.getBoundingClientRect().left
+        return { label: getComputedStyle(cell, '::before').content, inset, width: cell.clientWidth }
+      })
+    }`)
+    const labels = ['Status', 'Runs', 'Can go to', 'Groups', 'Memory', 'Requests/s', 'p99', 'Endpoint']
+    expect(cells.map(({ label }) => label.split('"')[1])).toEqual(labels)
+    for (const { inset, width, label } of cells) {
+      expect(inset, `${label}: beside what it names`).toBeGreaterThan(80)
+      expect(width, label).toBeGreaterThan(300)
+    }
     await visit(page, `${fairlead.url}/access/roles`)
-    const box = await page.getByRole('rowheader', { name: 'update_bdb_with_action' }).boundingBox()
-    expect(box?.width ?? 390).toBeLessThanOrEqual(390 * 0.45)
+    const may = page.getByRole('row', { name: 'update_bdb_with_action' }).getByRole('cell')
+    const said = await may.allInnerTexts()
+    expect(new Set(said.map((text) => text.trim()))).toEqual(new Set(['may']))
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 

@@ -65,6 +65,18 @@ export function choiceOf(params: URLSearchParams): UpgradeChoice {
   }
 }
 
+/** How it is to be done, in one line: "Way back: until I finalize · keeps the roles of shards". */
+export function sayChoice({ window, supervised, roles, modules, parallel }: UpgradeChoice): string {
+  const way = windows.find(({ value }) => value === window)?.label ?? window
+  return [
+    `Way back: ${way.charAt(0).toLowerCase()}${way.slice(1)}`,
+    ...(supervised ? ['stops before the first handover'] : []),
+    ...(roles ? ['keeps the roles of shards'] : []),
+    ...(modules ? ['newest modules'] : []),
+    ...(parallel === '' ? [] : [`shards at once: ${parallel}`]),
+  ].join(' · ')
+}
+
 /** The choice as the API takes it. */
 export function requestOf(choice: UpgradeChoice, database: Pick<Database, 'module_list'>): UpgradeRequest {
   const { to, window, supervised, roles, modules, parallel } = choice

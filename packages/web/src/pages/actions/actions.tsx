@@ -4,12 +4,11 @@ import { useNow } from '../../live/clock.ts'
 import { useActions, useDatabases } from '../../live/queries.ts'
 import { usePage } from '../../live/use-page.ts'
 import { useQueryState } from '../../live/use-query-state.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { longestStop } from '../../words/certificate-text.ts'
 import { headlineOf, markOf, whatItDoes } from '../../words/describe-action.ts'
 import { clockTime } from '../../words/format.ts'
@@ -17,9 +16,20 @@ import { nameIn } from '../overview/names.ts'
 
 const SIZE = 100
 const statuses: readonly Action['status'][] = ['active', 'pending', 'completed', 'failed']
-const columns = [
-  ...[{ name: 'Database' }, { name: 'What' }, { name: 'Where it is' }, { name: 'By' }, { name: 'Begun' }],
-  { name: 'Longest write stop', number: true },
+const columnsAt = (now: number, nameOf: (action: Action) => string): readonly Column<Action>[] => [
+  {
+    name: 'Database',
+    cell: (action) => <Link href={`/actions/${action.action_uid}`}>{nameOf(action)}</Link>,
+    title: nameOf,
+  },
+  { name: 'What', cell: whatItDoes },
+  {
+    ...{ name: 'Where it is', wraps: true },
+    cell: (action) => <MarkView mark={{ ...markOf(action), label: headlineOf(action) }} />,
+  },
+  { name: 'By', wraps: true, room: 'medium', cell: (action) => action.requested_by },
+  { name: 'Begun', cell: (action) => clockTime(action.creation_time, now) },
+  { name: 'Longest write stop', number: true, wraps: true, cell: longestStop },
 ]
 
 interface ActionTableProps {
@@ -66,29 +76,12 @@ export function Actions() {
 }
 
 function ActionTable({ rows, databases }: ActionTableProps) {
-  const nameOf = nameIn(databases)
-  const now = useNow()
   return (
-    <TableBox label="Actions">
-      <table className="table">
-        <Columns of={columns} />
-        <tbody>
-          {rows.map((action) => (
-            <tr key={action.action_uid}>
-              <th scope="row">
-                <Link href={`/actions/${action.action_uid}`}>{nameOf(action)}</Link>
-              </th>
-              <td>{whatItDoes(action)}</td>
-              <td>
-                <MarkView mark={{ ...markOf(action), label: headlineOf(action) }} />
-              </td>
-              <td>{action.requested_by ?? ''}</td>
-              <td>{clockTime(action.creation_time, now)}</td>
-              <td className="number">{longestStop(action)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      label="Actions"
+      columns={columnsAt(useNow(), nameIn(databases))}
+      keyOf={({ action_uid: uid }) => uid}
+      rows={rows}
+    />
   )
 }

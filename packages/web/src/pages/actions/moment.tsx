@@ -1,9 +1,8 @@
 import { ApiError, type HandoverTrace } from '@fairlead/api'
 import { useState } from 'react'
 import { useTrace } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { cutTrace } from '../../words/cut-trace.ts'
 import { MomentChart } from './moment-chart.tsx'
 
@@ -46,9 +45,12 @@ function NotYet({ error }: { readonly error: Error }) {
   return <Problem error={error} />
 }
 
-const columns = [
-  ...[{ name: 'ms' }, { name: 'Replies', number: true }, { name: 'Requests that wait', number: true }],
-  { name: 'Errors', number: true },
+type Bucket = ReturnType<typeof cutTrace>[number]
+const columns: readonly Column<Bucket>[] = [
+  { name: 'ms', cell: ({ at }) => Math.round(at) },
+  { name: 'Replies', number: true, cell: ({ replies }) => replies },
+  { name: 'Requests that wait', number: true, cell: ({ held }) => held },
+  { name: 'Errors', number: true, cell: ({ errors }) => errors },
 ]
 
 function AsNumbers({ trace }: { readonly trace: HandoverTrace }) {
@@ -57,21 +59,13 @@ function AsNumbers({ trace }: { readonly trace: HandoverTrace }) {
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>As numbers</summary>
       {isOpen && (
-        <TableBox label="The moment as numbers">
-          <table className="table table-compact">
-            <Columns of={columns} />
-            <tbody>
-              {cutTrace(trace, ranges[0].ms).map(({ at, replies, held, errors }) => (
-                <tr key={at}>
-                  <th scope="row">{Math.round(at)}</th>
-                  <td className="number">{replies}</td>
-                  <td className="number">{held}</td>
-                  <td className="number">{errors}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableBox>
+        <Table
+          label="The moment as numbers"
+          as="whole"
+          columns={columns}
+          keyOf={({ at }) => at}
+          rows={cutTrace(trace, ranges[0].ms)}
+        />
       )}
     </details>
   )

@@ -3,23 +3,13 @@ import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
 import { useRoles, useUsers } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import type { Mark } from '../../words/describe-action.ts'
 import { ago, clockTime } from '../../words/format.ts'
 
-const columns = [
-  ...[
-    { name: 'User' },
-    { name: 'Status' },
-    { name: 'Roles' },
-    { name: 'Last sign-in' },
-    { name: 'Password since' },
-  ],
-]
 /** How a user is. */
 export const userMarks: Readonly<Record<User['status'], Mark>> = {
   active: { sign: 'active', tone: 'ok', label: 'active' },
@@ -27,6 +17,21 @@ export const userMarks: Readonly<Record<User['status'], Mark>> = {
   password_expired: { sign: 'waits', tone: 'wait', label: 'password expired' },
   disabled: { sign: 'queued', tone: 'quiet', label: 'disabled' },
 }
+
+const columnsAt = (now: number, roles: readonly Role[]): readonly Column<User>[] => [
+  {
+    name: 'User',
+    cell: ({ uid, name }) => <Link href={`/access/${uid}`}>{name}</Link>,
+    title: ({ name }) => name,
+  },
+  { name: 'Status', cell: ({ status }) => <MarkView mark={userMarks[status]} /> },
+  { name: 'Roles', wraps: true, cell: (user) => rolesOf(user, roles) },
+  {
+    name: 'Last sign-in',
+    cell: ({ last_login: last }) => (last === undefined ? 'never' : ago(last * 1_000, now)),
+  },
+  { name: 'Password since', cell: (user) => clockTime(user.password_issue_date, now) },
+]
 
 /** The users, and what their roles give. */
 export function Access() {
@@ -51,39 +56,20 @@ export function Access() {
   return (
     <Page title="Access" actions={links}>
       <Answer of={users} height={200}>
-        {(all) => (
-          <TableBox label="Users">
-            <table className="table">
-              <Columns of={columns} />
-              <tbody>
-                {all.map((user) => (
-                  <UserRow key={user.uid} user={user} roles={roles} />
-                ))}
-              </tbody>
-            </table>
-          </TableBox>
-        )}
+        {(all) => <UserTable users={all} roles={roles} />}
       </Answer>
     </Page>
   )
 }
 
-function UserRow({ user, roles }: { readonly user: User; readonly roles: readonly Role[] }) {
-  const now = useNow()
+function UserTable(props: { readonly users: readonly User[]; readonly roles: readonly Role[] }) {
+  const { users, roles } = props
+  return <Table label="Users" columns={columnsAt(useNow(), roles)} keyOf={({ uid }) => uid} rows={users} />
+}
+
+function rolesOf(user: User, roles: readonly Role[]): string {
   const mine = roles.filter(({ uid }) => user.role_uids.includes(uid)).map(sayRole)
-  return (
-    <tr>
-      <th scope="row" title={user.name}>
-        <Link href={`/access/${user.uid}`}>{user.name}</Link>
-      </th>
-      <td>
-        <MarkView mark={userMarks[user.status]} />
-      </td>
-      <td>{mine.length === 0 ? user.role : mine.join(', ')}</td>
-      <td>{user.last_login === undefined ? 'never' : ago(user.last_login * 1_000, now)}</td>
-      <td>{clockTime(user.password_issue_date, now)}</td>
-    </tr>
-  )
+  return mine.length === 0 ? user.role : mine.join(', ')
 }
 
 function sayRole({ name, resources: [limit] }: Role): string {

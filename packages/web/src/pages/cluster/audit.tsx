@@ -4,25 +4,31 @@ import { useNow } from '../../live/clock.ts'
 import { type LogsQuery, useLogs } from '../../live/queries.ts'
 import { usePage } from '../../live/use-page.ts'
 import { useQueryState } from '../../live/use-query-state.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { typeOf, whatOf } from '../../words/describe-record.ts'
 import { clockTime } from '../../words/format.ts'
 
 const SIZE = 100
-const columns = [
-  ...[
-    { name: 'Time' },
-    { name: 'What' },
-    { name: 'By' },
-    { name: 'From' },
-    { name: 'Database' },
-    { name: 'Details' },
-  ],
+const columnsAt = (now: number): readonly Column<LogEntry>[] => [
+  {
+    ...{ name: 'Time', title: (record) => record.recorded_at },
+    cell: (record) => clockTime(record.recorded_at, now),
+  },
+  { name: 'What', cell: whatOf },
+  {
+    ...{ name: 'By', wraps: true },
+    cell: ({ originator }) => (originator === '' ? 'Fairlead' : originator),
+  },
+  { name: 'From', mono: true, wraps: true, room: 'medium', cell: (record) => record.address },
+  {
+    name: 'Database',
+    cell: ({ bdb_uid: uid }) => uid !== undefined && <Link href={`/databases/${uid}`}>{uid}</Link>,
+  },
+  { name: 'Details', wraps: 'long', cell: detailsOf },
 ]
 const fields = [
   { name: 'originator', label: 'By user' },
@@ -84,31 +90,13 @@ function Field({ name, label }: { readonly name: string; readonly label: string 
 }
 
 function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
-  const now = useNow()
   return (
-    <TableBox label="Records of the audit">
-      <table className="table">
-        <Columns of={columns} />
-        <tbody>
-          {records.map((record) => (
-            <tr key={record.uid} data-severity={record.severity}>
-              <th scope="row" title={record.recorded_at}>
-                {clockTime(record.recorded_at, now)}
-              </th>
-              <td>{whatOf(record)}</td>
-              <td>{record.originator === '' ? 'Fairlead' : record.originator}</td>
-              <td className="mono">{record.address ?? ''}</td>
-              <td>
-                {record.bdb_uid !== undefined && (
-                  <Link href={`/databases/${record.bdb_uid}`}>{record.bdb_uid}</Link>
-                )}
-              </td>
-              <td className="details">{detailsOf(record)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      label="Records of the audit"
+      columns={columnsAt(useNow())}
+      keyOf={({ uid }) => uid}
+      rows={records}
+    />
   )
 }
 

@@ -2,23 +2,36 @@ import type { Action, Database, Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import { useBuilds, useDatabases, useKnownActions } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { courseOf } from '../../words/describe-database.ts'
 
 type Build = Output<typeof operations.listEngineVersions>[number]
 
-const columns = [
-  ...[{ name: 'Build' }, { name: 'Newest' }, { name: 'Used by', number: true }],
-  ...[{ name: 'Found' }, { name: 'Package' }, { name: 'Known holes' }],
-]
+interface BuildRow {
+  readonly build: Build
+  readonly many: number
+  readonly coming: number
+}
+
 const places: Readonly<Record<Build['source'], string>> = {
   path: 'on PATH',
   folder: 'in the folder of builds',
 }
+const columns: readonly Column<BuildRow>[] = [
+  { name: 'Build', cell: ({ build }) => runsOf(build) },
+  { name: 'Newest', cell: ({ build }) => build.latest && `newest ${build.engine}` },
+  { name: 'Used by', number: true, cell: (row) => <UsedBy {...row} /> },
+  { name: 'Found', wraps: true, cell: ({ build }) => places[build.source] },
+  { name: 'Package', mono: true, wraps: true, cell: ({ build }) => build.package },
+  {
+    ...{ name: 'Known holes', wraps: true },
+    cell: ({ build }) => <Holes build={build} />,
+    title: ({ build }) => build.known_holes.map(({ id, what }) => `${id}: ${what}`).join('\n'),
+  },
+]
 
 /** The engine builds that can be started here. */
 export function Builds() {
@@ -33,21 +46,16 @@ export function Builds() {
               Fetch one on the machine of Fairlead: <code>fairlead engines fetch valkey 9.1</code>
             </Empty>
           ) : (
-            <TableBox label="Engine builds">
-              <table className="table">
-                <Columns of={columns} />
-                <tbody>
-                  {all.map((build) => (
-                    <BuildRow
-                      key={nameOfRuns(build)}
-                      build={build}
-                      many={many?.get(runsOf(build))?.length ?? 0}
-                      coming={coming?.get(runsOf(build))?.length ?? 0}
-                    />
-                  ))}
-                </tbody>
-              </table>
-            </TableBox>
+            <Table
+              label="Engine builds"
+              columns={columns}
+              keyOf={({ build }) => nameOfRuns(build)}
+              rows={all.map((build) => ({
+                build,
+                many: many?.get(runsOf(build))?.length ?? 0,
+                coming: coming?.get(runsOf(build))?.length ?? 0,
+              }))}
+            />
           )
         }
       </Answer>
@@ -74,30 +82,22 @@ function isOnItsWay({ phase }: Action): boolean {
   return phase !== 'window' && phase !== 'finishing' && phase !== 'undoing'
 }
 
-function BuildRow(props: { readonly build: Build; readonly many: number; readonly coming: number }) {
-  const { build, many, coming } = props
-  const holes = build.known_holes
+function UsedBy({ build, many, coming }: BuildRow) {
   return (
-    <tr>
-      <th scope="row">{runsOf(build)}</th>
-      <td>{build.latest ? `newest ${build.engine}` : ''}</td>
-      <td className="number">
-        {many === 0 ? '0' : <Link href={`/databases?version=${nameOfRuns(build)}`}>{many}</Link>}
-        {coming > 0 && (
-          <span className="muted">
-            {' '}
-            + {coming} <Link href="/actions?status=active">changing</Link>
-          </span>
-        )}
-      </td>
-      <td>{places[build.source]}</td>
-      <td className="mono">{build.package ?? ''}</td>
-      <td
-        data-tone={build.insecure ? 'bad' : undefined}
-        title={holes.map(({ id, what }) => `${id}: ${what}`).join('\n')}
-      >
-        {holes.length === 0 ? 'none' : `${holes.length}${build.insecure ? ', clients can run code' : ''}`}
-      </td>
-    </tr>
+    <>
+      {many === 0 ? '0' : <Link href={`/databases?version=${nameOfRuns(build)}`}>{many}</Link>}
+      {coming > 0 && (
+        <span className="muted">
+          {' '}
+          + {coming} <Link href="/actions?status=active">changing</Link>
+        </span>
+      )}
+    </>
   )
+}
+
+function Holes({ build: { insecure, known_holes: holes } }: { readonly build: Build }) {
+  if (holes.length === 0) return 'none'
+  if (!insecure) return holes.length
+  return <span data-tone="bad">{holes.length}, clients can run code</span>
 }

@@ -1,17 +1,21 @@
 import type { Module } from '@fairlead/api'
 import { useMay } from '../../live/permissions.ts'
 import { useModules } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { bytes } from '../../words/format.ts'
 import { DeleteModule, UploadModule } from './change-modules.tsx'
 
-const columns = [
-  ...[{ name: 'Module' }, { name: 'Version' }, { name: 'Engine' }, { name: 'Size', number: true }],
-  ...[{ name: 'Licence' }, { name: 'What it does' }],
+const columns: readonly Column<Module>[] = [
+  { name: 'Module', cell: (module) => module.module_name },
+  { name: 'Version', cell: (module) => module.semantic_version },
+  { name: 'Engine', cell: enginesOf },
+  { name: 'Size', number: true, cell: (module) => bytes(module.size_bytes) },
+  { name: 'Licence', wraps: true, cell: ({ license }) => license },
+  { name: 'What it does', wraps: 'long', cell: ({ description }) => description },
 ]
+const change: Column<Module> = { name: 'Change', cell: (module) => <DeleteModule module={module} /> }
 
 /** The catalogue of modules. */
 export function Modules() {
@@ -29,16 +33,12 @@ export function Modules() {
               </p>
             </Empty>
           ) : (
-            <TableBox label="Modules">
-              <table className="table">
-                <Columns of={mayChange ? [...columns, { name: 'Change' }] : columns} />
-                <tbody>
-                  {all.map((module) => (
-                    <ModuleRow key={module.uid} module={module} mayChange={mayChange} />
-                  ))}
-                </tbody>
-              </table>
-            </TableBox>
+            <Table
+              label="Modules"
+              columns={mayChange ? [...columns, change] : columns}
+              keyOf={({ uid }) => uid}
+              rows={all}
+            />
           )
         }
       </Answer>
@@ -46,26 +46,6 @@ export function Modules() {
   )
 }
 
-function ModuleRow({ module, mayChange }: { readonly module: Module; readonly mayChange: boolean }) {
-  const {
-    module_name: name,
-    semantic_version: version,
-    min_engine_version: least,
-    compatible_engine_version: only,
-  } = module
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td>{version}</td>
-      <td>{only ?? (least === null ? 'any' : `from ${least}`)}</td>
-      <td className="number">{bytes(module.size_bytes)}</td>
-      <td>{module.license}</td>
-      <td className="details">{module.description}</td>
-      {mayChange && (
-        <td>
-          <DeleteModule module={module} />
-        </td>
-      )}
-    </tr>
-  )
+function enginesOf({ min_engine_version: least, compatible_engine_version: only }: Module): string {
+  return only ?? (least === null ? 'any' : `from ${least}`)
 }

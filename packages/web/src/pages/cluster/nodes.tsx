@@ -1,20 +1,27 @@
 import type { Node } from '@fairlead/api'
 import { useNodes } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { bytes } from '../../words/format.ts'
 
-const columns = [
-  ...[{ name: 'Node' }, { name: 'Status' }, { name: 'Address' }, { name: 'Memory for shards' }],
-  ...[
-    { name: 'Free', number: true },
-    { name: 'Disk free', number: true },
-    { name: 'Cores', number: true },
-  ],
-  ...[{ name: 'Shards', number: true }, { name: 'Wall around engines' }, { name: 'Version' }],
+const active = { sign: 'active', tone: 'ok', label: 'active' } as const
+const down = { sign: 'stuck', tone: 'bad', label: 'down' } as const
+const columns: readonly Column<Node>[] = [
+  { name: 'Node', cell: ({ uid }) => uid },
+  { name: 'Status', cell: ({ status }) => <MarkView mark={status === 'active' ? active : down} /> },
+  { name: 'Address', mono: true, wraps: true, room: 'medium', cell: ({ addr }) => addr },
+  { name: 'Memory for shards', cell: (node) => <Memory node={node} /> },
+  { name: 'Free', number: true, cell: ({ free_memory: free }) => free !== undefined && bytes(free) },
+  { name: 'Disk free', number: true, cell: ({ free_disk: free }) => free !== undefined && bytes(free) },
+  { name: 'Cores', number: true, room: 'medium', cell: ({ cores }) => cores },
+  { name: 'Shards', number: true, cell: (node) => node.shard_count },
+  {
+    ...{ name: 'Wall around engines', wraps: true },
+    cell: (node) => (node.engine_wall ? 'yes' : `no: ${node.engine_wall_missing}`),
+  },
+  { name: 'Version', room: 'medium', cell: (node) => node.software_version },
 ]
 
 /** The machines with an agent. */
@@ -27,16 +34,7 @@ export function Nodes() {
           all.length === 0 ? (
             <Empty title="No agent has been heard yet" />
           ) : (
-            <TableBox label="Nodes">
-              <table className="table">
-                <Columns of={columns} />
-                <tbody>
-                  {all.map((node) => (
-                    <NodeRow key={node.uid} node={node} />
-                  ))}
-                </tbody>
-              </table>
-            </TableBox>
+            <Table label="Nodes" columns={columns} keyOf={({ uid }) => uid} rows={all} />
           )
         }
       </Answer>
@@ -44,33 +42,8 @@ export function Nodes() {
   )
 }
 
-const active = { sign: 'active', tone: 'ok', label: 'active' } as const
-const down = { sign: 'stuck', tone: 'bad', label: 'down' } as const
-
-function NodeRow({ node }: { readonly node: Node }) {
-  const { uid, addr, total_memory: total, free_memory: free, free_disk: disk } = node
-  return (
-    <tr>
-      <th scope="row">{uid}</th>
-      <td>
-        <MarkView mark={node.status === 'active' ? active : down} />
-      </td>
-      <td className="mono">{addr}</td>
-      <td>
-        <Memory total={total} free={free} />
-      </td>
-      <td className="number">{free !== undefined && bytes(free)}</td>
-      <td className="number">{disk !== undefined && bytes(disk)}</td>
-      <td className="number">{node.cores}</td>
-      <td className="number">{node.shard_count}</td>
-      <td title={node.engine_wall_missing}>{node.engine_wall ? 'yes' : `no: ${node.engine_wall_missing}`}</td>
-      <td>{node.software_version}</td>
-    </tr>
-  )
-}
-
 /** Of a node that is down, as it was last known; nothing where that is not known. */
-function Memory({ total, free }: { readonly total: number | undefined; readonly free: number | undefined }) {
+function Memory({ node: { total_memory: total, free_memory: free } }: { readonly node: Node }) {
   if (total === undefined || free === undefined) return null
   return (
     <>

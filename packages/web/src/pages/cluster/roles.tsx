@@ -1,13 +1,19 @@
 import { managements, type Role } from '@fairlead/api'
 import { Fragment } from 'react'
 import { usePermissions, useRoles } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 
-const columns = [{ name: 'Role' }, { name: 'Management' }, { name: 'Databases' }]
+const columns: readonly Column<Role>[] = [
+  { name: 'Role', cell: ({ name }) => name, title: ({ name }) => name },
+  { name: 'Management', cell: ({ management }) => management },
+  {
+    ...{ name: 'Databases', wraps: true },
+    cell: ({ resources: [limit] }) => (limit === undefined ? 'all' : limit.uids.join(', ')),
+  },
+]
 
 /** The roles, and what each management may do. Roles are changed with the command line. */
 export function Roles() {
@@ -18,7 +24,9 @@ export function Roles() {
       <div className="stack">
         <Card title="Roles">
           <Answer of={roles} height={240}>
-            {(all) => <RoleTable roles={all} />}
+            {(all) => (
+              <Table label="Roles" as="compact" columns={columns} keyOf={({ uid }) => uid} rows={all} />
+            )}
           </Answer>
           <p className="muted">
             Roles are created and changed with <code>fairlead roles</code>.
@@ -34,25 +42,6 @@ export function Roles() {
   )
 }
 
-function RoleTable({ roles }: { readonly roles: readonly Role[] }) {
-  return (
-    <TableBox label="Roles">
-      <table className="table table-compact">
-        <Columns of={columns} />
-        <tbody>
-          {roles.map(({ uid, name, management, resources: [limit] }) => (
-            <tr key={uid}>
-              <th scope="row">{name}</th>
-              <td>{management}</td>
-              <td>{limit === undefined ? 'all' : limit.uids.join(', ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
-  )
-}
-
 /** A line for each permission, the same for all managements that have it. */
 function Matrix({
   of,
@@ -61,24 +50,21 @@ function Matrix({
 }) {
   const names = managements.filter((one) => one in of)
   const all = [...new Set(names.flatMap((one) => of[one]?.api_permissions ?? []))].toSorted()
+  const columns: readonly Column<string>[] = [
+    { name: 'Permission', mono: true, cell: (permission) => <Breakable name={permission} /> },
+    ...names.map((name) => ({
+      name,
+      cell: (permission: string) => of[name]?.api_permissions.includes(permission) && <May />,
+    })),
+  ]
   return (
-    <TableBox label="What each management may do">
-      <table className="table table-compact matrix">
-        <Columns of={[{ name: 'Permission' }, ...names.map((name) => ({ name }))]} />
-        <tbody>
-          {all.map((permission) => (
-            <tr key={permission}>
-              <th scope="row" className="mono">
-                <Breakable name={permission} />
-              </th>
-              {names.map((name) => (
-                <td key={name}>{of[name]?.api_permissions.includes(permission) && <May />}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      label="What each management may do"
+      as="matrix"
+      columns={columns}
+      keyOf={(permission) => permission}
+      rows={all}
+    />
   )
 }
 

@@ -3,18 +3,22 @@ import { useState } from 'react'
 import { useNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
 import { MOST_CLIENTS, useClients } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { ago, plural } from '../../words/format.ts'
 
-const columns = [
-  { name: 'Client' },
-  { name: 'Name' },
-  { name: 'User' },
-  { name: 'Connected' },
-  { name: 'Now' },
+type Client = Output<typeof operations.listEndpointClients>['clients'][number]
+
+const columnsAt = (now: number): readonly Column<Client>[] => [
+  { name: 'Client', mono: true, cell: ({ client }) => client },
+  { name: 'Name', wraps: true, cell: ({ name }) => (name === '' ? '–' : name) },
+  { name: 'User', wraps: true, cell: ({ user }) => user },
+  {
+    ...{ name: 'Connected', title: (client) => client.connected_at },
+    cell: (client) => ago(Date.parse(client.connected_at), now),
+  },
+  { name: 'Now', wraps: true, cell: ({ held }) => (held ? 'waits for a handover' : 'served') },
 ]
 
 /** The connections to the endpoint: asked for only while they are shown, because the proxy has to answer. */
@@ -56,16 +60,7 @@ function Clients({ uid }: { readonly uid: number }) {
               <span>{plural(connections, 'client')}</span>
               {connections > all.length && <span>the oldest {MOST_CLIENTS} are listed</span>}
             </p>
-            <TableBox label="Clients">
-              <table className="table table-compact">
-                <Columns of={columns} />
-                <tbody>
-                  {all.map((client) => (
-                    <ClientRow key={`${client.client} ${client.connected_at}`} client={client} />
-                  ))}
-                </tbody>
-              </table>
-            </TableBox>
+            <ClientTable clients={all} />
           </>
         )
       }
@@ -73,23 +68,14 @@ function Clients({ uid }: { readonly uid: number }) {
   )
 }
 
-type Client = Output<typeof operations.listEndpointClients>['clients'][number]
-
-function ClientRow({
-  client: { client, name, user, connected_at: since, held },
-}: {
-  readonly client: Client
-}) {
-  const now = useNow()
+function ClientTable({ clients }: { readonly clients: readonly Client[] }) {
   return (
-    <tr>
-      <th scope="row" className="mono">
-        {client}
-      </th>
-      <td>{name === '' ? '–' : name}</td>
-      <td>{user}</td>
-      <td title={since}>{ago(Date.parse(since), now)}</td>
-      <td>{held ? 'waits for a handover' : 'served'}</td>
-    </tr>
+    <Table
+      label="Clients"
+      as="compact"
+      columns={columnsAt(useNow())}
+      keyOf={({ client, connected_at: since }) => `${client} ${since}`}
+      rows={clients}
+    />
   )
 }

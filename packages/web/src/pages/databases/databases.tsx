@@ -1,4 +1,4 @@
-import type { Database } from '@fairlead/api'
+import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import {
@@ -10,14 +10,13 @@ import {
 } from '../../live/queries.ts'
 import { usePage } from '../../live/use-page.ts'
 import { useQueryState } from '../../live/use-query-state.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { Table } from '../../parts/table.tsx'
 import { nameOfRuns } from '../../words/describe-action.ts'
-import { plural } from '../../words/format.ts'
-import { DatabaseRow } from './database-row.tsx'
+import { Counts } from './counts.tsx'
+import { databaseColumns } from './database-columns.tsx'
 import { FirstDatabase } from './first-database.tsx'
 
 const SIZE = 200
@@ -31,14 +30,6 @@ const sorts = [
   ['-last_changed_time', 'Changed last'],
   ['uid', 'By number'],
 ] as const
-const columns = [
-  ...[{ name: 'Name' }, { name: 'Status' }, { name: 'Runs' }, { name: 'Can go to' }],
-  ...[
-    { name: 'Groups', number: true },
-    { name: 'Memory', number: true },
-  ],
-  ...[{ name: 'Requests/s', number: true }, { name: 'p99', number: true }, { name: 'Endpoint' }],
-]
 
 /** All databases, filtered and sorted by the server. */
 export function Databases() {
@@ -46,6 +37,10 @@ export function Databases() {
   const { first, go } = usePage(SIZE)
   const { query, isFiltered } = useFilters()
   const databases = useDatabases({ ...query, limit: SIZE, ...(first > 0 && { offset: first }) })
+  const mayAsk = may('view_status_of_cluster_action')
+  const actions = useKnownActions(mayAsk)
+  // What came later would move the columns.
+  const isWhole = !mayAsk || actions.data !== undefined || actions.error !== null
   const create = may('create_bdb') && (
     <Link href="/databases/new" className="button button-main">
       New database
@@ -54,13 +49,17 @@ export function Databases() {
   return (
     <Page title="Databases" actions={create}>
       <Filters />
-      <Answer of={databases} height={320}>
+      <Answer of={isWhole ? databases : { ...databases, data: undefined }} height={320}>
         {(rows) =>
           rows.length === 0 && !isFiltered && first === 0 ? (
             <FirstDatabase />
           ) : (
             <>
-              <DatabaseTable rows={rows} />
+              <DatabaseTable
+                rows={rows}
+                isPart={first > 0 || rows.length === SIZE}
+                actions={actions.data ?? []}
+              />
               <Pager first={first} count={rows.length} size={SIZE} go={go} />
             </>
           )
@@ -133,41 +132,33 @@ function Filter(props: {
   )
 }
 
-function DatabaseTable({ rows }: { readonly rows: readonly Database[] }) {
-  const may = useMay()
-  const stats = useLastStats(may('view_all_bdb_stats')).data
-  const mayAsk = may('view_status_of_cluster_action')
-  const actions = useKnownActions(mayAsk)
-  const known = new Map(actions.data?.map((action) => [action.action_uid, action]))
-  // What came later would move the columns.
-  const isWhole = !mayAsk || actions.data !== undefined || actions.error !== null
-  if (!isWhole && rows.some(({ action_uid }) => action_uid !== undefined))
-    return <div className="skeleton" aria-hidden="true" style={{ minHeight: 320 }} />
-  if (rows.length === 0) return <Empty title="No database is like this">Change or clear the filters.</Empty>
-  const upgradable = rows.filter(
-    ({ upgradable_to, action_uid }) => upgradable_to != null && action_uid === undefined,
-  ).length
+interface DatabaseTableProps {
+  readonly rows: readonly Database[]
+  /** There are other pages. */
+  readonly isPart: boolean
+  readonly actions: readonly Action[]
+}
+
+function DatabaseTable({ rows, isPart, actions }: DatabaseTableProps) {
+  const stats = useLastStats(useMay()('view_all_bdb_stats')).data
+  const known = new Map(actions.map((action) => [action.action_uid, action]))
   return (
     <>
-      <p className="muted table-note">
-        {plural(rows.length, 'database')}
-        {upgradable > 0 && ` · ${upgradable} can be upgraded`}
-      </p>
-      <TableBox label="Databases">
-        <table className="table">
-          <Columns of={columns} />
-          <tbody>
-            {rows.map((row) => (
-              <DatabaseRow
-                key={row.uid}
-                database={row}
-                action={known.get(row.action_uid ?? '')}
-                stats={stats?.[row.uid]}
-              />
-            ))}
-          </tbody>
-        </table>
-      </TableBox>
+      <Counts rows={rows} isPart={isPart} actions={actions} />
+      {rows.length === 0 ? (
+        <Empty title="No database is like this">Change or clear the filters.</Empty>
+      ) : (
+        <Table
+          label="Databases"
+          columns={databaseColumns}
+          keyOf={({ database }) => database.uid}
+          rows={rows.map((database) => ({
+            database,
+            action: known.get(database.action_uid ?? ''),
+            stats: stats?.[database.uid],
+          }))}
+        />
+      )}
     </>
   )
 }

@@ -1,27 +1,25 @@
 import type { Database, Shard } from '@fairlead/api'
 import { useNow } from '../../live/clock.ts'
 import { useShards } from '../../live/queries.ts'
-import { Columns } from '../../parts/columns.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { RoleMark } from '../../parts/role-mark.tsx'
-import { TableBox } from '../../parts/table-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
 import { Version } from '../../parts/version.tsx'
 import { bytes, elapsed } from '../../words/format.ts'
 
-const columns = [
-  ...[
-    { name: 'Shard' },
-    { name: 'Role' },
-    { name: 'Runs' },
-    { name: 'State' },
-    { name: 'Behind', number: true },
-  ],
-  ...[
-    { name: 'Memory', number: true },
-    { name: 'Up for', number: true },
-    { name: 'Port', number: true },
-  ],
+const columns: readonly Column<Shard>[] = [
+  { name: 'Shard', cell: ({ uid }) => uid },
+  {
+    name: 'Role',
+    cell: ({ duty, role }) => <RoleMark role={duty ?? (role === 'master' ? 'primary' : 'replica')} />,
+  },
+  { name: 'Runs', cell: (shard) => <Version of={shard} /> },
+  { name: 'State', wraps: true, cell: (shard) => <State shard={shard} /> },
+  { name: 'Behind', number: true, cell: ({ lag_bytes: lag }) => lag !== null && bytes(lag) },
+  { name: 'Memory', number: true, cell: ({ used_memory: memory }) => memory !== null && bytes(memory) },
+  { name: 'Up for', number: true, cell: ({ started }) => started !== null && <UpFor since={started} /> },
+  { name: 'Port', number: true, mono: true, room: 'small', cell: ({ port }) => port },
 ]
 
 /** The processes of a database, group by group; a group that is not well comes first. */
@@ -40,52 +38,29 @@ function ShardTable({ shards }: { readonly shards: readonly Shard[] }) {
   const groups = [...Map.groupBy(shards, ({ group }) => group)].toSorted(
     ([a, first], [b, second]) => illness(second) - illness(first) || a - b,
   )
+  const titles = new Map(
+    groups.map(([group, [first]]) => [group, `Group ${group}, slots ${first?.assigned_slots}`]),
+  )
   return (
-    <TableBox label="Shards">
-      <table className="table table-compact">
-        <Columns of={columns} />
-        {groups.map(([group, members]) => (
-          <tbody key={group}>
-            {groups.length > 1 && (
-              <tr className="group-row">
-                <th scope="rowgroup" colSpan={columns.length}>
-                  Group {group}, slots {members[0]?.assigned_slots}
-                </th>
-              </tr>
-            )}
-            {members
-              .toSorted((a, b) => Number(a.uid) - Number(b.uid))
-              .map((shard) => (
-                <ShardRow key={shard.uid} shard={shard} />
-              ))}
-          </tbody>
-        ))}
-      </table>
-    </TableBox>
+    <Table
+      label="Shards"
+      as="compact"
+      columns={columns}
+      keyOf={({ uid }) => uid}
+      groupOf={({ group }) => (titles.size > 1 ? (titles.get(group) ?? null) : null)}
+      rows={groups.flatMap(([, members]) => members.toSorted((a, b) => Number(a.uid) - Number(b.uid)))}
+    />
   )
 }
 
-function ShardRow({ shard }: { readonly shard: Shard }) {
-  const { detailed_status: state, status_reason: reason, link, lag_bytes: lag, used_memory: memory } = shard
+function State({ shard }: { readonly shard: Shard }) {
+  const { detailed_status: state, status_reason: reason, link } = shard
   const isWell = state === 'ok' && link !== 'down'
   return (
-    <tr>
-      <th scope="row">{shard.uid}</th>
-      <td>
-        <RoleMark role={shard.duty ?? (shard.role === 'master' ? 'primary' : 'replica')} />
-      </td>
-      <td>
-        <Version of={shard} />
-      </td>
-      <td data-tone={isWell ? undefined : 'wait'}>
-        {state === 'ok' && link === 'down' ? 'link down' : state}
-        {reason !== '' && <span className="reason">{reason}</span>}
-      </td>
-      <td className="number">{lag === null ? '' : bytes(lag)}</td>
-      <td className="number">{memory === null ? '' : bytes(memory)}</td>
-      <td className="number">{shard.started !== null && <UpFor since={shard.started} />}</td>
-      <td className="number mono">{shard.port}</td>
-    </tr>
+    <span data-tone={isWell ? undefined : 'wait'}>
+      {state === 'ok' && link === 'down' ? 'link down' : state}
+      {reason !== '' && <span className="reason">{reason}</span>}
+    </span>
   )
 }
 

@@ -32,7 +32,13 @@ export function Versions(props: {
               />
             </span>
             <span className="number">{count(many)}</span>
-            <span className="muted">{moves === '' ? isNewest && 'newest' : moves}</span>
+            <span className="muted">
+              {(moves.length === 0 && isNewest ? ['newest'] : moves).map((each) => (
+                <span key={each} className="piece">
+                  {each}
+                </span>
+              ))}
+            </span>
           </li>
         ))}
       </ul>
@@ -53,12 +59,12 @@ function groupsOf(databases: readonly Database[], upgrades: ReadonlyMap<number |
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 }
 
-/** As "2 upgrading, 1 way back kept". */
-function movesOf(upgrades: readonly Action[]): string {
+/** As "2 upgrading" and "1 way back kept". */
+function movesOf(upgrades: readonly Action[]): readonly string[] {
   const windows = upgrades.filter(({ phase }) => phase === 'window').length
   const others = upgrades.length - windows
   return [
     ...(others > 0 ? [`${count(others)} upgrading`] : []),
-    ...(windows > 0 ? [`${count(windows)} way back kept`] : []),
-  ].join(', ')
+    ...(windows > 0 ? [`${count(windows)} ${windows === 1 ? 'way' : 'ways'} back kept`] : []),
+  ]
 }

@@ -11,6 +11,8 @@ import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
 import { NoDatabase } from '../databases/no-database.tsx'
+import { Choices } from './choices.tsx'
+import { DryRunAnswer } from './dry-run-answer.tsx'
 import { Options } from './options.tsx'
 import { PlanView } from './plan-view.tsx'
 import { Targets } from './targets.tsx'
@@ -51,17 +53,21 @@ function Upgrade({ database }: { readonly database: Database }) {
           <Link href={`/actions/${database.action_uid}`}>Watch it</Link>
         </p>
       )}
-      <Targets database={database} chosen={choice.to} choose={(to) => change({ to })} />
-      <Options database={database} choice={choice} change={change} />
-      <DryRun uid={uid} isReady={choice.to !== ''} isRunning={plan.isPending} run={() => dryRun(request)} />
-      {plan.error !== null && <Problem error={plan.error} />}
-      {data?.plan !== undefined && !plan.isPending && (
-        <PlanView
-          {...{ database, start, request: data.body, plan: data.plan, at: data.at }}
-          isOther={JSON.stringify(data.body) !== JSON.stringify(request)}
-          again={() => dryRun(request)}
-        />
-      )}
+      <Choices choice={choice} plan={data?.at ?? null}>
+        <Targets database={database} chosen={choice.to} choose={(to) => change({ to })} />
+        <Options database={database} choice={choice} change={change} />
+        <DryRun uid={uid} isReady={choice.to !== ''} isRunning={plan.isPending} run={() => dryRun(request)} />
+      </Choices>
+      <DryRunAnswer of={data?.at ?? plan.error}>
+        {plan.error !== null && <Problem error={plan.error} />}
+        {data?.plan !== undefined && (
+          <PlanView
+            {...{ database, start, request: data.body, plan: data.plan, at: data.at }}
+            isOther={JSON.stringify(data.body) !== JSON.stringify(request)}
+            again={() => dryRun(request)}
+          />
+        )}
+      </DryRunAnswer>
     </Page>
   )
 }

@@ -1,0 +1,63 @@
+import type { Action, Database } from '@fairlead/api'
+import { Link } from 'wouter'
+import type { StatsPoint } from '../../live/queries.ts'
+import { MarkView } from '../../parts/mark.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { Version } from '../../parts/version.tsx'
+import { addressOf, courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
+import { bytes, milliseconds, short } from '../../words/format.ts'
+
+/** A line of the list. Its cells change in place; the line keeps its place. */
+export interface DatabaseRow {
+  readonly database: Database
+  /** What runs on it, if that is known. */
+  readonly action: Action | undefined
+  readonly stats: StatsPoint | undefined
+}
+
+/** The list of databases. */
+export const databaseColumns: readonly Column<DatabaseRow>[] = [
+  {
+    name: 'Name',
+    cell: ({ database: { uid, name } }) => <Link href={`/databases/${uid}`}>{name}</Link>,
+    title: ({ database }) => database.name,
+  },
+  { name: 'Status', cell: ({ database }) => <MarkView mark={markOfDatabase(database)} /> },
+  { name: 'Runs', cell: ({ database, action }) => <Version of={courseOf(database, action).serves} /> },
+  { name: 'Can go to', cell: (row) => <Goes {...row} /> },
+  { name: 'Groups', number: true, room: 'medium', cell: ({ database }) => groupsOf(database) },
+  { name: 'Memory', number: true, wraps: true, cell: (row) => <Memory {...row} /> },
+  {
+    ...{ name: 'Requests/s', number: true, room: 'medium' },
+    cell: ({ stats }) => (stats?.total_req === undefined ? '–' : short(stats.total_req)),
+  },
+  {
+    ...{ name: 'p99', number: true, room: 'wide' },
+    cell: ({ stats }) => (stats?.latency_p99 === undefined ? '–' : milliseconds(stats.latency_p99 / 1_000)),
+  },
+  {
+    ...{ name: 'Endpoint', mono: true, wraps: true, room: 'medium' },
+    cell: ({ database }) => addressOf(database) ?? '–',
+  },
+]
+
+/** Where an upgrade takes it, or what it can be upgraded to. */
+function Goes({ database, action }: DatabaseRow) {
+  const { upgradable_to: next, action_uid: running } = database
+  const { goes } = courseOf(database, action)
+  if (running === undefined) return next != null && <Version of={next} />
+  return (
+    <Link href={`/actions/${running}`} className="goes">
+      {goes === null ? 'changing' : goes[0]} <span className="muted">{goes?.[1]}</span>
+    </Link>
+  )
+}
+
+function Memory({ database: { memory_size: size }, stats }: DatabaseRow) {
+  return (
+    <>
+      {stats?.used_memory === undefined ? '–' : <span className="piece">{bytes(stats.used_memory)}</span>}
+      <span className="muted piece"> / {size === 0 ? '∞' : bytes(size)}</span>
+    </>
+  )
+}
