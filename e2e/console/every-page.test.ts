@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
 const routes = consoleRoutes()
 /** Also what a page of 1280 pixels is at a zoom of 200 %. */
-const widths = [390, 640, 768, 800, 1101, 1280, 2560]
+const widths = [390, 640, 768, 800, 900, 1101, 1280, 2560]
 /** What the console asks of the API, but for the user who has signed in, and what is new. */
 const questions = /\/v1\/(?!users\/self$|events)/
 
