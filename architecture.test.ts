@@ -53,6 +53,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   'packages/engine/src': { process: [], framing: [], tls: ['process'] },
   'packages/web/src': {
     ...{ words: [], live: ['words'], parts: ['words', 'live'], pages: ['words', 'live', 'parts'] },
+    look: ['words', 'live', 'parts', 'pages'],
   },
   'packages/cli/src': {
     ...{ output: [], home: [], profiles: ['output'], link: ['output', 'profiles'], parts: ['output'] },

@@ -27,7 +27,11 @@ function wordsOf({ kind, forMs }: Sight): string {
 
 /** Says whether the page follows the server. It always has the same width. */
 export function LiveChip() {
-  const sight = useSight()
+  return <Chip sight={useSight()} />
+}
+
+/** The chip of one sight. */
+export function Chip({ sight }: { readonly sight: Sight }) {
   const { sign, tone } = looks[sight.kind]
   const about =
     sight.kind === 'denied' ? 'Your roles lack view_cluster_info: reload to see what is new' : undefined
