@@ -77,6 +77,7 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
     test('is never wider than its window and cuts no column, from a phone to a wall, and at a zoom of 200 %', async () => {
       for (const address of addresses) {
         await visit(page, fairlead.url + address)
+        await openAll(page)
         for (const width of widths) {
           await page.setViewportSize({ width, height: 900 })
           expect.soft(await widthOf(page), `${address} in ${width}`).toBeLessThanOrEqual(width)
@@ -193,7 +194,13 @@ async function findFaults(page: Page): Promise<readonly string[]> {
   ]
 }
 
-/** Tables that would have to be moved sideways, and cells that are not in the window. */
+/** Everything that is folded, and what is folded in it. */
+async function openAll(page: Page): Promise<void> {
+  const all = page.locator('#content details:not([open]) > summary')
+  for (let n = 0; n < 20 && (await all.count()) > 0; n += 1) await all.first().click()
+}
+
+/** Tables that would have to be moved sideways, cells that are not in the window, and names of columns that have not room for their longest word. */
 const findCut = (page: Page) =>
   page.evaluate<readonly string[]>(`{
     const boxes = [...document.querySelectorAll('.table-box')].filter((box) => box.scrollWidth > box.clientWidth)
@@ -201,7 +208,14 @@ const findCut = (page: Page) =>
       const { left, right } = cell.getBoundingClientRect()
       return left < 0 || right > innerWidth
     })
-    ;[...boxes.map((box) => box.ariaLabel + ' ' + box.scrollWidth), ...cells.map((cell) => cell.textContent)]
+    const pen = new OffscreenCanvas(1, 1).getContext('2d')
+    const names = [...document.querySelectorAll('td[data-label]')].filter((cell) => {
+      const { float, width, font } = getComputedStyle(cell, '::before')
+      pen.font = font
+      const words = cell.dataset.label.split(' ').map((word) => pen.measureText(word).width)
+      return cell.checkVisibility() && float === 'left' && Math.max(...words) > parseFloat(width)
+    })
+    ;[...names.map((cell) => 'the name ' + cell.dataset.label), ...boxes.map((box) => box.ariaLabel + ' ' + box.scrollWidth), ...cells.map((cell) => cell.textContent)]
   }`)
 
 const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth')

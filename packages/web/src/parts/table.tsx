@@ -22,8 +22,11 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string | number
   /** Rows below each other under a title of their own, by that title; null: without one. */
   readonly groupOf?: (row: Row) => string | null
-  /** In a card: with less room between rows. `matrix`: what a cell says is that it is there. `whole`: narrow enough for a phone as it is. */
-  readonly as?: 'compact' | 'matrix' | 'whole'
+  /**
+   * In a card of a page: with less room between rows. `compact`: its names are short, so that on a phone two are beside each other. `matrix`: what a
+   * cell says is that it is there. `whole`: narrow enough for a phone as it is.
+   */
+  readonly as?: 'card' | 'compact' | 'matrix' | 'whole'
 }
 
 /** Every list of the console. In a narrow window each row is a card, with the name of a column beside what stands in it: nothing is out of sight. */

@@ -24,9 +24,7 @@ export function Roles() {
       <div className="stack">
         <Card title="Roles">
           <Answer of={roles} height={240}>
-            {(all) => (
-              <Table label="Roles" as="compact" columns={columns} keyOf={({ uid }) => uid} rows={all} />
-            )}
+            {(all) => <Table label="Roles" as="card" columns={columns} keyOf={({ uid }) => uid} rows={all} />}
           </Answer>
           <p className="muted">
             Roles are created and changed with <code>fairlead roles</code>.
