@@ -63,6 +63,13 @@ describe.skipIf(chromiumHere() === null)('with 2,000 databases and 10,000 action
     await page.getByText('No database is like this').waitFor()
   })
 
+  test('what counts only the first thousand databases says so', async () => {
+    await visit(page, server.url)
+    await page.getByText('of the first 1,000 databases').waitFor()
+    await visit(page, `${server.url}/builds`)
+    await page.getByText('used by the first 1,000 databases').waitFor()
+  })
+
   test('the list of actions is gone through page by page, and filtered', async () => {
     await visit(page, `${server.url}/actions`)
     await part('1–100').waitFor()

@@ -21,6 +21,9 @@ export function useSelf() {
   })
 }
 
+/** So many are asked for where all are meant; where there are more, the page says so. */
+export const MOST_DATABASES = 1_000
+
 /** A page of the databases. The rows before stay while others are asked for. */
 export function useDatabases(query: DatabasesQuery) {
   return useQuery({

@@ -1,12 +1,13 @@
 import type { Action, Database, Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
-import { useBuilds, useDatabases, useKnownActions } from '../../live/queries.ts'
+import { MOST_DATABASES, useBuilds, useDatabases, useKnownActions } from '../../live/queries.ts'
 import { Page } from '../../parts/page.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { courseOf } from '../../words/describe-database.ts'
+import { count } from '../../words/format.ts'
 
 type Build = Output<typeof operations.listEngineVersions>[number]
 
@@ -36,9 +37,12 @@ const columns: readonly Column<BuildRow>[] = [
 /** The engine builds that can be started here. */
 export function Builds() {
   const builds = useBuilds()
-  const { many, coming } = useUses()
+  const { many, coming, isPart } = useUses()
   return (
-    <Page title="Engine builds">
+    <Page
+      title="Engine builds"
+      beside={isPart && <span className="muted">used by the first {count(MOST_DATABASES)} databases</span>}
+    >
       <Answer of={builds} height={200}>
         {(all) =>
           all.length === 0 ? (
@@ -65,7 +69,7 @@ export function Builds() {
 
 /** By build: the databases that it serves, and the upgrades that are on their way to it; undefined: not known yet. */
 function useUses() {
-  const databases = useDatabases({ limit: 1_000, fields: 'uid,engine,engine_version' }).data
+  const databases = useDatabases({ limit: MOST_DATABASES, fields: 'uid,engine,engine_version' }).data
   const may = useMay()
   const open = useKnownActions(may('view_status_of_cluster_action')).data?.filter(
     ({ phase }) => phase !== 'ended',
@@ -74,7 +78,7 @@ function useUses() {
   const serves = (one: Database) => runsOf(courseOf(one, running.get(one.uid)).serves)
   const many = databases && Map.groupBy(databases, serves)
   const coming = open && Map.groupBy(open.filter(isOnItsWay), ({ goal }) => runsOf(goal))
-  return { many, coming }
+  return { many, coming, isPart: (databases?.length ?? 0) >= MOST_DATABASES }
 }
 
 /** In its window and later, the goal of an upgrade serves; what is taken back goes elsewhere. */

@@ -1,6 +1,6 @@
 import type { Database } from '@fairlead/api'
 import { useMay } from '../../live/permissions.ts'
-import { useDatabases, useKnownActions } from '../../live/queries.ts'
+import { MOST_DATABASES, useDatabases, useKnownActions } from '../../live/queries.ts'
 import { Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
 import { FirstDatabase } from '../databases/first-database.tsx'
@@ -13,7 +13,7 @@ import { Versions } from './versions.tsx'
 /** What needs a person, what moves, and what is old. */
 export function Overview() {
   const databases = useDatabases({
-    limit: 1_000,
+    limit: MOST_DATABASES,
     fields: 'uid,name,status,status_reason,engine,engine_version,action_uid,upgradable_to',
   })
   return (

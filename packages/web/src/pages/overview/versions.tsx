@@ -1,5 +1,6 @@
 import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
+import { MOST_DATABASES } from '../../live/queries.ts'
 import { Card } from '../../parts/page.tsx'
 import { runsOf } from '../../words/describe-action.ts'
 import { courseOf } from '../../words/describe-database.ts'
@@ -19,30 +20,49 @@ export function Versions(props: {
   const groups = groupsOf(databases, upgrades)
   const most = Math.max(...groups.map(({ many }) => many), 1)
   return (
-    <Card title="Versions">
+    <Card
+      title="Versions"
+      beside={
+        databases.length >= MOST_DATABASES && (
+          <span className="muted">of the first {count(MOST_DATABASES)} databases</span>
+        )
+      }
+    >
       <ul className="bars">
-        {groups.map(({ name, to, many, moves, isNewest }) => (
-          <li key={name}>
-            <Link href={to}>{name}</Link>
-            <span className="bar-track" aria-hidden="true">
-              <span
-                className="bar texture"
-                data-as={isNewest ? 'goal' : 'old'}
-                style={{ width: `${(100 * many) / most}%` }}
-              />
-            </span>
-            <span className="number">{count(many)}</span>
-            <span className="muted">
-              {(moves.length === 0 && isNewest ? ['newest'] : moves).map((each) => (
-                <span key={each} className="piece">
-                  {each}
-                </span>
-              ))}
-            </span>
-          </li>
+        {groups.map((group) => (
+          <Line key={group.name} group={group} most={most} />
         ))}
       </ul>
     </Card>
+  )
+}
+
+interface LineProps {
+  readonly group: ReturnType<typeof groupsOf>[number]
+  /** Of the longest bar. */
+  readonly most: number
+}
+
+function Line({ group: { name, to, many, moves, isNewest }, most }: LineProps) {
+  return (
+    <li>
+      <Link href={to}>{name}</Link>
+      <span className="bar-track" aria-hidden="true">
+        <span
+          className="bar texture"
+          data-as={isNewest ? 'goal' : 'old'}
+          style={{ width: `${(100 * many) / most}%` }}
+        />
+      </span>
+      <span className="number">{count(many)}</span>
+      <span className="muted">
+        {(moves.length === 0 && isNewest ? ['newest'] : moves).map((each) => (
+          <span key={each} className="piece">
+            {each}
+          </span>
+        ))}
+      </span>
+    </li>
   )
 }
 
