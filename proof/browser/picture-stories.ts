@@ -12,6 +12,8 @@ export interface Stories extends AsyncDisposable {
   readonly faults: readonly string[]
   /** The script that it loads. */
   readonly script: string
+  /** The version of Chromium. */
+  browserVersion(): string
   /** The names of the components. */
   names(): Promise<readonly string[]>
   /** A picture of a component in all its states, PNG. */
@@ -34,6 +36,7 @@ export async function openStories(): Promise<Stories> {
   const owned = opened.move()
   return {
     ...{ page, faults, script: look.files.get('/__look/look.js') ?? '' },
+    browserVersion: () => page.context().browser()?.version() ?? 'unknown',
     names: async () =>
       (
         await page.evaluate<string>(

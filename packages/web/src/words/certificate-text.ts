@@ -55,7 +55,7 @@ export function waitOf({ longest_wait_ms: ms }: Pick<Certificate, 'longest_wait_
 /** Why the times of a certificate differ although they are of one moment; null: they are all by one clock. */
 export function clocksOf({ held_ms: held, phases }: Pick<Certificate, 'held_ms' | 'phases'>): string | null {
   if (held === null || phases === null) return null
-  return 'Endpoint held and Longest wait are by the clock of the proxy. The parts and the write stop are by that of the server, and have the way of its orders in them.'
+  return 'Endpoint held and Longest wait are by the clock of the proxy. The parts and the write stop are by that of the server, and include the time that its orders take to arrive.'
 }
 
 /** The certificates of an action, for a ticket. */
