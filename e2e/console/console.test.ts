@@ -111,7 +111,7 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     await start.waitFor()
     await fairlead.server.end('SIGKILL')
     await page.locator('[data-live=stale]').waitFor()
-    await page.getByText('Databases are not affected').waitFor()
+    await page.getByText('whether they serve cannot be seen from here').waitFor()
     expect(await start.isDisabled()).toBe(true)
     expect(await findBarriers(page)).toEqual([])
     await fairlead.server.start()

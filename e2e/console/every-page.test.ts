@@ -164,7 +164,7 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
       await lookAtAll(async (address) => {
         const tab = tabs.get(address) ?? page
         await tab.locator('[data-live=stale]').waitFor()
-        await tab.getByText('Databases are not affected').waitFor()
+        await tab.getByText('whether they serve cannot be seen from here').waitFor()
         return tab
       })
       await fairlead.server.start()

@@ -48,8 +48,9 @@ export function StaleBanner() {
   if (sight.kind !== 'stale') return null
   return (
     <div className="banner" role="status">
-      <strong>The console cannot see the server.</strong> Databases are not affected: only the control plane
-      is away. Orders are off until it is back; what you see is as it was {elapsed(sight.forMs)} ago.
+      <strong>The console cannot see the server.</strong> Databases go on without it; whether they serve
+      cannot be seen from here. Orders are off until it is back; what you see is as it was{' '}
+      {elapsed(sight.forMs)} ago.
     </div>
   )
 }

@@ -4,7 +4,9 @@ import { useState } from 'react'
 import { api } from '../live/api.ts'
 import { keys } from '../live/keys.ts'
 import { useIsStale } from '../live/live-state.ts'
+import { useDatabase } from '../live/queries.ts'
 import { useOrder } from '../live/use-order.ts'
+import { whatItDoes } from '../words/describe-action.ts'
 import { buttonOf, isAskedAbout, wayOutOf } from '../words/orders.ts'
 import { Dialog } from './dialog.tsx'
 import { Problem } from './problem.tsx'
@@ -130,6 +132,17 @@ const questions: Partial<Readonly<Record<OrderName, string>>> = {
   cancel: 'Cancel the upgrade?',
 }
 
+/** The page behind the question is dimmed. */
+function About({ action }: { readonly action: Action }) {
+  const { bdb_uid: uid, object_name: object } = action
+  const { data: database } = useDatabase(uid)
+  return (
+    <p>
+      <strong>{database?.name ?? (uid === null ? object : `database ${uid}`)}</strong>, {whatItDoes(action)}
+    </p>
+  )
+}
+
 function Confirm(props: {
   readonly action: Action
   readonly order: OrderName
@@ -154,6 +167,7 @@ function Confirm(props: {
   )
   return (
     <Dialog title={questions[order] ?? `${buttonOf(order, action)}?`} onClose={onNo} buttons={buttons}>
+      <About action={action} />
       <p>{why ?? action.orders[order].consequence}</p>
       {order === 'finalize' && reason !== undefined && (
         <p className="muted">Now: {reason}. Afterwards there is no way back.</p>

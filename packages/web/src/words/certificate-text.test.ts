@@ -31,9 +31,13 @@ test('of an empty group a certificate does not say that data was compared', () =
 })
 
 test('the longest wait of a client is 0 only where it was measured', () => {
-  expect(waitOf({ longest_wait_ms: 143.2 })).toEqual({ number: '143 ms', words: 'longest wait of a client' })
-  expect(waitOf({ longest_wait_ms: 0 }).words).toContain('no client asked anything')
-  expect(waitOf({ longest_wait_ms: null })).toMatchObject({ number: '–' })
+  expect(waitOf({ longest_wait_ms: 143.2, clients_held: 2 })).toEqual({
+    number: '143 ms',
+    words: 'longest wait of a client',
+  })
+  expect(waitOf({ longest_wait_ms: 0, clients_held: null }).words).toContain('no client asked anything')
+  expect(waitOf({ longest_wait_ms: 0.01, clients_held: 0 })).toMatchObject({ number: '0 ms' })
+  expect(waitOf({ longest_wait_ms: null, clients_held: null })).toMatchObject({ number: '–' })
 })
 
 test('where two clocks have measured, the certificate says which', () => {

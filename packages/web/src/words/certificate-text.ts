@@ -43,12 +43,16 @@ export function proofOf(certificate: Certificate): string {
 }
 
 /** The longest wait of a client, as the number and what it is. */
-export function waitOf({ longest_wait_ms: ms }: Pick<Certificate, 'longest_wait_ms'>): {
+export function waitOf({
+  longest_wait_ms: ms,
+  clients_held: clients,
+}: Pick<Certificate, 'longest_wait_ms' | 'clients_held'>): {
   readonly number: string
   readonly words: string
 } {
   if (ms === null) return { number: '–', words: 'longest wait of a client: not measured' }
-  if (ms === 0) return { number: '0 ms', words: 'longest wait: no client asked anything meanwhile' }
+  if (ms === 0 || clients === 0)
+    return { number: '0 ms', words: 'longest wait: no client asked anything meanwhile' }
   return { number: milliseconds(ms), words: 'longest wait of a client' }
 }
 

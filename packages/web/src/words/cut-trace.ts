@@ -21,3 +21,17 @@ export function cutTrace(trace: HandoverTrace, aroundMs: number): readonly Bucke
   const end = marks.release.to - begin + aroundMs
   return all.filter(({ at }) => at >= -aroundMs && at <= end)
 }
+
+/** More would touch each other. */
+const MOST_TICKS = 6
+/** Of the whole, at each end: what stands nearer to an end would be cut. */
+const MARGIN = 0.04
+
+/** Milliseconds to stand below a chart that goes from one to the other: 0 and what is as far from it, up to both ends. */
+export function ticksOf(from: number, to: number): readonly number[] {
+  const [first, last] = [from + MARGIN * (to - from), to - MARGIN * (to - from)]
+  const power = 10 ** Math.floor(Math.log10(Math.max(to - from, 1) / MOST_TICKS))
+  const counts = (step: number) => Math.floor(last / step) - Math.ceil(first / step) + 1
+  const step = [1, 2, 5, 10, 20].map((n) => n * power).find((each) => counts(each) <= MOST_TICKS) ?? to - from
+  return Array.from({ length: counts(step) }, (_, n) => (Math.ceil(first / step) + n) * step)
+}

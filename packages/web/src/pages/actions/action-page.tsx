@@ -40,8 +40,8 @@ export function ActionPage({ uid }: { readonly uid: string }) {
 function LiveAction({ action }: { readonly action: Action }) {
   const { bdb_uid: uid } = action
   const { data: database, isPending } = useDatabase(uid)
-  const otherwise = uid === null ? action.object_name : isPending ? '…' : `database ${uid}`
-  const name = database?.name ?? otherwise
+  // Orders can be given before the name is known: which database they are about is seen all the same.
+  const name = database?.name ?? (uid === null ? action.object_name : `database ${uid}`)
   const { certificates, lanes = [] } = action
   const refusals = useRefusals()
   return (

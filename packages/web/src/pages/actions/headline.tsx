@@ -38,7 +38,9 @@ export function Headline({ action, database }: HeadlineProps) {
         {waiting !== null && phase !== 'stuck' && <WaitReason waiting={waiting} />}
         {error !== undefined && error !== '' && error}
         {phase === 'ready' && action.orders.resume.ok && (
-          <span className="muted"> Resume: {action.orders.resume.consequence}</span>
+          <span>
+            {waiting !== null && '. '}Resume: {action.orders.resume.consequence}
+          </span>
         )}
         {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>

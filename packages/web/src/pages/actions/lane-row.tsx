@@ -26,9 +26,11 @@ export function LaneRow({ lane, certificates, told }: LaneProps) {
   const failed = state === 'done' ? failureOf(lane) : undefined
   const end = failed === undefined ? 'done' : `failed: ${failed.label}`
   const now = steps.find((step) => step.state === 'running')?.label ?? waits ?? (state === 'done' ? end : '')
+  // The sign of the handover, as among the steps: the one of what waits would say that it has not begun.
+  const isMoved = moved && state === 'waiting'
   return (
-    <li className="lane-row" data-tone={failed === undefined ? tones[state] : 'bad'}>
-      <Glyph name={failed === undefined ? glyphs[state] : 'failed'} />
+    <li className="lane-row" data-tone={failed !== undefined ? 'bad' : isMoved ? 'ok' : tones[state]}>
+      <Glyph name={failed !== undefined ? 'failed' : isMoved ? 'diamond' : glyphs[state]} />
       <span className="lane-group">Group {group}</span>
       <span className="lane-now">{now}</span>
       <span className="number">

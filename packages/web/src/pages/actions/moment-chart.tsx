@@ -1,5 +1,5 @@
 import type { HandoverTrace } from '@fairlead/api'
-import { type Bucket, cutTrace } from '../../words/cut-trace.ts'
+import { type Bucket, cutTrace, ticksOf } from '../../words/cut-trace.ts'
 import { milliseconds } from '../../words/format.ts'
 
 const WIDTH = 1_000
@@ -16,7 +16,7 @@ interface ChartProps {
 /** Replies every 10 ms as bars, below them the requests that wait; the time in which writes stood still is shaded. Errors are marked. */
 export function MomentChart({ trace, around }: ChartProps) {
   const { hold, pause, promote, release } = trace.marks
-  const { x, width, replies, held, errors } = drawingOf(trace, around)
+  const { x, width, ticks, replies, held, errors } = drawingOf(trace, around)
   const [from, to] = [x(pause.from - hold.from), x(promote.to - hold.from)]
   const took = milliseconds(release.to - hold.from)
   const label = `Replies of the endpoint every ${trace.bucket_ms} ms; the handover took ${took}`
@@ -34,7 +34,7 @@ export function MomentChart({ trace, around }: ChartProps) {
           <line key={ms} x1={x(ms)} x2={x(ms)} y1="0" y2={WHOLE} className="chart-mark" />
         ))}
       </svg>
-      <Ticks x={x} around={around} />
+      <Ticks x={x} ticks={ticks} />
       <Caption {...{ trace, around, took }} />
     </figure>
   )
@@ -57,7 +57,7 @@ function drawingOf(trace: HandoverTrace, around: number) {
       .join('')
   }
   return {
-    ...{ x, width },
+    ...{ x, width, ticks: ticksOf(begin, begin + whole) },
     replies: bars('replies', HEIGHT, 8 - HEIGHT),
     held: bars('held', HEIGHT + 4, BELOW - 12),
     errors: buckets.filter(({ errors }) => errors > 0),
@@ -86,13 +86,12 @@ function Caption({ trace, around, took }: ChartProps & { readonly took: string }
 }
 
 /** Beside the drawing, which is as wide as there is room: so they are as large on a phone as on a wall. */
-function Ticks({ x, around }: { readonly x: (ms: number) => number; readonly around: number }) {
-  const step = around / 2.5
+function Ticks({ x, ticks }: { readonly x: (ms: number) => number; readonly ticks: readonly number[] }) {
   return (
     <div className="chart-ticks" aria-hidden="true">
-      {[-2, -1, 0, 1, 2].map((n) => (
-        <span key={n} style={{ left: `${(x(n * step) * 100) / WIDTH}%` }}>
-          {n === 0 ? '0 ms' : `${n > 0 ? '+' : '−'}${Math.abs(n * step)}`}
+      {ticks.map((ms) => (
+        <span key={ms} style={{ left: `${(x(ms) * 100) / WIDTH}%` }}>
+          {ms === 0 ? '0 ms' : `${ms > 0 ? '+' : '−'}${Math.abs(ms)}`}
         </span>
       ))}
     </div>

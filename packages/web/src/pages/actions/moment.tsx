@@ -20,6 +20,7 @@ export function Moment(props: { readonly uid: string; readonly n: number; readon
     <details className="moment" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>The moment, as clients saw it</summary>
       <div className="moment-body">
+        {data === undefined && error === null && <p className="muted">The chart is on its way.</p>}
         {data === undefined && error !== null && <NotYet error={error} />}
         {data !== undefined && (
           <>

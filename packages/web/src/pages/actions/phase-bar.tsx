@@ -22,7 +22,8 @@ export function PhaseBar({ phases, scale }: PhaseBarProps) {
         <div className="phase-scale">
           {scale.ticks.map((ms) => (
             <span key={ms} style={{ left: `${(ms / scale.end) * 100}%` }}>
-              {ms === 0 ? '0' : aboutMilliseconds(ms)}
+              {/* The unit stands once: with it, numbers touch each other on a phone. */}
+              {ms === scale.end ? aboutMilliseconds(ms) : Number(ms.toPrecision(3))}
             </span>
           ))}
         </div>
