@@ -5,6 +5,7 @@ import { hostileInput } from '../packages/proxy/test/hostile/hostile-input.ts'
 import { request } from '../packages/proxy/test/hostile/hostile-words.ts'
 import { startNeighbour } from '../packages/proxy/test/hostile/neighbour.ts'
 import { createRandom, type Random } from '../packages/proxy/test/hostile/random.ts'
+import { sendInPieces } from '../packages/proxy/test/hostile/send-in-pieces.ts'
 import { usualPair } from '../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
@@ -163,7 +164,7 @@ function startHostile({ port, password }: Database, random: Random) {
     for (let n = 0; n < count && !isOver; n += 1, inputs += 1) {
       const { bytes, readsReplies } = random.below(3) === 0 ? lastingInput(random) : hostileInput(random)
       if (!readsReplies) socket.pause()
-      await sendInPieces(socket, bytes, random)
+      await sendInPieces(socket, bytes, random, () => random.below(8))
     }
     if (random.below(3) > 0) leave(socket, random)
     else open.push(socket)
@@ -209,16 +210,6 @@ function lastingInput(random: Random): { readonly bytes: Buffer; readonly readsR
     () => request('SCAN', '0').repeat(100) + request('KEYS', '*').repeat(20),
   ])()
   return { bytes: Buffer.from(text, 'latin1'), readsReplies: random.below(3) > 0 }
-}
-
-async function sendInPieces(socket: Socket, bytes: Buffer, random: Random): Promise<void> {
-  const pieces = random.below(2) === 0 ? 1 : 2 + random.below(7)
-  for (let n = 0, at = 0; n < pieces && at < bytes.length; n += 1) {
-    const end = n + 1 === pieces ? bytes.length : at + 1 + random.below(bytes.length - at)
-    if (!socket.destroyed) socket.write(bytes.subarray(at, end))
-    at = end
-    await pause(random.below(8))
-  }
 }
 
 function leave(socket: Socket, random: Random): void {

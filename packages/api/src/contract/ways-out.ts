@@ -8,7 +8,7 @@ import type { HoldReason } from './hold-reasons.ts'
 
 /** What comes next, and why. */
 export interface WayOut {
-  /** The order to give then; null: no order helps before somebody has looked at the shards. */
+  /** The order to give then; null: the shards have to be looked at first. */
   readonly order: OrderName | null
   readonly why: string
 }

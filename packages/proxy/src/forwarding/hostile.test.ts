@@ -8,6 +8,7 @@ import { makeHostileStage, PASSWORD, type Target } from '../../test/hostile/host
 import { request } from '../../test/hostile/hostile-words.ts'
 import { type Seen, startNeighbour } from '../../test/hostile/neighbour.ts'
 import { createRandom, type Random } from '../../test/hostile/random.ts'
+import { sendInPieces } from '../../test/hostile/send-in-pieces.ts'
 
 /** The same inputs each time: HOSTILE_SEED gives others, HOSTILE_INPUTS makes it longer. */
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)
@@ -44,7 +45,7 @@ async function attack(target: Target, count: number, hostile: Hostile, isCalm: b
     const input = isCalm ? calm : hostileInput(random)
     hostile.kinds.set(input.kind, (hostile.kinds.get(input.kind) ?? 0) + 1)
     if (!input.readsReplies) socket.pause()
-    await sendInPieces(socket, input.bytes, random)
+    await sendInPieces(socket, input.bytes, random, () => 1)
   }
   if (isCalm || random.below(4) > 0) leave(socket, random)
   else open.push(socket)
@@ -52,16 +53,6 @@ async function attack(target: Target, count: number, hostile: Hostile, isCalm: b
 }
 
 const calm = { kind: 'calm', bytes: Buffer.from(request('PING').repeat(5)), readsReplies: true }
-
-async function sendInPieces(socket: Socket, bytes: Buffer, random: Random): Promise<void> {
-  const pieces = random.below(2) === 0 ? 1 : 2 + random.below(7)
-  for (let n = 0, at = 0; n < pieces && at < bytes.length; n += 1) {
-    const to = n + 1 === pieces ? bytes.length : at + 1 + random.below(bytes.length - at)
-    if (!socket.destroyed) socket.write(bytes.subarray(at, to))
-    at = to
-    await delay(1)
-  }
-}
 
 function leave(socket: Socket, random: Random): void {
   const how = random.below(3)
