@@ -164,7 +164,7 @@ describe('between packages', () => {
   test('a package imports only those of ours that the map allows', () => {
     const wrong = strays(product, (file, { from }) => {
       if (packageOf(file) === 'proxy' && from === '@fairlead/api') return true // all schemas cost it memory
-      const ours = /^@fairlead\/([^/]+)(?:\/(?:lean|of-proxies))?$/.exec(from)?.[1]
+      const ours = /^@fairlead\/([^/]+)(?:\/(?:lean|of-parts|of-proxies))?$/.exec(from)?.[1]
       return from.startsWith('@fairlead/') && !(mayDependOn[packageOf(file)] ?? []).includes(ours ?? '')
     })
     expect(wrong).toEqual([])
@@ -357,7 +357,7 @@ describe('every file', () => {
       const code = read(file)
       if (/^export default\b/m.test(code)) return true
       return (
-        !/^(packages\/[^/]+|ledger)\/src\/(index|lean|of-proxies)\.ts$/.test(file) &&
+        !/^(packages\/[^/]+|ledger)\/src\/(index|lean|of-parts|of-proxies)\.ts$/.test(file) &&
         /^export\b[^=;(]*\bfrom '/m.test(code)
       )
     })

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 const main = join(import.meta.dirname, 'main.ts')
 
@@ -53,6 +53,17 @@ test.each([
   expect(loaded.filter((url) => /output\/(print-answer|draw-table|to-yaml)\.ts$/.test(url))).toEqual([])
   const commands = loaded.filter((url) => url.includes('/cli/src/commands/'))
   expect(commands.filter((url) => !/completion\/(complete|shell-scripts)\.ts$/.test(url))).toEqual([])
+})
+
+test.each(['agent', 'up'])('%s loads neither the store nor the API of a server', (part) => {
+  vi.stubEnv('FAIRLEAD_HOME', '/dev/null/no-home')
+  const { status, loaded } = run(part)
+  vi.unstubAllEnvs()
+  expect(status).not.toBe(0)
+  expect(loaded.some((url) => url.endsWith(`/commands/${part}.ts`))).toBe(true)
+  expect(loaded.filter((url) => /node_modules\/(better-sqlite3|kysely|pg)\//.test(url))).toEqual([])
+  const ofServer = /\/packages\/server\/src\/(?!(of-parts|lean|sockets|version|config[^/]*|core\/.*)\.ts)/
+  expect(loaded.filter((url) => ofServer.test(url))).toEqual([])
 })
 
 test.each([

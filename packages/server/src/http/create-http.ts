@@ -15,7 +15,8 @@ import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
 import { createHostCheck } from './check-host.ts'
-import { compileValidator, InvalidInput } from './compile-validator.ts'
+import { InvalidInput } from './compile-validator.ts'
+import { compileWhenUsed } from './compile-when-used.ts'
 import { boundConnections, MOST_USEFUL } from './connections/bound-connections.ts'
 import { endConnections } from './connections/end-connections.ts'
 import { refuseNoText } from './input/query-text.ts'
@@ -72,7 +73,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   })
   const { mostConnections: most } = deps
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
-  app.setValidatorCompiler(compileValidator)
+  compileWhenUsed(app)
   const refuseUnknown = answerUnknown(app, deps.pageAt)
   app.setErrorHandler((error, request, reply) => {
     // What is wrong with a body matters only where there is something that takes one.
