@@ -1,10 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { stopAllShards } from '@fairlead/agent'
 import { type Action, type Client, createClient, fetchTransport, operations } from '@fairlead/api'
 import { loadConfig } from '@fairlead/server'
@@ -13,6 +12,7 @@ import { nodeFlags } from '../packages/cli/src/parts/node-flags.ts'
 import { serverCommand } from '../packages/cli/src/parts/server-command.ts'
 import { claimPorts } from './claim-ports.ts'
 import { enginesFolder } from './engines-folder.ts'
+import { closeToServer, openToServer } from './share-compiled.ts'
 
 /** A whole Fairlead in a folder of its own: agent and server as processes, as users run them. */
 export interface Fairlead extends AsyncDisposable {
@@ -181,6 +181,8 @@ export async function startPart(
     async [Symbol.asyncDispose]() {
       child.process.kill('SIGTERM')
       await untilProcessEnded(child.process)
+      const { FAIRLEAD_HOME: home } = env
+      if (home !== undefined) await closeToServer(compiled, home)
     },
   }
 }
@@ -221,16 +223,12 @@ async function startProcess(
 async function commandOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const [program = '', part = 'server'] = args
   if (part === 'server' && args.length === 2 && process.geteuid?.() === 0) {
-    await openToAll(compiled)
-    return await serverCommand(loadConfig(env), program, env, pino({ level: 'silent' }), [FROM_SOURCE])
+    const config = loadConfig(env)
+    const command = await serverCommand(config, program, env, pino({ level: 'silent' }), [FROM_SOURCE])
+    if (command.isOther) await openToServer(compiled, config.home)
+    return command
   }
   return { program: process.execPath, args: [...nodeFlags(part), FROM_SOURCE, ...args], env }
-}
-
-/** Root's compile cache, readable for a server that is another user. Thousands of files: a program does it in a fifth of the processor time. */
-async function openToAll(folder: string): Promise<void> {
-  // Other processes may write there meanwhile.
-  await promisify(execFile)('chmod', ['-R', 'a+rX', folder]).catch(() => undefined)
 }
 
 const FROM_SOURCE = '--conditions=@fairlead/source'
