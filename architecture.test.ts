@@ -114,7 +114,7 @@ const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 /** All that core may take from other packages as values: tables and pure functions. Types are free. */
 const pureValues = [
   ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions', 'BUCKETS', 'stepWords'],
-  ...['databaseUserRights', 'beyondConnection', 'beyondDatabase', 'isSameAddress'],
+  ...['databaseUserRights', 'beyondConnection', 'beyondDatabase', 'isSameAddress', 'sayLength'],
 ]
 const impure =
   /\b(Date\.now|new Date\(\)|performance\.|Math\.random|crypto\.|process\.|fetch\(|setTimeout|setInterval|setImmediate|queueMicrotask|async|await|Promise)\b|\bawait\b/

@@ -56,7 +56,7 @@ export function makeFixture(size: {
 
 const steps = [
   ['start-shard', 'Add a shard'],
-  ['enable-aof', 'Write to disk'],
+  ['enable-aof', 'Switch on the append-only file'],
   ['hand-over', 'Hand over'],
   ['stop-shard', 'Retire the shard'],
 ] as const

@@ -55,7 +55,7 @@ test('a dry run says what would be done, changes nothing, and is a gate for prog
     `orders   ${before} → ${after}\n  proven      the target starts (#, started and removed again)\n`,
   )
   expect(masked).toContain(
-    `  writes      stand still once, about #, seldom above # (${sourceOfWriteStop}); away besides: never\n`,
+    `  write stop  once, about #, seldom above # (${sourceOfWriteStop}); other interruptions: never\n`,
   )
   expect(masked).toContain('  way back    15 min after the last handover, without loss\n')
   const gate = ['db', 'upgrade', 'orders', '--to', pair.to, '--dry-run', '--exit-code', '-o', 'json']
@@ -89,7 +89,7 @@ test('an upgrade is done when the goal serves, its way back is named, and a roll
   expect(done.code).toBe(0)
   expect(done.stdout).toMatch(
     new RegExp(
-      `^orders is served by ${after}\\. {3}action \\S+\\n {2}handover 1 -> \\d+, writes stood still [\\d.]+ ms, clients waited [\\d.]+ ms, offsets (\\d+) = \\1, 0 keys`,
+      `^orders is served by ${after}\\. {3}action \\S+\\n {2}handover 1 -> \\d+, write stop [\\d.]+ ms, longest wait [\\d.]+ ms, hold [\\d.]+ ms, offsets (\\d+) = \\1, 0 keys`,
     ),
   )
   expect(done.stdout).toMatch(/way back until \S+Z: {3}fairlead actions rollback orders/)

@@ -62,7 +62,7 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
 
   test('of several groups, an upgrade that waits for its go says which are ready', async () => {
     await visit(page, `${fairlead.url}/actions/${action}`)
-    await page.getByText('Ready for your go: group 0 of 2').waitFor()
+    await page.getByText('Ready for your go: 1 of 2 groups (group 0)').waitFor()
     await page.getByText('group 0 is ready, and the other group begins after it').first().waitFor()
     expect(await page.getByText('verything is ready').count()).toBe(0)
     // This browser does, in the tests.

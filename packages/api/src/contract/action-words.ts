@@ -43,7 +43,7 @@ export const actionPhases = {
     meaning: 'Accepted. Other upgrades go first, or the first look is about to come',
   },
   preparing: {
-    label: 'Builds the new side',
+    label: 'Prepares the new shards',
     meaning:
       'New shards start and receive the data, and nothing moves just now. In a sharded database some groups may have handed over already: the lanes say which',
   },
@@ -88,7 +88,7 @@ export const actionOutcomes = {
   cancelled: { label: 'Cancelled', meaning: 'A user ordered `cancel`: the database is as it was before' },
   failed: {
     label: 'Failed',
-    meaning: 'Fairlead gave it up, and the database is as it was before; or it could not be created',
+    meaning: 'Fairlead gave it up: the database is as it was before, or could not be created',
   },
 } as const satisfies Readonly<Record<string, Words>>
 /** `outcome` of an action that has ended. */
@@ -142,7 +142,10 @@ export const orderWords = {
     meaning: 'Hand the roles back to the old primaries',
   },
   finalize: { label: 'Finalize', meaning: 'Give up the way back' },
-  redo: { label: 'Turn forward again', meaning: 'Go on with an upgrade that is being taken back' },
+  redo: {
+    label: 'Go on with the upgrade',
+    meaning: 'Turn an upgrade round that is being taken back: it goes to its goal after all',
+  },
   retry: { label: 'Try again', meaning: 'Try the blocked step at once; of a failed upgrade: begin it again' },
 } as const satisfies Readonly<Record<string, Words>>
 /** The name of an order. */
@@ -154,22 +157,39 @@ export type StepName = Exclude<ActionState, '' | 'wait' | 'hold' | 'stuck' | 'ho
 /** The steps of a lane: as something that is done. */
 export const stepWords = {
   'add-shard': { label: 'Add a shard', meaning: 'A new shard gets a place and a number' },
-  'start-shard': { label: 'Start the shard', meaning: 'Its process starts again, with what it is to run' },
-  'restart-shard': { label: 'Restart on the goal', meaning: 'A replica is upgraded in place' },
+  'start-shard': {
+    label: 'Start the shard',
+    meaning: 'Its process starts again, with the version and the modules that it is to have',
+  },
+  'restart-shard': {
+    label: 'Restart the replica',
+    meaning:
+      'A replica starts again with the version and the modules of the goal; when the upgrade is taken back, with the former ones',
+  },
   'restart-primary': {
-    label: 'Restart in place',
-    meaning: 'The only shard of the group restarts on the goal. The group does not serve meanwhile',
+    label: 'Restart the only shard',
+    meaning:
+      'The only shard of the group starts again with the version and the modules of the goal. The group does not serve meanwhile',
   },
   'retire-shard': { label: 'Retire the shard', meaning: 'Its process ends, and its folder is removed' },
-  'end-process': { label: 'End the process', meaning: 'A process that hangs is ended' },
+  'end-process': {
+    label: 'End the hung process',
+    meaning: 'A process that does not answer any more is ended',
+  },
   follow: { label: 'Follow the primary', meaning: 'The shard is told to follow the primary' },
-  promote: { label: 'Promote', meaning: 'A replica takes the place of a primary that is gone' },
-  'take-back': { label: 'Take slots back', meaning: 'Slots that a stranger claims are taken back' },
+  promote: { label: 'Promote a replica', meaning: 'A replica takes the place of a primary that is gone' },
+  'take-back': {
+    label: 'Take slots back',
+    meaning: 'Slots that a node outside the database claims are taken back',
+  },
   fence: {
     label: 'Stop writes',
     meaning: 'Two shards take writes, and neither may until a person has decided',
   },
-  'enable-aof': { label: 'Write to disk', meaning: 'The append-only file is switched on' },
+  'enable-aof': {
+    label: 'Switch on the append-only file',
+    meaning: 'From then on each write goes to disk, too',
+  },
   'save-snapshot': { label: 'Save a snapshot', meaning: 'The data is written to disk' },
   'hand-over': { label: 'Hand over', meaning: 'The primary role moves to another shard, without loss' },
   'release-handover': {
@@ -180,13 +200,16 @@ export const stepWords = {
     label: 'Complete the certificate',
     meaning: 'Full syncs that the handover caused are counted',
   },
-  'record-primary': { label: 'Record the primary', meaning: 'The records name the shard that serves' },
-  'record-follows': {
-    label: 'Record what it follows',
-    meaning: 'The records name the shard that it follows when it starts',
+  'record-primary': {
+    label: 'Record which shard is the primary',
+    meaning: 'The records name the shard that serves',
   },
-  'record-wish': { label: 'Record what it follows', meaning: 'The former name of `record-follows`' },
-  meet: { label: 'Introduce shards', meaning: 'Shards of the cluster learn of each other' },
+  'record-follows': {
+    label: 'Record which primary it follows',
+    meaning: 'The records name the primary that the shard follows when it starts',
+  },
+  'record-wish': { label: 'Record which primary it follows', meaning: 'The former name of `record-follows`' },
+  meet: { label: 'Introduce the shards', meaning: 'The shards of the cluster learn of each other' },
   'assign-slots': { label: 'Assign slots', meaning: 'The shard gets the slots of its group' },
   'forget-node': {
     label: 'Forget a former shard',

@@ -65,7 +65,7 @@ export function wordOf(words: Readonly<Record<string, { readonly label: string }
   return words[code]?.label ?? code
 }
 
-/** "1 -> 11, writes stood still 2.85 ms". */
+/** "1 -> 11, write stop 2.9 ms". */
 export function certificateLine(certificate: Action['certificates'][number]): string {
   return `${certificate.from} -> ${certificate.to}, ${writeStopOf(certificate)}`
 }

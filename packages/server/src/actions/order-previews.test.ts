@@ -14,6 +14,7 @@ import type { Store } from '../store/open-store.ts'
 import { actionsRoutes } from './actions-routes.ts'
 import { createActions } from './actions-service.ts'
 import { actionsStore } from './actions-store.ts'
+import { handoversStore } from './handovers-store.ts'
 import { ordersRoutes } from './orders-routes.ts'
 import { createOrders } from './orders-service.ts'
 
@@ -198,4 +199,35 @@ test('an order that is given changes what is shown at once: what was resumed is 
     phase: 'undoing',
     orders: { cancel: { ok: false }, rollback: { ok: false }, redo: { ok: true } },
   })
+})
+
+async function handOver(actionUid: string, writeStopMs: number): Promise<void> {
+  const handovers = handoversStore(store.db)
+  const { id } = await handovers.intend({
+    ...{ actionUid, databaseUid: made, group: 0, from: 1, to: 2, intendedAt: at, fullSyncsBefore: {} },
+    standby: { shard: 1, runId: 'run', errorReplies: 0 },
+  })
+  const proof = {
+    replid: 'r',
+    offsetFrom: 5,
+    offsetTo: 5,
+    keys: 3,
+    heldMs: null,
+    recovered: false,
+    fullSyncs: 0,
+  }
+  await handovers.close(id, { from: 1, to: 2, ...proof, writeStopMs, at }, at)
+}
+
+test('what an order says of the write stop is what was measured, and before that an estimate that promises nothing', async () => {
+  const consequenceOf = async (uid: string, order: OrderName) => (await show(uid)).orders[order].consequence
+  const before = await make('ready')
+  expect(await consequenceOf(before, 'resume')).toMatch(
+    /moves to valkey 9\.1\.2; writes stop for about 5 ms on an idle machine, and for longer on a busy one$/,
+  )
+  const moved = await make('window')
+  for (const writeStopMs of [397.04, 5.38]) await handOver(moved, writeStopMs)
+  expect(await consequenceOf(moved, 'rollback')).toMatch(
+    /without loss; writes stop again \(in the handovers before for up to 397\.0 ms; load changes it\)$/,
+  )
 })

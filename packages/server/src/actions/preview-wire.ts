@@ -7,14 +7,15 @@ type PreviewsAnswer = Record<OrderName, PreviewAnswer>
 
 /** What each order would do, to this user. */
 export function ordersToWire(
-  { action, facts }: Extract<ActionView, { readonly of: 'database' }>,
+  { action, certificates, facts }: Extract<ActionView, { readonly of: 'database' }>,
   user: Principal,
 ): PreviewsAnswer {
   const isAllowed = may(user, 'update_bdb_with_action', action.databaseUid)
   const forbidden = isAllowed
     ? undefined
     : `it needs update_bdb_with_action for database ${action.databaseUid}`
-  return previewsToWire(previewOrders(action, { ...facts, forbidden }))
+  const writeStopsMs = certificates.flatMap(({ writeStopMs }) => writeStopMs ?? [])
+  return previewsToWire(previewOrders(action, { ...facts, writeStopsMs, forbidden }))
 }
 
 function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {

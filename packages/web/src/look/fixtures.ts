@@ -52,7 +52,7 @@ export function laneOf(group: number, state: Lane['state'], more: Partial<Lane> 
     ...{ group, state, handed_over: isDone, waiting: null, steps_left_out: 0, sync: null, lag_bytes: null },
     steps: [
       step('start-shard', 'Add a shard', 'done'),
-      step('enable-aof', 'Write to disk', isDone ? 'done' : 'running'),
+      step('enable-aof', 'Switch on the append-only file', isDone ? 'done' : 'running'),
       step('hand-over', 'Hand over', isDone ? 'done' : 'planned', { from: '1' }),
       step('retire-shard', 'Retire the shard', isDone ? 'done' : 'planned', { shard: '1' }),
     ],

@@ -40,6 +40,12 @@ const headline = (...[phase, more]: Parameters<typeof actionOf>) => (
 )
 const stuck = { ...waiting, on: 'shard', why: 'shard 9 does not answer yet: its process has ended' } as const
 
+const failure = [
+  'shard 47 on valkey 8.1.1 cannot read the data: Failed loading library, Error registering functions',
+  'Short read or OOM loading DB. Unrecoverable error, aborting now.',
+  'Failed trying to load the PRIMARY synchronization DB from socket, check server logs.',
+].join('; ')
+
 /** The phases of an action. */
 const headlines: Story = {
   queued: headline('queued'),
@@ -54,7 +60,10 @@ const headlines: Story = {
   completed: headline('ended', { outcome: 'completed' }),
   'rolled back': headline('ended', { outcome: 'rolled_back' }),
   cancelled: headline('ended', { outcome: 'cancelled' }),
-  failed: headline('ended', { outcome: 'failed', error: 'shard 9 cannot read the data' }),
+  failed: headline('ended', {
+    ...{ outcome: 'failed', error: failure, orders: ordersOf('retry') },
+    lanes: [laneOf(0, 'done', { handed_over: false })],
+  }),
 }
 
 const sync = { shard: '11', done: 30 << 20, total: 97 << 20, bytes_per_s: 12 << 20 } as const
@@ -110,9 +119,9 @@ export const stories: Readonly<Record<string, Story>> = {
     ),
   },
   MomentChart: {
-    'under load': <MomentChart trace={traceOf(200)} around={250} />,
-    'with errors': <MomentChart trace={traceOf(200, 3)} around={250} />,
-    'no client': <MomentChart trace={traceOf(0)} around={250} />,
+    'under load': <MomentChart trace={traceOf(200)} around={250} took="18.0 ms" />,
+    'with errors': <MomentChart trace={traceOf(200, 3)} around={250} took="18.0 ms" />,
+    'no client': <MomentChart trace={traceOf(0)} around={250} took="18.0 ms" />,
   },
   Certificates: {
     measured: <Certificates action={actionOf('ended', { outcome: 'completed' })} databaseName="orders" />,

@@ -23,7 +23,7 @@ export function ActionLines(props: {
             {whatItDoes(action)}
           </Link>
           <span className="muted">
-            {stoodStill(action)}
+            {writeStop(action)}
             {action.requested_by !== null && `by ${action.requested_by} · `}
             {ago(action.ended_time ?? action.creation_time, now)}
           </span>
@@ -33,7 +33,7 @@ export function ActionLines(props: {
   )
 }
 
-function stoodStill(action: Action): string {
+function writeStop(action: Action): string {
   const longest = longestStop(action)
-  return longest === '' ? '' : `writes stood still for ${longest} · `
+  return longest === '' ? '' : `write stop ${longest} · `
 }

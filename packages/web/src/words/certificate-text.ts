@@ -1,7 +1,8 @@
-import type { Action, Certificate } from '@fairlead/api'
+import { type Action, type Certificate, handoverLengths, sayLength } from '@fairlead/api'
 import { runsOf } from './describe-action.ts'
 import type { Step } from './fold-steps.ts'
-import { count, milliseconds } from './format.ts'
+import { count } from './format.ts'
+import { lengthsOf } from './handover-lengths.ts'
 
 /** A value that was not measured is never shown as 0. */
 export function known<T>(value: T | null, show: (value: T) => string, otherwise = 'not measured'): string {
@@ -19,17 +20,17 @@ export function signOf(certificate: Certificate): '=' | '≠' | '·' {
   return equal === undefined ? '·' : equal ? '=' : '≠'
 }
 
-/** How long writes stood still in a step that has handed over; null: it has not, or its certificate is not here yet. */
+/** The write stop of a step that has handed over; null: it has not, or its certificate is not here yet. */
 export function stopOf(step: Step, certificates: readonly Certificate[]): string | null {
   if (step.op_name !== 'hand-over' || step.state !== 'done') return null
   const own = certificates.findLast(({ from, to }) => from === step.from && to === step.shard)
-  return own === undefined ? null : known(own.write_stop_ms, milliseconds)
+  return own === undefined ? null : known(own.write_stop_ms, sayLength)
 }
 
 /** The longest write stop of an action; empty: none is on record. */
 export function longestStop({ certificates }: Pick<Action, 'certificates'>): string {
   const stops = certificates.flatMap(({ write_stop_ms: ms }) => (ms === null ? [] : [ms]))
-  return stops.length === 0 ? '' : milliseconds(Math.max(...stops))
+  return stops.length === 0 ? '' : sayLength(Math.max(...stops))
 }
 
 /** What a certificate proves, and no more. */
@@ -42,7 +43,7 @@ export function proofOf(certificate: Certificate): string {
   return 'Equal offsets while writes were stopped: what the old primary had acknowledged, the new one holds'
 }
 
-/** The longest wait of a client, as the number and what it is. */
+/** The longest wait of a client, as a number and what it is; where none had to wait, why. */
 export function waitOf({
   longest_wait_ms: ms,
   clients_held: clients,
@@ -50,16 +51,31 @@ export function waitOf({
   readonly number: string
   readonly words: string
 } {
-  if (ms === null) return { number: '–', words: 'longest wait of a client: not measured' }
+  const term = handoverLengths.longest_wait.label.toLowerCase()
   if (ms === 0 || clients === 0)
-    return { number: '0 ms', words: 'longest wait: no client asked anything meanwhile' }
-  return { number: milliseconds(ms), words: 'longest wait of a client' }
+    return { number: 'none', words: `${term}: no client asked anything meanwhile` }
+  return { number: known(ms, sayLength), words: `${term} of a client` }
+}
+
+/** Which lengths of a handover the certificates have, and what each is. */
+export function lengthsShown(certificates: readonly Certificate[]): readonly LengthWords[] {
+  const { write_stop: stop, longest_wait: wait, hold, whole } = handoverLengths
+  const hasEndpoint = certificates.some(({ held_ms: held }) => held !== null)
+  const hasParts = certificates.some(({ phases }) => phases !== null)
+  return [stop, ...(hasEndpoint ? [wait, hold] : []), ...(hasParts ? [whole] : [])]
+}
+
+/** A term and its meaning. */
+export interface LengthWords {
+  readonly label: string
+  readonly meaning: string
 }
 
 /** Why the times of a certificate differ although they are of one moment; null: they are all by one clock. */
 export function clocksOf({ held_ms: held, phases }: Pick<Certificate, 'held_ms' | 'phases'>): string | null {
   if (held === null || phases === null) return null
-  return 'Endpoint held and Longest wait are by the clock of the proxy. The parts and the write stop are by that of the server, and include the time that its orders take to arrive.'
+  const { write_stop: stop, longest_wait: wait, hold, whole } = handoverLengths
+  return `${wait.label} and ${hold.label} are by the clock of the proxy. ${stop.label}, ${whole.label} and the parts are by that of the server, and include the time that its orders take to arrive.`
 }
 
 /** The certificates of an action, for a ticket. */
@@ -70,26 +86,29 @@ export function certificatesAsMarkdown(action: Action, databaseName: string): st
     `Action ${uid}${by === null ? '' : `, ordered by ${by}`}. ${certificates.length} handover${certificates.length === 1 ? '' : 's'}.`,
   ]
   const rows = certificates.map(rowOf)
+  const { write_stop: stop, longest_wait: wait, hold, whole } = handoverLengths
+  const lengths = [stop, wait, hold, whole].map(({ label }) => label.toLowerCase()).join(' | ')
   const table = [
-    '| group | shards | at | write stop | longest wait of a client | clients held | offsets | keys | full syncs |',
-    '|---|---|---|---|---|---|---|---|---|',
+    `| group | shards | at | ${lengths} | offsets | keys | full syncs |`,
+    '|---|---|---|---|---|---|---|---|---|---|',
     ...rows,
   ]
+  const meanings = lengthsShown(certificates).map(({ label, meaning }) => `- ${label}: ${meaning}`)
   const notes =
     warnings.length === 0 ? [] : [['Warnings:', ...warnings.map((each) => `- ${each}`)].join('\n')]
-  return `${[...head, table.join('\n'), ...notes].join('\n\n')}\n`
+  return `${[...head, table.join('\n'), meanings.join('\n'), ...notes].join('\n\n')}\n`
 }
 
 function rowOf(certificate: Certificate): string {
-  const { group, from, to, at, write_stop_ms, longest_wait_ms, held_ms, recovered } = certificate
+  const { group, from, to, at, recovered } = certificate
+  const { stop, longestWait, hold, whole } = lengthsOf(certificate)
   const { offset_from, offset_to, keys, full_syncs } = certificate
   const cells = [
     known(group, String, '–'),
     `${from} → ${to}`,
     at,
-    `${recovered ? '≤ ' : ''}${known(write_stop_ms, milliseconds)}`,
-    known(longest_wait_ms, milliseconds),
-    known(held_ms, milliseconds),
+    `${recovered ? '≤ ' : ''}${known(stop, String)}`,
+    ...[longestWait, hold, whole].map((length) => known(length, String)),
     `${known(offset_from, count, '?')} ${signOf(certificate)} ${known(offset_to, count, '?')}`,
     known(keys, count),
     known(full_syncs, count, 'counting'),

@@ -1,6 +1,6 @@
 import type { HandoverTrace } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { cutTrace, ticksOf } from './cut-trace.ts'
+import { cutTrace, sayTick, ticksOf } from './cut-trace.ts'
 
 const part = (from: number, to: number) => ({ from, to })
 const trace: HandoverTrace = {
@@ -43,4 +43,10 @@ test('a chart has its scale from end to end, however long the handover took', ()
     expect(ticks.length).toBeGreaterThan(1)
     expect(ticks.length).toBeLessThanOrEqual(6)
   }
+})
+
+test('a moment of the chart is named by how long before or after the hold it is', () => {
+  expect([-200, 0, 100, 2_000].map((ms) => sayTick(ms).join(' '))).toEqual([
+    ...['200 ms before', '0 ms hold', '100 ms after', '2 s after'],
+  ])
 })

@@ -1,4 +1,5 @@
 import type { HandoverTrace } from '@fairlead/api'
+import { duration } from './format.ts'
 
 /** One bucket of a trace. `at`: its begin, in milliseconds from the moment when clients were held. */
 export interface Bucket {
@@ -20,6 +21,12 @@ export function cutTrace(trace: HandoverTrace, aroundMs: number): readonly Bucke
   }))
   const end = marks.release.to - begin + aroundMs
   return all.filter(({ at }) => at >= -aroundMs && at <= end)
+}
+
+/** What stands below a moment of the chart, in two lines: "200 ms" and "before". */
+export function sayTick(ms: number): readonly [string, string] {
+  if (ms === 0) return ['0 ms', 'hold']
+  return [duration(Math.abs(ms)), ms < 0 ? 'before' : 'after']
 }
 
 /** More would touch each other. */

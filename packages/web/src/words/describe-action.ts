@@ -56,17 +56,45 @@ export function headlineOf(action: Told): string {
   if (phase === 'ended') return endOf(action)
   if (phase === 'window') return `Served by ${runsOf(goal)}; the old primaries follow`
   if (phase === 'preparing' && moved === 0 && action.name === 'SMUpgradeBDB')
-    return 'Builds the new side; nothing old has been touched'
+    return 'Prepares the new shards; nothing old has been touched'
   if (phase === 'ready' && lanes.length > 1) return `${actionPhases.ready.label}: ${readyOf(lanes)}`
   if (phase === 'handing_over' && lanes.length > 1)
     return `Hands over: ${moved} of ${plural(lanes.length, 'group')} done`
   return actionPhases[phase].label
 }
 
+const meanwhile: Readonly<Record<Exclude<Action['phase'], 'window' | 'stuck' | 'ended'>, string>> = {
+  queued: 'Other upgrades go first, or its first step is about to begin',
+  preparing: 'New shards start and receive the data',
+  ready: 'No role moves before a user resumes it',
+  handing_over: 'A handover that has begun is completed',
+  finishing: 'The other shards are upgraded, and surplus ones leave',
+  paused: 'Nothing new begins until a user resumes it; faults are still repaired',
+  undoing: 'What it began is undone',
+}
+
+/** What stands below the headline while there is no reason to wait: it has a line of its own, which would be blank. */
+export function meanwhileOf({
+  name,
+  phase,
+  window_ends: ends,
+}: Pick<Action, 'name' | 'phase' | 'window_ends'>): string {
+  if (name !== 'SMUpgradeBDB' || phase === 'stuck' || phase === 'ended') return ''
+  if (phase !== 'window') return meanwhile[phase]
+  const until = ends === null ? 'until' : 'until the rollback window ends, or until'
+  return `The old primaries stay as standbys ${until} a user finalizes or rolls back`
+}
+
 function readyOf(lanes: NonNullable<Told['lanes']>): string {
   const ready = lanes.filter(({ waiting }) => waiting?.hold_reason === 'supervised').map(({ group }) => group)
   if (ready.length === lanes.length) return `all ${plural(lanes.length, 'group')}`
-  return `${ready.length === 1 ? 'group' : 'groups'} ${ready.join(', ')} of ${lanes.length}`
+  return `${ready.length} of ${plural(lanes.length, 'group')} (${nameGroups(ready)})`
+}
+
+/** "group 0", "groups 0 and 2": groups have their numbers as names, from 0 on. */
+function nameGroups(groups: readonly number[]): string {
+  if (groups.length === 1) return `group ${groups[0]}`
+  return `groups ${groups.slice(0, -1).join(', ')} and ${groups.at(-1)}`
 }
 
 function endOf({ outcome, from, began_time: began, ended_time: ended }: Told): string {
@@ -85,7 +113,7 @@ export function keptOf(
   if (!isFailed || lanes.some((lane) => lane.handed_over) || database == null) return null
   const [before, now] = [runsOf(from), runsOf(database)]
   return now === before && now !== runsOf(goal)
-    ? `Clients are served by ${before} as before: there was no handover`
+    ? `Clients are served by ${before} as before: there was no handover, and the database is as it was`
     : null
 }
 

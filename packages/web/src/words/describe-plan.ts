@@ -20,7 +20,7 @@ export function factsOf(plan: Plan): readonly Fact[] {
       ? 'never'
       : `${plural(handovers, 'time')}, about ${aboutMilliseconds(stop.typical)}, seldom above ${aboutMilliseconds(stop.longest)}: ${sourceOfWriteStop}`
   return [
-    { name: 'Writes stop', value: stops },
+    { name: 'Write stop', value: stops },
     {
       name: 'Other interruptions',
       value: outage === 0 ? 'never' : `about ${duration(outage)}`,

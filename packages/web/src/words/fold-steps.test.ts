@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failureOf, foldSteps, type Step } from './fold-steps.ts'
+import { failureOf, foldSteps, hasBegun, type Step } from './fold-steps.ts'
 
 const step = (op_name: Step['op_name'], state: Step['state']) => ({ op_name, state }) as Step
 
@@ -13,4 +13,10 @@ test('a group in which a step has failed has failed, until it has handed over in
   expect(failureOf({ handed_over: false, steps })?.op_name).toBe('add-shard')
   expect(failureOf({ handed_over: true, steps })).toBeUndefined()
   expect(failureOf({ handed_over: false, steps: steps.slice(1) })).toBeUndefined()
+})
+
+test('a group of which no step has begun has not begun', () => {
+  const at = (began: string | null) => ({ began }) as Step
+  expect(hasBegun({ steps: [at(null), at(null)] })).toBe(false)
+  expect(hasBegun({ steps: [at('2026-11-26T07:39:14.000Z'), at(null)] })).toBe(true)
 })

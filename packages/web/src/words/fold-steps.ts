@@ -26,6 +26,11 @@ export function failureOf({
   return isMoved ? undefined : steps.findLast(({ state }) => state === 'failed')
 }
 
+/** Whether anything of the group has begun. Before, its distance from the primary says nothing. */
+export function hasBegun({ steps }: Pick<Lane, 'steps'>): boolean {
+  return steps.some(({ began }) => began !== null)
+}
+
 /** Whether a step tells what happens to a group. */
 export function isTold(name: StepName): boolean {
   return !quiet.includes(name)

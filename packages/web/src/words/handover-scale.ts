@@ -1,10 +1,10 @@
 /** The parts of a handover in their order, with what stands beside each. */
 export const handoverParts = [
-  ['hold', 'open answers given'],
-  ['pause', 'writes paused'],
-  ['equal', 'replicas equal'],
-  ['promote', 'promoted'],
-  ['release', 'clients let go'],
+  ['hold', 'answers still due are given'],
+  ['pause', 'the old primary stops writes'],
+  ['equal', 'followers catch up'],
+  ['promote', 'the new primary takes over'],
+  ['release', 'clients go on there'],
 ] as const
 
 /** Milliseconds of each part, one after the other. */

@@ -27,7 +27,7 @@ const action = {
 test('events are what has begun, the newest first, with the write stop of a handover, and without what is only written down', () => {
   expect(listEvents(action).map(({ at: time, group, what }) => [time, group, what])).toEqual([
     [at(4), 3, 'stop 2 …'],
-    [at(3), 3, 'hand over 1 → 2, writes stood still for 2.85 ms'],
+    [at(3), 3, 'hand over 1 → 2, write stop 2.9 ms'],
     [at(2), 3, 'start 2'],
     [at(0), null, 'begins'],
     [at(0), null, 'asked for by eve'],

@@ -45,7 +45,7 @@ function stepsOf({ lanes = [], certificates }: Action): readonly Happened[] {
 function sayStep({ label, shard, from, state }: Step, stop: string | null): string {
   const whom = shard === null ? '' : from === null ? ` ${shard}` : ` ${from} → ${shard}`
   const ends = { running: ' …', left: ', not finished', failed: ': failed', done: '', planned: '' }
-  return `${label}${whom}${ends[state]}${stop === null ? '' : `, writes stood still for ${stop}`}`
+  return `${label}${whom}${ends[state]}${stop === null ? '' : `, write stop ${stop}`}`
 }
 
 /** How many there are, and how many steps are too old to be known. */

@@ -9,11 +9,16 @@ const certificate = {
 
 test('a handover says that offsets are equal only if they are', () => {
   expect(describeHandover(certificate)).toBe(
-    'handover 1 -> 11, writes stood still 2.85 ms, offsets 281602 = 281602, 2140 keys, 0 full syncs',
+    'handover 1 -> 11, write stop 2.9 ms, offsets 281602 = 281602, 2140 keys, 0 full syncs',
   )
   expect(describeHandover({ ...certificate, offset_to: 281_600 })).toContain('offsets 281602 > 281600')
   expect(describeHandover({ ...certificate, offset_to: 281_700 })).toContain('offsets 281602 < 281700')
   expect(describeHandover({ ...certificate, write_stop_ms: null, offset_to: null, group: 2 })).toBe(
-    'group 2 handover 1 -> 11, writes stood still for an unknown time, 2140 keys, 0 full syncs',
+    'group 2 handover 1 -> 11, write stop not known, 2140 keys, 0 full syncs',
   )
+})
+
+test('each length of a handover has the word of the glossary', () => {
+  const measured = { ...certificate, held_ms: 5.64, longest_wait_ms: 5.12 }
+  expect(describeHandover(measured)).toContain('write stop 2.9 ms, longest wait 5.1 ms, hold 5.6 ms, offsets')
 })

@@ -1,13 +1,14 @@
 import type { Certificate } from '@fairlead/api'
-import { showMs } from '../../output/show-quantity.ts'
+import { handoverLengths, sayLength } from '@fairlead/api/lean'
 
-/** What a handover left behind as proof, in one line: "handover 1 -> 11, writes stood still 2.85 ms, …". */
+/** What a handover left behind as proof, in one line: "handover 1 -> 11, write stop 2.9 ms, …". */
 export function describeHandover(certificate: Certificate): string {
-  const { from, to, group, held_ms, offset_from, offset_to, keys, full_syncs } = certificate
+  const { from, to, group, held_ms, longest_wait_ms, offset_from, offset_to, keys, full_syncs } = certificate
   const parts = [
     `${group === null || group === 0 ? '' : `group ${group} `}handover ${from} -> ${to}`,
     writeStopOf(certificate),
-    ...(held_ms === null ? [] : [`clients waited ${showMs(held_ms)}`]),
+    ...lengthOf('longest_wait', longest_wait_ms),
+    ...lengthOf('hold', held_ms),
     ...(offset_from === null || offset_to === null
       ? []
       : [`offsets ${offset_from} ${signBetween(offset_from, offset_to)} ${offset_to}`]),
@@ -17,9 +18,17 @@ export function describeHandover(certificate: Certificate): string {
   return parts.join(', ')
 }
 
-/** How long writes stood still, as words. */
+function lengthOf(length: 'longest_wait' | 'hold', ms: number | null): readonly string[] {
+  return ms === null ? [] : [`${wordOf(length)} ${sayLength(ms)}`]
+}
+
+function wordOf(length: keyof typeof handoverLengths): string {
+  return handoverLengths[length].label.toLowerCase()
+}
+
+/** How long writes were stopped, as words. */
 export function writeStopOf({ write_stop_ms: ms }: Pick<Certificate, 'write_stop_ms'>): string {
-  return `writes stood still ${ms === null ? 'for an unknown time' : showMs(ms)}`
+  return `${wordOf('write_stop')} ${ms === null ? 'not known' : sayLength(ms)}`
 }
 
 function signBetween(from: number, to: number): string {

@@ -15,7 +15,7 @@ export function describePlan(name: string, from: string, plan: UpgradePlan, { ar
   if (!plan.change) return `${name}   ${from}   there is nothing to change\n`
   const lines = [
     ['proven', provenOf(plan)],
-    ['writes', writesOf(plan)],
+    ['write stop', writesOf(plan)],
     ['takes', plan.duration.ms === null ? 'a time that is not known' : `about ${showMs(plan.duration.ms)}`],
     [
       'needs',
@@ -44,10 +44,10 @@ function copiesOf({ redundancy_min: least }: UpgradePlan): string {
 }
 
 function writesOf({ handovers, write_stop_ms: stop, outage_ms }: UpgradePlan): string {
-  const besides = outage_ms === 0 ? 'away besides: never' : `away besides: ${showMs(outage_ms)}`
-  if (handovers === 0) return besides
+  const besides = `other interruptions: ${outage_ms === 0 ? 'never' : `about ${showMs(outage_ms)}`}`
+  if (handovers === 0) return `never; ${besides}`
   const times = handovers === 1 ? 'once' : `${handovers} times`
-  return `stand still ${times}, about ${showMs(stop.typical)}, seldom above ${showMs(stop.longest)} (${sourceOfWriteStop}); ${besides}`
+  return `${times}, about ${showMs(stop.typical)}, seldom above ${showMs(stop.longest)} (${sourceOfWriteStop}); ${besides}`
 }
 
 function wayBackOf({ way_back: { until, seconds, loss } }: UpgradePlan): string {

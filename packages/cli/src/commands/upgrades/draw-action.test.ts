@@ -54,7 +54,7 @@ const draw = (more: Partial<Action>, view: Partial<View> = {}, rows = 24) => {
 test('a full sync is shown with its bytes, its speed and what is left; a server that is away is named', () => {
   const lanes = [lane(0, { state: 'running', waiting: null, sync })]
   expect(draw({ lanes }, { awaySinceMs: Date.parse(began) + 54_000 })).toEqual([
-    'orders  redis 7.0.15 -> valkey 9.1.2   Builds the new side   1:06   Ctrl-C leaves it running',
+    'orders  redis 7.0.15 -> valkey 9.1.2   Prepares the new shards   1:06   Ctrl-C leaves it running',
     '  group 0  ~ full sync to 11   1.2 GiB of 3.1 GiB   210 MiB/s   9 s left',
     '  server away for 12 s, trying; databases are not affected',
   ])

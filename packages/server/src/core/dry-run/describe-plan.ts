@@ -1,5 +1,6 @@
 import type { Build, TrialResult } from '@fairlead/api'
 import { megabytes } from '../plan/node-room.ts'
+import { usualWriteStop } from '../plan/usual-write-stop.ts'
 import { backlogBytes } from '../state/backlog-bytes.ts'
 import { describeGoal, type Goal, type UsedModule } from '../state/goal.ts'
 import { replicationPath } from '../state/replication-paths.ts'
@@ -63,7 +64,7 @@ export function describePlan(
   const surges = steps.filter(({ step }) => step.kind === 'add-shard' && step.follow !== null).length
   const [node] = seen.groups.map((group) => group.node)
   const lanes = seen.groups.map((group) => laneOf(group, goal, { steps, named }))
-  const writeStopMs = count(steps, 'hand-over') === 0 ? NO_STOP : goal.cluster ? IN_CLUSTER : ALONE
+  const writeStopMs = count(steps, 'hand-over') === 0 ? NO_STOP : usualWriteStop(goal)
   const dataOf = (number: number) => data[seen.groups.findIndex(({ group }) => group === number)] ?? 0
   return {
     build: goal.build,
@@ -110,9 +111,6 @@ function byShortest(a: PlannedWayBack, b: PlannedWayBack): number {
   return Number(b.until === 'never') - Number(a.until === 'never')
 }
 
-/** Estimates: measured by bench/upgrade on a machine with little else to do. A busy machine takes longer. */
-const ALONE = { typical: 5, longest: 30 }
-const IN_CLUSTER = { typical: 12, longest: 60 }
 const NO_STOP = { typical: 0, longest: 0 }
 
 function outageOf(steps: readonly Foreseen[], goal: Goal, largest: number): number {

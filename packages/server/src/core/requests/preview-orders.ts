@@ -5,6 +5,7 @@ import { hasEnded } from '../state/action-event.ts'
 import { phaseOf } from '../state/action-phase.ts'
 import { revisionOf } from '../state/goal.ts'
 import { type Order, resolveOrder } from './resolve-order.ts'
+import { sayWriteStop } from './say-write-stop.ts'
 
 /** Whether an order may be given just now, and what it would do. */
 export interface OrderPreview {
@@ -29,6 +30,8 @@ export interface OrderScene {
   readonly haveAllLeft: boolean
   /** Why a failed upgrade cannot be begun again; undefined: it can. Not looked at for others. */
   readonly whyNotAgain: Obstacle<ErrorCode> | undefined
+  /** The write stops of its handovers, in milliseconds. */
+  readonly writeStopsMs: readonly number[]
   /** ISO 8601. */
   readonly at: string
 }
@@ -63,7 +66,7 @@ function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPre
   const after = changed(known, change, scene.at)
   return {
     ...{ ok: true, code: null, why: '' },
-    consequence: consequenceOf(known, order, scene.at),
+    consequence: consequenceOf(known, order, scene),
     leadsTo: after.phase,
     outcome: endOf(after),
   }
@@ -104,20 +107,20 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
   return (supervised && !given.proceed) || (rollbackWindow === 'until-finalized' && !given.finalize)
 }
 
-function consequenceOf(action: Action, order: Order, at: string): string {
+function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at' | 'writeStopsMs'>): string {
   const { asked, orders } = action
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
     case 'pause':
-      return phaseOf(action, Date.parse(at)) === 'window'
+      return phaseOf(action, Date.parse(scene.at)) === 'window'
         ? pausedWindow(asked.policy)
         : 'nothing new begins until a user resumes it; faults are still repaired, and a handover that has begun is completed'
     case 'resume':
       if (orders.paused) return 'it goes on where it was paused'
-      return `the primary role moves to ${target}${inEach(asked.groups)}: clients wait for milliseconds`
+      return `the primary role moves to ${target}${inEach(asked.groups)}; ${sayWriteStop(asked, scene)}`
     case 'cancel':
     case 'rollback':
-      return takenBack(action, old)
+      return takenBack(action, old, scene)
     case 'redo':
       return `it turns round: the upgrade to ${target} goes on`
     case 'finalize':
@@ -133,11 +136,15 @@ function pausedWindow({ rollbackWindow }: Action['asked']['policy']): string {
     : 'the old primaries stay, and the way back with them, until a user resumes it, also when the window ends meanwhile; faults are still repaired'
 }
 
-function takenBack({ handedOverAt, waiting, handingOver, asked }: Action, old: string): string {
+function takenBack(
+  { handedOverAt, waiting, handingOver, asked }: Action,
+  old: string,
+  scene: Pick<OrderScene, 'writeStopsMs'>,
+): string {
   const isUntouched =
     waiting?.code === 'supervised' || (handedOverAt === null && !handingOver && asked.groups === 1)
   if (isUntouched) return `what was begun is undone, and ${old} serves on: no role has moved`
-  return `every role that has moved goes back to ${old}, without loss: clients wait for milliseconds${asked.groups === 1 ? '' : ' in each group'}`
+  return `every role that has moved goes back to ${old}, without loss; ${sayWriteStop(asked, scene)}`
 }
 
 function inEach(groups: number): string {

@@ -11,7 +11,6 @@ import {
   type MovingGroup,
   type MovingPorts,
   measureParts,
-  msSince,
   type NotMoved,
   tooLate,
 } from './move-role.ts'
@@ -60,7 +59,7 @@ export async function moveRoleInCluster(
     }
     const refused = await parts.lap('promote', orderTakeover(group, { ...still, clock }, ports))
     if (refused !== undefined) return refused
-    const writeStopMs = msSince(began, ports.time)
+    const writeStopMs = parts.writeStopMs()
     // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
       parts.lap('release', group.takeClients()),

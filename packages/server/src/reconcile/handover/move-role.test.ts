@@ -4,7 +4,7 @@ import { ADMIN_PASSWORD, builds, startTestEngine } from '../../../test/engine.ts
 import { createEffect } from '../turn/effect.ts'
 import { realTime } from '../turn/time.ts'
 import { replicationOf } from './handover-gate.ts'
-import { moveRole } from './move-role.ts'
+import { measureParts, moveRole } from './move-role.ts'
 
 const settings = [
   ...['repl-diskless-sync-delay 0', 'replica-read-only no'],
@@ -49,3 +49,26 @@ test.for(builds.slice(-1))(
     expect(await primary.admin.call('SET', 'writes', 'go on')).toBe('OK')
   },
 )
+
+test('the write stop of a certificate is the sum of its parts in which no shard takes writes, also when the server is busy between them', async () => {
+  let now = 0
+  const parts = measureParts({ elapsed: () => now })
+  const lap = async (part: 'pause' | 'equal' | 'promote' | 'release', ms: number) => {
+    now += ms
+    const work = Promise.resolve()
+    // Something else has the processor when the part has ended.
+    queueMicrotask(() => {
+      now += 0.04
+    })
+    await parts.lap(part, work)
+  }
+  await lap('pause', 3.14)
+  await lap('equal', 0.09)
+  await lap('promote', 2.15)
+  const { pause, equal, promote } = parts.all()
+  expect(pause).toBeGreaterThanOrEqual(3.14)
+  expect(parts.writeStopMs()).toBeCloseTo(pause + equal + promote, 5)
+  expect(parts.writeStopMs()).toBeCloseTo(now, 5)
+  await lap('release', 15.7)
+  expect(parts.writeStopMs()).toBeCloseTo(pause + equal + promote, 5)
+})

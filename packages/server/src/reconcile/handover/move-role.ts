@@ -118,7 +118,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
     'promote',
     effect('promote', () => promote(group)),
   )
-  const writeStopMs = msSince(began, time)
+  const writeStopMs = parts.writeStopMs()
   const heldMs = await parts.lap('release', group.takeClients())
   return { ...pointOf(frozen), keys: equal.keys, writeStopMs, heldMs, parts: parts.all(), began }
 }
@@ -139,10 +139,13 @@ export function measureParts(time: Pick<Time, 'elapsed'>) {
   return {
     async lap<T>(part: keyof Moved['parts'], work: Promise<T>): Promise<T> {
       const done = await work
-      parts[part] = msSince(from, time)
-      from = time.elapsed()
+      const at = time.elapsed()
+      parts[part] = roundMs(at - from)
+      from = at
       return done
     },
+    /** The parts in which no shard took writes. */
+    writeStopMs: () => roundMs(parts.pause + parts.equal + parts.promote),
     all: (): Moved['parts'] => ({ ...parts }),
   }
 }
@@ -237,6 +240,6 @@ function isAt(one: Point, other: Point): boolean {
 }
 
 /** Milliseconds with two decimals: clocks of two processes do not agree better than that. */
-export function msSince(began: number, { elapsed }: Pick<Time, 'elapsed'>): number {
-  return Math.round((elapsed() - began) * 100) / 100
+function roundMs(ms: number): number {
+  return Math.round(ms * 100) / 100
 }

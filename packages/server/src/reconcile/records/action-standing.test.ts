@@ -124,7 +124,10 @@ function begin(
 const atOf = ({ world }: Action) => new Date(world.time.elapsed()).toISOString()
 
 function previewsOf(action: Action) {
-  const scene = { forbidden: undefined, haveAllLeft: false, whyNotAgain: undefined, at: atOf(action) }
+  const scene = {
+    ...{ forbidden: undefined, haveAllLeft: false, whyNotAgain: undefined, writeStopsMs: [] },
+    at: atOf(action),
+  }
   return previewOrders(recordedAction(action), scene)
 }
 

@@ -1,4 +1,4 @@
-import type { Action, Certificate } from '@fairlead/api'
+import { type Action, type Certificate, handoverLengths } from '@fairlead/api'
 import { useNow } from '../../live/clock.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -6,11 +6,13 @@ import {
   certificatesAsMarkdown,
   clocksOf,
   known,
+  lengthsShown,
   proofOf,
   signOf,
   waitOf,
 } from '../../words/certificate-text.ts'
-import { clockTime, count, milliseconds } from '../../words/format.ts'
+import { clockTime, count } from '../../words/format.ts'
+import { type Lengths, lengthsOf } from '../../words/handover-lengths.ts'
 import { type Scale, scaleOf } from '../../words/handover-scale.ts'
 import { Moment } from './moment.tsx'
 import { PhaseBar } from './phase-bar.tsx'
@@ -41,6 +43,7 @@ export function Certificates(props: { readonly action: Action; readonly database
       {(certificates.length > 1 || (action.lanes?.length ?? 0) > 1) && (
         <WriteStopStrip certificates={certificates} />
       )}
+      <Meanings certificates={certificates} />
       {clocks !== undefined && <p className="clocks muted">{clocks}</p>}
       <ol className="certificates">
         {certificates.map((certificate, n) => (
@@ -62,49 +65,80 @@ function CertificateView(props: {
 }) {
   const { action, certificate, scale, n } = props
   const { from, to, group, at, phases } = certificate
+  const lengths = lengthsOf(certificate)
   // Of many groups one is open: each that is costs a question, and moves what is below it.
   const isAlone = (action.lanes?.length ?? 1) === 1
   return (
     <li className="certificate" id={`handover-${n}`}>
-      <Numbers certificate={certificate} />
+      <Numbers certificate={certificate} lengths={lengths} />
       <div className="certificate-body">
         <p>
           <strong>
             {from} → {to}
           </strong>
           <span className="muted">
-            {group !== null && ` group ${group}`} <At time={at} />
+            {group !== null && !isAlone && ` group ${group}`} <At time={at} />
           </span>
         </p>
-        {phases !== null && <PhaseBar phases={phases} scale={scale} />}
+        {phases !== null && lengths.parts !== null && (
+          <PhaseBar phases={phases} lengths={lengths.parts} scale={scale} />
+        )}
         <Offsets certificate={certificate} />
         <p className="muted">{proofOf(certificate)}</p>
-        <Waits certificate={certificate} />
+        <Waits certificate={certificate} lengths={lengths} />
         {certificate.held_ms !== null && (
-          <Moment uid={action.action_uid} n={n} isOpen={n === (isAlone ? action.certificates.length : 1)} />
+          <Moment
+            uid={action.action_uid}
+            n={n}
+            isOpen={n === (isAlone ? action.certificates.length : 1)}
+            took={known(lengths.whole, String)}
+          />
         )}
       </div>
     </li>
   )
 }
 
-/** What the role and what clients have felt of it, in one rank: the second is the larger one, and the one that people notice. */
-function Numbers({ certificate }: { readonly certificate: Certificate }) {
-  const { write_stop_ms: stop, recovered } = certificate
+/** What each length is, once for all certificates. */
+function Meanings({ certificates }: { readonly certificates: readonly Certificate[] }) {
+  return (
+    <dl className="meanings">
+      {lengthsShown(certificates).map(({ label, meaning }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+interface LengthsProps {
+  readonly certificate: Certificate
+  readonly lengths: Lengths
+}
+
+/** The one length that is large, and below it what a client has felt of it at most, which is often more. */
+function Numbers({ certificate, lengths }: LengthsProps) {
+  const { recovered, held_ms: held } = certificate
   const wait = waitOf(certificate)
   return (
     <div className="certificate-numbers">
       <p className="certificate-number" data-recovered={recovered}>
         <span className="big">
           {recovered && '≤ '}
-          {known(stop, milliseconds)}
+          {known(lengths.stop, String)}
         </span>
-        <span className="muted">writes stood still{recovered && ' (put together after a crash)'}</span>
+        <span className="muted">
+          {handoverLengths.write_stop.label.toLowerCase()}
+          {recovered && ' (put together after a crash)'}
+        </span>
       </p>
-      <p className="certificate-number">
-        <span className="big">{wait.number}</span>
-        <span className="muted">{wait.words}</span>
-      </p>
+      {held !== null && (
+        <p className="certificate-wait">
+          <strong>{wait.number}</strong> <span className="muted">{wait.words}</span>
+        </p>
+      )}
     </div>
   )
 }
@@ -132,12 +166,14 @@ function Offsets({ certificate }: { readonly certificate: Certificate }) {
   )
 }
 
-function Waits({ certificate }: { readonly certificate: Certificate }) {
-  const { held_ms, clients_held, requests_held, full_syncs, keys } = certificate
+function Waits({ certificate, lengths }: LengthsProps) {
+  const { clients_held, requests_held, full_syncs, keys } = certificate
   return (
     <dl className="pairs">
-      <dt>Endpoint held</dt>
-      <dd>{known(held_ms, milliseconds)}</dd>
+      <dt>{handoverLengths.hold.label}</dt>
+      <dd>{known(lengths.hold, String)}</dd>
+      <dt>{handoverLengths.whole.label}</dt>
+      <dd>{known(lengths.whole, String)}</dd>
       <dt>Clients that waited</dt>
       <dd>{known(clients_held, count)}</dd>
       <dt>Requests that waited</dt>

@@ -2,7 +2,8 @@ import type { Action, Database } from '@fairlead/api'
 import { Link } from 'wouter'
 import { useNow } from '../../live/clock.ts'
 import { Glyph } from '../../parts/glyph.tsx'
-import { headlineOf, keptOf, markOf } from '../../words/describe-action.ts'
+import { headlineOf, keptOf, markOf, meanwhileOf } from '../../words/describe-action.ts'
+import { foldReason } from '../../words/fold-reason.ts'
 import { clockTime, countdown, elapsed, plural } from '../../words/format.ts'
 
 /** Nothing has changed for so long: the page says so. */
@@ -18,7 +19,8 @@ interface HeadlineProps {
 export function Headline({ action, database }: HeadlineProps) {
   const { sign, tone } = markOf(action)
   const kept = keptOf(action, database)
-  const { phase, waiting, error, window_ends: ends } = action
+  const { phase, waiting, window_ends: ends } = action
+  const failure = failureWords(action)
   const now = useNow()
   return (
     <section className="headline" data-tone={tone} data-phase={phase}>
@@ -32,20 +34,55 @@ export function Headline({ action, database }: HeadlineProps) {
       {phase === 'stuck' && waiting !== null && (
         <p className="headline-clock">stuck for {elapsed(now - Date.parse(waiting.since))}</p>
       )}
-      {/* What a tired reader asks first; why it failed can be long. */}
-      {kept !== null && <p className="headline-kept">{kept}</p>}
       <p className="headline-why">
-        {waiting !== null && phase !== 'stuck' && <WaitReason waiting={waiting} />}
-        {error !== undefined && error !== '' && error}
+        {phase !== 'stuck' && (waiting === null ? meanwhileOf(action) : <WaitReason waiting={waiting} />)}
+        {failure?.first}
         {phase === 'ready' && action.orders.resume.ok && (
           <span>
-            {waiting !== null && '. '}Resume: {action.orders.resume.consequence}
+            {'. '}Resume: {action.orders.resume.consequence}
           </span>
         )}
-        {phase === 'handing_over' && 'Milliseconds: a handover that has begun is completed'}
       </p>
+      {/* What a tired reader asks next; what the engine wrote can be long. */}
+      {kept !== null && <p className="headline-kept">{kept}</p>}
+      {action.outcome === 'failed' && <AfterFailure action={action} />}
+      {failure !== null && <Log lines={failure.rest} />}
       <Facts action={action} />
     </section>
+  )
+}
+
+/** Why it failed: the cause, and what the engine wrote because of it. */
+function failureWords({ error }: Action): ReturnType<typeof foldReason> | null {
+  return error === undefined || error === '' ? null : foldReason(error)
+}
+
+/** What a person can do now about an upgrade that failed. */
+function AfterFailure({ action }: { readonly action: Action }) {
+  const { name, bdb_uid: uid, orders } = action
+  if (name !== 'SMUpgradeBDB' || uid === null) return null
+  return (
+    <p className="headline-next">
+      What to do:{' '}
+      {orders.retry.ok
+        ? 'remove the cause, and press Try again; or '
+        : `the same upgrade cannot begin again (${orders.retry.why}); `}
+      <Link href={`/databases/${uid}/upgrade`}>plan an upgrade to another version</Link>
+    </p>
+  )
+}
+
+function Log({ lines }: { readonly lines: readonly string[] }) {
+  if (lines.length === 0) return null
+  return (
+    <details className="headline-log">
+      <summary>What the engine wrote after it ({plural(lines.length, 'line')})</summary>
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

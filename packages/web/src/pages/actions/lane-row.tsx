@@ -1,7 +1,8 @@
+import { sayLength } from '@fairlead/api'
 import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
 import { known } from '../../words/certificate-text.ts'
-import { failureOf, type Lane } from '../../words/fold-steps.ts'
-import { bytes, milliseconds } from '../../words/format.ts'
+import { failureOf, hasBegun, type Lane } from '../../words/fold-steps.ts'
+import { bytes } from '../../words/format.ts'
 import type { LaneProps } from './lane-view.tsx'
 
 const glyphs: Readonly<Record<Lane['state'], GlyphName>> = {
@@ -25,7 +26,8 @@ export function LaneRow({ lane, certificates, told }: LaneProps) {
   const waits = waiting?.why === told && moved ? 'handed over' : waiting?.why
   const failed = state === 'done' ? failureOf(lane) : undefined
   const end = failed === undefined ? 'done' : `failed: ${failed.label}`
-  const now = steps.find((step) => step.state === 'running')?.label ?? waits ?? (state === 'done' ? end : '')
+  const rest = state === 'done' ? end : hasBegun(lane) ? '' : 'not begun'
+  const now = steps.find((step) => step.state === 'running')?.label ?? waits ?? rest
   // The sign of the handover, as among the steps: the one of what waits would say that it has not begun.
   const isMoved = moved && state === 'waiting'
   return (
@@ -34,10 +36,10 @@ export function LaneRow({ lane, certificates, told }: LaneProps) {
       <span className="lane-group">Group {group}</span>
       <span className="lane-now">{now}</span>
       <span className="number">
-        {moved && certificate !== undefined ? known(certificate.write_stop_ms, milliseconds) : ''}
+        {moved && certificate !== undefined ? known(certificate.write_stop_ms, sayLength) : ''}
       </span>
       {/* Begins at one place whatever it says: right-aligned, it would move with each number. */}
-      <span className="tabular muted">{lag === null ? '' : `${bytes(lag)} behind`}</span>
+      <span className="tabular muted">{lag === null || !hasBegun(lane) ? '' : `${bytes(lag)} behind`}</span>
     </li>
   )
 }

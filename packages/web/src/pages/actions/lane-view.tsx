@@ -1,7 +1,7 @@
 import type { Action, Certificate } from '@fairlead/api'
 import { Glyph, type GlyphName } from '../../parts/glyph.tsx'
 import { stopOf } from '../../words/certificate-text.ts'
-import { foldSteps, type Lane, type Step } from '../../words/fold-steps.ts'
+import { foldSteps, hasBegun, type Lane, type Step } from '../../words/fold-steps.ts'
 import { bytes, duration } from '../../words/format.ts'
 import { WaitReason } from './headline.tsx'
 
@@ -48,8 +48,8 @@ export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { re
       <p className="lane-why">
         {waiting !== null && waiting.why !== told && <WaitReason waiting={waiting} />}
         {sync !== null && <SyncProgress sync={sync} />}
-        {waiting === null && sync === null && lag !== null && state !== 'done' && (
-          <span className="muted">furthest follower {bytes(lag)} behind</span>
+        {waiting === null && sync === null && lag !== null && state !== 'done' && hasBegun(lane) && (
+          <span className="muted">the follower that is furthest behind lacks {bytes(lag)}</span>
         )}
       </p>
     </li>

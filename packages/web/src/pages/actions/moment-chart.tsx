@@ -1,6 +1,5 @@
 import type { HandoverTrace } from '@fairlead/api'
-import { type Bucket, cutTrace, ticksOf } from '../../words/cut-trace.ts'
-import { milliseconds } from '../../words/format.ts'
+import { type Bucket, cutTrace, sayTick, ticksOf } from '../../words/cut-trace.ts'
 
 const WIDTH = 1_000
 /** Of the replies, and of the requests that wait below them. */
@@ -11,14 +10,15 @@ const WHOLE = HEIGHT + BELOW
 interface ChartProps {
   readonly trace: HandoverTrace
   readonly around: number
+  /** The length of the whole handover, as its certificate says it. */
+  readonly took: string
 }
 
 /** Replies every 10 ms as bars, below them the requests that wait; the time in which writes stood still is shaded. Errors are marked. */
-export function MomentChart({ trace, around }: ChartProps) {
+export function MomentChart({ trace, around, took }: ChartProps) {
   const { hold, pause, promote, release } = trace.marks
   const { x, width, ticks, replies, held, errors } = drawingOf(trace, around)
   const [from, to] = [x(pause.from - hold.from), x(promote.to - hold.from)]
-  const took = milliseconds(release.to - hold.from)
   const label = `Replies of the endpoint every ${trace.bucket_ms} ms; the handover took ${took}`
   return (
     <figure className="chart">
@@ -64,23 +64,22 @@ function drawingOf(trace: HandoverTrace, around: number) {
   }
 }
 
-function Caption({ trace, around, took }: ChartProps & { readonly took: string }) {
+function Caption({ trace, around, took }: ChartProps) {
   const buckets = cutTrace(trace, around)
   const most = (of: keyof Bucket) => Math.max(...buckets.map((bucket) => bucket[of]), 0)
   const errors = buckets.reduce((sum, bucket) => sum + bucket.errors, 0)
   if (most('replies') + most('held') + errors === 0)
     return (
       <figcaption className="muted">
-        No client asked anything in this time. The handover took {took}, from the order to hold clients until
-        the last was let go.
+        No client asked anything in this time. Whole handover: {took}, from the order to hold clients until
+        they went on.
       </figcaption>
     )
   return (
     <figcaption className="muted">
       Bars: replies in {trace.bucket_ms} ms, at most {most('replies')}. Below them: requests that wait, at
-      most {most('held')}. Between the lines: the handover, {took} from the order to hold clients until the
-      last was let go, and shaded: writes stood still; both by the clock of the server. Bars are as the proxy
-      counted. Errors: {errors}.
+      most {most('held')}. Between the lines: the whole handover, {took}; shaded: the write stop; both by the
+      clock of the server. Bars are as the proxy counted. Errors: {errors}.
     </figcaption>
   )
 }
@@ -91,7 +90,9 @@ function Ticks({ x, ticks }: { readonly x: (ms: number) => number; readonly tick
     <div className="chart-ticks" aria-hidden="true">
       {ticks.map((ms) => (
         <span key={ms} style={{ left: `${(x(ms) * 100) / WIDTH}%` }}>
-          {ms === 0 ? '0 ms' : `${ms > 0 ? '+' : '−'}${Math.abs(ms)}`}
+          {sayTick(ms).map((line) => (
+            <span key={line}>{line}</span>
+          ))}
         </span>
       ))}
     </div>

@@ -11,8 +11,16 @@ const ranges = [
   { ms: 2_500, label: '2.5 s around it' },
 ] as const
 
+interface MomentProps {
+  readonly uid: string
+  readonly n: number
+  readonly isOpen: boolean
+  /** The length of the whole handover. */
+  readonly took: string
+}
+
 /** What clients saw of a handover, under the load that there was. It is asked for when it is opened. */
-export function Moment(props: { readonly uid: string; readonly n: number; readonly isOpen: boolean }) {
+export function Moment(props: MomentProps) {
   const [isOpen, setOpen] = useState(props.isOpen)
   const [around, setAround] = useState<number>(ranges[0].ms)
   const { data, error } = useTrace(props.uid, props.n, isOpen)
@@ -20,7 +28,7 @@ export function Moment(props: { readonly uid: string; readonly n: number; readon
     <details className="moment" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>The moment, as clients saw it</summary>
       <div className="moment-body">
-        {data === undefined && error === null && <p className="muted">The chart is on its way.</p>}
+        {data === undefined && error === null && <p className="muted">Loading the chart…</p>}
         {data === undefined && error !== null && <NotYet error={error} />}
         {data !== undefined && (
           <>
@@ -31,7 +39,7 @@ export function Moment(props: { readonly uid: string; readonly n: number; readon
                 </button>
               ))}
             </div>
-            <MomentChart trace={data} around={around} />
+            <MomentChart trace={data} around={around} took={props.took} />
             <AsNumbers trace={data} />
           </>
         )}
@@ -42,7 +50,12 @@ export function Moment(props: { readonly uid: string; readonly n: number; readon
 
 function NotYet({ error }: { readonly error: Error }) {
   const isCounting = error instanceof ApiError && error.code === 'trace_not_ready'
-  if (isCounting) return <p className="muted">The endpoint still counts. The chart comes by itself.</p>
+  if (isCounting)
+    return (
+      <p className="muted">
+        The endpoint counts until 2.5 s after the handover. The chart then appears by itself.
+      </p>
+    )
   return <Problem error={error} />
 }
 

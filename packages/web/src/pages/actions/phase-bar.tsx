@@ -1,15 +1,18 @@
 import type { Certificate } from '@fairlead/api'
-import { aboutMilliseconds, milliseconds } from '../../words/format.ts'
+import { aboutMilliseconds } from '../../words/format.ts'
+import type { Lengths } from '../../words/handover-lengths.ts'
 import { placesOn, type Scale } from '../../words/handover-scale.ts'
 
 interface PhaseBarProps {
   readonly phases: NonNullable<Certificate['phases']>
+  /** The same in words. */
+  readonly lengths: NonNullable<Lengths['parts']>
   /** The same for all handovers of the page. */
   readonly scale: Scale
 }
 
 /** The milliseconds of a handover, part by part, with their scale. The same as numbers below it. */
-export function PhaseBar({ phases, scale }: PhaseBarProps) {
+export function PhaseBar({ phases, lengths, scale }: PhaseBarProps) {
   const places = placesOn(scale, phases)
   return (
     <div className="phases">
@@ -29,10 +32,9 @@ export function PhaseBar({ phases, scale }: PhaseBarProps) {
         </div>
       </div>
       <ol className="phase-words">
-        {places.map(({ name, words, ms }) => (
+        {places.map(({ name, words }) => (
           <li key={name} data-part={name}>
-            <span className="phase-sign" aria-hidden="true" data-part={name} /> {words}{' '}
-            <b>{milliseconds(ms)}</b>
+            <span className="phase-sign" aria-hidden="true" data-part={name} /> {words} <b>{lengths[name]}</b>
           </li>
         ))}
       </ol>

@@ -1,5 +1,4 @@
-import type { Certificate } from '@fairlead/api'
-import { milliseconds } from '../../words/format.ts'
+import { type Certificate, sayLength } from '@fairlead/api'
 
 /** From 1 ms to 1 s, by powers of ten. */
 const marks = [1, 10, 100, 1_000]
@@ -11,7 +10,7 @@ export function WriteStopStrip({ certificates }: { readonly certificates: readon
   const longest = Math.max(...stops.map(({ ms }) => ms))
   return (
     <figure className="strip">
-      <svg role="img" aria-label={`${stops.length} write stops, the longest ${milliseconds(longest)}`}>
+      <svg role="img" aria-label={`${stops.length} write stops, the longest ${sayLength(longest)}`}>
         {marks.map((ms) => (
           <g key={ms}>
             <line x1={xOf(ms)} x2={xOf(ms)} y1="6" y2="44" className="strip-line" />
@@ -32,7 +31,7 @@ export function WriteStopStrip({ certificates }: { readonly certificates: readon
         ))}
       </svg>
       <figcaption className="muted">
-        Write stops of {stops.length} handovers; the longest {milliseconds(longest)}
+        Write stops of {stops.length} handovers; the longest {sayLength(longest)}
       </figcaption>
     </figure>
   )

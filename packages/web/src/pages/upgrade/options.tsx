@@ -43,7 +43,7 @@ function WayBack({ choice, change }: OptionsProps) {
 const checks = [
   { name: 'supervised', label: 'Stop before the first handover, and wait for me' },
   { name: 'roles', label: 'Keep the roles of shards (one more handover)' },
-  { name: 'modules', label: 'Newest modules, too' },
+  { name: 'modules', label: 'Upgrade modules to their newest versions, too' },
 ] as const
 
 function Checks({ database, choice, change }: OptionsProps) {

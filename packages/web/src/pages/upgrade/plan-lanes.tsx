@@ -15,8 +15,10 @@ export function PlanLanes({ plan }: { readonly plan: Plan }) {
         <section key={lane.group}>
           {plan.lanes.length > 1 && (
             <h3>
-              {groups.length === 1 ? `Group ${lane.group}` : `${plural(groups.length, 'group')}, alike`}
-              {groups.length > 1 && <span className="muted"> drawn: group {lane.group}</span>}
+              {groups.length === 1
+                ? `Group ${lane.group}`
+                : `${plural(groups.length, 'group')} with the same steps`}
+              {groups.length > 1 && <span className="muted"> shown: group {lane.group}</span>}
             </h3>
           )}
           <PlanSteps lane={lane} />
@@ -43,7 +45,9 @@ function PlanSteps({ lane }: { readonly lane: PlanLane }) {
               <span className="muted">{shard.replace(' to ', ' → ')}</span>
             </span>
           </li>
-          {n === lastMove && isKept && <li className="rule">beyond: when the way back is given up</li>}
+          {n === lastMove && isKept && (
+            <li className="rule">from here on only when the way back is given up</li>
+          )}
         </Fragment>
       ))}
     </ol>

@@ -111,11 +111,11 @@ function DryRun({ uid, isReady, isRunning, run }: DryRunProps) {
         disabled={!isReady || isRunning || !isAllowed}
         onClick={run}
       >
-        {isRunning ? 'Starting the target beside everything…' : 'Dry run'}
+        {isRunning ? 'Starting the new version…' : 'Dry run'}
       </button>
       <span className="muted">
         {isAllowed
-          ? 'starts the target beside everything and removes it again; changes nothing'
+          ? 'starts the new version in a process of its own, and removes it again; changes nothing'
           : 'needs the permission update_bdb_with_action'}
       </span>
     </div>

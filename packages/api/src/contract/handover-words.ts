@@ -1,0 +1,26 @@
+/*
+ * One handover has several lengths. The command line, the console and its Markdown show them with these words and meanings, and docs/upgrades.md
+ * and docs/glossary.md say the same.
+ */
+
+/** The lengths of a handover. Where there is room for one of them, it is the write stop. */
+export const handoverLengths = {
+  write_stop: { label: 'Write stop', meaning: 'no shard of the group took writes' },
+  longest_wait: {
+    label: 'Longest wait',
+    meaning: 'of a client at the endpoint, from its request until the answer began',
+  },
+  hold: {
+    label: 'Hold',
+    meaning: 'the endpoint kept back requests: from before the write stop until the new primary served',
+  },
+  whole: {
+    label: 'Whole handover',
+    meaning: 'from the order to hold clients until they went on: all parts together',
+  },
+} as const
+
+/** A length that was measured, as "2.9 ms". All have one decimal, so that those of one page add up. Milliseconds. */
+export function sayLength(ms: number): string {
+  return ms > 0 && ms < 0.05 ? '< 0.1 ms' : `${ms.toFixed(1)} ms`
+}

@@ -1,0 +1,30 @@
+import type { Action } from '@fairlead/api'
+import { expect, test } from 'vitest'
+import { headlineOf, meanwhileOf } from './describe-action.ts'
+
+const lane = (group: number, isReady: boolean) => ({
+  ...{ group, handed_over: false, steps: [] },
+  waiting: isReady ? { hold_reason: 'supervised' } : null,
+})
+const ready = (...groups: readonly boolean[]) =>
+  headlineOf({
+    ...{ phase: 'ready', outcome: null, name: 'SMUpgradeBDB', from: null, goal: null },
+    ...{ began_time: null, ended_time: null, lanes: groups.map((is, group) => lane(group, is)) },
+    // What the sentence is made of, and no more.
+  } as unknown as Action)
+
+test('groups are counted from one and named by their numbers from zero, and a sentence says which it does', () => {
+  expect(ready(true, false, false)).toBe('Ready for your go: 1 of 3 groups (group 0)')
+  expect(ready(true, true, false)).toBe('Ready for your go: 2 of 3 groups (groups 0 and 1)')
+  expect(ready(true, true, true)).toBe('Ready for your go: all 3 groups')
+})
+
+test('the line below the headline is blank only where another one says why', () => {
+  const name = 'SMUpgradeBDB'
+  const phases = ['queued', 'preparing', 'ready', 'handing_over', 'window', 'finishing', 'paused'] as const
+  for (const phase of phases) expect(meanwhileOf({ name, phase, window_ends: null }), phase).not.toBe('')
+  expect(meanwhileOf({ name, phase: 'window', window_ends: null })).toBe(
+    'The old primaries stay as standbys until a user finalizes or rolls back',
+  )
+  expect(meanwhileOf({ name, phase: 'stuck', window_ends: null })).toBe('')
+})
