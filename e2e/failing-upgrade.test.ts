@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { usualPair } from '../proof/engine-pairs.ts'
+import { breakBuild, ownEngines } from '../proof/own-engines.ts'
 import { asAdmin, rolesOf } from '../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../proof/start-fairlead.ts'
 import { until } from '../proof/until.ts'
-import { breakBuild, ownEngines } from './own-engines.ts'
 import { smallDisk } from './small-disk.ts'
 
 const { from, to } = usualPair()

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
 import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
+import { stickUpgrade, stuckWords } from '../../proof/browser/stick-upgrade.ts'
 import { visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
 import { libraryOfOldDays } from '../../proof/library-of-old-days.ts'
+import { breakBuild, mendBuild, type OwnEngines, ownEngines } from '../../proof/own-engines.ts'
 import { asAdmin } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
-import { breakBuild, ownEngines } from '../own-engines.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
@@ -17,7 +18,7 @@ const [redis70, valkey80, valkey81] = [build('redis', '7.0'), build('valkey', '8
 
 describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser', () => {
   const owned = new AsyncDisposableStack()
-  let engines: { readonly folder: string }
+  let engines: OwnEngines
   let here: OpenConsole
   let fairlead: Fairlead
   let page: Page
@@ -29,6 +30,29 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     await createDatabase(fairlead, { name: 'orders', memory_size: 64 << 20, engine_version: redis70 })
   })
   afterAll(() => owned.disposeAsync())
+
+  test('an upgrade that is stuck says why, that clients are served, what is safest, and what to do next', async () => {
+    const { uid } = await createDatabase(fairlead, {
+      ...{ name: 'billing', memory_size: 64 << 20, engine_version: redis70 },
+    })
+    const action = await stickUpgrade(fairlead, uid, { engines, to: valkey80 })
+    await visit(page, `${fairlead.url}/actions/${action}`)
+    await page.locator('[data-phase=stuck]').waitFor()
+    const facts = page.locator('.safety')
+    await facts.getByText(new RegExp(`^Shard \\d+ does not start: .*${stuckWords}`, 'i')).waitFor()
+    await facts.getByText('served', { exact: true }).waitFor()
+    await facts.getByText('No loss known').waitFor()
+    await facts.getByText('nothing gets worse').waitFor()
+    await facts.getByText('Remove what the engine names').waitFor()
+    await facts.getByText('fairlead actions retry billing', { exact: true }).waitFor()
+    await facts.getByRole('button', { name: 'Copy the command' }).waitFor()
+    expect(await page.title()).toBe('▲ billing · Fairlead')
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml/)
+    expect(await findBarriers(page)).toEqual([])
+    mendBuild(engines.folder, valkey80)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(/^Completed after/).waitFor()
+  })
 
   test('a target that does not start says so in the words of the engine, and the upgrade is not offered', async () => {
     breakBuild(engines.folder, valkey80, 'out of luck today')
@@ -62,6 +86,11 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     await headline.getByText(/^Failed after/).waitFor()
     await headline.getByText(/cannot read the data: .*Failed loading library.*not_any_more/).waitFor()
     await headline.getByText(`Clients are served by ${redis70.replace('-', ' ')} as before`).waitFor()
+    await headline.getByText('What to do: remove the cause, and press Try again').waitFor()
+    const log = headline.getByText('Short read')
+    expect(await log.isVisible(), 'folded').toBe(false)
+    await headline.getByText('What the engine wrote after it').click()
+    await log.waitFor()
     const steps = page.locator('.step')
     await steps.filter({ hasText: 'Add a shard' }).filter({ hasText: 'failed' }).waitFor()
     expect(await steps.filter({ hasText: 'Add a shard' }).getAttribute('data-state')).toBe('failed')

@@ -9,6 +9,14 @@ import { until } from '../../proof/until.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
+/** A line of a group. */
+interface Place {
+  readonly hasNumber: boolean
+  /** To the right of its words, in pixels. */
+  readonly left: number
+  readonly isLagShown: boolean
+}
+
 /** The budget of the console, in MB. */
 const HEAP_MB = 120
 
@@ -142,5 +150,42 @@ describe.skipIf(chromiumHere() === null)('while 64 groups move at 50 events a se
       expect.soft((await watched.seen()).moved, path).toEqual({})
     }
     server.move(0)
+  })
+
+  test('nothing on the page of a database is moved in a slow browser either, where answers are drawn one after the other', async () => {
+    const slow = await page.context().newCDPSession(page)
+    await slow.send('Emulation.setCPUThrottlingRate', { rate: 10 })
+    const watched = await watchPage(page)
+    for (let n = 0; n < 3; n += 1) {
+      await visit(page, `${server.url}/databases/1`)
+      await page.getByRole('heading', { name: 'Settings' }).waitFor()
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      expect.soft((await watched.seen()).moved).toEqual({})
+    }
+    await slow.detach()
+  })
+
+  test('on a phone a group that has no write stop yet has the room of that number for its words', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    server.move(0)
+    await visit(page, `${server.url}/actions/moving`)
+    await page.locator('.lane-row').first().waitFor()
+    const places = await page.evaluate<
+      readonly Place[]
+    >(`[...document.querySelectorAll('.lane-row')].map((row) => {
+      const [words, number, lag] = ['.lane-now', '.number', ':scope > :last-child'].map((each) => row.querySelector(each))
+      return {
+        hasNumber: number.textContent !== '',
+        left: row.getBoundingClientRect().right - words.getBoundingClientRect().right,
+        isLagShown: getComputedStyle(lag).display !== 'none',
+      }
+    })`)
+    expect(places).toHaveLength(64)
+    const [bare] = places.filter(({ hasNumber }) => !hasNumber)
+    expect(bare?.left).toBeLessThan(1)
+    expect(places.some(({ isLagShown }) => isLagShown)).toBe(false)
+    expect(await page.locator('.lane-row', { hasText: 'not begun' }).count()).toBe(64)
+    expect(await page.getByText('behind').count()).toBe(0)
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 })

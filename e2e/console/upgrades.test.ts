@@ -6,7 +6,6 @@ import { chromiumHere } from '../../proof/browser/chromium.ts'
 import { findBarriers } from '../../proof/browser/find-barriers.ts'
 import type { Visitor } from '../../proof/browser/open-browser.ts'
 import { type OpenConsole, openConsole } from '../../proof/browser/open-console.ts'
-import { stickAction, stuckWhy } from '../../proof/browser/stick-action.ts'
 import { heading, press, visit } from '../../proof/browser/visit.ts'
 import { createDatabase } from '../../proof/create-database.ts'
 import { build } from '../../proof/engine-pairs.ts'
@@ -68,32 +67,8 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
-  test('a page that is told that its upgrade is stuck says why, that clients are served, and what is safest', async () => {
-    const action = await upgrade(1, { supervised: true })
-    await page.locator('[data-phase=ready]').waitFor(patient)
-    await stickAction(page, action)
-    await visit(page, page.url())
-    const facts = page.locator('.safety')
-    await facts.getByText(stuckWhy).waitFor()
-    await facts.getByText('served', { exact: true }).waitFor()
-    await facts.getByText('No loss known').waitFor()
-    await facts.getByText('nothing gets worse').waitFor()
-    await facts.getByText('Look at the process first').waitFor()
-    await facts.getByText('fairlead api GET /v1/bdbs/1/shards', { exact: true }).waitFor()
-    await facts.getByRole('button', { name: 'Copy the command' }).waitFor()
-    expect(await page.title()).toBe('▲ orders · Fairlead')
-    expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml/)
-    expect(await findBarriers(page)).toEqual([])
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
-    await fairlead.api.resumeAction({ params: { uid: action } })
-  })
-
   test('an upgrade is finalized after a question, and its events are listed, the newest first', async () => {
-    const [{ action_uid: action } = { action_uid: '' }] = await fairlead.api.listDatabaseActions({
-      params: { uid: 1 },
-      query: { limit: 1 },
-    })
-    await visit(page, `${fairlead.url}/actions/${action}`)
+    const action = await upgrade(1)
     await page.locator('[data-phase=window]').waitFor(patient)
     await press(page, /^Finalize/, 'Enter')
     await page.getByRole('dialog').getByText('no way back').first().waitFor()
@@ -117,7 +92,10 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     await page.getByText('Equal offsets while writes were stopped').waitFor()
     expect(await page.locator('.certificate .big').count()).toBe(1)
     await page.locator('.certificate').getByText('write stop', { exact: true }).waitFor()
-    await page.locator('.certificate').getByText('longest wait of a client').waitFor()
+    await page
+      .locator('.certificate')
+      .getByText(/^longest wait/)
+      .waitFor()
     const terms = page.locator('.meanings')
     for (const { label, meaning } of Object.values(handoverLengths))
       await terms.locator('div', { hasText: label }).getByText(meaning).waitFor()
@@ -125,6 +103,25 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     const sum = parts.reduce((all, text) => all + (text.startsWith('<') ? 0 : Number.parseFloat(text)), 0)
     const whole = page.locator('.pairs dt', { hasText: handoverLengths.whole.label }).locator('+ dd')
     expect(Number.parseFloat(await whole.innerText())).toBeCloseTo(sum, 1)
+  })
+
+  test('while the chart of a moment loads, its card says so, and nothing below it is moved when it comes', async () => {
+    const asked = Promise.withResolvers<void>()
+    await page.route('**/handovers/*/trace', async (route) => {
+      await asked.promise
+      await route.continue()
+    })
+    await page.reload()
+    const body = page.locator('.moment-body')
+    await body.getByText('Loading the chart…').waitFor()
+    const heightOf = async () => (await body.boundingBox())?.height
+    const before = await heightOf()
+    asked.resolve()
+    await body.getByRole('img', { name: /^Replies of the endpoint/ }).waitFor()
+    await body.getByText('200 ms').first().waitFor()
+    await body.getByText('before').first().waitFor()
+    expect(await heightOf()).toBe(before)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('a database of three groups shows each group, and a certificate and a write stop of each, also with forced colours', async () => {

@@ -2,25 +2,35 @@
  * `node --conditions=@fairlead/source proof/browser/take-pictures.ts FOLDER`: pictures of the console in all its states, in both themes and three widths, of a
  * Fairlead with real engines under load. For people to look at: docs/console.md has some of them. Build the console before (`npm start` does).
  */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient as createRedis } from 'redis'
 import { createDatabase, type Served } from '../create-database.ts'
 import { build } from '../engine-pairs.ts'
+import { enginesFolder } from '../engines-folder.ts'
 import { libraryOfOldDays } from '../library-of-old-days.ts'
+import { mendBuild, ownEngines } from '../own-engines.ts'
 import { asAdmin } from '../roles.ts'
 import { adminPassword, startFairlead } from '../start-fairlead.ts'
 import { untilAction } from '../way-back.ts'
 import { openBrowser } from './open-browser.ts'
 import { refuseTrial } from './refuse-trial.ts'
-import { stickAction } from './stick-action.ts'
+import { stickUpgrade } from './stick-upgrade.ts'
 import { signIn, visit } from './visit.ts'
 
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('name the folder in which the pictures are to be')
 const widths = [390, 1280, 1920] as const
 await mkdir(folder, { recursive: true })
-await using fairlead = await startFairlead({ onLog: () => undefined })
+const [from, to] = [build('redis', '7.0'), build('valkey', '8.1')]
+using engines = ownEngines(
+  (await readdir(enginesFolder())).filter((name) => name !== to),
+  to,
+)
+await using fairlead = await startFairlead({
+  onLog: () => undefined,
+  env: { FAIRLEAD_ENGINES: engines.folder },
+})
 await using browser = await openBrowser()
 const admin = await browser.visitor()
 const page = await admin.tab(fairlead.url)
@@ -31,7 +41,6 @@ await page.locator('[data-live=live]').waitFor()
 await see('/', 'overview-empty')
 await see('/databases/new', 'new-database')
 
-const [from, to] = [build('redis', '7.0'), build('valkey', '8.1')]
 const make = (name: string, more: object = {}) =>
   createDatabase(fairlead, { name, memory_size: 64 << 20, engine_version: from, ...more })
 const orders = await make('orders', { data_persistence: 'aof' })
@@ -78,11 +87,11 @@ await see(`/actions/${second}`, 'ready')
 await fairlead.api.resumeAction({ params: { uid: second } })
 await inPhase(second, 'window')
 await see(`/actions/${second}`, 'window-groups')
-const third = await upgrade(billing.uid, { supervised: true })
-await inPhase(third, 'ready')
-await stickAction(page, third)
+const third = await stickUpgrade(fairlead, billing.uid, { engines, to })
 await see(`/actions/${third}`, 'stuck')
-await page.unrouteAll({ behavior: 'ignoreErrors' })
+mendBuild(engines.folder, to)
+await fairlead.api.retryAction({ params: { uid: third } })
+await fairlead.untilEnded(third)
 await fairlead.api.rollbackAction({ params: { uid: first } })
 await fairlead.untilEnded(first)
 await see(`/actions/${first}`, 'rolled-back')

@@ -1,4 +1,5 @@
 import type { Database } from '@fairlead/api'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import { useActionsOf, useShards } from '../../live/queries.ts'
@@ -36,7 +37,8 @@ export function DatabasePage({ name }: { readonly name: string }) {
 }
 
 function OneDatabase({ database }: { readonly database: Database }) {
-  const action = useActionsOf(database.uid).data?.find(({ action_uid }) => action_uid === database.action_uid)
+  const [actions, shards] = [useActionsOf(database.uid), useShards(database.uid)]
+  const action = actions.data?.find(({ action_uid }) => action_uid === database.action_uid)
   const { serves, goes } = courseOf(database, action)
   return (
     <Page
@@ -62,15 +64,20 @@ function OneDatabase({ database }: { readonly database: Database }) {
         </div>
       </div>
       <Activity uid={database.uid} />
-      <Below database={database} />
+      {[actions, shards].every(isAnswered) && <Below database={database} />}
     </Page>
   )
 }
 
-/** Only when what is above has its height: nothing may be moved under the pointer, and a deletion last of all. */
+function isAnswered({ data, error }: Pick<UseQueryResult, 'data' | 'error'>): boolean {
+  return data !== undefined || error !== null
+}
+
+/**
+ * Only when what is above has its height: nothing may be moved under the pointer, and a deletion last of all. The page asks, not this part: then what
+ * is above is drawn with the same answers. A part that asks for itself may have them a moment earlier.
+ */
 function Below({ database }: { readonly database: Database }) {
-  const answers = [useShards(database.uid), useActionsOf(database.uid)]
-  if (!answers.every(({ data, error }) => data !== undefined || error !== null)) return null
   return (
     <>
       <ClientsCard uid={database.uid} />
