@@ -52,7 +52,14 @@ function send(event: Sent<ActionEvent>) {
 const lane = (group: number, more: Partial<LanePatch>): LanePatch => ({ group, state: 'waiting', ...more })
 const groups = Array.from({ length: 64 }, (_, n) => n)
 const certificate = (group: number) => ({
-  ...{ from: String(group), to: String(group + 100), group, write_stop_ms: 9.23, held_ms: 12.4 },
+  ...{
+    from: String(group),
+    to: String(group + 100),
+    group,
+    write_stop_ms: 9.23,
+    held_ms: 12.4,
+    longest_wait_ms: 11.8,
+  },
   ...{ offset_from: 77, offset_to: 77, keys: 2140, full_syncs: null, at: `${time}${group}` },
 })
 

@@ -19,11 +19,11 @@ export const Certificate = Type.Object({
   }),
   write_stop_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'From the pause of the old primary to the promotion of the new one: no shard of the group took writes. By the server’s clock; null if it was reconstructed after a crash, and the clock was set back meanwhile',
+      'Write stop, from the pause of the old primary to the promotion of the new one: no shard of the group took writes. It is the sum of the phases pause, equal and promote. By the server’s clock; null if it was reconstructed after a crash, and the clock was set back meanwhile',
   }),
   held_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'How long clients of the endpoint waited: from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
+      'Hold: how long the endpoint kept back requests, from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
   }),
   group: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Null in records that are older than this field',
@@ -46,7 +46,7 @@ export const Certificate = Type.Object({
     ],
     {
       description:
-        'Milliseconds of each part, by the server’s clock, one after the other; null where a crash interrupted it, and in older records',
+        'Milliseconds of each part, by the server’s clock, one after the other, together the whole handover; null where a crash interrupted it, and in older records',
     },
   ),
   clients_held: Type.Union([Type.Integer(), Type.Null()], {
@@ -54,7 +54,7 @@ export const Certificate = Type.Object({
   }),
   requests_held: Type.Union([Type.Integer(), Type.Null()], { description: 'Requests of theirs that waited' }),
   longest_wait_ms: Type.Union([Type.Number(), Type.Null()], {
-    description: 'No client waited longer for its answer to begin; 0: none had to wait',
+    description: 'Longest wait of a client, from its request until its answer began; 0: none had to wait',
   }),
   recovered: Type.Boolean({
     description: 'Reconstructed after a crash of the control plane: write_stop_ms is then an upper bound',

@@ -110,10 +110,10 @@ export interface Certificate {
   readonly keys: number | null
   /**
    * From the pause of the old primary to the promotion of the new one, by the server's clock: no shard took
-   * writes. In milliseconds. Null after a crash in which the clock was set back: then no bound is known.
+   * writes. The sum of its parts. In milliseconds. Null after a crash in which the clock was set back: then no bound is known.
    */
   readonly writeStopMs: number | null
-  /** How long clients of the endpoint waited, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
+  /** The hold: how long the endpoint kept back requests, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
   readonly heldMs: number | null
   /** Absent, as are those below, in records that are older than these fields, and after a crash. */
   readonly group?: number
