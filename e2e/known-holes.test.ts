@@ -30,6 +30,8 @@ test('a build through which clients can take over an engine is used only for dat
   expect(refusal.message).toContain(`valkey ${sound.engine_version}`)
   const after = await create('after')
   expect(builds.find((build) => build.engine_version === after.engine_version)?.insecure).toBe(false)
+  const { engine, engine_version } = after
+  expect(builds.filter(({ recommended }) => recommended)).toMatchObject([{ engine, engine_version }])
   await fairlead.untilEnded(after.action_uid)
 
   // A database that runs it is served, restarted, and can be upgraded to another build.

@@ -23,6 +23,10 @@ const EngineBuild = Type.Object({
     description: 'Found on PATH, or in the folder of unpacked builds',
   }),
   latest: Type.Boolean({ description: 'The newest of its flavour here' }),
+  recommended: Type.Boolean({
+    description:
+      'Ours: what a new database runs whose request names no build: valkey, if there is one; the newest of those through whose known holes clients can do the least harm',
+  }),
   package: Type.Optional(Type.String({ description: 'Version of its package, if known' })),
   insecure: Type.Boolean({
     description:

@@ -164,7 +164,8 @@ export async function listTargets(context: Context, word: string): Promise<void>
         {
           name: 'recommended',
           value: ({ recommended }) => recommended,
-          shown: ({ recommended }) => (recommended ? 'yes' : ''),
+          shown: ({ recommended, known_holes: holes }) =>
+            recommended ? (holes.some(({ reach }) => reach !== 'other') ? 'least bad' : 'yes') : '',
         },
         { name: 'known_holes', value: ({ known_holes }) => known_holes.length },
         {

@@ -94,7 +94,10 @@ function addWay(command: Command): Command {
 /** What is to run. */
 function addGoal(command: Command): void {
   command
-    .option('--to <build>', 'like 9.1, valkey-9.1 or latest; otherwise the newest of its flavour')
+    .option(
+      '--to <build>',
+      'like 9.1, valkey-9.1 or latest; otherwise the newest of its flavour, builds without harmful known holes first',
+    )
     .option('--keep-engine-version', 'upgrade modules only, or restart')
     .option('--latest-with-modules', 'the newest build with the newest modules that it allows')
     .option('--restart', 'restart shards also where no version changes')

@@ -11,6 +11,7 @@ import {
 import { compareVersions, runsForeignCode } from '@fairlead/engine'
 import { databasesFor, may, type Principal } from '../core/identity/access.ts'
 import { pageInMemory } from '../core/requests/list-order.ts'
+import { buildForNew } from '../core/requests/resolve-database.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { listPages } from '../http/list-pages.ts'
 import type { Mount } from '../http/mount.ts'
@@ -54,11 +55,13 @@ export function nodesRoutes(
 
   mount(listEngineVersions, async () => {
     const builds = await nodes.builds('soon')
+    const forNew = buildForNew(builds)
     return builds.map((build) => ({
       engine: build.flavour,
       engine_version: build.version,
       source: build.source,
       latest: isLatest(build, builds),
+      recommended: build.flavour === forNew?.flavour && build.version === forNew.version,
       ...(build.package !== undefined && { package: build.package }),
       insecure: build.holes.some(runsForeignCode),
       known_holes: [...build.holes],

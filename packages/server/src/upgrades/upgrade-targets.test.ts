@@ -153,7 +153,7 @@ test('of every database a build is a possible target if and only if an upgrade t
   expect(Math.min(possible, refused)).toBeGreaterThan(50)
 })
 
-test('a list names the recommended target: the newest of its flavour that would be accepted if there were room and no other change', async () => {
+test('a list names the recommended target: the newest sound one of its flavour that would be accepted if there were room and no other change', async () => {
   let found = 0
   const check = async (world: World) => {
     const roomy = { ...world, hasMemory: true, hasPorts: true, isBusy: false }
@@ -166,7 +166,11 @@ test('a list names the recommended target: the newest of its flavour that would 
         compareVersions(build.version, world.build.version) > 0 &&
         obstacles.length === 0,
     )
-    expect(to).toEqual(newer[0]?.build ?? null)
+    const sound = newer.find(
+      ({ build }) =>
+        !world.insecure.some((one) => one.flavour === build.flavour && one.version === build.version),
+    )
+    expect(to).toEqual((sound ?? newer[0])?.build ?? null)
     if (to != null) found += 1
     const recommended = (await now.upgrades.targets(1)).targets.filter(({ isRecommended }) => isRecommended)
     const isThere = ({ flavour, version }: World['build']) =>
@@ -194,7 +198,7 @@ test.each([
   [['9.1.2', '8.1.10', '8.1.1'], '9.1.2'],
   [['8.1.10'], '9.1.2'],
 ] as const)(
-  'the recommended target is not one in which clients can end the engine, if there is another: of %s, %s',
+  'the recommended target, to which an upgrade without a version goes, is not one in which clients can end the engine, if there is another: of %s, %s',
   async (crashing, version) => {
     const service = serviceIn({ ...world, crashing })
     const { targets } = await service.upgrades.targets(1)
@@ -202,6 +206,9 @@ test.each([
       version,
     ])
     expect((await service.hints())?.(service.database)).toMatchObject({ version })
+    const { engineVersion: _, ...unnamed } = requestFor(world.build, [])
+    expect(await ask(service, unnamed)).toEqual([])
+    expect(service.accepted).toMatchObject([{ goal: { build: { version } } }])
   },
 )
 

@@ -16,8 +16,14 @@ type Judged = Pick<Target, 'recommended' | 'newest' | 'engine' | 'known_holes'>
 /** A hole is never passed over, also of the build that is recommended. */
 export function hintOf(target: Judged): TargetHint {
   const { recommended, newest, engine, known_holes: holes } = target
-  const praise = recommended ? 'recommended' : newest ? `newest ${engine}` : ''
-  return { praise, ...sayHoles(holes) }
+  const said = sayHoles(holes)
+  if (recommended) return { praise: said.tone === 'quiet' ? 'recommended' : leastBad(engine), ...said }
+  return { praise: newest ? `newest ${engine}` : '', ...said }
+}
+
+/** A build with a harmful hole is recommended only where no other is without. */
+function leastBad(engine: string): string {
+  return `the least bad: no newer ${engine} here is without harmful holes. fairlead engines fetch ${engine} may bring one`
 }
 
 /** The worst that clients can do through them. */

@@ -20,7 +20,7 @@ export const UpgradeTarget = Type.Object({
   newest: Type.Boolean({ description: 'The newest of its flavour here' }),
   recommended: Type.Boolean({
     description:
-      'The newest of the flavour of the database that it can go to, apart from what is only in the way now: its upgradable_to, or what it runs. One without known holes through which clients can run code in the engine, or end it, comes before a newer one with such holes',
+      'What an upgrade without engine_version goes to: the newest of the flavour of the database that it can go to, apart from what is only in the way now: its upgradable_to, or what it runs. One without known holes through which clients can run code in the engine, or end it, comes before a newer one with such holes: where this one has them, every newer one that it can go to has',
   }),
   insecure: Type.Boolean({
     description: 'Through one of its known holes clients can run code in the engine',

@@ -6,14 +6,19 @@ import type { Glyphs } from '../../output/terminal.ts'
 /** The plan of an upgrade, as a dry run answers it. */
 export type UpgradePlan = NonNullable<Output<typeof upgradeOperation>['plan']>
 
-/** A plan for people, a line for each thing that they decide by. */
-export function describePlan(name: string, from: string, plan: UpgradePlan, { arrow }: Glyphs): string {
+/** A plan for people, a line for each thing that they decide by. `choice`: why it goes there, where the request named no build. */
+export function describePlan(
+  { name, from, choice = '' }: { readonly name: string; readonly from: string; readonly choice?: string },
+  plan: UpgradePlan,
+  { arrow }: Glyphs,
+): string {
   const to = `${plan.engine} ${plan.engine_version}`
   const modules = plan.modules
     .map(({ module_name, semantic_version }) => ` ${module_name} ${semantic_version}`)
     .join(',')
   if (!plan.change) return `${name}   ${from}   there is nothing to change\n`
   const lines = [
+    ['chosen', choice],
     ['proven', provenOf(plan)],
     ['write stop', writesOf(plan)],
     ['takes', plan.duration.ms === null ? 'a time that is not known' : `about ${showMs(plan.duration.ms)}`],

@@ -10,6 +10,7 @@ import { sayFault, toldOf } from '../../output/say-fault.ts'
 import { asJson } from '../../output/without-orders.ts'
 import { buildOf } from '../describe-database.ts'
 import { findDatabase } from '../find-database.ts'
+import { describeChoice } from './describe-choice.ts'
 import { describePlan, type UpgradePlan } from './describe-plan.ts'
 import { startCommand } from './start-command.ts'
 import { discardsData, type UpgradeOptions, type UpgradeRequest, upgradeRequest } from './upgrade-request.ts'
@@ -18,6 +19,8 @@ import { describeEnd, resultLine, setExit, watchAction } from './watch-action.ts
 interface Planned {
   readonly database: Database
   readonly plan: UpgradePlan
+  /** Why it goes there; empty: the request said where. */
+  readonly choice: string
 }
 
 /** Plans the upgrade of each database, asks once, and upgrades one after the other, as far as `--wait` says. */
@@ -64,7 +67,22 @@ async function planOne(
   if (plan === undefined) throw new CommandFault('failed', 'the server has no plan of an upgrade')
   if (answer.form === 'jsonl')
     terminal.out(`${asJson({ type: 'plan', bdb_uid: database.uid, name: database.name, plan })}\n`)
-  return { database, plan }
+  return { database, plan, choice: await choiceOf(link, database.uid, plan, request) }
+}
+
+/** Where the request leaves it to the server. */
+async function choiceOf(
+  link: Link,
+  uid: number,
+  plan: UpgradePlan,
+  { engine_version, keep_engine_version }: UpgradeRequest,
+): Promise<string> {
+  if (engine_version !== undefined || keep_engine_version === true || !plan.change) return ''
+  return describeChoice(plan, await link.api.listUpgradeTargets({ params: { uid } }))
+}
+
+function described({ database, plan, choice }: Planned, { glyphs }: Context['terminal']): string {
+  return describePlan({ name: database.name, from: buildOf(database), choice }, plan, glyphs)
 }
 
 function endDryRun(
@@ -74,8 +92,7 @@ function endDryRun(
 ): void {
   const { form } = answer
   if (form === 'table' || form === 'wide') {
-    for (const { database, plan } of planned)
-      terminal.out(folded(terminal, describePlan(database.name, buildOf(database), plan, terminal.glyphs)))
+    for (const each of planned) terminal.out(folded(terminal, described(each, terminal)))
     const { command } = options
     terminal.say(
       `Nothing was changed.\nStart it:  ${startCommand({ command, names: planned.map(({ database }) => database.name) }, process.argv)}\n`,
@@ -100,12 +117,13 @@ async function ask(
   request: UpgradeRequest,
   { yes }: UpgradeOptions,
 ): Promise<void> {
-  const { terminal } = context
-  const plans = planned.map(({ database, plan }) =>
-    describePlan(database.name, buildOf(database), plan, terminal.glyphs),
-  )
+  const { terminal, answer } = context
   const names = planned.map(({ database }) => database.name).join(', ')
-  if (terminal.interactive && yes === undefined) terminal.say(folded(terminal, plans.join('')))
+  const isAsked = terminal.interactive && yes === undefined
+  if (isAsked) terminal.say(folded(terminal, planned.map((each) => described(each, terminal)).join('')))
+  else if (answer.form === 'table' || answer.form === 'wide')
+    for (const { database, choice } of planned)
+      if (choice !== '') terminal.say(folded(terminal, `${database.name}: ${choice}\n`))
   const question = `Upgrade ${names} on ${link.place}?`
   const [first] = planned
   if (discardsData(request)) {
@@ -120,7 +138,7 @@ async function ask(
 async function upgradeOne(
   context: Context,
   link: Link,
-  { database, plan }: Planned,
+  { database, plan }: Pick<Planned, 'database' | 'plan'>,
   request: UpgradeRequest,
   options: UpgradeOptions,
 ): Promise<boolean> {
@@ -148,7 +166,11 @@ async function upgradeOne(
 }
 
 /** Begins it only while the plan is the one that was shown. When the answer is lost, it looks whether the upgrade has begun. */
-async function begin(link: Link, { database, plan }: Planned, request: UpgradeRequest): Promise<string> {
+async function begin(
+  link: Link,
+  { database, plan }: Pick<Planned, 'database' | 'plan'>,
+  request: UpgradeRequest,
+): Promise<string> {
   const { uid, name } = database
   const lost = (cause: unknown) =>
     toldOf(cause).exit === 'unreached'

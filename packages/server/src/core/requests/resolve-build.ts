@@ -14,8 +14,8 @@ export interface OfferedBuild extends Build {
  * The build that a request names: "8.1.1", "8.1" (the newest of it), "valkey-8.1"; absent: the newest of the flavour.
  *
  * Without a flavour in the request it is `flavour`; if that is null (creation), valkey if there is any, otherwise the flavour
- * that there is; `preferred` comes before, if it has a fitting build without holes. Of several builds, it is the newest that is not refused for its holes, if there is one. Refused with the list of
- * builds in the catalogue.
+ * that there is; `preferred` comes before, if it has a fitting build without holes. Of several builds, it is the newest of those through whose holes clients can do the least harm. Refused with
+ * the list of builds in the catalogue.
  */
 export function resolveBuild(
   requested: string | undefined,
@@ -30,8 +30,8 @@ export function resolveBuild(
       (build) =>
         build.flavour === ofFlavour && (version === undefined || matchesVersion(build.version, version)),
     )
-    .toSorted((a, b) => compareVersions(b.version, a.version))
-  const newest = matching.find(({ refusedFor = [] }) => refusedFor.length === 0) ?? matching[0]
+    .toSorted(leastHarmFirst)
+  const newest = matching[0]
   if (newest !== undefined) return { build: { flavour: newest.flavour, version: newest.version } }
 
   const asked = version === undefined ? `${ofFlavour} in any version` : `${ofFlavour} ${version}`
@@ -40,6 +40,18 @@ export function resolveBuild(
     field: 'engine_version',
     message: `engine_version: there is no build of ${asked} here. There is: ${listBuilds(catalogue)}`,
   }
+}
+
+/** A lesser hole is no reason against the newest build. */
+const harms = { other: 0, crash: 1, code: 2 } as const satisfies Record<KnownHole['reach'], number>
+
+/** The one order of preference of builds of a flavour: the least harm that clients can do through known holes, then the newest. */
+export function leastHarmFirst(a: OfferedBuild, b: OfferedBuild): number {
+  return harmOf(a) - harmOf(b) || compareVersions(b.version, a.version)
+}
+
+function harmOf({ refusedFor = [], holes = [] }: OfferedBuild): number {
+  return Math.max(0, refusedFor.length > 0 ? harms.code : 0, ...holes.map(({ reach }) => harms[reach]))
 }
 
 /** Valkey, unless only another flavour has the requested version, or the preferred one has a sound build of it. */

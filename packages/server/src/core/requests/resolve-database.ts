@@ -35,6 +35,12 @@ export function resolveDatabase(
   return refused
 }
 
+/** The build of a new database without modules whose request names none; undefined: there is no build. */
+export function buildForNew(builds: readonly OfferedBuild[]): Build | undefined {
+  const target = resolveBuild(undefined, null, soundFirst(builds))
+  return 'refused' in target ? undefined : target.build
+}
+
 /** The builds without holes, of any flavour, if there are any. */
 function soundFirst(builds: readonly OfferedBuild[]): readonly OfferedBuild[] {
   const sound = builds.filter(({ refusedFor = [] }) => refusedFor.length === 0)

@@ -143,14 +143,21 @@ function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalog
   const notOlder = catalogue.builds.filter(
     (one) => one.flavour !== build.flavour || compareVersions(one.version, build.version) >= 0,
   )
-  if (engineVersion !== undefined) {
-    // An older sound build is no target. If it was requested, it is refused as a downgrade.
-    const found = resolveBuild(engineVersion, build.flavour, notOlder)
-    return 'build' in found ? found : resolveBuild(engineVersion, build.flavour, catalogue.builds)
-  }
-  const allowed = notOlder.filter(
-    (one) => 'modules' in resolveTargetModules(request, subject, one, catalogue),
+  const others = notOlder.filter(
+    (one) => one.version !== build.version && resolveHoles(one, build, catalogue.builds) === undefined,
   )
+  if (engineVersion !== undefined) {
+    // What it runs is no target while another build fits, and an older sound build never is: it is refused as a downgrade.
+    const found = [others, notOlder].map((builds) => resolveBuild(engineVersion, build.flavour, builds))
+    return found.find((one) => 'build' in one) ?? resolveBuild(engineVersion, build.flavour, catalogue.builds)
+  }
+  const fits = (one: Build) => 'modules' in resolveTargetModules(request, subject, one, catalogue)
+  const withRoom = { ...subject, lackOfMemory: undefined }
+  const open = others.filter(
+    (one) => fits(one) && obstaclesTo(one, withRoom, mayDiscard(request, subject)).length === 0,
+  )
+  if (open.some(isOf(build))) return resolveBuild(undefined, build.flavour, open)
+  const allowed = notOlder.filter(fits)
   // If the modules allow no build, their obstacles are reported for the newest one.
   return resolveBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
 }

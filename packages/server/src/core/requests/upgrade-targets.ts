@@ -1,5 +1,5 @@
 import type { Build } from '@fairlead/api'
-import { compareVersions, type KnownHole } from '@fairlead/engine'
+import { compareVersions } from '@fairlead/engine'
 import { plainPolicy, type UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 import {
@@ -52,37 +52,21 @@ export function upgradeTargets(
 }
 
 /**
- * The newest build of the database's flavour that it can be upgraded to, with the modules as they are; undefined: it runs the newest that it can. A build comes before a
- * newer one through whose known holes clients can do more harm. What is in the way only now (the room on the node, another action) does not count.
+ * The build that an upgrade goes to which names none, with the modules as they are; undefined: it runs the newest that it can. What is in the way only now (the room on the
+ * node, another action) does not count.
  */
 export function upgradableTo(subject: UpgradeSubject, catalogue: Catalogue): Build | undefined {
   const withRoom = { ...subject, lackOfMemory: undefined, lackOfPorts: undefined }
-  const { flavour, version } = subject.build
-  const harmOf = (build: Build) =>
-    Math.max(
-      0,
-      ...(catalogue.builds.find((one) => isSame(one, build))?.holes ?? []).map(({ reach }) => harm[reach]),
-    )
-  // In the order of the newest: those that do the same harm stay in it.
-  return inOrder(catalogue.builds, flavour)
-    .filter(
-      (build) =>
-        build.flavour === flavour &&
-        compareVersions(build.version, version) > 0 &&
-        !('refused' in resolveUpgrade(requestFor(build, []), withRoom, catalogue)),
-    )
-    .toSorted((a, b) => harmOf(a) - harmOf(b))[0]
+  const resolved = resolveUpgrade(requestFor(undefined, []), withRoom, catalogue)
+  return 'refused' in resolved || !resolved.change ? undefined : resolved.goal.build
 }
 
-/** A lesser hole is no reason against the newest build. */
-const harm = { other: 0, crash: 1, code: 2 } as const satisfies Record<KnownHole['reach'], number>
-
 /** As a user sends it who names nothing else than the build, and modules. */
-function requestFor({ flavour, version }: Build, modules: UpgradeRequest['modules']): UpgradeRequest {
+function requestFor(build: Build | undefined, modules: UpgradeRequest['modules']): UpgradeRequest {
   return {
     ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false },
     ...{ preserveRoles: false, swapRoles: false, mayDiscard: false, forceDiscard: false },
-    engineVersion: `${flavour}-${version}`,
+    engineVersion: build && `${build.flavour}-${build.version}`,
     policy: plainPolicy,
     modules,
   }

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { describeChoice } from './describe-choice.ts'
+
+type Reach = 'code' | 'crash' | 'other'
+const targetOf = (name: string, ...reaches: readonly Reach[]) => {
+  const [engine = '', engine_version = ''] = name.split(' ')
+  return {
+    ...{ engine, engine_version, current: engine_version === '7.0.15', newest: false, recommended: false },
+    ...{ insecure: false, possible: true, obstacles: [], modules: [], with_newest_modules: null },
+    known_holes: reaches.map((reach) => ({ id: 'CVE-1', what: '', reach })),
+  }
+}
+const now = targetOf('redis 7.0.15')
+
+test.each([
+  [[targetOf('redis 8.6.1', 'other'), now], 'redis 8.6.1 is the newest redis here that it can go to'],
+  [
+    [targetOf('redis 8.6.2', 'code'), targetOf('redis 8.6.1'), now],
+    'redis 8.6.1 is the newest redis here without harmful holes; passed over: redis 8.6.2 (1 known hole: clients can run code in the engine)',
+  ],
+  [
+    [targetOf('redis 8.6.1', 'crash', 'other'), now, targetOf('valkey 9.1.2')],
+    'redis 8.6.1 is the least bad (2 known holes: clients can end the engine): it can go to no newer redis here without such holes; fairlead engines fetch redis may bring one',
+  ],
+] as const)('the choice of a build is told with its reason', (targets, told) => {
+  expect(describeChoice({ engine: 'redis', engine_version: '8.6.1' }, targets)).toBe(told)
+})
+
+test('nothing is told of a choice where the database stays on its build', () => {
+  expect(describeChoice({ engine: 'redis', engine_version: '7.0.15' }, [now])).toBe('')
+})
