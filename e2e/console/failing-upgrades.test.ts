@@ -94,7 +94,7 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     const steps = page.locator('.step')
     await steps.filter({ hasText: 'Add a shard' }).filter({ hasText: 'failed' }).waitFor()
     expect(await steps.filter({ hasText: 'Add a shard' }).getAttribute('data-state')).toBe('failed')
-    expect(await page.title()).toBe('▲ orders · Fairlead')
+    expect(await page.title()).toBe(`▲ orders · ${new URL(fairlead.url).host} · Fairlead`)
     expect(await findBarriers(page)).toEqual([])
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
       ...{ status: 'active', engine: 'redis', shard_list: [1, 2] },

@@ -79,7 +79,7 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
       .getByRole('cell', { name: words(next), exact: true })
       .waitFor()
     await row()
-      .getByRole('link', { name: `from ${words(old)} way back kept` })
+      .getByRole('link', { name: `back to ${words(old)} way back kept` })
       .waitFor()
     await visit(page, `${fairlead.url}/actions/${action}`)
     await page.getByRole('button', { name: /^Finalize/ }).waitFor()
@@ -213,7 +213,7 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
 
   test('one Escape leaves the search for a page, also with words in it', async () => {
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Page, database or action' }).fill('or')
+    await page.getByRole('combobox', { name: 'Page, database, action or order' }).fill('or')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })

@@ -56,7 +56,7 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
   test('an upgrade is cancelled before its handover, after a question whose first button changes nothing', async () => {
     const action = await upgrade(1, { supervised: true })
     await page.locator('[data-phase=ready]').waitFor(patient)
-    expect(await page.title()).toBe('◷ orders · Fairlead')
+    expect(await page.title()).toBe(`◷ orders · ${new URL(fairlead.url).host} · Fairlead`)
     await press(page, /^Cancel/, 'Enter')
     await page.getByRole('dialog').waitFor()
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep going')
@@ -154,7 +154,7 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
     await page.keyboard.type('gn?')
     expect(await page.getByLabel('Filter by name or number').inputValue()).toBe('gn?')
     await page.keyboard.press('Control+k')
-    const palette = page.getByRole('combobox', { name: 'Page, database or action' })
+    const palette = page.getByRole('combobox', { name: 'Page, database, action or order' })
     await palette.fill('sess')
     for (const name of [/^sessions: valkey/, /^sessions database/])
       await page.getByRole('option', { name }).waitFor()

@@ -127,7 +127,7 @@ for (const path of [
   await see(path, path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-'))
 await visit(page, `${fairlead.url}/databases`)
 await page.keyboard.press('Control+k')
-await page.getByRole('combobox', { name: 'Page, database or action' }).fill('or')
+await page.getByRole('combobox', { name: 'Page, database, action or order' }).fill('or')
 await page.getByRole('option', { name: /^orders/ }).waitFor()
 await shoot('palette')
 await page.keyboard.press('Escape')

@@ -106,14 +106,15 @@ export function useDeletionPlan(uid: number) {
 
 /** One interval of a database. The contract makes its fields from this table, which the compiler cannot follow. */
 export type StatsPoint = { readonly [Name in keyof (typeof statisticsMetrics)['bdb']]?: number }
+type Interval = StatsPoint & { readonly stime: string; readonly etime: string }
 
-/** The last 15 minutes of a database, in intervals of 10 seconds. */
+/** The last 15 minutes of a database at most, in intervals of 10 seconds. */
 export function useSeries(uid: number, isAllowed: boolean) {
   return useQuery({
     queryKey: keys.stats(uid),
     queryFn: async () => {
       const { intervals } = await api.getDatabaseStats({ params: { uid }, query: { interval: '10sec' } })
-      return intervals as readonly StatsPoint[]
+      return intervals as readonly Interval[]
     },
     refetchInterval: LIVE_STATS_MS,
     enabled: isAllowed,

@@ -100,6 +100,7 @@ const row = (uid: number, name: string, more: Parameters<typeof databaseOf>[2] =
   database: databaseOf(uid, name, more),
   action: undefined,
   stats: { used_memory: 180 << 20, total_req: 20_100, latency_p99: 900 },
+  holes: new Map([['redis-8.0.2', [{ id: 'CVE-1', what: '', reach: 'crash' as const }]]]),
 })
 
 /** Every component that carries meaning, by its name. */
@@ -184,8 +185,12 @@ export const stories: Readonly<Record<string, Story>> = {
         databases={[
           databaseOf(1, 'orders'),
           databaseOf(2, 'billing', { status: 'recovery', status_reason: 'shard 9 is down' }),
+          databaseOf(3, 'sessions'),
         ]}
-        actions={[actionOf('ready', { waiting })]}
+        actions={[
+          actionOf('ready', { waiting }),
+          actionOf('window', { bdb_uid: 3, waiting, window_ends: '2026-11-26T07:54:19.000Z' }),
+        ]}
       />
     ),
   },

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { useFavicon } from '../live/favicon.ts'
+import { useClusterName } from '../live/use-cluster-name.ts'
 import type { Mark } from '../words/describe-action.ts'
 
 interface PageProps {
@@ -21,9 +22,10 @@ const signs = { busy: '◐', ok: '✓', wait: '◷', bad: '▲', quiet: '○' } 
 export function Page({ title, mark, above, beside, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const tone = mark?.tone
+  const cluster = useClusterName()
   useEffect(() => {
-    document.title = `${tone === undefined ? '' : `${signs[tone]} `}${title} · Fairlead`
-  }, [title, tone])
+    document.title = `${tone === undefined ? '' : `${signs[tone]} `}${title} · ${cluster} · Fairlead`
+  }, [title, tone, cluster])
   useFavicon(tone)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (

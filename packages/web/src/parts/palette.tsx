@@ -1,20 +1,15 @@
 import { useId, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useMay } from '../live/permissions.ts'
-import { useDatabases, useKnownActions } from '../live/queries.ts'
-import { whatItDoes } from '../words/describe-action.ts'
+import { MOST_DATABASES, useDatabases, useKnownActions } from '../live/queries.ts'
+import { type Found, fits, foundOf } from '../words/find-in-palette.ts'
+import { nameIn } from '../words/name-in.ts'
 import { Dialog } from './dialog.tsx'
 import { entries } from './entries.ts'
 
-interface Found {
-  readonly to: string
-  readonly kind: string
-  readonly label: string
-}
-
 const MOST = 12
 
-/** Goes to a page, a database or an action by a part of its name. It gives no order: those are on the pages it leads to, with their consequences. */
+/** Goes to a page, a database, an action or an order by a part of its name. It gives no order: it leads to the page that says what the order does, and asks. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [, go] = useLocation()
   const [text, setText] = useState('')
@@ -73,11 +68,11 @@ function Field(props: {
       autoFocus
       type="search"
       role="combobox"
-      aria-label="Page, database or action"
+      aria-label="Page, database, action or order"
       aria-expanded
       aria-controls={props.list}
       aria-activedescendant={props.active}
-      placeholder="Page, database or action"
+      placeholder="Page, database, action or order"
       value={props.text}
       maxLength={63}
       onChange={(event) => props.type(event.target.value)}
@@ -100,7 +95,7 @@ function Options(props: {
       {found.map((one, place) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field above
         <div
-          key={`${one.kind} ${one.to}`}
+          key={`${one.kind} ${one.to} ${one.label}`}
           id={`${list}-${place}`}
           role="option"
           tabIndex={-1}
@@ -116,30 +111,39 @@ function Options(props: {
 
 function useFound(text: string): readonly Found[] {
   const may = useMay()
-  const wanted = text.trim().toLowerCase()
-  const fields = 'uid,name,upgradable_to'
-  const asked = useDatabases({ limit: 6, fields, sort: 'name', ...(wanted !== '' && { q: wanted }) })
-  const databases = asked.data ?? []
-  const actions = useKnownActions().data ?? []
-  const fits = ({ label, kind }: Found) => `${label} ${kind}`.toLowerCase().includes(wanted)
+  const wanted = text.trim()
   const pages = entries
     .filter(({ permission }) => may(permission))
     .map(({ to, label }) => ({ to, label, kind: 'page' }))
-  const ofDatabases = databases.flatMap(({ uid, name, upgradable_to: target }) => [
+  const { open, orders, ended } = useFoundActions()
+  const here = (all: readonly Found[]) => all.filter((one) => fits(wanted, one))
+  const others = wanted === '' ? [] : here([...orders, ...ended])
+  return [...here([...pages, ...open]), ...useFoundDatabases(wanted), ...others].slice(0, MOST)
+}
+
+/** The databases that the server finds. */
+function useFoundDatabases(wanted: string): readonly Found[] {
+  const may = useMay()
+  const fields = 'uid,name,upgradable_to'
+  const { data = [], isPlaceholderData } = useDatabases({
+    ...{ limit: 6, fields, sort: 'name' },
+    ...(wanted !== '' && { q: wanted }),
+  })
+  const found = data.flatMap(({ uid, name, upgradable_to: target }) => [
     { to: `/databases/${uid}`, label: name, kind: 'database' },
     ...(target != null && may('update_bdb_with_action', uid)
       ? [{ to: `/databases/${uid}/upgrade`, label: `Upgrade ${name}…`, kind: 'plan' }]
       : []),
   ])
-  const open = actions.filter(({ phase }) => phase !== 'ended')
-  const ofActions = open.map((action) => ({
-    to: `/actions/${action.action_uid}`,
-    label: `${databases.find(({ uid }) => uid === action.bdb_uid)?.name ?? action.object_name}: ${whatItDoes(action)}`,
-    kind: 'action',
-  }))
-  return [
-    ...pages.filter(fits),
-    ...ofActions.filter(fits),
-    ...(asked.isPlaceholderData ? ofDatabases.filter(fits) : ofDatabases),
-  ].slice(0, MOST)
+  return isPlaceholderData ? found.filter((one) => fits(wanted, one)) : found
+}
+
+/** Actions with the names of their databases, which are not only those that the server finds by what was entered. */
+function useFoundActions() {
+  const may = useMay()
+  const actions = useKnownActions(may('view_status_of_cluster_action')).data ?? []
+  const nameOf = nameIn(useDatabases({ limit: MOST_DATABASES, fields: 'uid,name' }).data ?? [])
+  const found = actions.flatMap((action) => foundOf(action, nameOf(action)))
+  const of = (wanted: Found['kind']) => found.filter(({ kind }) => kind === wanted)
+  return { open: of('action'), orders: of('order'), ended: of('ended action') }
 }

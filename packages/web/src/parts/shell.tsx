@@ -1,11 +1,14 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useCallback, useState } from 'react'
-import { useLocation } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { api } from '../live/api.ts'
+import { useNow } from '../live/clock.ts'
 import { useIsStale } from '../live/live-state.ts'
 import { useMay, useMe } from '../live/permissions.ts'
 import { tellSession } from '../live/query-clients.ts'
+import { useClusterName } from '../live/use-cluster-name.ts'
 import { useKeys } from '../live/use-keys.ts'
+import { sayZone } from '../words/format.ts'
 import { entries } from './entries.ts'
 import { KeyHelp } from './key-help.tsx'
 import { LiveChip, StaleBanner } from './live-chip.tsx'
@@ -38,6 +41,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <TopBar find={find} />
         <StaleBanner />
         <Content>{children}</Content>
+        <Zone />
       </div>
       {over === 'palette' && <Palette onClose={close} />}
       {over === 'help' && <KeyHelp onClose={close} />}
@@ -54,6 +58,21 @@ function Content({ children }: { readonly children: ReactNode }) {
   )
 }
 
+/** Which cluster it is, in sight at every width. */
+function ClusterName() {
+  const name = useClusterName()
+  return (
+    <Link href="/cluster" className="cluster-name" title={`Cluster ${name}`}>
+      {name}
+    </Link>
+  )
+}
+
+/** Of all times on the page, once. */
+function Zone() {
+  return <p className="zone">Times are in {sayZone(useNow())}</p>
+}
+
 function TopBar({ find }: { readonly find: () => void }) {
   const { name } = useMe()
   const [, go] = useLocation()
@@ -66,6 +85,7 @@ function TopBar({ find }: { readonly find: () => void }) {
   })
   return (
     <header className="topbar">
+      <ClusterName />
       <LiveChip />
       <span className="spacer" />
       <button type="button" className="button button-quiet find" aria-keyshortcuts="Control+K" onClick={find}>

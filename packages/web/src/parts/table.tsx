@@ -24,9 +24,10 @@ interface TableProps<Row> {
   readonly groupOf?: (row: Row) => string | null
   /**
    * In a card of a page: with less room between rows. `compact`: its names are short, so that on a phone two are beside each other. `matrix`: what a
-   * cell says is that it is there. `whole`: narrow enough for a phone as it is.
+   * cell says is that it is there. `whole`: narrow enough for a phone as it is. `log`: a page of its own with many short rows, whose cells on a
+   * phone follow each other in a line or two.
    */
-  readonly as?: 'card' | 'compact' | 'matrix' | 'whole'
+  readonly as?: 'card' | 'compact' | 'matrix' | 'whole' | 'log'
 }
 
 /** Every list of the console. In a narrow window each row is a card, with the name of a column beside what stands in it: nothing is out of sight. */

@@ -40,8 +40,8 @@ export function groupsOf({
 /** What serves the clients of a database, and where an upgrade is taking it. */
 export interface Course {
   readonly serves: Runs
-  /** As "→ valkey 9.1.2" and "upgrading"; null: no upgrade runs. */
-  readonly goes: readonly [way: string, how: string] | null
+  /** Where it can go, as "valkey 9.1.2" or "back to redis 7.0.15", and what is done there, as "upgrading"; null: no upgrade runs. */
+  readonly goes: readonly [where: string, how: string] | null
 }
 
 /** The record of a database has what it ran before until an upgrade has ended. `action`: what runs on it, if that is known. */
@@ -49,11 +49,11 @@ export function courseOf(database: Runs, action: CourseAction | undefined): Cour
   if (action === undefined || action.phase === 'ended' || action.from === null || action.goal === null)
     return { serves: database, goes: null }
   const { phase, from, goal } = action
-  if (runsOf(from) === runsOf(goal)) return { serves: from, goes: ['new processes', 'upgrading'] }
-  if (phase === 'window') return { serves: goal, goes: [`from ${runsOf(from)}`, 'way back kept'] }
-  if (phase === 'finishing') return { serves: goal, goes: [`from ${runsOf(from)}`, 'finishing'] }
-  if (phase === 'undoing') return { serves: from, goes: [`← ${runsOf(from)}`, 'going back'] }
-  return { serves: from, goes: [`→ ${runsOf(goal)}`, 'upgrading'] }
+  if (runsOf(from) === runsOf(goal)) return { serves: from, goes: ['the same build', 'new processes'] }
+  if (phase === 'window') return { serves: goal, goes: [`back to ${runsOf(from)}`, 'way back kept'] }
+  if (phase === 'finishing') return { serves: goal, goes: [`stays on ${runsOf(goal)}`, 'finishing'] }
+  if (phase === 'undoing') return { serves: from, goes: [`back to ${runsOf(from)}`, 'going back'] }
+  return { serves: from, goes: [runsOf(goal), 'upgrading'] }
 }
 
 type CourseAction = Pick<Action, 'phase' | 'from' | 'goal'>

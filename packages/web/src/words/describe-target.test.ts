@@ -9,7 +9,7 @@ test('a build with known holes says so, and with harmful ones it is at most the 
   expect(hintOf({ ...target, known_holes: [hole('other'), hole('crash')] })).toEqual({
     ...{ holes: '2 known holes: clients can end the engine', tone: 'wait' },
     praise:
-      'the least bad: no newer redis here is without harmful holes. fairlead engines fetch redis may bring one',
+      'least bad: no newer redis here is without harmful holes (fairlead engines fetch redis may bring one)',
   })
   expect(hintOf({ ...target, recommended: false, known_holes: [hole('code')] })).toEqual({
     ...{ praise: 'newest redis', holes: '1 known hole: clients can run code', tone: 'bad' },

@@ -23,7 +23,7 @@ export function hintOf(target: Judged): TargetHint {
 
 /** A build with a harmful hole is recommended only where no other is without. */
 function leastBad(engine: string): string {
-  return `the least bad: no newer ${engine} here is without harmful holes. fairlead engines fetch ${engine} may bring one`
+  return `least bad: no newer ${engine} here is without harmful holes (fairlead engines fetch ${engine} may bring one)`
 }
 
 /** The worst that clients can do through them. */

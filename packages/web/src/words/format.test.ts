@@ -1,5 +1,19 @@
 import { expect, test } from 'vitest'
-import { aboutMilliseconds, ago, bytes, countdown, duration, elapsed, milliseconds, short } from './format.ts'
+import {
+  aboutMilliseconds,
+  ago,
+  bytes,
+  clockTime,
+  countdown,
+  deadline,
+  duration,
+  elapsed,
+  fullTime,
+  milliseconds,
+  sayZone,
+  short,
+  zoneAt,
+} from './format.ts'
 
 test('numbers are as long as they say something', () => {
   expect([0, 1_023, 1_536, 97 * 2 ** 20, 21.3 * 2 ** 30].map(bytes)).toEqual([
@@ -22,4 +36,14 @@ test('a time that passes is in whole seconds, and one that has passed as exact a
   expect([872_400, 4_000_000, 518_400_000, -5].map(countdown)).toEqual(['14:32', '1:06:40', '6 d', '00:00'])
   expect(ago(10_000, 11_000)).toBe('now')
   expect(ago('2026-11-26T07:00:00Z', Date.parse('2026-11-26T07:03:00Z'))).toBe('3 min ago')
+})
+
+test('a time that is an instruction has its zone, which is that of the day it speaks of', () => {
+  const [summer, winter] = ['2026-07-01T10:00:00Z', '2026-11-26T10:00:00Z']
+  expect([summer, winter].map((iso) => zoneAt(Date.parse(iso), 'Europe/Berlin'))).toEqual(['CEST', 'CET'])
+  const now = Date.parse(winter)
+  expect(deadline(winter, now)).toBe(`${clockTime(winter, now)} ${zoneAt(now)}`)
+  expect(fullTime(winter)).toMatch(/^26 Nov 2026, \d\d:00:00 \S+$/)
+  expect(sayZone(now, 'Europe/Berlin')).toBe('Europe/Berlin (CET)')
+  expect(sayZone(now, 'UTC')).toBe('UTC')
 })

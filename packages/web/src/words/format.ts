@@ -78,6 +78,34 @@ export function clockTime(iso: string, now: number): string {
   return isToday ? time.format(at) : `${day.format(at)} ${time.format(at)}`
 }
 
+/** The short name of a zone at a moment, as "CET", "CEST" or "UTC"; without a zone that of the reader. */
+export function zoneAt(ms: number, timeZone?: string): string {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'short' }).formatToParts(ms)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
+}
+
+/** By when something is to be done: the time of the reader with its zone, "07:39:14 CET". */
+export function deadline(iso: string, now: number): string {
+  return `${clockTime(iso, now)} ${zoneAt(Date.parse(iso))}`
+}
+
+const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** All of a date, "3 Nov 2026, 07:39:14 CET". */
+export function fullTime(iso: string): string {
+  const at = new Date(iso)
+  return `${date.format(at)}, ${time.format(at)} ${zoneAt(at.getTime())}`
+}
+
+/** The zone in which a page shows its times, "Europe/Berlin (CET)". */
+export function sayZone(
+  now: number,
+  timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone,
+): string {
+  const short = zoneAt(now, timeZone)
+  return short === timeZone ? short : `${timeZone} (${short})`
+}
+
 /** "1 group", "2 groups". */
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${whole.format(value)} ${value === 1 ? one : many}`

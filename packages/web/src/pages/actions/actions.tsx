@@ -12,7 +12,7 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { longestStop } from '../../words/certificate-text.ts'
 import { headlineOf, markOf, whatItDoes } from '../../words/describe-action.ts'
 import { clockTime } from '../../words/format.ts'
-import { nameIn } from '../overview/names.ts'
+import { nameIn } from '../../words/name-in.ts'
 
 const SIZE = 100
 const statuses: readonly Action['status'][] = ['active', 'pending', 'completed', 'failed']

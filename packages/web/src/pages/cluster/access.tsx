@@ -8,7 +8,7 @@ import { Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import type { Mark } from '../../words/describe-action.ts'
-import { ago, clockTime } from '../../words/format.ts'
+import { ago, clockTime, fullTime } from '../../words/format.ts'
 
 /** How a user is. */
 export const userMarks: Readonly<Record<User['status'], Mark>> = {
@@ -30,7 +30,10 @@ const columnsAt = (now: number, roles: readonly Role[]): readonly Column<User>[]
     name: 'Last sign-in',
     cell: ({ last_login: last }) => (last === undefined ? 'never' : ago(last * 1_000, now)),
   },
-  { name: 'Password since', cell: (user) => clockTime(user.password_issue_date, now) },
+  {
+    ...{ name: 'Password since', title: (user) => fullTime(user.password_issue_date) },
+    cell: (user) => clockTime(user.password_issue_date, now),
+  },
 ]
 
 /** The users, and what their roles give. */

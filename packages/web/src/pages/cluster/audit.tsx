@@ -10,12 +10,12 @@ import { Pager } from '../../parts/pager.tsx'
 import { Answer, Empty } from '../../parts/problem.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { typeOf, whatOf } from '../../words/describe-record.ts'
-import { clockTime } from '../../words/format.ts'
+import { clockTime, fullTime } from '../../words/format.ts'
 
-const SIZE = 100
+const SIZE = 30
 const columnsAt = (now: number): readonly Column<LogEntry>[] => [
   {
-    ...{ name: 'Time', title: (record) => record.recorded_at },
+    ...{ name: 'Time', title: (record) => fullTime(record.recorded_at) },
     cell: (record) => clockTime(record.recorded_at, now),
   },
   { name: 'What', cell: whatOf },
@@ -32,8 +32,8 @@ const columnsAt = (now: number): readonly Column<LogEntry>[] => [
 ]
 const fields = [
   { name: 'originator', label: 'By user' },
-  { name: 'type', label: 'What, as bdb_created' },
-  { name: 'database', label: 'Number of the database' },
+  { name: 'type', label: 'What was done' },
+  { name: 'database', label: 'Database number' },
 ] as const
 
 /** What was done, and by which user, the newest record first. */
@@ -93,6 +93,7 @@ function Records({ of: records }: { readonly of: readonly LogEntry[] }) {
   return (
     <Table
       label="Records of the audit"
+      as="log"
       columns={columnsAt(useNow())}
       keyOf={({ uid }) => uid}
       rows={records}

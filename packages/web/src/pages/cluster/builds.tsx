@@ -8,13 +8,16 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { courseOf } from '../../words/describe-database.ts'
 import { count } from '../../words/format.ts'
+import { nameIn } from '../../words/name-in.ts'
 
 type Build = Output<typeof operations.listEngineVersions>[number]
 
 interface BuildRow {
   readonly build: Build
   readonly many: number
-  readonly coming: number
+  /** Upgrades that are on their way to it. */
+  readonly coming: readonly Action[]
+  readonly nameOf: (action: Action) => string
 }
 
 const places: Readonly<Record<Build['source'], string>> = {
@@ -24,7 +27,7 @@ const places: Readonly<Record<Build['source'], string>> = {
 const columns: readonly Column<BuildRow>[] = [
   { name: 'Build', cell: ({ build }) => runsOf(build) },
   { name: 'Newest', cell: ({ build }) => build.latest && `newest ${build.engine}` },
-  { name: 'Used by', number: true, cell: (row) => <UsedBy {...row} /> },
+  { name: 'Used by', number: true, wraps: true, cell: (row) => <UsedBy {...row} /> },
   { name: 'Found', wraps: true, cell: ({ build }) => places[build.source] },
   { name: 'Package', mono: true, wraps: true, cell: ({ build }) => build.package },
   {
@@ -37,7 +40,7 @@ const columns: readonly Column<BuildRow>[] = [
 /** The engine builds that can be started here. */
 export function Builds() {
   const builds = useBuilds()
-  const { many, coming, isPart } = useUses()
+  const { many, coming, nameOf, isPart } = useUses()
   return (
     <Page
       title="Engine builds"
@@ -57,7 +60,8 @@ export function Builds() {
               rows={all.map((build) => ({
                 build,
                 many: many?.get(runsOf(build))?.length ?? 0,
-                coming: coming?.get(runsOf(build))?.length ?? 0,
+                coming: coming?.get(runsOf(build)) ?? [],
+                nameOf,
               }))}
             />
           )
@@ -69,7 +73,7 @@ export function Builds() {
 
 /** By build: the databases that it serves, and the upgrades that are on their way to it; undefined: not known yet. */
 function useUses() {
-  const databases = useDatabases({ limit: MOST_DATABASES, fields: 'uid,engine,engine_version' }).data
+  const databases = useDatabases({ limit: MOST_DATABASES, fields: 'uid,name,engine,engine_version' }).data
   const may = useMay()
   const open = useKnownActions(may('view_status_of_cluster_action')).data?.filter(
     ({ phase }) => phase !== 'ended',
@@ -78,7 +82,7 @@ function useUses() {
   const serves = (one: Database) => runsOf(courseOf(one, running.get(one.uid)).serves)
   const many = databases && Map.groupBy(databases, serves)
   const coming = open && Map.groupBy(open.filter(isOnItsWay), ({ goal }) => runsOf(goal))
-  return { many, coming, isPart: (databases?.length ?? 0) >= MOST_DATABASES }
+  return { many, coming, nameOf: nameIn(databases ?? []), isPart: (databases?.length ?? 0) >= MOST_DATABASES }
 }
 
 /** In its window and later, the goal of an upgrade serves; what is taken back goes elsewhere. */
@@ -86,14 +90,29 @@ function isOnItsWay({ phase }: Action): boolean {
   return phase !== 'window' && phase !== 'finishing' && phase !== 'undoing'
 }
 
-function UsedBy({ build, many, coming }: BuildRow) {
+/** So many upgrades are named; of more, the list of actions has the rest. */
+const NAMED = 3
+
+function UsedBy({ build, many, coming, nameOf }: BuildRow) {
+  const rest = coming.length - NAMED
   return (
     <>
       {many === 0 ? '0' : <Link href={`/databases?version=${nameOfRuns(build)}`}>{many}</Link>}
-      {coming > 0 && (
+      {coming.length > 0 && (
         <span className="muted">
           {' '}
-          + {coming} <Link href="/actions?status=active">changing</Link>
+          + {coming.length} on the way:{' '}
+          {coming.slice(0, NAMED).map((action, n) => (
+            <span key={action.action_uid}>
+              {n > 0 && ', '}
+              <Link href={`/actions/${action.action_uid}`}>{nameOf(action)}</Link>
+            </span>
+          ))}
+          {rest > 0 && (
+            <>
+              , <Link href="/actions?status=active">{rest} more</Link>
+            </>
+          )}
         </span>
       )}
     </>

@@ -6,7 +6,7 @@ import { Card, Page } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
 import type { Mark } from '../../words/describe-action.ts'
 import { expiryOf } from '../../words/expiry-of.ts'
-import { plural } from '../../words/format.ts'
+import { fullTime, plural } from '../../words/format.ts'
 import { passwordRule } from '../../words/password-rule.ts'
 
 type All = NonNullable<ReturnType<typeof useCluster>['data']>
@@ -90,7 +90,7 @@ function Lasts({ pem }: { readonly pem: string }) {
   const end = expiryOf(pem)
   if (end === null) return 'cannot be read here'
   return (
-    <span title={new Date(end).toISOString()}>
+    <span title={`until ${fullTime(new Date(end).toISOString())}`}>
       <MarkView mark={markOf(end, now)} />
     </span>
   )

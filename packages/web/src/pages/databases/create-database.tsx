@@ -1,4 +1,4 @@
-import { type Persistence, persistenceWords } from '@fairlead/api'
+import { type Output, type operations, type Persistence, persistenceWords } from '@fairlead/api'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
@@ -10,8 +10,10 @@ import { Card, Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { fieldsOf, persistences } from '../../words/describe-persistence.ts'
+import { sayHoles } from '../../words/describe-target.ts'
 
 const MIB = 1024 * 1024
+type Build = Output<typeof operations.listEngineVersions>[number]
 
 /** The form for a new database, with settings that can be upgraded without an interruption. */
 export function CreateDatabase() {
@@ -52,8 +54,11 @@ function Fields() {
           required
           maxLength={63}
           pattern="[A-Za-z0-9]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9])?"
-          defaultValue="orders"
+          aria-describedby="name-rule"
         />
+        <span className="hint" id="name-rule">
+          Letters, digits, - and _
+        </span>
       </label>
       <EngineChoice />
       <div className="form-row">
@@ -109,30 +114,33 @@ function EngineChoice() {
   const builds = useBuilds(may('view_cluster_info')).data
   const [chosen, choose] = useState<string | null>(null)
   if (builds === undefined) return null
-  const oldest = builds.filter(({ insecure }) => !insecure).toSorted(byVersion)[0]
+  const first = builds.find(({ recommended }) => recommended)
   return (
     <label>
       Engine
       <select
         name="engine"
-        value={chosen ?? (oldest === undefined ? '' : nameOfRuns(oldest))}
+        value={chosen ?? (first === undefined ? '' : nameOfRuns(first))}
         onChange={(event) => choose(event.target.value)}
       >
         {builds.map((build) => (
           <option key={nameOfRuns(build)} value={nameOfRuns(build)}>
             {runsOf(build)}
-            {build.latest ? ' (newest)' : ''}
-            {build.insecure ? ' (known holes)' : ''}
+            {sayBuild(build)}
           </option>
         ))}
       </select>
-      <span className="hint">An older one, if you want to see an upgrade</span>
+      <span className="hint">It can be upgraded later, while clients use the database</span>
     </label>
   )
 }
 
-function byVersion(a: { readonly engine_version: string }, b: { readonly engine_version: string }): number {
-  return a.engine_version.localeCompare(b.engine_version, 'en', { numeric: true })
+/** What speaks for a build and against it, after its name. */
+function sayBuild({ recommended, known_holes: known }: Build): string {
+  const { holes, tone } = sayHoles(known)
+  const praise = recommended ? (tone === 'quiet' ? ['recommended'] : ['the least bad']) : []
+  const said = [...praise, ...(holes === '' ? [] : [holes])]
+  return said.length === 0 ? '' : ` (${said.join('; ')})`
 }
 
 function bodyOf(form: FormData) {

@@ -1,10 +1,12 @@
-import type { Action, Database } from '@fairlead/api'
+import type { Action, Database, Output, operations } from '@fairlead/api'
 import { Link } from 'wouter'
 import type { StatsPoint } from '../../live/queries.ts'
 import { MarkView } from '../../parts/mark.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Version } from '../../parts/version.tsx'
+import { nameOfRuns } from '../../words/describe-action.ts'
 import { addressOf, courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
+import { sayHoles } from '../../words/describe-target.ts'
 import { bytes, milliseconds, short } from '../../words/format.ts'
 
 /** A line of the list. Its cells change in place; the line keeps its place. */
@@ -13,7 +15,12 @@ export interface DatabaseRow {
   /** What runs on it, if that is known. */
   readonly action: Action | undefined
   readonly stats: StatsPoint | undefined
+  readonly holes: Holes
 }
+
+/** The known holes of each build, by its name. */
+export type Holes = ReadonlyMap<string, KnownHoles>
+type KnownHoles = Output<typeof operations.listEngineVersions>[number]['known_holes']
 
 /** The list of databases. */
 export const databaseColumns: readonly Column<DatabaseRow>[] = [
@@ -42,14 +49,30 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
 ]
 
 /** Where an upgrade takes it, or what it can be upgraded to. */
-function Goes({ database, action }: DatabaseRow) {
+function Goes({ database, action, holes }: DatabaseRow) {
   const { upgradable_to: next, action_uid: running } = database
   const { goes } = courseOf(database, action)
-  if (running === undefined) return next != null && <Version of={next} />
+  if (running === undefined) return <Next next={next} holes={holes} />
   return (
     <Link href={`/actions/${running}`} className="goes">
-      {goes === null ? 'changing' : goes[0]} <span className="muted">{goes?.[1]}</span>
+      {goes === null ? 'nothing now' : goes[0]} <span className="muted">{goes?.[1] ?? 'changing'}</span>
     </Link>
+  )
+}
+
+/** What is recommended, with the harm that its known holes allow. Absent: the builds are not known now. */
+function Next({ next, holes }: { readonly next: Database['upgradable_to']; readonly holes: Holes }) {
+  if (next === undefined) return '–'
+  if (next === null) return <span className="muted">nothing newer</span>
+  const { holes: said, tone } = sayHoles(holes.get(nameOfRuns(next)) ?? [])
+  if (tone === 'quiet') return <Version of={next} />
+  return (
+    <span className="goes">
+      <Version of={next} />{' '}
+      <span className="piece" data-tone={tone} title={said}>
+        least bad: known hole
+      </span>
+    </span>
   )
 }
 

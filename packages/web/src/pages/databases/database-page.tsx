@@ -53,7 +53,7 @@ function OneDatabase({ database }: { readonly database: Database }) {
         <span>{persistenceOf(database)}</span>
         {database.tls_mode === 'enabled' && <span>TLS</span>}
         {/* The last, because it comes later than the others. */}
-        {goes !== null && <span>{goes.join(', ')}</span>}
+        {goes !== null && <span>{`${goes[1]}: ${goes[0]}`}</span>}
       </p>
       {database.status_reason !== '' && <p className="banner">{database.status_reason}</p>}
       <div className="database-grid">

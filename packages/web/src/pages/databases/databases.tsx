@@ -140,7 +140,10 @@ interface DatabaseTableProps {
 }
 
 function DatabaseTable({ rows, isPart, actions }: DatabaseTableProps) {
-  const stats = useLastStats(useMay()('view_all_bdb_stats')).data
+  const may = useMay()
+  const stats = useLastStats(may('view_all_bdb_stats')).data
+  const builds = useBuilds(may('view_cluster_info')).data ?? []
+  const holes = new Map(builds.map((build) => [nameOfRuns(build), build.known_holes]))
   const known = new Map(actions.map((action) => [action.action_uid, action]))
   return (
     <>
@@ -156,6 +159,7 @@ function DatabaseTable({ rows, isPart, actions }: DatabaseTableProps) {
             database,
             action: known.get(database.action_uid ?? ''),
             stats: stats?.[database.uid],
+            holes,
           }))}
         />
       )}

@@ -12,7 +12,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer, Obstacles, Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
-import { bytes, count, plural } from '../../words/format.ts'
+import { bytes, count, fullTime, plural } from '../../words/format.ts'
 
 /** The end of a database, at the end of its page, far from what looks like it. */
 export function DeletionCard({ database }: { readonly database: Database }) {
@@ -133,7 +133,7 @@ function WhatEnds({ plan }: { readonly plan: Plan }) {
         ? count(shards)
         : `${count(shards)}, of which ${count(standbys.length)} are the way back`,
     ],
-    ['Last snapshot, deleted too', saved === null ? 'none' : new Date(saved).toLocaleString('en-GB')],
+    ['Last snapshot, deleted too', saved === null ? 'none' : fullTime(saved)],
     ['Memory given back', plan.memory_used === null ? 'not known' : bytes(plan.memory_used)],
   ]
   return (

@@ -9,13 +9,13 @@ export function FirstDatabase() {
     <Card className="first">
       <h2>Create a database, and upgrade it while it is used</h2>
       <p>
-        Fairlead starts real engine processes on this machine. Create one on an older engine, connect your
-        program to its endpoint, and upgrade: the page shows how long writes stood still, and that nothing was
-        lost.
+        Fairlead starts real engine processes on this machine. Connect your program to the endpoint of a
+        database, and upgrade it when there is a newer build: the page shows how long writes stood still, and
+        that nothing was lost. To see an upgrade at once, choose an older build in the form.
       </p>
       {may('create_bdb') ? (
         <Link href="/databases/new" className="button button-main">
-          Create a database that you can upgrade
+          Create a database
         </Link>
       ) : (
         <p className="muted">Your roles lack create_bdb: ask an admin for a first database.</p>

@@ -3,6 +3,7 @@ import { useSeries } from '../../live/queries.ts'
 import { Card } from '../../parts/page.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { bytes, count, milliseconds, short } from '../../words/format.ts'
+import { spanOf } from '../../words/span-of.ts'
 
 const rows = [
   { name: 'total_req', label: 'Requests/s', show: short },
@@ -10,8 +11,7 @@ const rows = [
   { name: 'used_memory', label: 'Memory', show: bytes },
   { name: 'conns', label: 'Clients', show: count },
 ] as const
-
-/** The last quarter of an hour in four numbers. */
+/** The last quarter of an hour, as far as there is one, in four numbers. */
 export function NowCard({ uid }: { readonly uid: number }) {
   const may = useMay()
   const isAllowed = may('view_bdb_stats', uid)
@@ -19,8 +19,13 @@ export function NowCard({ uid }: { readonly uid: number }) {
   if (!isAllowed) return null
   const points = data ?? []
   const last = points.at(-1)
+  const span = spanOf(
+    points,
+    rows.map(({ name }) => name),
+  )
+  const about = span === null ? 'nothing measured yet' : `last ${span}`
   return (
-    <Card title="Now" beside={<span className="muted">last 15 min</span>}>
+    <Card title="Now" beside={<span className="muted">{about}</span>}>
       <dl className="now">
         {rows.map(({ name, label, show }) => {
           const value = last?.[name]
@@ -29,10 +34,7 @@ export function NowCard({ uid }: { readonly uid: number }) {
               <dt>{label}</dt>
               <dd>{value === undefined ? '–' : show(value)}</dd>
               <dd>
-                <Sparkline
-                  values={points.map((point) => point[name])}
-                  label={`${label} over the last 15 minutes`}
-                />
+                <Sparkline values={points.map((point) => point[name])} label={`${label}, ${about}`} />
               </dd>
             </div>
           )

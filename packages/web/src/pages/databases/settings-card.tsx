@@ -10,7 +10,7 @@ import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
 import { persistenceOf, rulesOf } from '../../words/describe-persistence.ts'
-import { bytes, plural } from '../../words/format.ts'
+import { bytes, fullTime, plural } from '../../words/format.ts'
 
 const evictions: Readonly<Record<Database['eviction_policy'], string>> = {
   noeviction: 'nothing: writes are refused when the memory is full',
@@ -54,7 +54,7 @@ export function SettingsCard({ database }: { readonly database: Database }) {
     ...(rules === '' ? [] : [['Snapshots', rules] as const]),
     ['Clients speak', modes[database.tls_mode]],
     ['Modules', database.module_list.map(sayModule).join(', ') || 'none'],
-    ['Created', new Date(database.created_time).toLocaleString('en-GB')],
+    ['Created', fullTime(database.created_time)],
   ]
   return (
     <Card title="Settings">

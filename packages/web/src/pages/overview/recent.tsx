@@ -1,7 +1,7 @@
 import type { Action, Database } from '@fairlead/api'
 import { ActionLines } from '../../parts/action-lines.tsx'
 import { Card } from '../../parts/page.tsx'
-import { nameIn } from './names.ts'
+import { nameIn } from '../../words/name-in.ts'
 
 /** What has ended lately. */
 export function Recent(props: {

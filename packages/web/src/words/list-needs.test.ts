@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { actionOf, NOW, waiting } from '../look/fixtures.ts'
+import { clockTime, zoneAt } from './format.ts'
+import { listNeeds } from './list-needs.ts'
+
+const now = Date.parse(NOW)
+const later = (ms: number) => new Date(now + ms).toISOString()
+const needs = (window_ends: string | null, since = NOW) =>
+  listNeeds(
+    {
+      databases: [],
+      actions: [actionOf('window', { window_ends, waiting: { ...waiting, since } })],
+      nameOf: () => 'orders',
+    },
+    now,
+  )
+
+test('a window that only a person ends is listed at once, with what to do', () => {
+  expect(needs(null, later(-180_000))).toMatchObject([
+    {
+      name: 'orders',
+      mark: { tone: 'wait' },
+      why: 'The way back to redis 7.0.15 is open for 3 min, until a person decides: finalize to stay, or roll back',
+    },
+  ])
+})
+
+test('a window that ends by itself is listed in its last hour, with the moment and its zone', () => {
+  const ends = later(872_000)
+  const [need] = needs(ends)
+  expect(need?.why).toBe(
+    `The way back to redis 7.0.15 ends at ${clockTime(ends, now)} ${zoneAt(now)}, in 14:32: roll back before that, or do nothing to stay`,
+  )
+  expect(needs(later(7_200_000))).toEqual([])
+  expect(needs(later(7_200_000), later(-90_000_000)), 'it is open for more than a day').toHaveLength(1)
+})

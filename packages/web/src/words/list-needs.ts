@@ -1,0 +1,86 @@
+import type { Action, Database } from '@fairlead/api'
+import { type Mark, markOf, runsOf } from './describe-action.ts'
+import { markOfDatabase } from './describe-database.ts'
+import { countdown, deadline, elapsed } from './format.ts'
+
+/** A window that ends by itself is a matter for a person in its last hour. */
+const SOON_MS = 3_600_000
+/** A window that is open so long is easily forgotten. */
+const FORGOTTEN_MS = 24 * 3_600_000
+/** A failure is news for so long. */
+const NEWS_MS = 7 * 24 * 3_600_000
+
+/** Something that does not go on as it should without a person. */
+export interface Need {
+  readonly key: string
+  /** The page that has its orders. */
+  readonly to: string
+  readonly name: string
+  readonly mark: Mark
+  /** Why, what to do, and until when. */
+  readonly why: string
+}
+
+interface Known {
+  readonly databases: readonly Database[]
+  readonly actions: readonly Action[]
+  readonly nameOf: (action: Action) => string
+}
+
+/** What needs a person, the most severe first. */
+export function listNeeds({ databases, actions, nameOf }: Known, now: number): readonly Need[] {
+  const ill = databases.filter(({ status }) => status === 'recovery' || status === 'creation-failed')
+  const ofDatabases = ill.map((database) => ({
+    key: `database ${database.uid}`,
+    to: `/databases/${database.uid}`,
+    name: database.name,
+    mark: markOfDatabase(database),
+    why: database.status_reason,
+  }))
+  const open = actions.filter((action) => needsPerson(action, actions, now))
+  const ofActions = open.map((action) => ({
+    key: action.action_uid,
+    to: `/actions/${action.action_uid}`,
+    name: nameOf(action),
+    // An open window is well, and yet a decision is awaited.
+    mark: action.phase === 'window' ? { ...markOf(action), tone: 'wait' as const } : markOf(action),
+    why: whyOf(action, now),
+  }))
+  const order = ['bad', 'wait', 'busy', 'ok', 'quiet']
+  return [...ofDatabases, ...ofActions].toSorted(
+    (a, b) => order.indexOf(a.mark.tone) - order.indexOf(b.mark.tone),
+  )
+}
+
+function needsPerson(action: Action, all: readonly Action[], now: number): boolean {
+  const { phase, outcome, ended_time: ended, bdb_uid: uid } = action
+  if (phase === 'stuck' || phase === 'ready' || phase === 'paused') return true
+  if (phase === 'window') return isToDecide(action, now)
+  if (outcome !== 'failed' || ended === null || now - Date.parse(ended) > NEWS_MS) return false
+  // A later action of the same database has answered it.
+  return all.find((other) => other.bdb_uid === uid) === action
+}
+
+/** Only a person ends it, it is about to end, or it may have been forgotten. */
+function isToDecide({ window_ends: ends, waiting }: Action, now: number): boolean {
+  if (ends === null || Date.parse(ends) - now < SOON_MS) return true
+  return waiting !== null && now - Date.parse(waiting.since) > FORGOTTEN_MS
+}
+
+function whyOf(action: Action, now: number): string {
+  const { waiting, error, phase, window_ends: ends } = action
+  if (phase === 'window' && ends !== null) {
+    const left = countdown(Date.parse(ends) - now)
+    return `The way back${backTo(action)} ends at ${deadline(ends, now)}, in ${left}: roll back before that, or do nothing to stay`
+  }
+  if (waiting === null) return error ?? ''
+  const since = elapsed(now - Date.parse(waiting.since))
+  if (phase === 'window')
+    return `The way back${backTo(action)} is open for ${since}, until a person decides: finalize to stay, or roll back`
+  const until = waiting.until === null ? '' : `, until ${deadline(waiting.until, now)}`
+  return `For ${since}${until}: ${waiting.why}`
+}
+
+function backTo({ from }: Action): string {
+  return from === null ? '' : ` to ${runsOf(from)}`
+}
