@@ -142,7 +142,10 @@ export const stories: Readonly<Record<string, Story>> = {
         keyOf={({ database }) => database.uid}
         rows={[
           row(1, 'a-name-as-long-as-the-name-of-a-database-may-be-63-letters'),
-          row(2, 'billing', { status: 'recovery' }),
+          row(2, 'billing', {
+            status: 'recovery',
+            upgradable_to: { engine: 'redis', engine_version: '8.0.2' },
+          }),
           row(3, 'orders', { status: 'active-change-pending', action_uid: 'a' }),
         ]}
       />

@@ -70,7 +70,7 @@ function ClusterName() {
 
 /** Of all times on the page, once. */
 function Zone() {
-  return <p className="zone">Times are in {sayZone(useNow())}</p>
+  return <footer className="zone">Times are in {sayZone(useNow())}</footer>
 }
 
 function TopBar({ find }: { readonly find: () => void }) {
