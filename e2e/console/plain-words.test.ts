@@ -52,10 +52,10 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
       .getByRole('cell', { name: words(old), exact: true })
       .waitFor()
     await row()
-      .getByRole('link', { name: `→ ${words(next)} upgrading` })
+      .getByRole('link', { name: `${words(next)} upgrading` })
       .waitFor()
     await visit(page, `${fairlead.url}/databases/orders`)
-    await page.getByText(`→ ${words(next)}, upgrading`).waitFor()
+    await page.getByText(`upgrading: ${words(next)}`).waitFor()
     await visit(page, fairlead.url)
     await page.getByText('1 upgrading').waitFor()
   })
@@ -242,6 +242,27 @@ describe.skipIf(chromiumHere() === null)('what the console says in plain words',
     expect(await findBarriers(page)).toEqual([])
     await rail.getByRole('button', { name: 'Use dark theme' }).waitFor()
     await page.keyboard.press('Escape')
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  test('on a phone the words in an empty field are whole, and so is the name of the cluster', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const path of ['/databases', '/audit']) {
+      await visit(page, fairlead.url + path)
+      const cut = await page.evaluate<readonly string[]>(`{
+        const pen = document.createElement('canvas').getContext('2d')
+        const isCut = (field) => {
+          const { font, paddingLeft, paddingRight } = getComputedStyle(field)
+          pen.font = font
+          const room = field.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight)
+          return pen.measureText(field.placeholder).width > room
+        }
+        const name = document.querySelector('.cluster-name')
+        const fields = [...document.querySelectorAll('input[placeholder]')]
+        ;[...fields.filter(isCut).map(({ placeholder }) => placeholder), ...(name.scrollWidth > name.clientWidth ? ['cluster'] : [])]
+      }`)
+      expect(cut, path).toEqual([])
+    }
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
