@@ -8,7 +8,7 @@ import { useMay, useMe } from '../live/permissions.ts'
 import { tellSession } from '../live/query-clients.ts'
 import { useClusterName } from '../live/use-cluster-name.ts'
 import { useKeys } from '../live/use-keys.ts'
-import { sayZone } from '../words/format.ts'
+import { sayZone, zoneAt } from '../words/format.ts'
 import { entries } from './entries.ts'
 import { KeyHelp } from './key-help.tsx'
 import { LiveChip, StaleBanner } from './live-chip.tsx'
@@ -41,7 +41,6 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <TopBar find={find} />
         <StaleBanner />
         <Content>{children}</Content>
-        <Zone />
       </div>
       {over === 'palette' && <Palette onClose={close} />}
       {over === 'help' && <KeyHelp onClose={close} />}
@@ -68,9 +67,14 @@ function ClusterName() {
   )
 }
 
-/** Of all times on the page, once. */
+/** Of all times on the page, once; up here nothing moves it. */
 function Zone() {
-  return <footer className="zone">Times are in {sayZone(useNow())}</footer>
+  const now = useNow()
+  return (
+    <span className="zone" title={`Times on this page are in ${sayZone(now)}`}>
+      Times in {zoneAt(now)}
+    </span>
+  )
 }
 
 function TopBar({ find }: { readonly find: () => void }) {
@@ -88,6 +92,7 @@ function TopBar({ find }: { readonly find: () => void }) {
       <ClusterName />
       <LiveChip />
       <span className="spacer" />
+      <Zone />
       <button type="button" className="button button-quiet find" aria-keyshortcuts="Control+K" onClick={find}>
         Go to… <kbd>Ctrl K</kbd>
       </button>

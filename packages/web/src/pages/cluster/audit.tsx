@@ -32,7 +32,7 @@ const columnsAt = (now: number): readonly Column<LogEntry>[] => [
 ]
 const fields = [
   { name: 'originator', label: 'By user' },
-  { name: 'type', label: 'What was done' },
+  { name: 'type', label: 'What was done', title: 'All of it, as the list has it: bdb created' },
   { name: 'database', label: 'Database number' },
 ] as const
 
@@ -76,13 +76,22 @@ function useFilters(): LogsQuery {
   }
 }
 
-function Field({ name, label }: { readonly name: string; readonly label: string }) {
+function Field({
+  name,
+  label,
+  title,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly title?: string
+}) {
   const [value, set] = useQueryState(name)
   return (
     <input
       type="search"
       aria-label={label}
       placeholder={label}
+      title={title}
       value={value}
       onChange={(event) => set(event.target.value)}
     />
