@@ -44,6 +44,7 @@ test('a time that is an instruction has its zone, which is that of the day it sp
   const now = Date.parse(winter)
   expect(deadline(winter, now)).toBe(`${clockTime(winter, now)} ${zoneAt(now)}`)
   expect(fullTime(winter)).toMatch(/^26 Nov 2026, \d\d:00:00 \S+$/)
+  expect(fullTime('soon')).toBe('soon')
   expect(sayZone(now, 'Europe/Berlin')).toBe('Europe/Berlin (CET)')
   expect(sayZone(now, 'UTC')).toBe('UTC')
 })

@@ -91,9 +91,10 @@ export function deadline(iso: string, now: number): string {
 
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** All of a date, "3 Nov 2026, 07:39:14 CET". */
+/** All of a date, "3 Nov 2026, 07:39:14 CET". What is no date stands as it is: a page must not end by it. */
 export function fullTime(iso: string): string {
   const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return iso
   return `${date.format(at)}, ${time.format(at)} ${zoneAt(at.getTime())}`
 }
 
