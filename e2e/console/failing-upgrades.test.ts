@@ -46,7 +46,7 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     await facts.getByText('Remove what the engine names').waitFor()
     await facts.getByText('fairlead actions retry billing', { exact: true }).waitFor()
     await facts.getByRole('button', { name: 'Copy the command' }).waitFor()
-    expect(await page.title()).toBe('▲ billing · Fairlead')
+    expect(await page.title()).toBe(`▲ billing · ${new URL(fairlead.url).host} · Fairlead`)
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg\+xml/)
     expect(await findBarriers(page)).toEqual([])
     mendBuild(engines.folder, valkey80)
