@@ -258,8 +258,8 @@ export async function ownAnswered(link: Link, withinMs: number, send: () => void
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const timer = setTimeout(() => reject(new Error('the engine gave no answer in time')), withinMs)
   link.onOwnAnswered = (trouble) => (trouble === undefined ? resolve() : reject(new Error(trouble)))
-  send()
   try {
+    send()
     await promise
   } finally {
     clearTimeout(timer)

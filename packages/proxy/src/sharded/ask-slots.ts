@@ -21,6 +21,8 @@ const MOST_BYTES = 1024 * 1024
  */
 export async function askSlots(target: Place, login: readonly Buffer[] | null): Promise<SlotView> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  // The deadline may pass while it is being connected: nothing waits for the answer yet, and the process would end.
+  promise.catch(() => undefined)
   const replies = createReplyScanner()
   let heard = Buffer.alloc(0)
   let isLoggedIn = login === null
@@ -53,6 +55,5 @@ export async function askSlots(target: Place, login: readonly Buffer[] | null): 
     }
   } finally {
     clearTimeout(timer)
-    promise.catch(() => undefined)
   }
 }
