@@ -124,8 +124,16 @@ gives('processes that a compromised proxy leaves behind cannot make the next pro
   const left = spawn('/bin/sh', ['-c', script], { cwd: home.folder.own, uid, gid: uid, stdio: 'ignore' })
   process.kill(pid ?? 0, 'SIGKILL')
   const words = 'the proxy runs as root'
-  const tried = async () =>
-    home.logged().includes(words) || (await home.client.reportNode({})).proxy.crashes >= 3
+  const tried = async () => {
+    const { proxy } = await home.client.reportNode({})
+    // On a busy machine one can start between two closings of the folder: it is the right user, and is ended, too.
+    if (proxy.state === 'running' && proxy.pid !== pid) {
+      expect(isProxyUser(userOf(proxy.pid))).toBe(true)
+      process.kill(proxy.pid ?? 0, 'SIGKILL')
+      await until(async () => (await home.client.reportNode({})).proxy.crashes > proxy.crashes)
+    }
+    return home.logged().includes(words) || proxy.crashes >= 3
+  }
   await until(tried).finally(() => left.kill('SIGKILL'))
   const next = await home.proxyBecomes({ state: 'running' })
   expect([isProxyUser(userOf(next.pid)), home.logged()]).toEqual([true, expect.not.stringContaining(words)])
