@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https'
 import type { Server as Front, Socket } from 'node:net'
 import { codeOf, messageOf, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
+import { inTurn } from './http/connections/take-in-turn.ts'
 import { createHttp } from './http/create-http.ts'
 import { frontOfTls } from './http/https/front-of-tls.ts'
 import { metricsRoute, type Readers } from './metrics/metrics-routes.ts'
@@ -81,11 +82,13 @@ export async function serveVendorMetrics(
 /** `busy`: connections with a request under way. */
 function openServer(http: FastifyInstance): { readonly server: Server; readonly busy: ReadonlySet<Socket> } {
   const busy = new Set<Socket>()
-  const server = createServer((request, response) => {
+  const route = inTurn((request, response) => {
     busy.add(request.socket)
-    response.once('close', () => busy.delete(request.socket))
+    // Written: a client that does not read its answer can be closed.
+    for (const event of ['prefinish', 'close']) response.once(event, () => void busy.delete(request.socket))
     http.routing(request, response)
   })
+  const server = createServer(route)
   server.requestTimeout = ANSWER_WITHIN_MS
   // Another one listens for it; without this event Node keeps no list of connections, and looks at no time.
   server.emit('listening')

@@ -89,19 +89,31 @@ export function answerLongHeaders(
   refuseUnread(request, response, LONG_HEADERS)
 }
 
+/** One request more than one connection of HTTP/1.1 may have under way. */
+export function answerTooMany(
+  request: { readonly httpVersionMajor: number },
+  response: Pick<ServerResponse, 'writeHead'>,
+  most: number,
+): void {
+  const message = `this connection has ${most} requests under way: wait for an answer before the next one is sent`
+  refuseUnread(request, response, message, 'too_many_requests')
+}
+
 /** Refuses a request that is not read any further. */
 function refuseUnread(
   { httpVersionMajor }: { readonly httpVersionMajor: number },
   response: Pick<ServerResponse, 'writeHead'>,
   message: string,
+  code: ErrorCode = 'invalid_request',
 ): void {
-  const body = JSON.stringify({ error_code: 'invalid_request', message })
+  const body = JSON.stringify({ error_code: code, message })
   const head = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
+    ...(code === 'too_many_requests' && { 'retry-after': '1' }),
     ...(httpVersionMajor === 1 && { connection: 'close' }),
   }
-  response.writeHead(400, { ...securityHeaders, ...head }).end(body)
+  response.writeHead(errors[code].status, { ...securityHeaders, ...head }).end(body)
 }
 
 const LONG_HEADERS = 'the headers of the request are too large'

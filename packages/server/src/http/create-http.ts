@@ -19,6 +19,7 @@ import { InvalidInput } from './compile-validator.ts'
 import { compileWhenUsed } from './compile-when-used.ts'
 import { boundConnections, MOST_USEFUL } from './connections/bound-connections.ts'
 import { endConnections } from './connections/end-connections.ts'
+import { takeInTurn } from './connections/take-in-turn.ts'
 import { refuseNoText } from './input/query-text.ts'
 import { compressAnswers } from './output/compress-answers.ts'
 import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
@@ -74,6 +75,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   const { mostConnections: most } = deps
   const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
   compileWhenUsed(app)
+  takeInTurn(app.server, bounds?.isKnown)
   const refuseUnknown = answerUnknown(app, deps.pageAt)
   app.setErrorHandler((error, request, reply) => {
     // What is wrong with a body matters only where there is something that takes one.
