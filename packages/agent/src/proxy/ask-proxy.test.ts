@@ -21,16 +21,24 @@ const answers: Readonly<Record<string, (socket: Socket) => unknown>> = {
   'another pid': (socket) => socket.end(json('{"pid":[7]}')),
   'another protocol': (socket) =>
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  // Each piece costs as much as an ordinary one.
+  'a text in pieces of a byte': (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+    pour(socket, Buffer.from('1\r\na\r\n'.repeat(50_000)))
+  },
   // It is too long for a string of Node: this ended the agent.
   'a text without end': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n')
-    const bytes = Buffer.alloc(1 << 20, 'x')
-    const pour = () => {
-      while (!socket.destroyed && socket.write(bytes));
-    }
-    socket.on('drain', pour)
-    pour()
+    pour(socket, Buffer.alloc(1 << 20, 'x'))
   },
+}
+
+function pour(socket: Socket, bytes: Buffer): void {
+  const go = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  }
+  socket.on('drain', go)
+  go()
 }
 
 for (const [name, answer] of Object.entries(answers))

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient, proxyOperations, type Transport } from '@fairlead/api'
+import { countPieces } from '@fairlead/engine'
 
 /** A look waits this long for an answer. A later answer counts as well: it shows that the proxy's loop goes on. */
 const ASK_WITHIN_MS = 1_000
@@ -74,10 +75,12 @@ function socketTransport(socketPath: string): Transport {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
     const signal = AbortSignal.timeout(ASK_AGAIN_MS)
     const sent = request({ socketPath, method, path, headers, agent: false, signal }, (response) => {
+      const areTooMany = countPieces()
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (part: string) => {
         text += part
+        if (areTooMany(part.length)) response.destroy(new Error('its answer comes in too small pieces'))
         if (text.length > MOST_BYTES) response.destroy(new Error('its answer is too long'))
       })
       response.on('error', reject)

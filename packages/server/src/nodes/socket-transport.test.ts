@@ -24,6 +24,13 @@ const answers: Readonly<Record<string, readonly [(socket: Socket) => void, strin
     },
     'longer than',
   ],
+  'in pieces of a byte': [
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+      pour(socket, Buffer.from('1\r\na\r\n'.repeat(50_000)))
+    },
+    'too small pieces',
+  ],
   'more than it has announced': [
     (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}'),
     '',

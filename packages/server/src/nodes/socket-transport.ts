@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Transport } from '@fairlead/api'
-import { SPANS_HEADER } from '@fairlead/engine'
+import { countPieces, SPANS_HEADER } from '@fairlead/engine'
 
 /** A report of ten thousand shards is a fifth of this. */
 const MOST_BYTES = 64 << 20
@@ -59,10 +59,12 @@ function spansIn({ headers }: IncomingMessage): { readonly spans?: string } {
 function readText(response: IncomingMessage, mostBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
+    const areTooMany = countPieces()
     let bytes = 0
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > mostBytes) response.destroy(new Error(`its answer is longer than ${mostBytes} bytes`))
+      if (areTooMany(chunk.length)) response.destroy(new Error('its answer comes in too small pieces'))
+      else if (bytes > mostBytes) response.destroy(new Error(`its answer is longer than ${mostBytes} bytes`))
       else chunks.push(chunk)
     })
     response.on('error', reject)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { createQueue, type Queue } from '@fairlead/engine'
+import { countPieces, createQueue, type Queue } from '@fairlead/engine'
 import { answerTooMany } from '../answer-error.ts'
 
 /** Requests of HTTP/1.1 that may be under way on one connection. Programs send one after the other. */
@@ -11,9 +11,6 @@ const MOST_EXCESS = 56
 const ROUND_MS = 2
 /** A request costs at least that, with what Node does for it. */
 const LEAST_MS = 0.05
-/** Pieces of a body, beyond one for each 64 bytes: each costs as much as the parsing of 64 KB. */
-const FREE_PIECES = 4_096
-const BYTES_OF_PIECE = 64
 /** A client has so long to read an answer that has come before the end of its request. */
 const READ_WITHIN_MS = 1_000
 
@@ -65,14 +62,13 @@ function boundRequests(rounds: ReturnType<typeof createRounds>) {
     }
 }
 
-/** A chunk can be one byte: 64 KB of them are 11,000 pieces. Also where the request has been answered before its end, and they are thrown away. */
+/** Also where the request has been answered before its end, and they are thrown away. */
 function boundPieces(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
-  let left = FREE_PIECES
+  const areTooMany = countPieces()
   const push = request.push.bind(request)
   request.push = (piece: Buffer | null) => {
-    left += piece === null ? 0 : piece.length / BYTES_OF_PIECE - 1
-    if (left >= 0) return push(piece)
+    if (piece === null || !areTooMany(piece.length)) return push(piece)
     cut(socket)
     return false
   }
