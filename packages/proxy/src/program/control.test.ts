@@ -37,3 +37,28 @@ test('a proxy without a free file for the connection of an order goes on, repeat
     await rm(folder, { recursive: true })
   }
 })
+
+test('a path that is none is not found, and nothing is logged', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'control-'))
+  const path = join(folder, 'proxy.sock')
+  const said: string[] = []
+  const fence = createEpochFence(
+    {},
+    async () => undefined,
+    () => undefined,
+  )
+  await using _ = await serveControl(path, {
+    ...{ handlers: {} as ProxyHandlers, fence },
+    log: (what) => void said.push(what),
+  })
+  const socket = connect(path)
+  let heard = ''
+  socket.on('data', (bytes) => {
+    heard += bytes.toString()
+  })
+  socket.write('GET // HTTP/1.1\r\nHost: proxy\r\n\r\n')
+  await until(() => heard.includes('error_code'))
+  socket.destroy()
+  expect([heard.slice(0, 12), said]).toEqual(['HTTP/1.1 404', []])
+  await rm(folder, { recursive: true })
+})

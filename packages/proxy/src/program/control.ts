@@ -147,7 +147,9 @@ function send(
 
 /** The requested operation, the parameters in its path, and the query. */
 function route({ method, url = '' }: IncomingMessage) {
-  const { pathname, searchParams } = new URL(url, 'http://proxy')
+  const place = URL.parse(url, 'http://proxy')
+  if (place === null) throw new Refusal('not_found', `there is no ${method} ${url} here`)
+  const { pathname, searchParams } = place
   const search = Object.fromEntries(searchParams)
   for (const [name, op] of Object.entries(proxyOperations)) {
     const pattern = new RegExp(`^${op.path.replace(/:(\w+)/g, '(?<$1>[^/?]+)')}$`)
