@@ -40,6 +40,8 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     await page.locator('[data-phase=stuck]').waitFor()
     const facts = page.locator('.safety')
     await facts.getByText(new RegExp(`^Shard \\d+ does not start: .*${stuckWords}`, 'i')).waitFor()
+    const restart = page.locator('.step').filter({ hasText: 'Restart the replica' })
+    await restart.filter({ hasText: 'failed' }).waitFor()
     await facts.getByText('served', { exact: true }).waitFor()
     await facts.getByText('No loss known').waitFor()
     await facts.getByText('nothing gets worse').waitFor()

@@ -150,3 +150,21 @@ test('a sync is told in bytes, with how fast it is, and how far the last followe
   // Between these times nothing is recorded.
   expect(advance(later, 3, wait, { seen: syncing(400) })).toEqual(later)
 })
+
+test('the start of a shard has failed for as long as a person is waited for because that shard does not start', () => {
+  const restart: Step = { kind: 'restart-shard', shard: 2, runs: goalOf(), follow: 3, why: 'it is older' }
+  const stuck = (shard: number): Verdict => ({
+    ...{ kind: 'stuck', code: 'shard_failing', why: 'it does not start' },
+    retry: { kind: 'start-shard', shard, follow: 3, why: 'it may start now' },
+  })
+  const begun = advance(undefined, 0, act(restart), { seen: after })
+  const failed = advance(begun, 1, stuck(2), { seen: after })
+  expect(brief(failed)).toEqual(['restart-shard 2 failed'])
+  expect(failed).toMatchObject({ state: 'stuck', waiting: { shard: 2, stuck: true } })
+  expect(brief(advance(begun, 1, stuck(3), { seen: after }))).toEqual(['restart-shard 2 done'])
+  const tried = advance(failed, 2, { ...wait, shard: 2 }, { seen: after })
+  expect(brief(tried)).toEqual(['restart-shard 2 done'])
+  // Of an upgrade that is taken back it remains the reason.
+  const given = failLane(begun, second(1))
+  expect(brief(advance(given, 2, { ...wait, shard: 1 }, { seen: after }))).toEqual(['restart-shard 2 failed'])
+})

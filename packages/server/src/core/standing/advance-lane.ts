@@ -1,6 +1,6 @@
 import type { ShardDuty } from '@fairlead/api'
 import { revisionOf } from '../state/goal.ts'
-import type { LaneRecord, StepToCome, SyncProgress, TakenStep } from '../state/lane-record.ts'
+import type { LaneRecord, StepToCome, SyncProgress, TakenStep, Waiting } from '../state/lane-record.ts'
 import type { Obstacle } from '../state/obstacle.ts'
 import {
   type Goal,
@@ -40,7 +40,7 @@ export function advanceLane(before: LaneRecord | undefined, news: LaneNews): Lan
   const isTriedAgain = verdict.kind === 'do' && isRunning(before, nameStep(verdict.step, seen, goal))
   const wait = waitOf(verdict, isTriedAgain ? held : undefined, windowEnds)
   const waiting = since(wait, before?.waiting ?? null, at)
-  const steps = advanceSteps(before?.steps ?? [], news)
+  const steps = judgeLast(advanceSteps(before?.steps ?? [], news), waiting, before?.state === 'stuck')
   const leftOut = Math.max(0, steps.length - MOST_STEPS)
   return {
     group: seen.group,
@@ -83,6 +83,20 @@ function advanceSteps(
   const ended = [...steps.slice(0, -1), end(last, seen, held, at)]
   return due === undefined ? ended : [...ended, begin(due, at)]
 }
+
+/** A start had its effect, and then its shard cannot go on: the step has failed for as long as a person is waited for because of this shard. */
+function judgeLast(steps: readonly TakenStep[], waiting: Waiting | null, wasStuck: boolean) {
+  const last = steps.at(-1)
+  if (last === undefined || !starts.includes(last.kind)) return steps
+  const isWhy = waiting?.stuck === true && waiting.shard !== null && String(waiting.shard) === last.shard
+  if (isWhy && last.state === 'done') return [...steps.slice(0, -1), { ...last, state: 'failed' as const }]
+  // What failed otherwise is the reason why the upgrade is taken back, and remains so.
+  if (!isWhy && wasStuck && last.state === 'failed')
+    return [...steps.slice(0, -1), { ...last, state: 'done' as const }]
+  return steps
+}
+
+const starts: readonly StepToCome['kind'][] = ['add-shard', 'start-shard', 'restart-shard', 'restart-primary']
 
 function begin(step: StepToCome, at: string): TakenStep {
   return { ...step, state: 'running', began: at, ended: null }

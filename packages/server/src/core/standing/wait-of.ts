@@ -20,8 +20,11 @@ export function waitOf(
       const { code, why, shard } = verdict
       return { ...plain, on: isRoom(code) ? 'capacity' : 'shard', shard, code, why }
     }
-    case 'stuck':
-      return { ...plain, on: 'person', code: verdict.code, why: verdict.why, stuck: true }
+    case 'stuck': {
+      const { code, why, retry } = verdict
+      const shard = retry !== undefined && 'shard' in retry ? retry.shard : null
+      return { ...plain, on: 'person', shard, code, why, stuck: true }
+    }
     case 'hold': {
       const { on, code, why } = verdict
       return {
