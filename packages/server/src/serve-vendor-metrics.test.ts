@@ -97,19 +97,15 @@ test('connections without a request, however many, keep no scrape out', async ()
   for (const socket of [...silent, ...open]) socket.destroy()
 })
 
-test('connections that read no answer, however many, keep no scrape out', async () => {
+test('a client that sends thousands of requests and reads no answer is closed', async () => {
   await using ports = await claimPorts()
   await using server = await startControlPlane({ metricsPort: ports.to })
   const ca = await authorityOf(server)
-  const open: Socket[] = []
-  for (let n = 0; n < 40; n += 1) {
-    const client = dial({ host: '127.0.0.1', port: ports.to, ca }).on('error', () => undefined)
-    await once(client, 'secureConnect')
-    client.pause().write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(20_000))
-    open.push(client)
-  }
+  const client = dial({ host: '127.0.0.1', port: ports.to, ca }).on('error', () => undefined)
+  await once(client, 'secureConnect')
+  client.pause().write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(20_000))
+  await until('it is closed', () => client.closed)
   expect(await scrape(ports.to, ca, tokenOf(server))).toMatchObject({ status: 200 })
-  for (const client of open) client.destroy()
 })
 
 test('plain HTTP at the port is told what the port is, and a first message that is too long is never read by TLS', async () => {
