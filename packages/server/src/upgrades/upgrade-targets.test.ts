@@ -177,6 +177,12 @@ test('a list names the recommended target: the newest sound one of its flavour t
       world.builds.some((one) => one.flavour === flavour && one.version === version)
     const expected = to ?? world.build
     expect(recommended.map(({ build }) => build)).toEqual(isThere(expected) ? [expected] : [])
+    const goal = targets.find(({ isRecommended }) => isRecommended)
+    if (goal === undefined || goal.obstacles.length > 0) return
+    const { engineVersion: _, ...unnamed } = requestFor(world.build, [])
+    expect(await ask(service, unnamed)).toEqual([])
+    const went = (service.accepted[0] as { readonly goal?: World } | undefined)?.goal?.build
+    expect(went ?? world.build).toEqual(expected)
   }
   await fc.assert(fc.asyncProperty(aWorld, check), { numRuns: 150 })
   expect(found).toBeGreaterThan(5)

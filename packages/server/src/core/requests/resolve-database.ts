@@ -6,25 +6,26 @@ import type { ModuleTraits } from './module-rules.ts'
 import { type OfferedBuild, resolveBuild, resolveHoles } from './resolve-build.ts'
 import { type NewModuleEntry, resolveNewModules } from './resolve-modules.ts'
 
+interface DatabaseRequest extends ModuleTraits {
+  readonly engineVersion: string | undefined
+  /** The flavour where the version names none, if there is a build of it that fits. */
+  readonly preferredFlavour?: string
+  readonly modules: readonly NewModuleEntry[]
+}
+
 /**
  * The build and modules for the shards of a new database. Without a version: the newest that its modules
  * allow. Refused with every obstacle in the message; the code is the first one's.
  */
 export function resolveDatabase(
-  request: ModuleTraits & {
-    readonly engineVersion: string | undefined
-    /** The flavour where the version names none, if there is a build of it that fits. */
-    readonly preferredFlavour?: string
-    readonly modules: readonly NewModuleEntry[]
-  },
+  request: DatabaseRequest,
   builds: readonly OfferedBuild[],
   catalogue: readonly Module[],
 ): Pick<Runs, 'build' | 'modules'> | Refused {
   const modulesOn = (build: Build) =>
     resolveNewModules(request.modules, { build, traits: request, catalogue })
   const allowed = soundFirst(builds.filter((build) => 'modules' in modulesOn(build)))
-  const choice = request.engineVersion === undefined && allowed.length > 0 ? allowed : builds
-  const target = resolveBuild(request.engineVersion, null, choice, request.preferredFlavour)
+  const target = choose(request, builds, allowed)
   if ('refused' in target) return target
   const insecure = resolveHoles(target.build, undefined, builds)
   if (insecure !== undefined) return insecure
@@ -33,6 +34,20 @@ export function resolveDatabase(
   const refused = refusedForAll(resolved.obstacles)
   if (refused === undefined) throw new Error('a refusal without an obstacle')
   return refused
+}
+
+/** Of the builds that fit what is requested, one that the modules allow, if there is one. They do not change the flavour of a version that is named. */
+function choose(
+  { engineVersion, preferredFlavour }: Pick<DatabaseRequest, 'engineVersion' | 'preferredFlavour'>,
+  builds: readonly OfferedBuild[],
+  allowed: readonly OfferedBuild[],
+) {
+  if (engineVersion === undefined)
+    return resolveBuild(undefined, null, allowed.length > 0 ? allowed : builds, preferredFlavour)
+  const named = resolveBuild(engineVersion, null, builds, preferredFlavour)
+  if ('refused' in named) return named
+  const fitting = resolveBuild(engineVersion, named.build.flavour, allowed)
+  return 'build' in fitting ? fitting : named
 }
 
 /** The build of a new database without modules whose request names none; undefined: there is no build. */

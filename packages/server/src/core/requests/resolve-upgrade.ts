@@ -144,22 +144,28 @@ function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalog
     (one) => one.flavour !== build.flavour || compareVersions(one.version, build.version) >= 0,
   )
   const others = notOlder.filter(
-    (one) => one.version !== build.version && resolveHoles(one, build, catalogue.builds) === undefined,
+    (one) => !isSame(one, build) && resolveHoles(one, build, catalogue.builds) === undefined,
   )
-  if (engineVersion !== undefined) {
-    // What it runs is no target while another build fits, and an older sound build never is: it is refused as a downgrade.
-    const found = [others, notOlder].map((builds) => resolveBuild(engineVersion, build.flavour, builds))
-    return found.find((one) => 'build' in one) ?? resolveBuild(engineVersion, build.flavour, catalogue.builds)
-  }
   const fits = (one: Build) => 'modules' in resolveTargetModules(request, subject, one, catalogue)
   const withRoom = { ...subject, lackOfMemory: undefined }
   const open = others.filter(
     (one) => fits(one) && obstaclesTo(one, withRoom, mayDiscard(request, subject)).length === 0,
   )
+  if (engineVersion !== undefined) {
+    // What it runs is no target while another build fits, and an older sound build never is: it is refused as a downgrade.
+    const found = [open, others, notOlder].map((builds) => resolveBuild(engineVersion, build.flavour, builds))
+    return found.find((one) => 'build' in one) ?? resolveBuild(engineVersion, build.flavour, catalogue.builds)
+  }
   if (open.some(isOf(build))) return resolveBuild(undefined, build.flavour, open)
+  // Of builds that are not open, it stays on its own.
+  if (catalogue.builds.some((one) => isSame(one, build)) && fits(build)) return { build }
   const allowed = notOlder.filter(fits)
   // If the modules allow no build, their obstacles are reported for the newest one.
   return resolveBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
+}
+
+function isSame(a: Build, b: Build): boolean {
+  return a.flavour === b.flavour && a.version === b.version
 }
 
 function isOf({ flavour }: Build): (build: Build) => boolean {
