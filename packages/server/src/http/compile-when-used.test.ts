@@ -1,5 +1,7 @@
 import { type Operation, operations } from '@fairlead/api'
 import serializers from '@fastify/fast-json-stringify-compiler'
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
 import { expect, test } from 'vitest'
 import { compileValidator } from './compile-validator.ts'
 import { serializeWhenUsed, validateWhenUsed } from './compile-when-used.ts'
@@ -29,13 +31,40 @@ test('what checks the input of an operation, and what writes its answer, is made
   expect(looks).toBe(first)
 })
 
+test('what writes the events of a stream is made for each type when there is the first of it, and not for all in one piece', () => {
+  let looks = 0
+  const typed = (type: string, onRead: () => void) =>
+    watched(onRead, { type: { type: 'string', const: type }, [type]: { type: 'string' } })
+  const schema = { anyOf: [typed('a', () => undefined), typed('b', () => (looks += 1))] }
+  const print = serializeWhenUsed({ schema, method: 'GET', url: '/' })
+  const before = looks
+  expect(print({ type: 'a', a: '1', b: '2', secret: '3' })).toBe('{"type":"a","a":"1"}')
+  expect(looks).toBe(before)
+  expect(print({ type: 'b', a: '1', b: '2', secret: '3' })).toBe('{"type":"b","b":"2"}')
+  expect(looks).toBeGreaterThan(before)
+})
+
+test.each(all.filter(({ stream }) => stream === true).map(({ path, ok }) => [path, ok] as const))(
+  'an event of %s is written as by the code for all types together',
+  (url, schema) => {
+    const [route, types] = [{ schema, method: 'GET', url }, (schema as { readonly anyOf: TSchema[] }).anyOf]
+    const [parts, whole] = [serializeWhenUsed(route), serializers()()({ ...route, httpStatus: '200' })]
+    expect(types.length).toBeGreaterThan(2)
+    for (const type of types) {
+      const event = { ...(Value.Create(type) as object), secret: 'not in the contract' }
+      expect(parts(event)).toBe(whole(event))
+      expect(parts(event)).not.toContain('secret')
+    }
+  },
+)
+
 /** A schema that tells when its properties are read. */
-function watched(onRead: () => void): object {
+function watched(onRead: () => void, properties: object = { name: { type: 'string' } }): object {
   return {
     type: 'object',
     get properties() {
       onRead()
-      return { name: { type: 'string' } }
+      return properties
     },
   }
 }

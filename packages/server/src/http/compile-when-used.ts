@@ -19,10 +19,34 @@ export function validateWhenUsed(route: Parameters<typeof compileValidator>[0]) 
   return (value: unknown) => validator()(value)
 }
 
-/** As Fastify's own, which it calls when there is the first answer. */
+/** As Fastify's own, which it calls when there is the first answer; of events, the first of a type. */
 export const serializeWhenUsed: FastifySerializerCompiler<object> = (route) => {
-  const serializer = once(() => compileSerializer({ httpStatus: 'default', ...route }))
-  return (answer) => serializer()(answer)
+  const compile = (schema: object) =>
+    once(() => compileSerializer({ httpStatus: 'default', ...route, schema }))
+  const whole = compile(route.schema)
+  const byType = new Map(typesIn(route.schema).map(([type, schema]) => [type, compile(schema)]))
+  return (answer) => (byType.get((answer as Typed | null)?.type) ?? whole)()(answer)
+}
+
+interface Typed {
+  readonly type?: unknown
+}
+
+/**
+ * The schemas of the events of a stream, by their type. The code of all together takes 0.2 s in one piece, in which the server does nothing else: an
+ * upgrade that hands over would stop writes for so long.
+ */
+function typesIn({
+  anyOf = [],
+}: {
+  readonly anyOf?: readonly Variant[]
+}): readonly (readonly [unknown, Variant])[] {
+  const typed = anyOf.map((one) => [one.properties?.type?.const, one] as const)
+  return new Set(typed.map(([type]) => type)).size === typed.length ? typed : []
+}
+
+interface Variant {
+  readonly properties?: { readonly type?: { readonly const?: unknown } }
 }
 
 function once<Made>(make: () => Made): () => Made {
