@@ -1,10 +1,12 @@
 import { type Operation, operations } from '@fairlead/api'
 import serializers from '@fastify/fast-json-stringify-compiler'
+import Fastify from 'fastify'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { expect, test } from 'vitest'
+import { until } from '../../../../proof/until.ts'
 import { compileValidator } from './compile-validator.ts'
-import { serializeWhenUsed, validateWhenUsed } from './compile-when-used.ts'
+import { compileWhenUsed, serializeWhenUsed, validateWhenUsed } from './compile-when-used.ts'
 
 const all: readonly Operation[] = Object.values(operations)
 
@@ -57,6 +59,17 @@ test.each(all.filter(({ stream }) => stream === true).map(({ path, ok }) => [pat
     }
   },
 )
+
+test('what was not asked for is made later, also by a server that nothing asks', async () => {
+  let looks = 0
+  await using app = Fastify()
+  compileWhenUsed(app, { afterMs: 1, everyMs: 1 })
+  app.get('/', { schema: { response: { 200: watched(() => (looks += 1)) } } }, () => ({ name: 'a' }))
+  await app.ready()
+  const before = looks
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  await until('it is made', () => looks > before)
+})
 
 /** A schema that tells when its properties are read. */
 function watched(onRead: () => void, properties: object = { name: { type: 'string' } }): object {
