@@ -20,7 +20,7 @@ test('a window that only a person ends is listed at once, with what to do', () =
     {
       name: 'orders',
       mark: { tone: 'wait' },
-      why: 'The way back to redis 7.0.15 is open for 3 min, until a person decides: finalize to stay, or roll back',
+      why: 'The way back to redis 7.0.15 has been open for 3 min, and stays open until a person decides: finalize to stay, or roll back',
     },
   ])
 })

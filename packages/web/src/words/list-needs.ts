@@ -76,7 +76,7 @@ function whyOf(action: Action, now: number): string {
   if (waiting === null) return error ?? ''
   const since = elapsed(now - Date.parse(waiting.since))
   if (phase === 'window')
-    return `The way back${backTo(action)} is open for ${since}, until a person decides: finalize to stay, or roll back`
+    return `The way back${backTo(action)} has been open for ${since}, and stays open until a person decides: finalize to stay, or roll back`
   const until = waiting.until === null ? '' : `, until ${deadline(waiting.until, now)}`
   return `For ${since}${until}: ${waiting.why}`
 }
