@@ -29,9 +29,17 @@ function leastBad(engine: string): string {
 /** The worst that clients can do through them. */
 export function sayHoles(holes: Target['known_holes']): Omit<TargetHint, 'praise'> {
   if (holes.length === 0) return { holes: '', tone: 'quiet' }
-  const many = plural(holes.length, 'known hole')
+  const { harm, tone } = harmOf(holes)
+  return { holes: `${plural(holes.length, 'known hole')}: ${harm}`, tone }
+}
+
+/** The same without their number. */
+export function harmOf(holes: Target['known_holes']): {
+  readonly harm: string
+  readonly tone: TargetHint['tone']
+} {
   const has = (reach: 'code' | 'crash') => holes.some((hole) => hole.reach === reach)
-  if (has('code')) return { holes: `${many}: clients can run code`, tone: 'bad' }
-  if (has('crash')) return { holes: `${many}: clients can end the engine`, tone: 'wait' }
-  return { holes: `${many}: neither code nor a crash`, tone: 'quiet' }
+  if (has('code')) return { harm: 'clients can run code', tone: 'bad' }
+  if (has('crash')) return { harm: 'clients can end the engine', tone: 'wait' }
+  return { harm: 'neither code nor a crash', tone: 'quiet' }
 }

@@ -7,6 +7,7 @@ import { Answer, Empty } from '../../parts/problem.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { nameOfRuns, runsOf } from '../../words/describe-action.ts'
 import { courseOf } from '../../words/describe-database.ts'
+import { harmOf } from '../../words/describe-target.ts'
 import { count } from '../../words/format.ts'
 import { nameIn } from '../../words/name-in.ts'
 
@@ -119,8 +120,12 @@ function UsedBy({ build, many, coming, nameOf }: BuildRow) {
   )
 }
 
-function Holes({ build: { insecure, known_holes: holes } }: { readonly build: Build }) {
+function Holes({ build: { known_holes: holes } }: { readonly build: Build }) {
   if (holes.length === 0) return 'none'
-  if (!insecure) return holes.length
-  return <span data-tone="bad">{holes.length}, clients can run code</span>
+  const { harm, tone } = harmOf(holes)
+  return (
+    <span data-tone={tone}>
+      {holes.length}: {harm}
+    </span>
+  )
 }
