@@ -31,7 +31,7 @@ function sayEviction(policy: Database['eviction_policy']): string {
 
 const modes: Readonly<Record<Database['tls_mode'], string>> = {
   enabled: 'TLS, and nothing else',
-  disabled: 'plain',
+  disabled: 'plain, without TLS',
 }
 
 /** How the database is set. Its memory and what it drops can be changed while it serves; the rest is settled at its creation. */
