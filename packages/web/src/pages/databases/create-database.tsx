@@ -71,6 +71,7 @@ function Fields() {
           <input name="groups" type="number" min={1} max={64} required defaultValue={1} />
         </label>
       </div>
+      <span className="hint">All groups share the memory; replicas take as much again</span>
       <label className="check">
         <input name="replication" type="checkbox" defaultChecked /> Replicated: each group has a second
         process
