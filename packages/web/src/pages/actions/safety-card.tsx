@@ -8,10 +8,11 @@ import { markOfService } from '../../words/describe-database.ts'
 import { ago } from '../../words/format.ts'
 import { WaitReason } from './headline.tsx'
 
-/** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, and what is safe. */
+/** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, what is safe, and whether there is a way back. */
 export function SafetyCard({ action, name }: { readonly action: Action; readonly name: string }) {
   const { data } = useAvailability(action.bdb_uid)
   const { warnings, waiting, phase, hold_reason: hung } = action
+  const { rollback } = action.orders
   // A process that hangs is ended by a person, or the upgrade stays where it is.
   const isSafe = phase === 'stuck' && hung !== 'shard_hung' && data?.served === true && warnings.length === 0
   return (
@@ -37,7 +38,13 @@ export function SafetyCard({ action, name }: { readonly action: Action; readonly
             <dd>Wait: clients are served, and nothing gets worse</dd>
           </>
         )}
-        {phase === 'stuck' && <Next action={action} name={name} />}
+        {phase === 'stuck' && (
+          <>
+            <dt>Way back</dt>
+            <dd>{rollback.ok ? rollback.consequence : `not now: ${rollback.why}`}</dd>
+            <Next action={action} name={name} />
+          </>
+        )}
       </dl>
     </Card>
   )
