@@ -65,6 +65,8 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     const trial = page.locator('.trial')
     await trial.getByText(/The target does not start: .*out of luck today/).waitFor()
     expect(await trial.getAttribute('data-tone')).toBe('bad')
+    await page.getByText(/^Nothing was changed: the database is as it was/).waitFor()
+    await page.getByText(/^What to do: choose another version/).waitFor()
     expect(await page.getByRole('button', { name: /Start|Restart/ }).count()).toBe(0)
     expect(await findBarriers(page)).toEqual([])
 

@@ -91,13 +91,23 @@ function StartRow(props: PlanProps) {
   const { database, plan, at, isOther, start } = props
   const age = useNow() - Date.parse(at)
   if (!plan.change) return <p>There is nothing to do: {database.name} is like this already.</p>
-  if (plan.trial?.ok === false) return null
+  if (plan.trial?.ok === false) return <Refused />
   const isOutdated = start.error instanceof ApiError && start.error.code === 'plan_outdated'
   if (isOther) return <Again why="Something else is chosen since this plan" {...props} />
   if (isOutdated)
     return <Again why="The database has changed since this plan: nothing was begun" {...props} />
   if (age > OLD_MS) return <Again why={`The plan is ${duration(age)} old`} {...props} />
   return <StartButton {...props} />
+}
+
+/** Nothing can be begun: what is as it was, and what to do. */
+function Refused() {
+  return (
+    <>
+      <p>Nothing was changed: the database is as it was before this dry run</p>
+      <p>What to do: choose another version; or remove the cause, and make the dry run again</p>
+    </>
+  )
 }
 
 function Again({ why, again }: { readonly why: string; readonly again: () => void }) {
