@@ -137,7 +137,7 @@ function About({ action }: { readonly action: Action }) {
   const { bdb_uid: uid, object_name: object } = action
   const { data: database } = useDatabase(uid)
   return (
-    <p>
+    <p className="about">
       <strong>{database?.name ?? (uid === null ? object : `database ${uid}`)}</strong>, {whatItDoes(action)}
     </p>
   )
