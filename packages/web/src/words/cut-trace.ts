@@ -29,8 +29,8 @@ export function sayTick(ms: number): readonly [string, string] {
   return [duration(Math.abs(ms)), ms < 0 ? 'before' : 'after']
 }
 
-/** More would touch each other. */
-const MOST_TICKS = 6
+/** More would touch each other on a phone. */
+const MOST_TICKS = 5
 /** Of the whole, at each end: what stands nearer to an end would be cut. */
 const MARGIN = 0.04
 
