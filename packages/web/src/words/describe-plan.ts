@@ -35,7 +35,7 @@ export function factsOf(plan: Plan): readonly Fact[] {
       ...(least === 0 && { tone: 'wait' }),
     },
     { name: 'Way back', value: wayBackOf(plan), ...(plan.way_back.until === 'never' && { tone: 'wait' }) },
-    { name: 'Afterwards', value: plan.way_back.afterwards.why },
+    { name: 'Way back later', value: laterOf(plan) },
     {
       name: 'Risks',
       value: risks.length === 0 ? 'none known' : risks.join('; '),
@@ -60,6 +60,11 @@ function wayBackOf({ way_back: { until, seconds, why } }: Plan): string {
     case 'never':
       return `none after the handover: ${why}`
   }
+}
+
+/** When the way back without loss has ended. */
+function laterOf({ way_back: { afterwards: later } }: Plan): string {
+  return later.possible ? later.why : `none: ${later.why}`
 }
 
 /** Groups that go through the same steps are one picture. */
