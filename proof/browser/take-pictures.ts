@@ -128,7 +128,10 @@ for (const path of [
 await visit(page, `${fairlead.url}/databases`)
 await page.keyboard.press('Control+k')
 await page.getByRole('combobox', { name: 'Page, database, action or order' }).fill('or')
-await page.getByRole('option', { name: /^orders/ }).waitFor()
+await page
+  .getByRole('option', { name: /^orders/ })
+  .first()
+  .waitFor()
 await shoot('palette')
 await page.keyboard.press('Escape')
 await page.keyboard.press('?')

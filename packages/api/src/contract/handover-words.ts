@@ -12,7 +12,8 @@ export const handoverLengths = {
   },
   hold: {
     label: 'Hold',
-    meaning: 'the endpoint kept back requests: from before the write stop until the new primary served',
+    meaning:
+      'the endpoint kept back requests: from before the write stop until they went on to the new primary',
   },
   whole: {
     label: 'Whole handover',

@@ -23,7 +23,7 @@ export const Certificate = Type.Object({
   }),
   held_ms: Type.Union([Type.Number(), Type.Null()], {
     description:
-      'Hold: how long the endpoint kept back requests, from before the pause until the new primary served them, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
+      'Hold: how long the endpoint kept back requests, from before the pause until they went on to the new primary, by the proxy’s clock, so never less than write_stop_ms; null without an endpoint, and if control plane or proxy died during the handover',
   }),
   group: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Null in records that are older than this field',
