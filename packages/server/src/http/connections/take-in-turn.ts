@@ -20,6 +20,23 @@ interface Line {
   open: number
   /** Beyond what it may have. */
   excess: number
+  /** To be called when one of them has been answered: one function for all, because each request costs it. */
+  readonly onAnswered: () => void
+}
+
+/** Kept at the socket itself: a map costs each request of the API more. */
+const LINE = Symbol('line')
+type Lined = Socket & { [LINE]?: Line }
+
+function lineOf(socket: Lined): Line {
+  const known = socket[LINE]
+  if (known !== undefined) return known
+  const onAnswered = () => {
+    line.open -= 1
+  }
+  const line: Line = { waiting: createQueue(), open: 0, excess: 0, onAnswered }
+  socket[LINE] = line
+  return line
 }
 
 /**
@@ -41,12 +58,10 @@ export function inTurn(listener: RequestListener): RequestListener {
 }
 
 function boundRequests(rounds: ReturnType<typeof createRounds>) {
-  const lines = new WeakMap<Socket, Line>()
   return (listener: RequestListener): RequestListener =>
     (request, response) => {
       const { socket } = request
-      const line = lines.get(socket) ?? { waiting: createQueue(), open: 0, excess: 0 }
-      lines.set(socket, line)
+      const line = lineOf(socket)
       if (line.excess > 0 || line.open === MOST_OF_CONNECTION) {
         line.excess += 1
         if (line.excess === 1) answerTooMany(request, response, MOST_OF_CONNECTION)
@@ -54,11 +69,10 @@ function boundRequests(rounds: ReturnType<typeof createRounds>) {
         return
       }
       line.open += 1
-      response.once('close', () => {
-        line.open -= 1
-      })
+      response.on('close', line.onAnswered)
       if (request.headers['transfer-encoding'] !== undefined) boundPieces(request, response)
-      rounds.take(socket, line, () => listener(request, response))
+      if (rounds.isFree(socket, line)) rounds.spend(listener, request, response)
+      else rounds.wait(socket, line, () => listener(request, response))
     }
 }
 
@@ -100,9 +114,9 @@ function createRounds(isKnown: (socket: Socket) => boolean) {
   let spentMs = 0
   let isDue = false
   let turn: 'known' | 'others' = 'others'
-  const spend = (act: () => void) => {
+  const spend: Spend = (act, ...about) => {
     const began = performance.now()
-    act()
+    act(...about)
     spentMs += Math.max(LEAST_MS, performance.now() - began)
     noticeEnd()
   }
@@ -134,13 +148,15 @@ function createRounds(isKnown: (socket: Socket) => boolean) {
     noticeEnd()
   }
   return {
-    take(socket: Socket, line: Line, act: () => void): void {
-      const isFirst = line.waiting.size === 0 && queueOf(socket).size === 0
-      if (isFirst && spentMs < ROUND_MS) spend(act)
-      else {
-        line.waiting.push(act)
-        if (line.waiting.size === 1) wait(socket, line)
-      }
+    /** Whether a request of this connection may be done at once. */
+    isFree: (socket: Socket, line: Line) =>
+      spentMs < ROUND_MS && line.waiting.size === 0 && queueOf(socket).size === 0,
+    spend,
+    wait(socket: Socket, line: Line, act: () => void): void {
+      line.waiting.push(act)
+      if (line.waiting.size === 1) wait(socket, line)
     },
   }
 }
+
+type Spend = <About extends readonly unknown[]>(act: (...about: About) => void, ...about: About) => void
