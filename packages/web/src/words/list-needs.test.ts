@@ -34,3 +34,9 @@ test('a window that ends by itself is listed in its last hour, with the moment a
   expect(needs(later(7_200_000))).toEqual([])
   expect(needs(later(7_200_000), later(-90_000_000)), 'it is open for more than a day').toHaveLength(1)
 })
+
+test('a failed upgrade is listed with the cause, after what it means for the database', () => {
+  const failed = actionOf('ended', { outcome: 'failed', ended_time: NOW, error: 'no such file' })
+  const [need] = listNeeds({ databases: [], actions: [failed], nameOf: () => 'orders' }, now)
+  expect(need?.why).toBe('The database is as it was before. The cause: no such file')
+})

@@ -68,11 +68,13 @@ function isToDecide({ window_ends: ends, waiting }: Action, now: number): boolea
 }
 
 function whyOf(action: Action, now: number): string {
-  const { waiting, error, phase, window_ends: ends } = action
+  const { name, waiting, error, phase, outcome, window_ends: ends } = action
   if (phase === 'window' && ends !== null) {
     const left = countdown(Date.parse(ends) - now)
     return `The way back${backTo(action)} ends at ${deadline(ends, now)}, in ${left}: roll back before that, or do nothing to stay`
   }
+  if (outcome === 'failed' && name === 'SMUpgradeBDB')
+    return `The database is as it was before. The cause: ${error ?? 'not known'}`
   if (waiting === null) return error ?? ''
   const since = elapsed(now - Date.parse(waiting.since))
   if (phase === 'window')
