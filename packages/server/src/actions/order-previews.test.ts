@@ -201,7 +201,7 @@ test('an order that is given changes what is shown at once: what was resumed is 
   })
 })
 
-async function handOver(actionUid: string, writeStopMs: number): Promise<void> {
+async function handOver(actionUid: string, writeStopMs: number, longestMs: number): Promise<void> {
   const handovers = handoversStore(store.db)
   const { id } = await handovers.intend({
     ...{ actionUid, databaseUid: made, group: 0, from: 1, to: 2, intendedAt: at, fullSyncsBefore: {} },
@@ -212,7 +212,8 @@ async function handOver(actionUid: string, writeStopMs: number): Promise<void> {
     offsetFrom: 5,
     offsetTo: 5,
     keys: 3,
-    heldMs: null,
+    heldMs: longestMs,
+    waited: { clients: 1, requests: 1, longestMs },
     recovered: false,
     fullSyncs: 0,
   }
@@ -226,8 +227,9 @@ test('what an order says of the write stop is what was measured, and before that
     /moves to valkey 9\.1\.2; writes stop for about 5 ms on an idle machine, and for longer on a busy one$/,
   )
   const moved = await make('window')
-  for (const writeStopMs of [397.04, 5.38]) await handOver(moved, writeStopMs)
+  await handOver(moved, 397.04, 420.3)
+  await handOver(moved, 5.38, 0)
   expect(await consequenceOf(moved, 'rollback')).toMatch(
-    /without loss; writes stop again \(in the handovers before for up to 397\.0 ms; load changes it\)$/,
+    /without loss; writes stop again \(in the handovers before for up to 397\.0 ms, and a client waited for up to 420\.3 ms; load changes it\)$/,
   )
 })

@@ -9,7 +9,7 @@ import type { Db } from '../store/open-store.ts'
 import { actionsStore } from './actions-store.ts'
 
 /** What a preview of orders depends on besides the action and the caller. */
-export type OrderFacts = Omit<OrderScene, 'forbidden' | 'writeStopsMs'>
+export type OrderFacts = Omit<OrderScene, 'forbidden' | 'handovers'>
 
 /** Of each action, by its uid. A few statements for all of them, and none where the actions themselves say all. `at` is ISO 8601. */
 export async function orderFacts(

@@ -14,8 +14,10 @@ export function ordersToWire(
   const forbidden = isAllowed
     ? undefined
     : `it needs update_bdb_with_action for database ${action.databaseUid}`
-  const writeStopsMs = certificates.flatMap(({ writeStopMs }) => writeStopMs ?? [])
-  return previewsToWire(previewOrders(action, { ...facts, writeStopsMs, forbidden }))
+  const handovers = certificates.flatMap(({ writeStopMs, waited }) =>
+    writeStopMs === null ? [] : [{ writeStopMs, longestWaitMs: waited?.longestMs ?? null }],
+  )
+  return previewsToWire(previewOrders(action, { ...facts, handovers, forbidden }))
 }
 
 function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {

@@ -5,7 +5,7 @@ import { hasEnded } from '../state/action-event.ts'
 import { phaseOf } from '../state/action-phase.ts'
 import { revisionOf } from '../state/goal.ts'
 import { type Order, resolveOrder } from './resolve-order.ts'
-import { sayWriteStop } from './say-write-stop.ts'
+import { type PastHandover, sayWriteStop } from './say-write-stop.ts'
 
 /** Whether an order may be given just now, and what it would do. */
 export interface OrderPreview {
@@ -30,8 +30,8 @@ export interface OrderScene {
   readonly haveAllLeft: boolean
   /** Why a failed upgrade cannot be begun again; undefined: it can. Not looked at for others. */
   readonly whyNotAgain: Obstacle<ErrorCode> | undefined
-  /** The write stops of its handovers, in milliseconds. */
-  readonly writeStopsMs: readonly number[]
+  /** Those that it has done. */
+  readonly handovers: readonly PastHandover[]
   /** ISO 8601. */
   readonly at: string
 }
@@ -107,7 +107,7 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
   return (supervised && !given.proceed) || (rollbackWindow === 'until-finalized' && !given.finalize)
 }
 
-function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at' | 'writeStopsMs'>): string {
+function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at' | 'handovers'>): string {
   const { asked, orders } = action
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
@@ -117,7 +117,7 @@ function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at
         : 'nothing new begins until a user resumes it; faults are still repaired, and a handover that has begun is completed'
     case 'resume':
       if (orders.paused) return 'it goes on where it was paused'
-      return `the primary role moves to ${target}${inEach(asked.groups)}; ${sayWriteStop(asked, scene)}`
+      return `the primary role moves to ${target}${inEach(asked.groups)}; ${sayWriteStop(asked, scene.handovers)}`
     case 'cancel':
     case 'rollback':
       return takenBack(action, old, scene)
@@ -139,12 +139,12 @@ function pausedWindow({ rollbackWindow }: Action['asked']['policy']): string {
 function takenBack(
   { handedOverAt, waiting, handingOver, asked }: Action,
   old: string,
-  scene: Pick<OrderScene, 'writeStopsMs'>,
+  scene: Pick<OrderScene, 'handovers'>,
 ): string {
   const isUntouched =
     waiting?.code === 'supervised' || (handedOverAt === null && !handingOver && asked.groups === 1)
   if (isUntouched) return `what was begun is undone, and ${old} serves on: no role has moved`
-  return `every role that has moved goes back to ${old}, without loss; ${sayWriteStop(asked, scene)}`
+  return `every role that has moved goes back to ${old}, without loss; ${sayWriteStop(asked, scene.handovers)}`
 }
 
 function inEach(groups: number): string {

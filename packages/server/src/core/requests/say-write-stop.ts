@@ -2,19 +2,28 @@ import { sayLength } from '@fairlead/api'
 import { usualWriteStop } from '../plan/usual-write-stop.ts'
 import type { Goal } from '../state/goal.ts'
 
+/** A handover that was: its write stop and the longest wait of a client, in milliseconds; null: not measured. */
+export interface PastHandover {
+  readonly writeStopMs: number
+  readonly longestWaitMs: number | null
+}
+
 /** For how long the handovers of an order will stop writes: what those before it took, or what is usual. Nothing is promised: load changes it. */
 export function sayWriteStop(
   goal: Pick<Goal, 'cluster' | 'groups'>,
-  { writeStopsMs: before }: { readonly writeStopsMs: readonly number[] },
+  before: readonly PastHandover[],
 ): string {
   const each = goal.groups === 1 ? '' : ' in each group'
   if (before.length > 0) {
-    const longest = sayLength(Math.max(...before))
-    const then =
-      before.length === 1
-        ? `in the handover before for ${longest}`
-        : `in the handovers before for up to ${longest}`
-    return `writes stop again${each} (${then}; load changes it)`
+    const [those, upTo] = before.length === 1 ? ['handover', ''] : ['handovers', 'up to ']
+    const longest = longestOf(before.map(({ writeStopMs }) => writeStopMs))
+    const waits = before.flatMap(({ longestWaitMs }) => longestWaitMs ?? []).filter((ms) => ms > 0)
+    const wait = waits.length === 0 ? '' : `, and a client waited for ${upTo}${longestOf(waits)}`
+    return `writes stop again${each} (in the ${those} before for ${upTo}${longest}${wait}; load changes it)`
   }
   return `writes stop${each} for about ${usualWriteStop(goal).typical} ms on an idle machine, and for longer on a busy one`
+}
+
+function longestOf(lengths: readonly number[]): string {
+  return sayLength(Math.max(...lengths))
 }

@@ -125,7 +125,7 @@ const atOf = ({ world }: Action) => new Date(world.time.elapsed()).toISOString()
 
 function previewsOf(action: Action) {
   const scene = {
-    ...{ forbidden: undefined, haveAllLeft: false, whyNotAgain: undefined, writeStopsMs: [] },
+    ...{ forbidden: undefined, haveAllLeft: false, whyNotAgain: undefined, handovers: [] },
     at: atOf(action),
   }
   return previewOrders(recordedAction(action), scene)
