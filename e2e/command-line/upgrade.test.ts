@@ -89,7 +89,7 @@ test('an upgrade is done when the goal serves, its way back is named, and a roll
   expect(done.code).toBe(0)
   expect(done.stdout).toMatch(
     new RegExp(
-      `^orders is served by ${after}\\. {3}action \\S+\\n {2}handover 1 -> \\d+, write stop [\\d.]+ ms, longest wait [\\d.]+ ms, hold [\\d.]+ ms, offsets (\\d+) = \\1, 0 keys`,
+      `^orders is served by ${after}\\. {3}action \\S+\\n {2}handover 1 -> \\d+, write stop [\\d.]+ ms, longest wait (?:< )?[\\d.]+ ms, hold [\\d.]+ ms, offsets (\\d+) = \\1, 0 keys`,
     ),
   )
   expect(done.stdout).toMatch(/way back until \S+Z: {3}fairlead actions rollback orders/)
