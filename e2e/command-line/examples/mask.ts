@@ -12,7 +12,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\b(?:redis|valkey) \d+\.\d+\.\d+(?:, (?:redis|valkey) \d+\.\d+\.\d+)+/g, 'BUILDS'],
   [/(?<![\d.])\d+\.\d+\.\d+(?!\.?\d)/g, 'VERSION'],
   [/\b[\d.]+ (?:[KMGT]i)?B\b/g, 'SIZE'],
-  [/\b[\d.]+ (ms|s)\b/g, 'N $1'],
+  [/(?:< )?\b[\d.]+ (ms|s)\b/g, 'N $1'],
   [/\boffsets (\d+) = \1\b/g, 'offsets N = N'],
 ]
 
