@@ -230,6 +230,6 @@ test('what an order says of the write stop is what was measured, and before that
   await handOver(moved, 397.04, 420.3)
   await handOver(moved, 5.38, 0)
   expect(await consequenceOf(moved, 'rollback')).toMatch(
-    /without loss; writes stop again \(in the handovers before for up to 397\.0 ms, and a client waited for up to 420\.3 ms; load changes it\)$/,
+    /without loss; writes stop again \(in the handovers before for up to 397\.0 ms, longest wait of a client 420\.3 ms; load changes it\)$/,
   )
 })

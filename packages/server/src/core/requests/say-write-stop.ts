@@ -17,8 +17,8 @@ export function sayWriteStop(
   if (before.length > 0) {
     const [those, upTo] = before.length === 1 ? ['handover', ''] : ['handovers', 'up to ']
     const longest = longestOf(before.map(({ writeStopMs }) => writeStopMs))
-    const waits = before.flatMap(({ longestWaitMs }) => longestWaitMs ?? []).filter((ms) => ms > 0)
-    const wait = waits.length === 0 ? '' : `, and a client waited for ${upTo}${longestOf(waits)}`
+    const waits = before.flatMap(({ longestWaitMs }) => longestWaitMs ?? [])
+    const wait = waits.length === 0 ? '' : `, longest wait of a client ${longestOf(waits)}`
     return `writes stop again${each} (in the ${those} before for ${upTo}${longest}${wait}; load changes it)`
   }
   return `writes stop${each} for about ${usualWriteStop(goal).typical} ms on an idle machine, and for longer on a busy one`
