@@ -26,6 +26,7 @@ export async function closeToServer(folder: string, home: string): Promise<void>
 async function cachesOf(folder: string, home: string) {
   const { uid } = await stat(join(home, 'server', 'own'))
   if (uid === 0) return []
-  const names = (await readdir(folder)).filter((name) => name.endsWith('-0'))
+  // Before the first start of all there is none.
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('-0'))
   return names.map((name) => ({ name, own: join(folder, `${name.slice(0, -1)}${uid}`) }))
 }
