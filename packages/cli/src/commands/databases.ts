@@ -4,6 +4,7 @@ import { CommandFault } from '../output/command-fault.ts'
 import { printList, printOne } from '../output/print-answer.ts'
 import { databaseColumns, detailColumns } from './describe-database.ts'
 import { findDatabase } from './find-database.ts'
+import { isHarmful } from './upgrades/describe-choice.ts'
 
 /** The options of `databases list`, checked by the server. */
 export interface ListOptions extends CommonOptions {
@@ -164,8 +165,7 @@ export async function listTargets(context: Context, word: string): Promise<void>
         {
           name: 'recommended',
           value: ({ recommended }) => recommended,
-          shown: ({ recommended, known_holes: holes }) =>
-            recommended ? (holes.some(({ reach }) => reach !== 'other') ? 'least bad' : 'yes') : '',
+          shown: (target) => (target.recommended ? (isHarmful(target) ? 'least bad' : 'yes') : ''),
         },
         { name: 'known_holes', value: ({ known_holes }) => known_holes.length },
         {

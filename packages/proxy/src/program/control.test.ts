@@ -8,16 +8,26 @@ import { expect, test } from 'vitest'
 import { until } from '../../test/stage.ts'
 import { type ProxyHandlers, serveControl } from './control.ts'
 
-test('a proxy without a free file for the connection of an order goes on, repeatedly', async () => {
+/** A socket in a folder of its own, what to serve there, and what the proxy says meanwhile. */
+async function makePlace() {
   const folder = await mkdtemp(join(tmpdir(), 'control-'))
-  const path = join(folder, 'proxy.sock')
   const said: string[] = []
   const fence = createEpochFence(
     {},
     async () => undefined,
     () => undefined,
   )
-  const log = (what: string) => said.push(what)
+  return {
+    path: join(folder, 'proxy.sock'),
+    said,
+    control: { handlers: {} as ProxyHandlers, fence, log: (what: string) => void said.push(what) },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  }
+}
+
+test('a proxy without a free file for the connection of an order goes on, repeatedly', async () => {
+  await using place = await makePlace()
+  const { path, said } = place
   const servers = new Set<Server>()
   const note = (message: unknown) => {
     const { server } = (message as { readonly socket: Socket & { readonly server?: Server } }).socket
@@ -25,7 +35,7 @@ test('a proxy without a free file for the connection of an order goes on, repeat
   }
   subscribe('net.server.socket', note)
   try {
-    await using _ = await serveControl(path, { handlers: {} as ProxyHandlers, fence, log })
+    await using _ = await serveControl(path, place.control)
     connect(path).destroy()
     await until(() => servers.size > 0)
     // What Node does when accept(2) fails.
@@ -34,23 +44,13 @@ test('a proxy without a free file for the connection of an order goes on, repeat
     expect(said).toHaveLength(3)
   } finally {
     unsubscribe('net.server.socket', note)
-    await rm(folder, { recursive: true })
   }
 })
 
 test('a path that is none is not found, and nothing is logged', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'control-'))
-  const path = join(folder, 'proxy.sock')
-  const said: string[] = []
-  const fence = createEpochFence(
-    {},
-    async () => undefined,
-    () => undefined,
-  )
-  await using _ = await serveControl(path, {
-    ...{ handlers: {} as ProxyHandlers, fence },
-    log: (what) => void said.push(what),
-  })
+  await using place = await makePlace()
+  const { path, said } = place
+  await using _ = await serveControl(path, place.control)
   const socket = connect(path)
   let heard = ''
   socket.on('data', (bytes) => {
@@ -60,5 +60,4 @@ test('a path that is none is not found, and nothing is logged', async () => {
   await until(() => heard.includes('error_code'))
   socket.destroy()
   expect([heard.slice(0, 12), said]).toEqual(['HTTP/1.1 404', []])
-  await rm(folder, { recursive: true })
 })

@@ -1,4 +1,4 @@
-import type { Output, operations } from '@fairlead/api'
+import { holeReaches, type Output, type operations, worstReach } from '@fairlead/api'
 import { plural } from './format.ts'
 
 type Target = Output<typeof operations.listUpgradeTargets>[number]
@@ -38,8 +38,8 @@ export function harmOf(holes: Target['known_holes']): {
   readonly harm: string
   readonly tone: TargetHint['tone']
 } {
-  const has = (reach: 'code' | 'crash') => holes.some((hole) => hole.reach === reach)
-  if (has('code')) return { harm: 'clients can run code', tone: 'bad' }
-  if (has('crash')) return { harm: 'clients can end the engine', tone: 'wait' }
-  return { harm: 'neither code nor a crash', tone: 'quiet' }
+  const reach = worstReach(holes)
+  return { harm: holeReaches[reach], tone: tones[reach] }
 }
+
+const tones = { code: 'bad', crash: 'wait', other: 'quiet' } as const

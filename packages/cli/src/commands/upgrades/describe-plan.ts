@@ -8,7 +8,11 @@ export type UpgradePlan = NonNullable<Output<typeof upgradeOperation>['plan']>
 
 /** A plan for people, a line for each thing that they decide by. `choice`: why it goes there, where the request named no build. */
 export function describePlan(
-  { name, from, choice = '' }: { readonly name: string; readonly from: string; readonly choice?: string },
+  {
+    name,
+    from,
+    choice,
+  }: { readonly name: string; readonly from: string; readonly choice?: string | undefined },
   plan: UpgradePlan,
   { arrow }: Glyphs,
 ): string {
@@ -18,7 +22,7 @@ export function describePlan(
     .join(',')
   if (!plan.change) return `${name}   ${from}   there is nothing to change\n`
   const lines = [
-    ['chosen', choice],
+    ['chosen', choice ?? ''],
     ['proven', provenOf(plan)],
     ['write stop', writesOf(plan)],
     ['takes', plan.duration.ms === null ? 'a time that is not known' : `about ${showMs(plan.duration.ms)}`],

@@ -19,8 +19,8 @@ import { describeEnd, resultLine, setExit, watchAction } from './watch-action.ts
 interface Planned {
   readonly database: Database
   readonly plan: UpgradePlan
-  /** Why it goes there; empty: the request said where. */
-  readonly choice: string
+  /** Why it goes there; undefined: the request said where. */
+  readonly choice: string | undefined
 }
 
 /** Plans the upgrade of each database, asks once, and upgrades one after the other, as far as `--wait` says. */
@@ -76,8 +76,8 @@ async function choiceOf(
   uid: number,
   plan: UpgradePlan,
   { engine_version, keep_engine_version }: UpgradeRequest,
-): Promise<string> {
-  if (engine_version !== undefined || keep_engine_version === true || !plan.change) return ''
+): Promise<string | undefined> {
+  if (engine_version !== undefined || keep_engine_version === true || !plan.change) return undefined
   return describeChoice(plan, await link.api.listUpgradeTargets({ params: { uid } }))
 }
 
@@ -123,7 +123,7 @@ async function ask(
   if (isAsked) terminal.say(folded(terminal, planned.map((each) => described(each, terminal)).join('')))
   else if (answer.form === 'table' || answer.form === 'wide')
     for (const { database, choice } of planned)
-      if (choice !== '') terminal.say(folded(terminal, `${database.name}: ${choice}\n`))
+      if (choice !== undefined) terminal.say(folded(terminal, `${database.name}: ${choice}\n`))
   const question = `Upgrade ${names} on ${link.place}?`
   const [first] = planned
   if (discardsData(request)) {

@@ -164,7 +164,8 @@ function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalog
   return resolveBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
 }
 
-function isSame(a: Build, b: Build): boolean {
+/** One flavour and one version. */
+export function isSame(a: Build, b: Build): boolean {
   return a.flavour === b.flavour && a.version === b.version
 }
 

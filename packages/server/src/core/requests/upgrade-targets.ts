@@ -4,6 +4,7 @@ import { plainPolicy, type UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 import {
   type Catalogue,
+  isSame,
   resolveUpgrade,
   type UpgradeRequest,
   type UpgradeSubject,
@@ -90,8 +91,4 @@ function inOrder(builds: readonly Build[], first: string): readonly Build[] {
         a.flavour.localeCompare(b.flavour, 'en') ||
         compareVersions(b.version, a.version),
     )
-}
-
-function isSame(a: Build, b: Build): boolean {
-  return a.flavour === b.flavour && a.version === b.version
 }

@@ -166,5 +166,6 @@ test('the start of a shard has failed for as long as a person is waited for beca
   expect(brief(tried)).toEqual(['restart-shard 2 done'])
   // Of an upgrade that is taken back it remains the reason.
   const given = failLane(begun, second(1))
-  expect(brief(advance(given, 2, { ...wait, shard: 1 }, { seen: after }))).toEqual(['restart-shard 2 failed'])
+  const other = advance(given, 2, stuck(3), { seen: after })
+  expect(brief(advance(other, 3, { ...wait, shard: 1 }, { seen: after }))).toEqual(['restart-shard 2 failed'])
 })

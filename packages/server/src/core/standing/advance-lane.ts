@@ -40,7 +40,7 @@ export function advanceLane(before: LaneRecord | undefined, news: LaneNews): Lan
   const isTriedAgain = verdict.kind === 'do' && isRunning(before, nameStep(verdict.step, seen, goal))
   const wait = waitOf(verdict, isTriedAgain ? held : undefined, windowEnds)
   const waiting = since(wait, before?.waiting ?? null, at)
-  const steps = judgeLast(advanceSteps(before?.steps ?? [], news), waiting, before?.state === 'stuck')
+  const steps = judgeLast(advanceSteps(before?.steps ?? [], news), waiting, before?.waiting ?? null)
   const leftOut = Math.max(0, steps.length - MOST_STEPS)
   return {
     group: seen.group,
@@ -85,13 +85,14 @@ function advanceSteps(
 }
 
 /** A start had its effect, and then its shard cannot go on: the step has failed for as long as a person is waited for because of this shard. */
-function judgeLast(steps: readonly TakenStep[], waiting: Waiting | null, wasStuck: boolean) {
+function judgeLast(steps: readonly TakenStep[], waiting: Waiting | null, before: Waiting | null) {
   const last = steps.at(-1)
   if (last === undefined || !starts.includes(last.kind)) return steps
-  const isWhy = waiting?.stuck === true && waiting.shard !== null && String(waiting.shard) === last.shard
-  if (isWhy && last.state === 'done') return [...steps.slice(0, -1), { ...last, state: 'failed' as const }]
+  const isWhy = (wait: Waiting | null) => wait?.stuck === true && String(wait.shard) === last.shard
+  if (isWhy(waiting) && last.state === 'done')
+    return [...steps.slice(0, -1), { ...last, state: 'failed' as const }]
   // What failed otherwise is the reason why the upgrade is taken back, and remains so.
-  if (!isWhy && wasStuck && last.state === 'failed')
+  if (!isWhy(waiting) && isWhy(before) && last.state === 'failed')
     return [...steps.slice(0, -1), { ...last, state: 'done' as const }]
   return steps
 }
