@@ -48,8 +48,8 @@ const excused: Readonly<Record<string, readonly string[]>> = {
     'packages/server/test/simulation/records-in-memory.ts recordsOf',
   ],
   'a proof from its first step to its last, in the order in which it happens': [
-    'e2e/fault-round.ts injectInUpgrades',
-    'e2e/fault-round.ts injectOnce',
+    'e2e/support/fault-round.ts injectInUpgrades',
+    'e2e/support/fault-round.ts injectOnce',
     'proof/upgrade-under-load.ts upgradeUnderLoad',
   ],
 }

@@ -26,7 +26,7 @@ export async function printCli(): Promise<string> {
     '|---|---|',
     ...Object.values(exitCodes).map(({ code, meaning }) => `| ${code} | ${meaning} |`),
     '',
-    'What the usual commands print in full, as [the tests](../e2e/command-line/examples.test.ts) compare it, is in [examples](cli-examples.md).',
+    'What the usual commands print in full, as [the tests](../e2e/proof/command-line/examples.test.ts) compare it, is in [examples](cli-examples.md).',
     '',
     '## Options of all commands that speak to a server',
     '',

@@ -1,5 +1,5 @@
 /**
- * `node --conditions=@fairlead/source proof/browser/record-stories.ts`: takes the pictures anew with which e2e/console/stories.test.ts compares each
+ * `node --conditions=@fairlead/source proof/browser/record-stories.ts`: takes the pictures anew with which e2e/proof/console/stories.test.ts compares each
  * component of the console. Look at what has changed before it is committed.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
