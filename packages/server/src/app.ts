@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { listenOnPort, type Patience } from './http/listen-on-port.ts'
 import { openGround } from './open-ground.ts'
 import type { Served } from './operator/operator-routes.ts'
+import type { HashCost } from './passwords/hashing.ts'
 import { readersOfMetrics, serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
@@ -34,6 +35,8 @@ export interface World {
   readonly onEffect?: (phase: 'before' | 'after', name: string) => void
   /** Aborted, it ends a start that waits for its store or its port. Once the server serves, it has no effect: disposing of the server stops it. */
   readonly stop?: AbortSignal
+  /** Cost of a password hash; default: OWASP's parameters. Only tests set it. */
+  readonly hashCost?: HashCost
 }
 
 /**

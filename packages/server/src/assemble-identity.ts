@@ -24,10 +24,10 @@ export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
 /** `opened` owns what is to be closed. Throws when the key of the store does not open what is sealed in it. */
 export async function assembleIdentity(
-  { config, folder, store, leases, counters, box, now, log }: Ground,
+  { config, folder, store, leases, counters, box, now, log, hashCost }: Ground,
   opened: AsyncDisposableStack,
 ) {
-  const hashing = await createHashing()
+  const hashing = await createHashing(hashCost)
   const identities = createIdentities(store, now)
   const rotateEveryMs = config.keyRotationDays * DAY_MS
   const keys = opened.use(await createSigningKeys({ store, box, rotateEveryMs, now, log }))

@@ -10,6 +10,7 @@ import { createLeases } from './leases/leases-service.ts'
 import { createCounters } from './metrics/counters.ts'
 import { connectAgent } from './nodes/agent-link.ts'
 import { connectProxy } from './nodes/proxy-link.ts'
+import type { HashCost } from './passwords/hashing.ts'
 import { agentSocket, proxySocket, stateFolder } from './sockets.ts'
 import { openStore, type Store } from './store/open-store.ts'
 import { StoreAway } from './store/postgres-trouble.ts'
@@ -21,10 +22,13 @@ import { softwareVersion } from './version.ts'
 /** The base of everything else: the store, its key, the links to the agent and the proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
 
-/** Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds; `stop` ends a wait for the store. */
+/**
+ * Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds;
+ * `stop` ends a wait for the store.
+ */
 export async function openGround(
   config: Config,
-  { now, log, stop }: { readonly now: () => number; readonly log: Logger; readonly stop?: AbortSignal },
+  { now, log, stop, hashCost }: Surroundings,
   opened: AsyncDisposableStack,
 ) {
   const folder = stateFolder(config.home)
@@ -40,12 +44,19 @@ export async function openGround(
   const { traces } = config
   const spans = traces && opened.use(exportSpans(traces, { version: softwareVersion, log }))
   return {
-    ...{ config, folder, store, eventMarks, counters, spans, now, log },
+    ...{ config, folder, store, eventMarks, counters, spans, now, log, hashCost },
     leases: opened.use(await createLeases({ store, log })),
     box: readBox(),
     agent: connectAgent(agentOperations, agentSocket(config.home)),
     proxy: connectProxy(proxyOperations, proxySocket(config.home)),
   }
+}
+
+interface Surroundings {
+  readonly now: () => number
+  readonly log: Logger
+  readonly stop?: AbortSignal
+  readonly hashCost?: HashCost
 }
 
 const LOOK_AGAIN_MS = 1_000

@@ -6,7 +6,7 @@ import { createFairQueue, type Waiting } from './fair-queue.ts'
 const derive = promisify(argon2)
 
 /** OWASP's parameters for Argon2id: 19 MiB, two passes, one lane. */
-const current: Parameters = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
+const owasp: HashCost = { memoryKiB: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const TAG_BYTES = 32
 
@@ -37,20 +37,21 @@ export interface Hashing {
   readonly atOnce: number
 }
 
-interface Parameters {
+/** Parameters of Argon2id. */
+export interface HashCost {
   readonly memoryKiB: number
   readonly passes: number
   readonly parallelism: number
 }
 
-interface Phc extends Parameters {
+interface Phc extends HashCost {
   readonly text: string
   readonly salt: Buffer
   readonly tag: Buffer
 }
 
 /** Argon2id, bounded: hashing takes all of a core's memory bandwidth and would starve the API. */
-export async function createHashing(): Promise<Hashing> {
+export async function createHashing(current: HashCost = owasp): Promise<Hashing> {
   const atOnce = Math.min(MOST_AT_ONCE, availableParallelism())
   const limited = createFairQueue({
     ...{ atOnce, waitingEach: MAY_WAIT_EACH, waiting: MAY_WAIT },
@@ -59,7 +60,7 @@ export async function createHashing(): Promise<Hashing> {
   const hash = (password: string, beside?: string) =>
     limited(own, async () => {
       const salt = beside === undefined ? randomBytes(SALT_BYTES) : parse(beside).salt
-      return print(salt, await tagOf(password, salt, current, TAG_BYTES))
+      return print(current, salt, await tagOf(password, salt, current, TAG_BYTES))
     })
   const nobodys = await hash(randomBytes(32).toString('base64'))
   return {
@@ -107,15 +108,14 @@ function parse(text: string): Phc {
   }
 }
 
-function print(salt: Buffer, tag: Buffer): string {
-  const { memoryKiB, passes, parallelism } = current
+function print({ memoryKiB, passes, parallelism }: HashCost, salt: Buffer, tag: Buffer): string {
   return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`
 }
 
 function tagOf(
   password: string,
   nonce: Buffer,
-  { memoryKiB, passes, parallelism }: Parameters,
+  { memoryKiB, passes, parallelism }: HashCost,
   tagLength: number,
 ): Promise<Buffer> {
   return derive('argon2id', { message: password, nonce, memory: memoryKiB, passes, parallelism, tagLength })
