@@ -1,90 +1,50 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { postgresHere } from './packages/server/test/postgres-here.ts'
 import { plainReporter } from './tools/plain-reporter.ts'
 
-const include = [
-  'packages/*/src/**/*.test.ts',
-  'ledger/src/**/*.test.ts',
-  'demo/**/*.test.ts',
-  'bench/**/*.test.ts',
-  'e2e/**/*.test.ts',
-  'proof/**/*.test.ts',
-  '*.test.ts',
-]
+type Options = TestProjectInlineConfiguration['test']
 
-/** What they find depends on how long something takes: they run alone. */
-const byTheClock = [
-  'packages/proxy/src/forwarding/hostile.test.ts',
-  'packages/proxy/src/forwarding/one-client.test.ts',
-  'packages/proxy/src/listen/tls-floods.test.ts',
-  'packages/server/src/http/https/tls-floods.test.ts',
-  'packages/server/src/sessions/login-timing.test.ts',
-  'ledger/src/sharded-load.test.ts',
-  'ledger/src/start-load.test.ts',
-]
+/** The folder of a test is its tier: docs/testing.md. Tiers run one after the other. */
+const tiers = ['unit', 'component', 'acceptance', 'proof'] as const
 
-/** They are about PostgreSQL. */
-const onlyOnPostgres = [
-  'packages/server/src/operator/copy-embedded.test.ts',
-  'packages/server/src/store/{copy-store,open-postgres,postgres-access,postgres-faults,postgres-cuts,prove-postgres}.test.ts',
-]
+function tier(name: (typeof tiers)[number], include: readonly string[], options: Options = {}) {
+  const sequence = { groupOrder: tiers.indexOf(name) }
+  return { extends: true as const, test: { name, include: [...include], sequence, ...options } }
+}
 
-/** Done a second time with the state in PostgreSQL: what reads and writes it, not what takes its time elsewhere (hashing, packages, TLS). */
-const onPostgres = [
-  'packages/server/src/actions/{actions,chosen-actions,action-events-store,follow,orders}.test.ts',
-  'packages/server/src/events/**/*.test.ts',
-  'packages/server/src/audit/{audit-counter,flood,seal-audit}.test.ts',
-  'packages/server/src/{cluster,databases,leases,roles,users}/**/*.test.ts',
-  'packages/server/src/sessions/{judged-tries,login-lanes,session-at-two-servers}.test.ts',
-  'packages/server/src/http/{secrets,hostile}.test.ts',
-  'packages/server/src/store/{storable,old-rows}.test.ts',
-  ...onlyOnPostgres,
-]
+/** The same tests on PostgreSQL: what is stored. Set-up has said so where there is none. */
+function onPostgres(name: (typeof tiers)[number], include: readonly string[]) {
+  const project = tier(name, postgresHere() === null ? [] : include, {
+    globalSetup: 'packages/server/test/postgres-for-all.ts',
+  })
+  return { ...project, test: { ...project.test, name: `${name} on PostgreSQL` } }
+}
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['@fairlead/source', 'node'] } },
   resolve: { conditions: ['@fairlead/source'] },
   test: {
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'by two',
-          include,
-          exclude: [...byTheClock, ...onlyOnPostgres],
-          // Real engines on two cores: two files at a time, because most of it is waiting.
-          maxWorkers: 2,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'on PostgreSQL',
-          // Set-up has said so where there is none.
-          include: postgresHere() === null ? [] : onPostgres,
-          exclude: byTheClock,
-          maxWorkers: 2,
-          globalSetup: 'packages/server/test/postgres-for-all.ts',
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: byTheClock, fileParallelism: false, sequence: { groupOrder: 1 } },
-      },
+      tier('unit', ['{packages/*,ledger}/src/**/*.test.ts', '{bench,demo,tools}/**/*.test.ts'], {
+        setupFiles: 'tools/tiers/unit.ts',
+        isolate: false,
+        testTimeout: 20_000,
+      }),
+      tier('component', ['{packages/*,ledger}/test/component/**/*.test.ts']),
+      onPostgres('component', ['packages/server/test/component/stored/**/*.test.ts']),
+      tier('acceptance', ['e2e/acceptance/**/*.test.ts']),
+      tier('proof', ['e2e/proof/!(postgresql)/**/*.test.ts']),
+      onPostgres('proof', ['e2e/proof/postgresql/**/*.test.ts']),
     ],
-    // Of those that say so themselves (test.concurrent), because most of their time they wait.
+    // Real engines on two cores: most of a test is waiting.
+    maxWorkers: 2,
     maxConcurrency: 2,
+    retry: 0,
     reporters: ['default', plainReporter()],
-    // 4,700 tests on real engines and two cores: in most long runs one of them meets a moment of the machine that it does not stand. It gets a
-    // second go, and the last lines name it, to be looked at: a test that is named in two runs has a fault. What a test says of the promises to
-    // clients counts at once.
-    retry: { count: 1, condition: /^(?!.*\b(lost|duplicated|fullSyncs|reconnects|twice)\b)/s },
-    // Waits of `expect.poll` end as soon as what they wait for is true: after the default of 1 s tests failed on a busy machine.
-    expect: { poll: { timeout: 60_000 } },
-    // A hung test costs this once, so no test has a shorter one of its own. Beside other work on two cores a test on a whole Fairlead took more than 60 s.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // Waits end as soon as what they wait for is true: after the default of 1 s tests fail on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
+    // A hung test costs this once.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

@@ -13,7 +13,7 @@ export function printCommands(): string {
     '',
     'What a handover in the middle of a command means for a client of an [endpoint](endpoint.md).',
     '',
-    '`packages/proxy/src/forwarding/command-matrix.test.ts` tries each of these commands on the newest engine of the machine, as the user of a database, in',
+    '`packages/proxy/test/component/forwarding/command-matrix.test.ts` tries each of these commands on the newest engine of the machine, as the user of a database, in',
     'RESP2 and RESP3. Each command is tried in five ways: answered before a handover, with a look at its effect afterwards; with a handover between two halves of',
     'the request; sent while clients are held; queued in `MULTI`; and, if it blocks, waiting during the handover. Answer and effect must be those of a single',
     'engine without a handover. The test fails if an engine has a command that is not in the table.',

@@ -5,5 +5,5 @@ import { startPostgres } from './postgres.ts'
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await startPostgres()
   project.provide('postgres', await postgres.makeDatabase())
-  return () => postgres[Symbol.asyncDispose]()
+  return async () => postgres[Symbol.asyncDispose]()
 }

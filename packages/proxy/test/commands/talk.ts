@@ -62,7 +62,7 @@ export async function talk(port: number): Promise<Talker> {
 
 /**
  * The invalidation that a tracking client gets at a handover, because the new engine does not know its cached keys. A single
- * engine sends no such message, so it is left out here; packages/proxy/src/remembered/replay.test.ts looks for it.
+ * engine sends no such message, so it is left out here; packages/proxy/test/component/remembered/replay.test.ts looks for it.
  * A client that moves while a key changes may be told twice: by the former primary, which is a replica then, and by the new one. The second time is
  * left out, too.
  */

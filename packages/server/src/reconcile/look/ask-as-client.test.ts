@@ -1,15 +1,6 @@
 import { createReplyReader, type ReplyLimits } from '@fairlead/engine'
-import { expect, test, vi } from 'vitest'
-import { askAsClient } from './ask-as-client.ts'
-
-const seen = vi.hoisted(() => ({ limits: undefined as ReplyLimits | undefined }))
-vi.mock('@fairlead/engine', async (original) => ({
-  ...(await original<typeof import('@fairlead/engine')>()),
-  connectEngine: async ({ replyLimits }: { readonly replyLimits?: ReplyLimits }) => {
-    seen.limits = replyLimits
-    return { call: async () => 'a reply', [Symbol.dispose]: () => undefined }
-  },
-}))
+import { expect, test } from 'vitest'
+import { askThrough } from './ask-as-client.ts'
 
 const MOST = 1024 * 1024
 const text = (length: number) => `$${length}\r\n${'x'.repeat(length)}\r\n`
@@ -17,9 +8,14 @@ const text = (length: number) => `$${length}\r\n${'x'.repeat(length)}\r\n`
 /** How many replies are read of these bytes, on the connection of a command. */
 async function read(bytes: string): Promise<number> {
   const command = { words: [Buffer.from('GET'), Buffer.from('k')], password: 'x', tls: null }
-  const outcome = await askAsClient([{ host: '127.0.0.1', port: 1 }], command)
+  let limits: ReplyLimits | undefined
+  const ask = askThrough(async ({ replyLimits }) => {
+    limits = replyLimits
+    return { call: async () => 'a reply', [Symbol.dispose]: () => undefined }
+  })
+  const outcome = await ask([{ host: '127.0.0.1', port: 1 }], command)
   expect(outcome).toEqual({ end: 'answered', reply: 'a reply' })
-  const reader = createReplyReader(seen.limits)
+  const reader = createReplyReader(limits)
   let replies = 0
   reader.read(Buffer.from(bytes), () => {
     replies += 1

@@ -1,5 +1,5 @@
 import type { Address } from '@fairlead/api'
-import { connectEngine, EngineError, EngineUnreachable } from '@fairlead/engine'
+import { connectEngine, type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
 import type { AskAsClient, CommandOutcome } from '../../endpoints/commands-service.ts'
 
 /** An upgrade may hold the command for a while; people wait for it. */
@@ -11,25 +11,35 @@ const replyLimits = { bytes: 1024 * 1024, values: 20_000 }
 const MOST_REDIRECTS = 2
 
 /** Follows redirects, to these addresses only: an engine may name any. */
-export const askAsClient: AskAsClient = async (addresses, command) => {
-  let [at] = addresses
-  for (let redirects = 0; at !== undefined; redirects += 1) {
-    const { outcome, moved } = await askAt(at, command)
-    const to = addresses.find(({ host, port }) => `${host}:${port}` === moved)
-    if (to === undefined || redirects === MOST_REDIRECTS) return outcome
-    at = to
+export const askAsClient: AskAsClient = askThrough(connectEngine)
+
+type Connect = (
+  options: Parameters<typeof connectEngine>[0],
+) => Promise<Pick<EngineConnection, 'call'> & Disposable>
+
+/** The same through another way to connect, for tests. */
+export function askThrough(connect: Connect): AskAsClient {
+  return async (addresses, command) => {
+    let [at] = addresses
+    for (let redirects = 0; at !== undefined; redirects += 1) {
+      const { outcome, moved } = await askAt(connect, at, command)
+      const to = addresses.find(({ host, port }) => `${host}:${port}` === moved)
+      if (to === undefined || redirects === MOST_REDIRECTS) return outcome
+      at = to
+    }
+    return { end: 'not sent', why: 'the database has no address' }
   }
-  return { end: 'not sent', why: 'the database has no address' }
 }
 
 async function askAt(
+  connect: Connect,
   address: Address,
   { words, password, tls }: Parameters<AskAsClient>[1],
 ): Promise<{ readonly outcome: CommandOutcome; readonly moved?: string | undefined }> {
   const [name = Buffer.of(), ...args] = words
   let isSent = false
   try {
-    using connection = await connectEngine({
+    using connection = await connect({
       address,
       login: { username: 'default', password },
       connectTimeoutMs: CONNECT_WITHIN_MS,

@@ -1,8 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createSafetyNet, REST_MS } from './safety-net.ts'
-
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 /** The databases from 1 to `count` rest; one that was looked at rests again. */
 function rest(count: number) {

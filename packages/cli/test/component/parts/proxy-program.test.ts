@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '@fairlead/server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { until } from '../../../../../proof/until.ts'
+import { proxyProgram } from '../../../src/parts/proxy-program.ts'
+
+let home: string
+let proxy: ChildProcess | undefined
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'fairlead-'))
+})
+afterEach(async () => {
+  if (proxy !== undefined) {
+    const ended = once(proxy, 'exit')
+    proxy.kill('SIGKILL')
+    await ended
+  }
+  proxy = undefined
+  await rm(home, { recursive: true })
+})
+
+/** The ports of 127.0.0.1, or of all addresses, at which the proxy of this environment listens before it has an endpoint. */
+async function portsWith(environment: Readonly<Record<string, string>>): Promise<readonly number[]> {
+  const [node = '', ...args] = proxyProgram(loadConfig(environment))
+  proxy = spawn(node, [...args, '--home', home], { stdio: 'ignore' })
+  const { pid } = proxy
+  // Its own socket comes last.
+  await until('the proxy serves its socket', () => existsSync(join(home, 'proxy.sock')), {
+    withinMs: 120_000,
+  })
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)))
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === '0A' && own.has(`socket:[${inode}]`))
+      .map(([, place = '']) => Number.parseInt(place.split(':')[1] ?? '', 16)),
+  )
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return '' // closed meanwhile
+  }
+}
+
+test('unless it is asked for, no process answers as a Sentinel, which tells all local processes the names and ports of all databases', async () => {
+  expect(await portsWith({})).toEqual([])
+})
+
+test('if it is asked for, the proxy answers as a Sentinel at that port', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  const closed = once(taken, 'close')
+  taken.close()
+  await closed
+  expect(await portsWith({ FAIRLEAD_SENTINEL_PORT: String(port) })).toEqual([port])
+})
