@@ -23,7 +23,7 @@ import { printOperationTable } from './print-operation-table.ts'
 
 const root = new URL('..', import.meta.url)
 
-/** The pages that are printed from the code, by path. `npm run docs` writes them; guards.test.ts compares. */
+/** The pages that are printed from the code, by path. `npm run docs` writes them; check/pages.ts compares. */
 export async function printDocs(): Promise<Readonly<Record<string, string>>> {
   const configuration = await printConfiguration()
   return {

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
-
-const root = import.meta.dirname
+import { rule } from './rule.ts'
+import { read, root } from './tree.ts'
 
 /** A function up to this length is read at a glance. Beyond it there is a reason, below; 60 lines are the end (.oxlintrc.json). */
 const LINES = 40
@@ -54,6 +52,18 @@ const excused: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+/** How long functions are. */
+export const functions = [
+  rule(`a function of more than ${LINES} lines is a factory, or has its reason in the check`, async () => {
+    const named = Object.values(excused).flat()
+    const others = (await findLong()).filter((one) => !factory.test(one.split(' ')[1] ?? ''))
+    return [
+      ...others.filter((one) => !named.includes(one)),
+      ...named.filter((one) => !others.includes(one)).map((one) => `${one}: needs its excuse no more`),
+    ]
+  }),
+]
+
 interface Finding {
   readonly code: string
   readonly message: string
@@ -65,8 +75,8 @@ async function findLong(): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-functions-'))
   try {
     const rules = /("max-lines-per-function": \["error", \{ "max": )\d+/
-    const text = readFileSync(join(root, '.oxlintrc.json'), 'utf8')
-    expect(text).toMatch(rules)
+    const text = read('.oxlintrc.json')
+    if (!rules.test(text)) throw new Error('.oxlintrc.json does not say how long a function may be')
     const file = join(folder, 'oxlintrc.json')
     await writeFile(file, text.replace(rules, `$1${LINES}`))
     const program = join(root, 'node_modules/oxlint/bin/oxlint')
@@ -94,12 +104,3 @@ async function findLong(): Promise<readonly string[]> {
 function nameIn(message: string): string {
   return /`([^`]+)`/.exec(message)?.[1] ?? 'a function without a name'
 }
-
-test(`a function of more than ${LINES} lines is a factory, or has its reason here`, async () => {
-  const long = await findLong()
-  const named = Object.values(excused).flat()
-  const others = long.filter((one) => !factory.test(one.split(' ')[1] ?? ''))
-  expect(others.filter((one) => !named.includes(one))).toEqual([])
-  // An excuse that is not needed any more goes.
-  expect(named.filter((one) => !others.includes(one))).toEqual([])
-})
