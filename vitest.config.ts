@@ -25,7 +25,7 @@ export default defineConfig({
   resolve: { conditions: ['@fairlead/source'] },
   test: {
     projects: [
-      tier('unit', ['{packages/*,ledger}/src/**/*.test.ts', '{bench,demo,tools}/**/*.test.ts'], {
+      tier('unit', ['{packages/*,ledger}/src/**/*.test.ts', '{bench,demo,proof,tools}/**/*.test.ts'], {
         setupFiles: 'tools/tiers/unit.ts',
         isolate: false,
         testTimeout: 20_000,
