@@ -14,3 +14,18 @@ export function createChance(seed: number): () => number {
   const draw = createDraws(seed)
   return () => draw() / 2 ** 32
 }
+
+/** The same items in an order that `chance` chooses. */
+export function shuffle<T>(items: readonly T[], chance: () => number): readonly T[] {
+  return items
+    .map((item) => ({ item, at: chance() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}
+
+/** The items in groups of at most `most`. */
+export function inRounds<T>(items: readonly T[], most: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / most) }, (_, n) =>
+    items.slice(n * most, (n + 1) * most),
+  )
+}

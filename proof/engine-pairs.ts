@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { compareVersions } from '@fairlead/engine'
+import { campaign } from './campaign.ts'
 import { enginesFolder } from './engines-folder.ts'
 
 /** A build as requests name it: "redis-7.0.15". */
@@ -33,19 +34,20 @@ const paths: readonly (readonly [Line, Line])[] = [
 ]
 
 /**
- * The pair of builds that PAIR asks for ('redis 6.0 → valkey 8.1'), and that every test then upgrades between; undefined without it. Throws
- * when PAIR is not of that form, or there is no such build here.
+ * The pair of builds that `npm run prove -- --pair` asks for ('redis 6.0 → valkey 8.1'), and that every test then
+ * upgrades between; undefined without it. Throws when it is not of that form, or there is no such build here.
  */
 function askedPair(): Pair | undefined {
-  const asked = process.env['PAIR']
-  if (asked === undefined || asked === '') return undefined
+  const asked = campaign().pair
+  if (asked === null) return undefined
   const [, older = '', from = '', newer = '', to = ''] =
     /^([a-z]+) ([\d.]+) *(?:→|->) *([a-z]+) ([\d.]+)$/.exec(asked) ?? []
-  if (to === '') throw new Error(`PAIR is "redis 6.0 → valkey 8.1" or the like, not ${JSON.stringify(asked)}`)
+  if (to === '')
+    throw new Error(`--pair is "redis 6.0 → valkey 8.1" or the like, not ${JSON.stringify(asked)}`)
   return { from: build(older, from), to: build(newer, to) }
 }
 
-/** What most tests upgrade between: redis 7.0 and valkey 8.1, or what PAIR asks for. */
+/** What most tests upgrade between: redis 7.0 and valkey 8.1, or what --pair asks for. */
 export function usualPair(): Pair {
   return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
 }
@@ -59,7 +61,7 @@ export function hasWayBack({ from, to }: Pair): boolean {
   return !isBefore62(from) || isBefore62(to)
 }
 
-/** The pairs of builds that this machine can upgrade between, or the one that PAIR asks for. */
+/** The pairs of builds that this machine can upgrade between, or the one that --pair asks for. */
 export function pairsHere(): readonly Pair[] {
   const asked = askedPair()
   if (asked !== undefined) return [asked]
@@ -70,7 +72,7 @@ export function pairsHere(): readonly Pair[] {
   })
 }
 
-/** The newest build here of each line that is supported, or the two that PAIR asks for. */
+/** The newest build here of each line that is supported, or the two that --pair asks for. */
 export function buildsOfEachLine(): readonly BuildName[] {
   const asked = askedPair()
   if (asked !== undefined) return [asked.from, asked.to]

@@ -17,6 +17,7 @@ import { preparePrometheus } from './prepare-prometheus.mjs'
 import { prepareRuntime } from './prepare-runtime.mjs'
 import { runChecks } from './run-checks.mjs'
 import { Interrupted, runProgram } from './run-program.mjs'
+import { runProof } from './run-proof.mjs'
 import { runTests } from './run-tests.mjs'
 import { SetUpError } from './set-up-error.mjs'
 
@@ -39,6 +40,7 @@ const targets = {
   },
   stop: { file: 'packages/cli/src/main.ts', first: ['down', '--all'] },
   test: { engines: everyBuild, optional, run: runTests },
+  prove: { engines: everyBuild, optional, run: runProof },
   check: { run: runChecks },
   docs: { file: 'tools/print-docs.ts' },
   mutants: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/server/test/mutants/main.ts' },
@@ -86,7 +88,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   // The last line of a test run says the result, also if the run did not get that far.
-  if (process.argv[2] === 'test') console.log('0 passed, 1 failed')
+  if (['test', 'prove'].includes(process.argv[2])) console.log('0 passed, 1 failed')
   process.exitCode = error.exitCode ?? 1
   if (error instanceof SetUpError) console.error(`fairlead: ${error.message}`)
   else if (!(error instanceof Interrupted)) throw error
