@@ -107,3 +107,31 @@ function linesOf(log: string): readonly string[] {
     return [] // nothing has been stalled yet
   }
 }
+
+/** Counts lost and duplicated writes. */
+export function countWrongs({ endpoint, direct }: Aftermath) {
+  const of = ({ verdict }: Aftermath['direct']) => [verdict.lost, verdict.duplicated]
+  return { endpoint: of(endpoint), direct: of(direct) }
+}
+
+/** For people: what happened, and what clients saw of it. */
+export function describeAftermath({ pair, groups }: Round, after: Aftermath): string {
+  const { endpoint, direct, stalled, told, actions } = after
+  const seen = ({ report, verdict }: Aftermath['direct']) =>
+    JSON.stringify({
+      ...verdict,
+      errors: report.errors,
+      reconnects: report.reconnects,
+      longest: longestMs(report.gaps),
+    })
+  return [
+    `${pair.from} to ${pair.to}, ${groups} group(s): ${stalled.join(', ')}`,
+    `endpoint ${seen(endpoint)}`,
+    `direct ${seen(direct)}`,
+    `told ${told.join()}; ${actions.map(({ status, error, warnings }) => JSON.stringify({ status, error, warnings }))}`,
+  ].join('\n  ')
+}
+
+function longestMs(gaps: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
+  return Math.round(Math.max(0, ...gaps.map(({ fromMs, toMs }) => toMs - fromMs)))
+}

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Load, startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../proof/campaign.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 
 const { from, to } = usualPair()
 
-/** STALL_DATABASES=50 takes minutes. */
-const COUNT = Number(process.env['STALL_DATABASES'] ?? 3)
+const COUNT = campaign().times('agent-stalls', 3)
 /** Longer than tunnels survive. */
 const STOPPED_MS = 2_200
 const BETWEEN_MS = 700

@@ -1,46 +1,59 @@
 import { expect, test } from 'vitest'
+import { campaign } from '../../../proof/campaign.ts'
 import { createChance } from '../../../proof/create-chance.ts'
 import { pairsHere } from '../../../proof/engine-pairs.ts'
-import { startFairlead } from '../../../proof/start-fairlead.ts'
+import { pastKills } from '../../../proof/past-seeds.ts'
+import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { killInUpgrade, type Round, victims } from '../../support/kill-round.ts'
 
-/** KILL_SEED repeats the random choices of a run; KILL_SECONDS makes it longer. */
-const seed = Number(process.env['KILL_SEED'] ?? Date.now() % 1_000_000)
-const seconds = Number(process.env['KILL_SECONDS'] ?? 60)
+const { seed, times } = campaign()
+const seconds = times('kills', 60)
 
 test('whichever process is killed in an upgrade, whenever: one primary a group in the end, and no loss that is not reported', {
   timeout: (seconds + 300) * 1_000,
 }, async () => {
-  const chance = createChance(seed)
-  const pairs = pairsHere()
   const deadline = performance.now() + seconds * 1_000
   await using fairlead = await startFairlead()
-  for (let n = 0; performance.now() < deadline; n += 1) {
-    const round = chooseRound(chance, pairs)
-    const context = `seed ${seed}, round ${n}: ${JSON.stringify(round)}`
-    const after = await killInUpgrade(fairlead, round).catch((cause: Error) => {
-      throw new Error(`${context}: ${cause.message}`, { cause })
-    })
-    const { action, killed, verdicts, told } = after
-    const all = `${context}; killed ${killed.join(' and ')}; ${JSON.stringify(action)}`
-    if (process.env['KILL_SECONDS'] !== undefined)
-      process.stderr.write(
-        `${n} ${round.groups} ${killed.join('+')} ${action.status} lost ${verdicts.map(({ lost }) => lost)} told ${told.length}\n`,
-      )
-    expect(
-      verdicts.map(({ duplicated }) => duplicated),
-      all,
-    ).toEqual(verdicts.map(() => 0))
-    const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
-    if (lost === 0) continue
-    // Only a primary that dies can lose writes, those not sent yet; the successor may be the primary already. Such a loss must be reported.
-    expect(
-      killed.some((name) => /^primary|^successor/.test(name)),
-      `${lost} lost; ${all}`,
-    ).toBe(true)
-    expect(told, `${lost} lost without a report; ${all}`).not.toEqual([])
+  const next = roundsOf(seed)
+  for (let n = 0; performance.now() < deadline; n += 1)
+    await killAndJudge(fairlead, next(), `seed ${seed}, round ${n}`)
+})
+
+test('a round that once found a fault finds none', { timeout: 600_000 }, async () => {
+  await using fairlead = await startFairlead()
+  for (const past of pastKills) {
+    const next = roundsOf(past.seed)
+    for (let n = 0; n < past.round; n += 1) next()
+    await killAndJudge(fairlead, next(), JSON.stringify(past))
   }
 })
+
+async function killAndJudge(fairlead: Fairlead, round: Round, name: string): Promise<void> {
+  const context = `${name}: ${JSON.stringify(round)}`
+  const after = await killInUpgrade(fairlead, round).catch((cause: Error) => {
+    throw new Error(`${context}: ${cause.message}`, { cause })
+  })
+  const { action, killed, verdicts, told } = after
+  const all = `${context}; killed ${killed.join(' and ')}; ${JSON.stringify(action)}`
+  expect(
+    verdicts.map(({ duplicated }) => duplicated),
+    all,
+  ).toEqual(verdicts.map(() => 0))
+  const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
+  if (lost === 0) return
+  // Only a primary that dies can lose writes, those not sent yet; the successor may be the primary already. Such a loss must be reported.
+  expect(
+    killed.some((name) => /^primary|^successor/.test(name)),
+    `${lost} lost; ${all}`,
+  ).toBe(true)
+  expect(told, `${lost} lost without a report; ${all}`).not.toEqual([])
+}
+
+function roundsOf(from: number): () => Round {
+  const chance = createChance(from)
+  const pairs = pairsHere()
+  return () => chooseRound(chance, pairs)
+}
 
 function chooseRound(chance: () => number, pairs: ReturnType<typeof pairsHere>): Round {
   const among = (count: number) => Math.floor(chance() * count)

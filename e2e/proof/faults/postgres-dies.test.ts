@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Action, ApiError } from '@fairlead/api'
@@ -8,21 +8,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../packages/server/test/postgres.ts'
 import { postgresHere } from '../../../packages/server/test/postgres-here.ts'
 import { type PostgresRelay, startRelay } from '../../../packages/server/test/postgres-relay.ts'
+import { campaign } from '../../../proof/campaign.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 
 const { from } = usualPair()
-const seed = Number(process.env['POSTGRES_SEED'] ?? randomInt(1_000_000))
+const { seed, times } = campaign()
 
 type Fault = 'killed' | 'frozen' | 'restarted' | 'sessions ended' | 'cut' | 'half' | 'unanswered'
 const everyFault = ['killed', 'frozen', 'restarted', 'sessions ended', 'cut', 'half', 'unanswered'] as const
 const some = (n: number): Fault => everyFault[(seed + n * 3) % everyFault.length] ?? 'killed'
-/** The long run: see CONTRIBUTING.md. */
-const faults: readonly Fault[] =
-  process.env['POSTGRES_FAULTS'] === undefined
-    ? [some(0)]
-    : Array.from({ length: Number(process.env['POSTGRES_FAULTS']) }, (_, n) => some(n))
+const faults: readonly Fault[] = Array.from({ length: times('postgres', 1) }, (_, n) => some(n))
 
 let postgres: TestPostgres | undefined
 beforeAll(async () => {
@@ -31,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => postgres?.[Symbol.asyncDispose]())
 
 test.skipIf(postgresHere() === null)(
-  `PostgreSQL dies, hangs, or its connections are cut while an upgrade runs and clients make changes: ${faults.join(', ')} (POSTGRES_SEED=${seed})`,
+  `PostgreSQL dies, hangs, or its connections are cut while an upgrade runs and clients make changes: ${faults.join(', ')}`,
   { timeout: 180_000 + faults.length * 180_000 },
   async () => {
     await using world = await startWorld()

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Load, startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../proof/campaign.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
 import { asAdmin } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
@@ -12,14 +13,10 @@ const { from, to } = usualPair()
 /**
  * The power is cut in the middle of an upgrade: engines, proxy, agent and server are killed within a moment. Data that were on a disk
  * before the upgrade began are there when all of them have come back.
- *
- * With CUT_ALL before each effect of each upgrade, one after the other: that takes about half an hour. CUT_PART=2/3 does the second
- * of three parts.
  */
-const cutAll = process.env['CUT_ALL'] !== undefined
-const [part = 1, parts = 1] = (process.env['CUT_PART'] ?? '1/1').split('/').map(Number)
+const { has } = campaign()
 
-/** An effect, by its name, and which one of that name (default: the first). With CUT_ALL, a number from 0 over all effects. */
+/** An effect, by its name, and which one of that name (default: the first). */
 interface Cut {
   readonly before: string
   readonly time?: number
@@ -48,26 +45,31 @@ const kinds = [
 ] as const
 type Kind = (typeof kinds)[number]
 
-/** More than an upgrade has; a higher count means that the loop below does not end. */
+/** An upgrade has fewer. */
 const MOST_POINTS = 75
+const serverMain = join(import.meta.dirname, '../../support/crash-main.ts')
 
 test.each(kinds)(
   'a power cut in an upgrade loses nothing that was on disk before: $persistence, replication $replication',
   { timeout: 1_800_000 },
   async (kind) => {
-    await using fairlead = await startFairlead({
-      serverMain: join(import.meta.dirname, '../../support/crash-main.ts'),
-    })
-    if (!cutAll) {
-      for (const cut of kind.cuts) expect(await cutAt(fairlead, kind, cut), JSON.stringify(cut)).toBe(true)
-      return
-    }
-    for (let point = part - 1; await cutAt(fairlead, kind, point); point += parts)
-      expect(point).toBeLessThan(MOST_POINTS)
+    await using fairlead = await startFairlead({ serverMain })
+    for (const cut of kind.cuts) expect(await cutAt(fairlead, kind, cut), JSON.stringify(cut)).toBe(true)
   },
 )
 
-/** One upgrade under load with a power cut. False when the upgrade ended before the cut. */
+test.each(kinds)(
+  'nor does one before any effect of the upgrade: $persistence, replication $replication',
+  { timeout: 1_800_000 },
+  async (kind) => {
+    await using fairlead = await startFairlead({ serverMain })
+    const points = Array.from({ length: MOST_POINTS }, (_, n) => n).filter((n) => has('power-cuts', n))
+    for (const point of points) if (!(await cutAt(fairlead, kind, point))) return
+    expect.fail(`the upgrade has more than ${MOST_POINTS} effects`)
+  },
+)
+
+/** One upgrade under load with a power cut at an effect, or at a number of all effects. False when the upgrade ended before the cut. */
 async function cutAt(fairlead: Fairlead, kind: Kind, cut: Cut | number): Promise<boolean> {
   const { api, server, agent } = fairlead
   const uid = await create(fairlead, kind)
@@ -148,7 +150,6 @@ async function expectKept(
   const saved = await primary.call('EVAL', COUNT_SAVED, 0)
   if (kind.persistence !== 'disabled') expect(saved, context).toBe(SAVED)
   if (kind.persistence === 'aof') expect(await load.readBack(), context).toMatchObject({ lost: 0 })
-  if (cutAll) process.stderr.write(`${context}: kept\n`)
 }
 
 const COUNT_SAVED = `local held = 0

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../packages/server/test/postgres.ts'
 import { postgresHere } from '../../../packages/server/test/postgres-here.ts'
-import { createChance } from '../../../proof/create-chance.ts'
+import { campaign } from '../../../proof/campaign.ts'
+import { createChance, inRounds, shuffle } from '../../../proof/create-chance.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
 import {
   type Aftermath,
@@ -45,23 +46,17 @@ describe.skipIf(postgresHere() === null)(
   },
 )
 
-/**
- * Every point of an upgrade × every kind of fault, with two servers and with three: FAULTS_EVERYWHERE=1, about an hour, in an order that FAULTS_SEED
- * chooses. FAULTS_PART=2/4 does the second of four parts. FAULTS_PATIENT=1 waits until leases expire by themselves, which takes four times as long.
- */
-const isForAll = process.env['FAULTS_EVERYWHERE'] === '1' && postgresHere() !== null
-describe.runIf(isForAll)('every fault, everywhere', () => {
-  const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 1_000_000)
-  const [part = 1, parts = 1] = (process.env['FAULTS_PART'] ?? '1/1').split('/').map(Number)
-  const mine = isForAll ? everything(seed).filter((_, n) => n % parts === part - 1) : []
-  for (const [n, round] of mine.entries()) {
-    const name = `${round.servers} servers, ${round.groups} group(s)`
-    test(`seed ${seed}, ${n + 1} of ${mine.length}: ${name}`, { timeout: 900_000 }, async () => {
-      const after = await injectAll(round)
-      process.stderr.write(`${describeAftermath(round, after)}\n`)
-    })
-  }
-})
+const isPatient = campaign().is('patient-server-faults')
+describe.skipIf(postgresHere() === null)(
+  'every fault at every point of an upgrade, with two servers and with three, costs no write, and the upgrade ends',
+  () => {
+    for (const [n, round] of allRounds(campaign().seed).entries()) {
+      if (!campaign().has(isPatient ? 'patient-server-faults' : 'server-faults', n)) continue
+      const name = `round ${n}: ${round.servers} servers, a database of ${round.groups} group(s)`
+      test(name, { timeout: 900_000 }, async () => void (await injectAll(round)))
+    }
+  },
+)
 
 function mustHave(there: TestPostgres | undefined): TestPostgres {
   if (there === undefined) throw new Error('there is no PostgreSQL')
@@ -87,7 +82,8 @@ async function injectAll(round: Round): Promise<Aftermath> {
 const MOST_POINTS = 52
 const ofHandover = ['record-intent', 'hold-endpoint', 'pause', 'pause-longer', 'promote', 'switch-endpoint']
 
-function everything(seed: number): readonly Round[] {
+/** Every point of an upgrade × every kind of fault, in an order that the seed chooses. */
+function allRounds(seed: number): readonly Round[] {
   const chance = createChance(seed)
   const pick = <T>(of: readonly T[]): T => of[Math.floor(chance() * of.length)] as T
   const points = {
@@ -96,7 +92,6 @@ function everything(seed: number): readonly Round[] {
       ['before', 'after'].map((when) => ({ at: `${when} ${name}`, nth: pick([1, 2, 3]) })),
     ),
   }
-  const isPatient = process.env['FAULTS_PATIENT'] === '1'
   return ([1, 3] as const).flatMap((groups) => {
     const faults = points[groups].flatMap((point) => faultKinds.map((how) => ({ ...point, how })))
     return inRounds(shuffle(faults, chance), 6).map((some) => {
@@ -141,15 +136,4 @@ function describeAftermath(round: Round, after: Aftermath): string {
     `direct ${seen(after.direct)}`,
     `${after.twoPrimaries.join()} ${after.actions.map(({ status, error, warnings }) => JSON.stringify({ status, error, warnings }))}`,
   ].join('\n  ')
-}
-
-function inRounds<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(all.length / most) }, (_, n) => all.slice(n * most, (n + 1) * most))
-}
-
-function shuffle<T>(items: readonly T[], chance: () => number): readonly T[] {
-  return items
-    .map((item) => ({ item, at: chance() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }

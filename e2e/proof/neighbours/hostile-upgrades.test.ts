@@ -6,14 +6,13 @@ import { request } from '../../../packages/proxy/test/hostile/hostile-words.ts'
 import { startNeighbour } from '../../../packages/proxy/test/hostile/neighbour.ts'
 import { createRandom, type Random } from '../../../packages/proxy/test/hostile/random.ts'
 import { sendInPieces } from '../../../packages/proxy/test/hostile/send-in-pieces.ts'
+import { campaign } from '../../../proof/campaign.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 import { untilAction } from '../../../proof/way-back.ts'
 
 const { from, to } = usualPair()
-/** HOSTILE_SEED gives other inputs. */
-const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)
 const AT_ONCE = 4
 /** Connections that are left open, in whatever state they are. */
 const MOST_OPEN = 60
@@ -21,9 +20,11 @@ const WRITERS = 6
 /** Far more than a neighbour waits, also on a busy machine: it finds a stall, not a delay. */
 const STALL_MS = 5_000
 
-test.for([{ groups: 1 }, { groups: 2 }])(
-  'hostile clients do not keep an upgrade of $groups group(s) from its end, nor take a write from others',
-  async ({ groups }) => {
+const seeds = campaign().seeds('hostile upgrades')
+
+test.for(seeds.flatMap((seed) => [1, 2].map((groups) => ({ seed, groups }))))(
+  'hostile clients do not keep an upgrade of $groups group(s) from its end, nor take a write from others (seed $seed)',
+  async ({ seed, groups }) => {
     await using fairlead = await startFairlead()
     const [own, other] = await Promise.all([
       create(fairlead, { name: 'attacked', ...(groups > 1 && { shards_count: groups }) }),
@@ -31,7 +32,7 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     ])
     await using neighbour = await startNeighbour(other.port, other.password)
     await using writers = await startWriters(own)
-    await using hostile = startHostile(own, createRandom(SEED))
+    await using hostile = startHostile(own, createRandom(seed))
     await until('the attack has begun', () => hostile.connections() > 40)
     await neighbour.look()
     const { action_uid } = await fairlead.api.upgradeDatabase({
@@ -50,7 +51,7 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     const { inputs } = await hostile.stop()
     const action = await fairlead.untilEnded(action_uid)
     const written = await writers.stop()
-    const what = `seed ${SEED}: ${inputs} hostile inputs on ${hostile.connections()} connections; the neighbour: ${JSON.stringify(seen)}; ${written.acked} writes`
+    const what = `${inputs} hostile inputs on ${hostile.connections()} connections; the neighbour: ${JSON.stringify(seen)}; ${written.acked} writes`
 
     expect(action.status, `${what}; ${action.error ?? ''}`).toBe('completed')
     expect(written.trouble, what).toEqual([])
