@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { runProgram } from './run-program.mjs'
+import { runProgram } from '../run-program.mjs'
 
 /** The proof tier, by tools/prove/main.ts, after the set-up that `npm test` does. `--list` and `--help` need none. */
 export async function runProof({ root, node, env, args, prepare }) {
