@@ -1,7 +1,8 @@
-/** `npm run bench -- [handover|auth|upgrade|endpoint|clients|crowds|large|neighbours|scale|events|start-up|console] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [handover|auth|login-timing|upgrade|endpoint|clients|crowds|large|neighbours|scale|events|start-up|console] [options]`: runs one benchmark, the handover where none is named. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',
+  'login-timing': './auth/login-timing.ts',
   upgrade: './upgrade/main.ts',
   endpoint: './endpoint/main.ts',
   clients: './clients/main.ts',

@@ -34,6 +34,21 @@ const ofPlanner = [
   'packages/server/src/reconcile/records/action-standing.test.ts',
 ]
 
+const ofBuilds = [
+  'packages/agent/test/component/engine/engine-wall.test.ts',
+  'packages/agent/test/component/engine/watch-settings.test.ts',
+  'packages/agent/test/component/shards/watch-crowd.test.ts',
+  'packages/proxy/test/component/forwarding/command-matrix.test.ts',
+  'packages/server/test/component/reconcile/handover/equal-epochs.test.ts',
+  'packages/server/test/component/reconcile/look/read-saving.test.ts',
+  'packages/server/test/component/reconcile/loop/cluster-pairs.test.ts',
+  'packages/server/test/component/reconcile/shards/keep-node-timeout.test.ts',
+  'packages/server/test/component/reconcile/shards/keep-sync-room.test.ts',
+  'packages/server/test/component/reconcile/shards/raise-backlog.test.ts',
+  'packages/server/test/component/reconcile/steps/seal-handover.test.ts',
+  'packages/server/test/component/reconcile/turn/take-over.test.ts',
+]
+
 export const profiles = {
   stalls: {
     what: 'every process of a handover stops for a while before and after each effect, in both modes',
@@ -132,6 +147,12 @@ export const profiles = {
       'e2e/proof/neighbours/hostile-upgrades.test.ts',
     ],
     effort: { usual: 1, all: 2, profile: 10 },
+  },
+  builds: {
+    what: 'what differs between engine builds, with every build that is here instead of two',
+    minutes: 5,
+    files: ofBuilds,
+    effort: { usual: 0, all: 1, profile: 1 },
   },
   pair: {
     what: 'the upgrades of npm test, between other builds: --pair "redis 6.0 → valkey 8.1"',

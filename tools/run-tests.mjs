@@ -3,9 +3,9 @@ import { runChecks } from './run-checks.mjs'
 import { runProgram } from './run-program.mjs'
 
 /**
- * The checks, then vitest with `args`. Whatever happens, the last line on stdout is the count, and the exit code is 0
- * only when nothing failed. The count comes from plain-reporter.ts over a channel, so that it is last even if
- * vitest has more to say, and so that a vitest that died without a count is a failure.
+ * Runs the checks, then vitest with `args`: all tiers but the proof, unless a project or a file of it is named.
+ * Whatever happens, the last line on stdout is the count, and the exit code is 0 only when nothing failed. The count
+ * comes from plain-reporter.ts over a channel, so that a vitest that died without a count is a failure.
  */
 export async function runTests({ root, node, env, args, prepare }) {
   const badCheck = await runChecks({ root, node, env })
@@ -20,6 +20,7 @@ export async function runTests({ root, node, env, args, prepare }) {
     '--conditions=@fairlead/source',
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
+    ...tiersOf(args),
     ...args,
   ]
   const code = await runProgram(node, vitest, {
@@ -33,6 +34,11 @@ export async function runTests({ root, node, env, args, prepare }) {
   if (code !== 0 && count.failed === 0) count = { ...count, failed: 1 }
   console.log(sayCount(count))
   return count.failed > 0 && code === 0 ? 1 : code
+}
+
+function tiersOf(args) {
+  if (args.some((arg) => arg.startsWith('--project') || arg.includes('e2e/proof'))) return []
+  return ['unit', 'component*', 'acceptance'].map((name) => `--project=${name}`)
 }
 
 function sayCount({ passed, failed, skipped }) {

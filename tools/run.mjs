@@ -40,6 +40,7 @@ const targets = {
   },
   stop: { file: 'packages/cli/src/main.ts', first: ['down', '--all'] },
   test: { engines: everyBuild, optional, run: runTests },
+  'test:changed': { engines: everyBuild, optional, run: runChanged },
   prove: { engines: everyBuild, optional, run: runProof },
   check: { run: runChecks },
   docs: { file: 'tools/print-docs.ts' },
@@ -75,6 +76,11 @@ async function main([name = '', ...args]) {
   return target.run({ ...place, args, prepare })
 }
 
+/** Tests that what has changed since the last commit, or since the commit that is named, reaches by imports. */
+function runChanged({ args, ...place }) {
+  return runTests({ ...place, args: ['--changed', ...args] })
+}
+
 function runFile({ root, node, env }, file, args) {
   return runProgram(node, ['--conditions=@fairlead/source', resolve(root, file), ...args], { env })
 }
@@ -88,7 +94,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   // The last line of a test run says the result, also if the run did not get that far.
-  if (['test', 'prove'].includes(process.argv[2])) console.log('0 passed, 1 failed')
+  if (['test', 'test:changed', 'prove'].includes(process.argv[2])) console.log('0 passed, 1 failed')
   process.exitCode = error.exitCode ?? 1
   if (error instanceof SetUpError) console.error(`fairlead: ${error.message}`)
   else if (!(error instanceof Interrupted)) throw error

@@ -8,12 +8,14 @@ import { enginesFolder } from '../../../proof/engines-folder.ts'
 import { freePort as findFreePort } from '../../../proof/free-port.ts'
 import { spawnEngine } from '../../../proof/spawn-engine.ts'
 import { until as untilSo } from '../../../proof/until.ts'
+import { usualBuilds } from '../../../proof/usual-builds.ts'
 import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
 
-/** Server programs, oldest names first: flavour-version. */
-export const builds = (await readdir(enginesFolder()))
+const everyBuild = (await readdir(enginesFolder()))
   .filter((name) => /^(valkey|redis)-[\d.]+$/.test(name))
   .toSorted()
+/** Server programs that this run tries, oldest names first: flavour-version. */
+export const builds = usualBuilds(everyBuild)
 const [first = '', last = ''] = [builds.at(0), builds.at(-1)]
 /** From an old redis to a new valkey, if both are here. */
 export const [oldest, newest] = [first, last]

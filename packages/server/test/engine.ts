@@ -9,6 +9,7 @@ import { enginesFolder } from '../../../proof/engines-folder.ts'
 import { freePortsFrom } from '../../../proof/free-port.ts'
 import { spawnEngine } from '../../../proof/spawn-engine.ts'
 import { until } from '../../../proof/until.ts'
+import { usualBuilds } from '../../../proof/usual-builds.ts'
 import { aclWords } from '../src/core/carry-over/acl-words.ts'
 
 /** A real engine of this test's own, with users as an agent writes them and a connection of the administrator. */
@@ -26,13 +27,15 @@ export const ADMIN_PASSWORD = 'of-the-admin'
 const first = 21_600 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 4) * 100
 const freePort = freePortsFrom(first, first + 99)
 
-/** Every engine build that lies unpacked in the folder of builds. */
-export const builds: readonly Build[] = readdirSync(enginesFolder())
+const everyBuild: readonly Build[] = readdirSync(enginesFolder())
   .toSorted()
   .flatMap((name) => {
     const [, flavour, version = ''] = /^(valkey|redis|redict)-(\d+\.\d+\.\d+)$/.exec(name) ?? []
     return flavour === undefined ? [] : [{ flavour: flavour as Build['flavour'], version }]
   })
+
+/** Engine builds of the folder of builds that this run tries. */
+export const builds = usualBuilds(everyBuild)
 
 export function digest(password: string): string {
   return createHash('sha256').update(password).digest('hex')

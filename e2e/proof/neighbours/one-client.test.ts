@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Latency, mostFelt, moveIn, type Neighbour } from '../../neighbour.ts'
-import { type RunningProxy, runProxy } from '../../run-proxy.ts'
+import { type Latency, mostFelt, moveIn, type Neighbour } from '../../../packages/proxy/test/neighbour.ts'
+import { type RunningProxy, runProxy } from '../../../packages/proxy/test/run-proxy.ts'
 import {
   dial,
   type Engine,
@@ -13,7 +13,7 @@ import {
   type RawClient,
   startEngine,
   until,
-} from '../../stage.ts'
+} from '../../../packages/proxy/test/stage.ts'
 
 /** One database with clients that harm, another with one that is measured, behind one proxy. */
 let stack: AsyncDisposableStack

@@ -2,12 +2,17 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { FLOODS } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dialRecords, type RecordClient } from '../../../../../proof/floods/tls-records.ts'
-import { type HostileStage, makeHostileStage, PASSWORD, type Target } from '../../hostile/hostile-stage.ts'
-import { request } from '../../hostile/hostile-words.ts'
-import { startNeighbour } from '../../hostile/neighbour.ts'
-import { until } from '../../stage.ts'
-import { dialTls, readHello } from '../../tls-stage.ts'
+import {
+  type HostileStage,
+  makeHostileStage,
+  PASSWORD,
+  type Target,
+} from '../../../packages/proxy/test/hostile/hostile-stage.ts'
+import { request } from '../../../packages/proxy/test/hostile/hostile-words.ts'
+import { startNeighbour } from '../../../packages/proxy/test/hostile/neighbour.ts'
+import { until } from '../../../packages/proxy/test/stage.ts'
+import { dialTls, readHello } from '../../../packages/proxy/test/tls-stage.ts'
+import { dialRecords, type RecordClient } from '../../../proof/floods/tls-records.ts'
 
 const CLIENTS_OF_EACH = 2
 const WAVES = 2

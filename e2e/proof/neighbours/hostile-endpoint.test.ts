@@ -3,12 +3,16 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
-import { hostileInput } from '../../hostile/hostile-input.ts'
-import { makeHostileStage, PASSWORD, type Target } from '../../hostile/hostile-stage.ts'
-import { request } from '../../hostile/hostile-words.ts'
-import { type Seen, startNeighbour } from '../../hostile/neighbour.ts'
-import { createRandom, type Random } from '../../hostile/random.ts'
-import { sendInPieces } from '../../hostile/send-in-pieces.ts'
+import { hostileInput } from '../../../packages/proxy/test/hostile/hostile-input.ts'
+import {
+  makeHostileStage,
+  PASSWORD,
+  type Target,
+} from '../../../packages/proxy/test/hostile/hostile-stage.ts'
+import { request } from '../../../packages/proxy/test/hostile/hostile-words.ts'
+import { type Seen, startNeighbour } from '../../../packages/proxy/test/hostile/neighbour.ts'
+import { createRandom, type Random } from '../../../packages/proxy/test/hostile/random.ts'
+import { sendInPieces } from '../../../packages/proxy/test/hostile/send-in-pieces.ts'
 
 /** The same inputs each time: HOSTILE_SEED gives others, HOSTILE_INPUTS makes it longer. */
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { FLOODS } from '@fairlead/engine'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimPorts } from '../../../../../../proof/claim-ports.ts'
-import { askForTurns, watchTurns } from '../../../../../../proof/floods/ask-for-turns.ts'
-import { dialRecords, type RecordClient } from '../../../../../../proof/floods/tls-records.ts'
-import { until } from '../../../../../../proof/until.ts'
-import { adminPassword } from '../../../control-plane.ts'
-import { http2Client } from '../../../http2-client.ts'
-import { httpsClient } from '../../../https-client.ts'
+import { adminPassword } from '../../../packages/server/test/control-plane.ts'
+import { http2Client } from '../../../packages/server/test/http2-client.ts'
+import { httpsClient } from '../../../packages/server/test/https-client.ts'
+import { claimPorts } from '../../../proof/claim-ports.ts'
+import { askForTurns, watchTurns } from '../../../proof/floods/ask-for-turns.ts'
+import { dialRecords, type RecordClient } from '../../../proof/floods/tls-records.ts'
+import { until } from '../../../proof/until.ts'
 
 const CLIENTS_OF_EACH = 2
 const WAVES = 2
@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync())
 
 function start(): ChildProcess {
-  const program = fileURLToPath(new URL('../../../run-https.ts', import.meta.url))
+  const program = fileURLToPath(new URL('../../../packages/server/test/run-https.ts', import.meta.url))
   return spawn(process.execPath, ['--conditions=@fairlead/source', `--import=${watchTurns}`, program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
