@@ -32,7 +32,8 @@ export default defineConfig({
       }),
       tier('component', ['{packages/*,ledger}/test/component/**/*.test.ts']),
       onPostgres('component', ['packages/server/test/component/stored/**/*.test.ts']),
-      tier('acceptance', ['e2e/acceptance/**/*.test.ts']),
+      // A worker keeps its Fairlead from file to file: e2e/support/shared-fairlead.ts.
+      tier('acceptance', ['e2e/acceptance/**/*.test.ts'], { isolate: false }),
       tier('proof', ['e2e/proof/!(postgresql)/**/*.test.ts']),
       onPostgres('proof', ['e2e/proof/postgresql/**/*.test.ts']),
     ],
@@ -46,5 +47,7 @@ export default defineConfig({
     // A hung test costs this once.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // A worker ends the processes that its fixtures have started.
+    teardownTimeout: 60_000,
   },
 })

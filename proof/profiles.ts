@@ -60,7 +60,7 @@ export const profiles = {
   crashes: {
     what: 'the server is killed before each effect of an upgrade',
     minutes: 7,
-    files: ['e2e/acceptance/crash-server.test.ts'],
+    files: ['e2e/proof/faults/crash-server.test.ts'],
     effort: { usual: 1 / 5, all: 1, profile: 1 },
     sharesRounds: true,
   },
@@ -158,10 +158,10 @@ export const profiles = {
     what: 'the upgrades of npm test, between other builds: --pair "redis 6.0 → valkey 8.1"',
     minutes: 10,
     files: [
-      'e2e/acceptance/upgrade-ledger.test.ts',
+      'e2e/proof/upgrades/upgrade-ledger.test.ts',
       'e2e/acceptance/way-back.test.ts',
-      'e2e/acceptance/kill-in-handover.test.ts',
-      'e2e/acceptance/crash-server.test.ts',
+      'e2e/proof/faults/kill-in-handover.test.ts',
+      'e2e/proof/faults/crash-server.test.ts',
       'e2e/acceptance/clients.test.ts',
     ],
     effort: { usual: 1, all: 1, profile: 1 },

@@ -109,8 +109,7 @@ export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrad
   const after = await api.getDatabase({ params: { uid } })
   const verdicts = await readEverywhere(fairlead, uid, load)
   await options.inspect?.(uid)
-  const newOnes = syncs.shards().filter((shard) => !before.shard_list.includes(shard))
-  const fullSyncs = (await syncs.count()) - newOnes.length
+  const fullSyncs = (await syncs.count()) - syncs.newShards()
   await completed(fairlead, (await api.deleteDatabase({ params: { uid } })).action_uid)
   return {
     from: `${before.engine} ${before.engine_version}`,

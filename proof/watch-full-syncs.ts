@@ -7,8 +7,8 @@ import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairl
 export interface FullSyncWatch extends AsyncDisposable {
   /** Full syncs that any process of this home has served since the watch began. */
   count(): Promise<number>
-  /** The numbers of all shards that existed at any time of the watch, also of those that are gone. */
-  shards(): readonly number[]
+  /** How many shards have been started since the watch began, those that are gone included. */
+  newShards(): number
 }
 
 /**
@@ -18,13 +18,13 @@ export interface FullSyncWatch extends AsyncDisposable {
 export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
   const counters = new Map<string, { readonly first: number; last: number }>()
   const connections = new Map<string, EngineConnection>()
-  const shards = new Set<number>()
+  const shards = new Set<string>()
   const stop = new AbortController()
   const look = async (isFirst: boolean) => {
     for (const shard of await readdir(join(home, 'shards')).catch(() => [])) {
       const seen = await ask(home, shard, connections)
       if (seen === null) continue
-      shards.add(Number(shard.slice(1)))
+      shards.add(shard)
       // A process that appears later has served no full sync before.
       const counter = counters.get(seen.runId) ?? { first: isFirst ? seen.fullSyncs : 0, last: 0 }
       counter.last = seen.fullSyncs
@@ -32,6 +32,7 @@ export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
     }
   }
   await look(true)
+  const old = shards.size
   const looking = (async () => {
     while (!stop.signal.aborted) {
       await look(false)
@@ -43,7 +44,7 @@ export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
       await look(false)
       return [...counters.values()].reduce((sum, { first, last }) => sum + last - first, 0)
     },
-    shards: () => [...shards],
+    newShards: () => shards.size - old,
     async [Symbol.asyncDispose]() {
       stop.abort()
       await looking

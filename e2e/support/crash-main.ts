@@ -1,8 +1,7 @@
 /**
  * The server that ships, with one addition. Either it ends itself with SIGKILL at point number CRASH_AT, where
  * points are the moments just before each effect, counted from 0 (the effect before is complete then); or at the point that CRASH_WHEN names, the
- * first time that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills the engine of the shard
- * KILL_SHARD the first time that KILL_WHEN comes ("after demote"), or the proxy or the agent, where KILL_SHARD is "proxy" or "agent".
+ * first time that it comes ("after cluster replicate"), or the CRASH_TIME-th. Or it kills what a test has armed (arm-kill.ts).
  * Or it stalls processes, itself too, at the points that STALLS names (stall.ts); STALL_LOG gets a line for each.
  * Or a fault is injected into it at the point that the file of FAULT_FILES names (server-fault.ts), and logs to FAULT_LOG.
  * Or it does nothing for 200 ms at each point that SLOW_WHEN names.
@@ -14,6 +13,7 @@ import { createControlPlane, loadConfig } from '@fairlead/server'
 import { type LogFn, type Logger, pino } from 'pino'
 import { type ProcessIdentity, signalProcess } from '../../packages/agent/src/process/process-identity.ts'
 import { announce, untilStopped } from '../../packages/cli/src/parts/until-stopped.ts'
+import { takeKill } from './arm-kill.ts'
 import { pidOfAgent } from './pid-of-agent.ts'
 import { createFaultPoints } from './server-fault.ts'
 import { createStalls } from './stall.ts'
@@ -23,8 +23,6 @@ const {
   CRASH_WHEN,
   CRASH_TIME,
   CRASH_LOG,
-  KILL_SHARD,
-  KILL_WHEN,
   POWER_CUT,
   STALLS,
   STALL_LOG,
@@ -33,7 +31,6 @@ const {
   SLOW_WHEN,
   ...env
 } = process.env
-let killed = false
 let points = 0
 let came = 0
 const stalls = createStalls(STALLS, STALL_LOG, pidOf)
@@ -52,10 +49,8 @@ const server = await createControlPlane(config, {
     stalls?.at(`${phase} ${name}`)
     faultPoints?.at(`${phase} ${name}`)
     if (SLOW_WHEN === `${phase} ${name}`) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-    if (KILL_SHARD !== undefined && KILL_WHEN === `${phase} ${name}` && !killed) {
-      killed = true
-      process.kill(pidOf(KILL_SHARD), 'SIGKILL')
-    }
+    const victim = takeKill(config.home, `${phase} ${name}`)
+    if (victim !== undefined) process.kill(pidOf(victim), 'SIGKILL')
     if (CRASH_WHEN === `${phase} ${name}` && ++came === Number(CRASH_TIME ?? 1)) end()
     if (CRASH_AT === undefined || phase === 'after') return
     // This comes at its start, before the first request, when it begins the turns of the existing databases.

@@ -12,26 +12,31 @@ export interface OpenConsole extends AsyncDisposable {
   readonly page: Page
 }
 
+type Options = Parameters<typeof startFairlead>[0] & { readonly signedIn?: boolean }
+
 /** Starts both. The admin has signed in, unless `signedIn` is false. */
-export async function openConsole(
-  options: Parameters<typeof startFairlead>[0] & { readonly signedIn?: boolean } = {},
-): Promise<OpenConsole> {
-  const { signedIn = true, ...others } = options
+export async function openConsole(options: Options = {}): Promise<OpenConsole> {
+  const { signedIn, ...others } = options
   await using opened = new AsyncDisposableStack()
-  const parts = await Promise.allSettled([startFairlead(others), openBrowser()])
-  for (const part of parts) if (part.status === 'fulfilled') opened.use(part.value)
-  const [fairlead, browser] = parts
-  if (fairlead.status === 'rejected') throw fairlead.reason
-  if (browser.status === 'rejected') throw browser.reason
-  const admin = await browser.value.visitor()
-  const page = await admin.tab(fairlead.value.url)
+  const fairlead = opened.use(await startFairlead(others))
+  const here = opened.use(await openConsoleOf(fairlead, { signedIn: signedIn ?? true }))
+  const owned = opened.move()
+  return { ...here, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Starts a browser for a Fairlead that goes on when the browser is closed. */
+export async function openConsoleOf(
+  fairlead: Fairlead,
+  { signedIn = true }: Pick<Options, 'signedIn'> = {},
+): Promise<OpenConsole> {
+  await using opened = new AsyncDisposableStack()
+  const browser = opened.use(await openBrowser())
+  const admin = await browser.visitor()
+  const page = await admin.tab(fairlead.url)
   if (signedIn) {
     await signIn(page, 'admin', adminPassword)
     await heading(page, 'Overview')
   }
   const owned = opened.move()
-  return {
-    ...{ fairlead: fairlead.value, browser: browser.value, admin, page },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
+  return { fairlead, browser, admin, page, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -9,6 +9,7 @@ import { createDatabase } from '../../../proof/create-database.ts'
 import { build } from '../../../proof/engine-pairs.ts'
 import type { Fairlead } from '../../../proof/start-fairlead.ts'
 import { untilAction } from '../../../proof/way-back.ts'
+import { findCut, openAll, widthOf } from '../../support/page-faults.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 })
 
@@ -193,29 +194,3 @@ async function findFaults(page: Page): Promise<readonly string[]> {
     ...(width > 390 ? [`${width} pixels wide on a phone of 390`] : []),
   ]
 }
-
-/** Everything that is folded, and what is folded in it. */
-async function openAll(page: Page): Promise<void> {
-  const all = page.locator('#content details:not([open]) > summary')
-  for (let n = 0; n < 20 && (await all.count()) > 0; n += 1) await all.first().click()
-}
-
-/** Tables that would have to be moved sideways, cells that are not in the window, and names of columns that have not room for their longest word. */
-const findCut = (page: Page) =>
-  page.evaluate<readonly string[]>(`{
-    const boxes = [...document.querySelectorAll('.table-box')].filter((box) => box.scrollWidth > box.clientWidth)
-    const cells = [...document.querySelectorAll('tbody :is(th, td)')].filter((cell) => {
-      const { left, right } = cell.getBoundingClientRect()
-      return left < 0 || right > innerWidth
-    })
-    const pen = new OffscreenCanvas(1, 1).getContext('2d')
-    const names = [...document.querySelectorAll('td[data-label]')].filter((cell) => {
-      const { float, width, font } = getComputedStyle(cell, '::before')
-      pen.font = font
-      const words = cell.dataset.label.split(' ').map((word) => pen.measureText(word).width)
-      return cell.checkVisibility() && float === 'left' && Math.max(...words) > parseFloat(width)
-    })
-    ;[...names.map((cell) => 'the name ' + cell.dataset.label), ...boxes.map((box) => box.ariaLabel + ' ' + box.scrollWidth), ...cells.map((cell) => cell.textContent)]
-  }`)
-
-const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth')

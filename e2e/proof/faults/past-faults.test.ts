@@ -7,6 +7,7 @@ import { asAdmin, pidOf, rolesOf } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 import { untilAction } from '../../../proof/way-back.ts'
+import { armKill } from '../../support/arm-kill.ts'
 import { smallDisk } from '../../support/small-disk.ts'
 
 const { from, to } = usualPair()
@@ -27,8 +28,8 @@ async function create(
 test('the successor of a sharded group dies right after it took over, and nothing acknowledged is lost', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, '../../support/crash-main.ts'),
-    env: { KILL_SHARD: 's7', KILL_WHEN: 'after promote' },
   })
+  armKill(fairlead.home, { victim: 's7', when: 'after promote' })
   const database = await create(fairlead, {
     engine_version: from,
     shards_count: 3,
@@ -114,13 +115,14 @@ function pretendTakeover(path: string): void {
 test('a successor that took over and died, together with the server, may have acknowledged writes that are lost: that is reported', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, '../../support/crash-main.ts'),
-    env: { KILL_SHARD: 's3', KILL_WHEN: 'after promote', CRASH_WHEN: 'after promote' },
+    env: { CRASH_WHEN: 'after promote' },
   })
+  armKill(fairlead.home, { victim: 's3', when: 'after promote' })
   const { uid } = await create(fairlead, { engine_version: build('valkey', '8.0') })
   const body = { engine_version: to }
   const { action_uid } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
   await fairlead.server.ended
-  await fairlead.server.start({ CRASH_WHEN: 'never', KILL_WHEN: 'never' })
+  await fairlead.server.start({ CRASH_WHEN: 'never' })
 
   const action = await fairlead.untilEnded(action_uid)
   expect(action.status, action.error).toBe('completed')

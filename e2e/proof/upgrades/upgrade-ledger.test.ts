@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { pairsHere, usualPair } from '../../proof/engine-pairs.ts'
-import { startFairlead } from '../../proof/start-fairlead.ts'
-import { type LoadedUpgrade, upgradeUnderLoad } from '../../proof/upgrade-under-load.ts'
+import { pairsHere, usualPair } from '../../../proof/engine-pairs.ts'
+import { startFairlead } from '../../../proof/start-fairlead.ts'
+import { type LoadedUpgrade, upgradeUnderLoad } from '../../../proof/upgrade-under-load.ts'
 
 /** Redis 7.0 and valkey 8.1, unless PAIR asks for others. */
 const { from: older, to: newer } = usualPair()

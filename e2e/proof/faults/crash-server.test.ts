@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
-import { usualPair } from '../../proof/engine-pairs.ts'
-import { rolesOf } from '../../proof/roles.ts'
-import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
-import { until } from '../../proof/until.ts'
+import { usualPair } from '../../../proof/engine-pairs.ts'
+import { rolesOf } from '../../../proof/roles.ts'
+import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
+import { until } from '../../../proof/until.ts'
 
 const { from, to } = usualPair()
 
@@ -37,7 +37,7 @@ test(`a server killed between any two effects of an upgrade loses nothing, and t
 
 /** Those at which each run has crashed. */
 const effects = ['pause', 'demote', 'promote', 'record-handover', 'unpause', 'put-shard']
-const serverMain = join(import.meta.dirname, '../support/crash-main.ts')
+const serverMain = join(import.meta.dirname, '../../support/crash-main.ts')
 
 /** Tries the point before each of `chosen`, in a Fairlead of its own. */
 async function crashBefore(chosen: readonly string[]): Promise<void> {
