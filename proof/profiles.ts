@@ -94,7 +94,7 @@ export const profiles = {
   postgres: {
     what: 'PostgreSQL is killed, stopped or cut off under transactions, and under upgrades',
     minutes: 30,
-    files: ['packages/server/src/store/postgres-faults.test.ts', 'e2e/proof/faults/postgres-dies.test.ts'],
+    files: ['e2e/proof/postgresql/postgres-faults.test.ts', 'e2e/proof/faults/postgres-dies.test.ts'],
     effort: { usual: 1, all: 1, profile: 10 },
   },
   'agent-stalls': {
@@ -131,9 +131,9 @@ export const profiles = {
     what: 'conversations of clients, cut anywhere, with handovers, stalls and kills at the cuts',
     minutes: 30,
     files: [
-      'packages/proxy/src/forwarding/byte-streams.test.ts',
-      'packages/proxy/src/sharded/sharded-streams.test.ts',
-      'packages/proxy/src/handover/busy-clients.test.ts',
+      'packages/proxy/test/component/forwarding/byte-streams.test.ts',
+      'packages/proxy/test/component/sharded/sharded-streams.test.ts',
+      'packages/proxy/test/component/handover/busy-clients.test.ts',
     ],
     effort: { usual: 1, all: 3, profile: 60 },
   },
@@ -141,9 +141,9 @@ export const profiles = {
     what: 'random bytes, requests and handshakes of hostile clients to the endpoint, the Sentinel and the API',
     minutes: 15,
     files: [
-      'packages/proxy/src/forwarding/hostile.test.ts',
-      'packages/proxy/src/sentinel/hostile-clients.test.ts',
-      'packages/server/src/http/hostile.test.ts',
+      'e2e/proof/neighbours/hostile-endpoint.test.ts',
+      'packages/proxy/test/component/sentinel/hostile-clients.test.ts',
+      'packages/server/test/component/stored/http/hostile.test.ts',
       'e2e/proof/neighbours/hostile-upgrades.test.ts',
     ],
     effort: { usual: 1, all: 2, profile: 10 },
