@@ -11,10 +11,11 @@ import { until as untilSo } from '../../../proof/until.ts'
 import { usualBuilds } from '../../../proof/usual-builds.ts'
 import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
 
-const everyBuild = (await readdir(enginesFolder()))
+/** Server programs, oldest names first: flavour-version. */
+export const everyBuild = (await readdir(enginesFolder()))
   .filter((name) => /^(valkey|redis)-[\d.]+$/.test(name))
   .toSorted()
-/** Server programs that this run tries, oldest names first: flavour-version. */
+/** Those that this run tries. */
 export const builds = usualBuilds(everyBuild)
 const [first = '', last = ''] = [builds.at(0), builds.at(-1)]
 /** From an old redis to a new valkey, if both are here. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { builds, dial, makePair, newest, oldest, type RawClient, until } from '../../stage.ts'
+import { dial, everyBuild, makePair, newest, oldest, type RawClient, until } from '../../stage.ts'
 
 async function changeIsTold(client: RawClient, key: string, change: () => Promise<unknown>): Promise<void> {
   await change()
   await client.gets(`>2\r\n$10\r\ninvalidate\r\n*1\r\n$${key.length}\r\n${key}\r\n`)
 }
 
-test.for([...new Set([oldest, builds.find((build) => build.startsWith('valkey')) ?? newest])])(
+test.for([...new Set([oldest, everyBuild.find((build) => build.startsWith('valkey')) ?? newest])])(
   'CLIENT CACHING applies to the next command, or transaction, at the new primary: from %s',
   async (build) => {
     await using pair = await makePair(build, newest)

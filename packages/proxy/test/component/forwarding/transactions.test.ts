@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { afterExec, afterQueueing, afterSuccess } from '../../../src/remembered/after-command.ts'
 import type { Command } from '../../../src/remembered/command.ts'
 import { freshState } from '../../../src/remembered/connection-state.ts'
-import { builds, dial, makePair, newest, oldest, type RawClient, until } from '../../stage.ts'
+import { builds, dial, everyBuild, makePair, newest, oldest, type RawClient, until } from '../../stage.ts'
 
 const MB = 1024 * 1024
 
@@ -205,7 +205,7 @@ test('all connections together keep no more of their transactions than a bound, 
 })
 
 test('an incomplete reply delays no handover: EXEC with CLIENT REPLY OFF, or with a login that fails', async () => {
-  const build = builds.find((name) => name.startsWith('valkey-8')) ?? newest
+  const build = everyBuild.find((name) => name.startsWith('valkey-8')) ?? newest
   await using pair = await makePair(build, newest)
   await using silent = await dial(pair.port)
   await using login = await dial(pair.port)

@@ -1,14 +1,14 @@
 import { hashSlot } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { dialServed, makeCluster } from '../../sharded-stage.ts'
-import { builds, newest } from '../../stage.ts'
+import { everyBuild, newest } from '../../stage.ts'
 
 /** Names whose slots are different, all of them of the first of three groups. */
 const channels = Array.from({ length: 100 }, (_, n) => `c${n}`)
   .filter((name) => hashSlot(Buffer.from(name)) < 5_461)
   .slice(0, 20)
 
-test.for([...new Set([builds.findLast((build) => build.startsWith('redis')) ?? newest, newest])])(
+test.for([...new Set([everyBuild.findLast((build) => build.startsWith('redis')) ?? newest, newest])])(
   'a subscriber of shard channels of many slots has all of them after each handover: %s',
   async (build) => {
     expect(new Set(channels.map((name) => hashSlot(Buffer.from(name)))).size).toBe(channels.length)
