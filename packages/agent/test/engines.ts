@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoundBuild } from '@fairlead/api'
 import { enginesFolder } from '../../../proof/engines-folder.ts'
+import { usualBuilds } from '../../../proof/usual-builds.ts'
 import type { BuildsOfNode } from '../src/builds/builds-of-node.ts'
 
-/** Every engine build that lies unpacked in the folder of builds, as <flavour>-<version>. */
-export const engines: readonly FoundBuild[] = readdirSync(enginesFolder())
+const everyEngine: readonly FoundBuild[] = readdirSync(enginesFolder())
   .toSorted()
   .flatMap((name): readonly FoundBuild[] => {
     const match = /^(valkey|redis|redict)-(\d+\.\d+\.\d+)$/.exec(name)
@@ -21,11 +21,14 @@ export const engines: readonly FoundBuild[] = readdirSync(enginesFolder())
     ]
   })
 
+/** Those of the folder of builds that this run tries. */
+export const engines = usualBuilds(everyEngine)
+
 export const builds: BuildsOfNode = {
-  list: () => Promise.resolve(engines),
+  list: () => Promise.resolve(everyEngine),
   find: (build) =>
     Promise.resolve(
-      engines.find(({ flavour, version }) => flavour === build.flavour && version === build.version),
+      everyEngine.find(({ flavour, version }) => flavour === build.flavour && version === build.version),
     ),
 }
 

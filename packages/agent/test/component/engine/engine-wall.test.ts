@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { usualBuilds } from '../../../../../proof/usual-builds.ts'
 import { openEngineWall } from '../../../src/engine/engine-wall.ts'
 import { giveFolder } from '../../../src/folder/give-folder.ts'
 import { shardFolder } from '../../../src/folder/shard-folder.ts'
@@ -21,7 +20,7 @@ await rm(probe, { recursive: true })
 
 test
   .runIf(missing === null)
-  .each(usualBuilds(engines).map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
+  .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
   'an engine sees its own folder and its build, nothing else of Fairlead or of other shards, and has no capabilities: %s',
   async (_, engine) => {
     await using home = await makeHome()

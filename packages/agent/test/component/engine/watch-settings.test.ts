@@ -1,6 +1,5 @@
 import type { Reply } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { usualBuilds } from '../../../../../proof/usual-builds.ts'
 import { createProbe } from '../../../src/engine/ask-engine.ts'
 import { engineTarget } from '../../../src/engine/engine-config.ts'
 import { watchSettings } from '../../../src/engine/watch-settings.ts'
@@ -9,7 +8,7 @@ import { engines } from '../../engines.ts'
 
 const EVERY_MS = 30_000
 
-test.each(usualBuilds(engines))(
+test.each(engines)(
   'a setting that is changed in a running $flavour $version changes the state, and nothing else does',
   async (engine) => {
     await using home = await makeHome()

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { usualBuilds } from '../../../../../proof/usual-builds.ts'
 import { connectAs, makeHome, makeSpec, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
 
@@ -23,7 +22,7 @@ honest.once('close', () => console.log('honest was cut'))
 
 test
   .runIf(process.geteuid?.() === 0)
-  .each(usualBuilds(engines).map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
+  .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
   'connections of another user that fill the port of a shard are ended to make room for its clients: %s',
   async (_, engine) => {
     await using home = await makeHome()
