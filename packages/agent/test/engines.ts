@@ -5,7 +5,8 @@ import { enginesFolder } from '../../../proof/engines-folder.ts'
 import { usualBuilds } from '../../../proof/usual-builds.ts'
 import type { BuildsOfNode } from '../src/builds/builds-of-node.ts'
 
-const everyEngine: readonly FoundBuild[] = readdirSync(enginesFolder())
+/** Every engine build that lies unpacked in the folder of builds. */
+export const everyEngine: readonly FoundBuild[] = readdirSync(enginesFolder())
   .toSorted()
   .flatMap((name): readonly FoundBuild[] => {
     const match = /^(valkey|redis|redict)-(\d+\.\d+\.\d+)$/.exec(name)

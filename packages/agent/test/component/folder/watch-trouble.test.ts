@@ -11,7 +11,7 @@ import {
   watchTrouble,
 } from '../../../src/folder/watch-trouble.ts'
 import { connectAs, makeHome, makeSpec, until } from '../../agent-home.ts'
-import { engines } from '../../engines.ts'
+import { everyEngine } from '../../engines.ts'
 
 const at = '12:S 21 Nov 2026 03:51:02.123'
 const troubleIn = (...lines: string[]) =>
@@ -116,8 +116,8 @@ test('a log is read once a second at most, however often it is asked for', async
   await rm(folder, { recursive: true })
 })
 
-const valkey = engines.find(({ flavour, version }) => flavour === 'valkey' && version.startsWith('8.1.'))
-const redis = engines.find(({ flavour, version }) => flavour === 'redis' && version.startsWith('7.0.'))
+const valkey = everyEngine.find(({ flavour, version }) => flavour === 'valkey' && version.startsWith('8.1.'))
+const redis = everyEngine.find(({ flavour, version }) => flavour === 'redis' && version.startsWith('7.0.'))
 
 test.runIf(valkey && redis)(
   'the report says why a replica cannot read the data of its primary, and only for that process',
