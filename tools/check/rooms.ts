@@ -15,7 +15,6 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
   'packages/engine/src': { process: [], framing: [], tls: ['process'] },
   'packages/web/src': {
     ...{ words: [], live: ['words'], parts: ['words', 'live'], pages: ['words', 'live', 'parts'] },
-    look: ['words', 'live', 'parts', 'pages'],
   },
   'packages/cli/src': {
     ...{ output: [], home: [], profiles: ['output'], link: ['output', 'profiles'], parts: ['output'] },

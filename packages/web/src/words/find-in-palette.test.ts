@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionOf, ordersOf } from '../look/fixtures.ts'
+import { actionOf, ordersOf } from '../../test/action-of.ts'
 import { fits, foundOf } from './find-in-palette.ts'
 
 const all = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionOf, NOW, waiting } from '../look/fixtures.ts'
+import { actionOf, NOW, waiting } from '../../test/action-of.ts'
 import { clockTime, zoneAt } from './format.ts'
 import { listNeeds } from './list-needs.ts'
 
