@@ -41,6 +41,8 @@ export default defineConfig({
     maxWorkers: 2,
     maxConcurrency: 2,
     retry: 0,
+    // Which tests may have it, and how many have, is in tools/check/tests.ts.
+    tags: [{ name: 'machine', retry: 1, description: 'may meet a moment of the machine' }],
     reporters: ['default', plainReporter()],
     // Waits end as soon as what they wait for is true: after the default of 1 s tests fail on a busy machine.
     expect: { poll: { timeout: 30_000 } },

@@ -13,10 +13,11 @@ import { realms } from './realms.ts'
 import { rooms } from './rooms.ts'
 import type { Rule } from './rule.ts'
 import { sentences } from './sentences.ts'
+import { ofTests } from './tests.ts'
 import { everyText } from './texts.ts'
 
 const rules: readonly Rule[] = [
-  ...[functions, packages, server, agent, rooms, realms, everyFile, everyText],
+  ...[functions, packages, server, agent, rooms, realms, everyFile, everyText, ofTests],
   ...[sentences, documented, citations, pagesOfRepository, decisions],
 ].flat()
 
