@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { createControlPlane, type World } from '../src/app.ts'
+import { createControlPlane } from '../src/app.ts'
 import { type Config, loadConfig } from '../src/config.ts'
 import { openStore, type Store } from '../src/store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../src/store/secret-box.ts'
@@ -41,15 +41,12 @@ export interface Answer {
 export const adminPassword = 'the-first-password'
 
 /** The least that Argon2 takes. */
-const cheap = { memoryKiB: 8, passes: 1, parallelism: 1 }
+const hashCost = { memoryKiB: 8, passes: 1, parallelism: 1 }
 
 const own = { FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_HTTPS_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: adminPassword }
 
-/** Starts a server whose password hashes cost next to nothing; `world` overrides that. */
-export async function startControlPlane(
-  change: Partial<Config> = {},
-  { hashCost = cheap }: Pick<World, 'hashCost'> = {},
-): Promise<TestControlPlane> {
+/** Starts a server whose password hashes cost next to nothing. */
+export async function startControlPlane(change: Partial<Config> = {}): Promise<TestControlPlane> {
   const home = await mkdtemp(join(tmpdir(), 'fairlead-server-'))
   const logged: string[] = []
   const place = await testStorePlace(join(home, 'store.db'))

@@ -196,7 +196,7 @@ function serve({ member, engine }: Asked): void {
 
 const nodeIn = (name: string) => Number(name.replace('node-', ''))
 
-function inCluster([command, first = '', second = '']: readonly string[], asked: Asked): Reply {
+function inCluster([command = '', first = '', second = '']: readonly string[], asked: Asked): Reply {
   const { member, engine } = asked
   switch (command) {
     case 'MYID':
