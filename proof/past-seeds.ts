@@ -5,7 +5,6 @@
 export const pastSeeds = {
   'endpoint garbage': [1_239_217_795],
   'sharded garbage': [1_535_575_615],
-  'hostile requests': [859_672_207],
   'hostile upgrades': [14_028, 14_075],
 } as const satisfies Readonly<Record<string, readonly number[]>>
 export type PastSeeds = keyof typeof pastSeeds

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../proof/properties.ts'
 import { createCounterTrail } from './counter-trail.ts'
 
 test('a correct engine is never reported, whenever it carries out the increments that it did not answer', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../proof/properties.ts'
 import { createGaps } from './gaps.ts'
 
 test('silence of 3 ms or more is a gap, less is not', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../proof/properties.ts'
 import { createLedgerBook, type Outcome } from './ledger-book.ts'
 
 const CONNECTIONS = 3

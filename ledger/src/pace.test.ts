@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../proof/properties.ts'
 import { createPace } from './pace.ts'
 
 test('the number of due commands follows the pace, however irregularly the clock is read', () => {

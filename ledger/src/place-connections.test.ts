@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../proof/properties.ts'
 import { hashSlot, SLOTS } from './hash-slot.ts'
 import type { Layout } from './layout.ts'
 import { placeConnections } from './place-connections.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../proof/properties.ts'
 import { createReplyReader, ProtocolError, type Reply, writeCommand } from './resp-lite.ts'
 
 const line = fc.stringMatching(/^[ -~]{0,20}$/)

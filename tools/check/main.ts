@@ -12,13 +12,15 @@ import { pagesOfRepository } from './pages.ts'
 import { realms } from './realms.ts'
 import { rooms } from './rooms.ts'
 import type { Rule } from './rule.ts'
+import { seeds } from './seeds.ts'
 import { sentences } from './sentences.ts'
+import { testingPage } from './testing-page.ts'
 import { ofTests } from './tests.ts'
 import { everyText } from './texts.ts'
 
 const rules: readonly Rule[] = [
   ...[functions, packages, server, agent, rooms, realms, everyFile, everyText, ofTests],
-  ...[sentences, documented, citations, pagesOfRepository, decisions],
+  ...[sentences, documented, citations, pagesOfRepository, decisions, seeds, testingPage],
 ].flat()
 
 async function breaches({ find }: Rule): Promise<readonly string[]> {

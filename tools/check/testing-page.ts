@@ -1,10 +1,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 import { profiles } from '../../proof/profiles.ts'
+import { rule } from './rule.ts'
+import { root } from './tree.ts'
 
 const PAGE = 'docs/testing.md'
 /** The columns of the table of promises that name test files, by their folder. */
 const folders = ['e2e/acceptance', 'e2e/proof'] as const
+
+export const testingPage = rule('the page of tests has every end-to-end test and every profile', () =>
+  checkTestingPage(root),
+)
 
 /**
  * Checks docs/testing.md: each end-to-end test proves a promise of its table, each test that the table names exists,

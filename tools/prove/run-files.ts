@@ -45,7 +45,10 @@ export async function runFiles(root: string, report: Report, { files, test }: Se
     run: true,
     // A part may have no round of a campaign.
     passWithNoTests: true,
-    sequence: { sequencer: AsPlanned },
+    // For tests without one of their own: more random choices take longer.
+    testTimeout: report.order.profile === null ? 300_000 : 3_600_000,
+    // Tiers run beside each other.
+    sequence: { sequencer: AsPlanned, groupOrder: 0 },
     reporters: ['default', reporter],
     ...(test !== undefined && { testNamePattern: patternOf(test) }),
   })

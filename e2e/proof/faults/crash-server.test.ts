@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../proof/campaign.ts'
 import { usualPair } from '../../../proof/engine-pairs.ts'
 import { rolesOf } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
@@ -9,23 +10,21 @@ import { until } from '../../../proof/until.ts'
 
 const { from, to } = usualPair()
 
-/**
- * Without CRASH_EVERYWHERE at each fifth point, from one of the first five on that the seed chooses, and at all of `effects`. With it
- * at every point, which takes seven minutes. CRASH_SEED=n repeats a run.
- */
-const everywhere = process.env['CRASH_EVERYWHERE'] !== undefined
-const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 10_000)
-const stride = everywhere ? 1 : 5
-/** More points than an upgrade has (about 25); a higher count means that the loop below does not end. */
+/** More points than an upgrade has (about 25). */
 const MOST_POINTS = 75
+const chosen = Array.from({ length: MOST_POINTS }, (_, point) => point).filter((point) =>
+  campaign().has('crashes', point),
+)
 /** Most of the time is waiting. */
 const SIDE_BY_SIDE = 2
 
-test(`a server killed between any two effects of an upgrade loses nothing, and the next one finishes it (seed ${seed})`, {
+test('a server killed between any two effects of an upgrade loses nothing, and the next one finishes it', {
   timeout: 900_000,
 }, async () => {
   const logs = await Promise.all(
-    Array.from({ length: SIDE_BY_SIDE }, (_, nth) => crashFrom((seed % stride) + nth * stride)),
+    Array.from({ length: SIDE_BY_SIDE }, (_, nth) =>
+      crashAtEach(chosen.filter((_, n) => n % SIDE_BY_SIDE === nth)),
+    ),
   )
   const points = logs.join('')
   // Upgrades differ by a point or two, so that each half may pass over the same one.
@@ -46,16 +45,14 @@ async function crashBefore(chosen: readonly string[]): Promise<void> {
     expect(await crashAt(fairlead, `missed-${effect}`, { CRASH_WHEN: `before ${effect}` })).toBe(true)
 }
 
-/** Tries the points from `first` on, in a Fairlead of its own, the ones between them are tried in the other. Returns the points that were reached, one line each. */
-async function crashFrom(first: number): Promise<string> {
+/** Tries the points, in a Fairlead of its own, until an upgrade has fewer. Returns those that were reached, one line each. */
+async function crashAtEach(tried: readonly number[]): Promise<string> {
   await using fairlead = await startFairlead({ serverMain })
   const log = join(fairlead.home, 'crash-points')
-  let point = first
-  while (await crashAt(fairlead, String(point), { CRASH_AT: String(point), CRASH_LOG: log })) {
-    point += SIDE_BY_SIDE * stride
-    expect(point).toBeLessThan(MOST_POINTS)
-  }
-  return readFileSync(log, 'utf8')
+  for (const point of tried)
+    if (!(await crashAt(fairlead, String(point), { CRASH_AT: String(point), CRASH_LOG: log })))
+      return readFileSync(log, 'utf8')
+  return expect.fail(`an upgrade has more than ${MOST_POINTS} effects`)
 }
 
 /** One upgrade under load whose server dies at `point`. False when the upgrade ended before that point. */

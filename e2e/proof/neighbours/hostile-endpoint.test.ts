@@ -13,10 +13,10 @@ import { request } from '../../../packages/proxy/test/hostile/hostile-words.ts'
 import { type Seen, startNeighbour } from '../../../packages/proxy/test/hostile/neighbour.ts'
 import { createRandom, type Random } from '../../../packages/proxy/test/hostile/random.ts'
 import { sendInPieces } from '../../../packages/proxy/test/hostile/send-in-pieces.ts'
+import { campaign } from '../../../proof/campaign.ts'
 
-/** The same inputs each time: HOSTILE_SEED gives others, HOSTILE_INPUTS makes it longer. */
-const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)
-const INPUTS = Number(process.env['HOSTILE_INPUTS'] ?? 5_000)
+const { seed, times } = campaign()
+const INPUTS = times('hostile', 5_000)
 /** If the machine is not overloaded. */
 const EVERY_MS = 1.5
 const MOST_A_CONNECTION = 5
@@ -93,10 +93,12 @@ async function attackAll(
   await Promise.all(running)
 }
 
-test('5,000 hostile inputs end nothing but their own connections, and no neighbour waits for them', async () => {
+test(`${INPUTS} hostile inputs end nothing but their own connections, and no neighbour waits for them`, {
+  timeout: times('hostile', 180_000),
+}, async () => {
   await using stage = await makeHostileStage()
   await using neighbour = await startNeighbour(stage.port, PASSWORD)
-  const hostile: Hostile = { random: createRandom(SEED), kinds: new Map(), open: [] }
+  const hostile: Hostile = { random: createRandom(seed), kinds: new Map(), open: [] }
   const phase = async (count: number, isCalm: boolean): Promise<Seen> => {
     await neighbour.look()
     await attackAll(stage.targets, count, hostile, isCalm)
@@ -115,7 +117,7 @@ test('5,000 hostile inputs end nothing but their own connections, and no neighbo
       `${name}: ${answers} answers, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, most ${most.toFixed(0)} ms`,
   )
   const loop = `turns of up to ${turns.mostMs.toFixed(0)} ms, ${turns.overMs.toFixed(0)} ms over 20 in ${turns.tookMs.toFixed(0)}`
-  const what = `seed ${SEED}; ${figures.join('; ')}; ${loop}; ${(rssBytes / 1024 / 1024).toFixed(0)} MB`
+  const what = `${figures.join('; ')}; ${loop}; ${(rssBytes / 1024 / 1024).toFixed(0)} MB`
   console.log(what)
 
   expect([before.wrong, among.wrong, after.wrong], what).toEqual(['', '', ''])

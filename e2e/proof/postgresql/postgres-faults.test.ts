@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { auditStore } from '../../../packages/server/src/audit/audit-store.ts'
 import { verifyAudit } from '../../../packages/server/src/audit/verify-audit.ts'
@@ -9,12 +9,12 @@ import { StoreAway } from '../../../packages/server/src/store/postgres-trouble.t
 import { createSecretBox } from '../../../packages/server/src/store/secret-box.ts'
 import { startPostgres, type TestPostgres } from '../../../packages/server/test/postgres.ts'
 import { type PostgresRelay, startRelay } from '../../../packages/server/test/postgres-relay.ts'
+import { campaign } from '../../../proof/campaign.ts'
 import { createChance } from '../../../proof/create-chance.ts'
 import { until } from '../../../proof/until.ts'
 
-/** More of them: see CONTRIBUTING.md. */
-const faults = Number(process.env['POSTGRES_FAULTS'] ?? 12)
-const seed = Number(process.env['POSTGRES_SEED'] ?? randomInt(1_000_000))
+const { seed, times } = campaign()
+const faults = times('postgres', 12)
 
 let postgres: TestPostgres
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(() => postgres?.[Symbol.asyncDispose]())
 /** What the caller of a change was told. */
 type Told = 'done' | 'not done' | 'unknown'
 
-test(`of changes that are cut off in any way each is whole or not at all, once, and as its caller was told (POSTGRES_SEED=${seed})`, {
+test(`of changes that are cut off in any way each is whole or not at all, once, and as its caller was told`, {
   timeout: 60_000 + faults * 20_000,
 }, async () => {
   const chance = createChance(seed)

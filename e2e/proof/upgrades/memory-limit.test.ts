@@ -3,6 +3,7 @@ import type { Body, createDatabase } from '@fairlead/api'
 import { connectEngine, type EngineConnection, numberOf, readInfo } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild, usualPair } from '../../../proof/engine-pairs.ts'
+import { freshName } from '../../../proof/fresh-name.ts'
 import { asAdmin, pidOf, specOf } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
@@ -145,7 +146,7 @@ describe('an upgrade to a build that needs more memory for the same data', () =>
 const limitWith = (backlog: number) => 16 * MB + backlog * MiB * (1 + 1 / 128) + 2 * MiB
 
 async function create(body: Partial<Body<typeof createDatabase>>): Promise<number> {
-  const name = `db-${Math.random().toString(36).slice(2)}`
+  const name = freshName('db')
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name, memory_size: 0, eviction_policy: 'noeviction', ...body },
   })

@@ -2,6 +2,7 @@ import type { Body, createDatabase, upgradeModules } from '@fairlead/api'
 import { connectEngine, type EngineConnection, type Reply } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild } from '../../../proof/engine-pairs.ts'
+import { freshName } from '../../../proof/fresh-name.ts'
 import { addModule, addTally } from '../../../proof/modules/add-module.ts'
 import { testRedisearch } from '../../../proof/modules/redisearch.ts'
 import { redisearchPackage } from '../../../proof/modules/redisearch-package.ts'
@@ -33,7 +34,7 @@ const everything = ['eviction_expiry', 'failover_migrate', 'persistence_aof', 'c
 async function create(body: Partial<Body<typeof createDatabase>> = {}): Promise<number> {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: {
-      name: `m-${Math.random().toString(36).slice(2)}`,
+      name: freshName('m'),
       memory_size: 0,
       engine_version: valkey80,
       module_list: [{ module_id: tally.old, module_args: 'STEP 2' }],

@@ -3,6 +3,7 @@ import type { Body, createDatabase, updateDatabase } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild } from '../../../proof/engine-pairs.ts'
+import { freshName } from '../../../proof/fresh-name.ts'
 import { asAdmin, pidOf } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
@@ -153,7 +154,7 @@ describe('more memory while an upgrade runs', () => {
 })
 
 async function create(body: Partial<Body<typeof createDatabase>>, at = fairlead): Promise<number> {
-  const name = `db-${Math.random().toString(36).slice(2)}`
+  const name = freshName('db')
   const { uid, action_uid } = await at.api.createDatabase({
     body: { name, memory_size: 0, eviction_policy: 'noeviction', ...body },
   })

@@ -3,7 +3,7 @@ import { pairsHere, usualPair } from '../../../proof/engine-pairs.ts'
 import { startFairlead } from '../../../proof/start-fairlead.ts'
 import { type LoadedUpgrade, upgradeUnderLoad } from '../../../proof/upgrade-under-load.ts'
 
-/** Redis 7.0 and valkey 8.1, unless PAIR asks for others. */
+/** Redis 7.0 and valkey 8.1, unless --pair asks for others. */
 const { from: older, to: newer } = usualPair()
 const sibling = pairsHere()[1]?.from ?? older
 

@@ -6,6 +6,7 @@ import { connectEngine } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../proof/claim-ports.ts'
 import { build } from '../../../proof/engine-pairs.ts'
+import { freshName } from '../../../proof/fresh-name.ts'
 import { asAdmin } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 async function create(body: Partial<Body<typeof createDatabase>>) {
-  const name = `db-${Math.random().toString(36).slice(2)}`
+  const name = freshName('db')
   const { uid, action_uid } = await fairlead.api.createDatabase({ body: { name, memory_size: 0, ...body } })
   expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })
   return fairlead.api.getDatabase({ params: { uid } })

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../proof/properties.ts'
 import type { Doing } from '../process/watch-activity.ts'
 import { decideSilent, type Loss, type Silence } from './decide-silent.ts'
 

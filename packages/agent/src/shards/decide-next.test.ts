@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../proof/properties.ts'
 import type { Answer } from '../engine/ask-engine.ts'
 import type { Silence } from '../engine/decide-silent.ts'
 import { decideNext, type Observation } from './decide-next.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../proof/properties.ts'
 import { type PlainReply, parsePlainReply } from './parse-plain-reply.ts'
 
 const parse = (text: string): PlainReply => parsePlainReply(Buffer.from(text))

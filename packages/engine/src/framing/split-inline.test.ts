@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../proof/properties.ts'
 import { makeCommandTable } from './command-table.ts'
 import { encodeCommand } from './encode-command.ts'
 import { createRequestScanner } from './request-scanner.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../proof/properties.ts'
 import { judgeHello, MOST_BYTES } from './judge-hello.ts'
 
 /** A first message with so many bytes behind its header. */

@@ -1,6 +1,7 @@
 /** Leads an action on the tests' world to its end, turn by turn: steps are carried out by the code that ships. */
 
 import { EngineError, EngineUnreachable } from '@fairlead/engine'
+import { campaign } from '../../../../proof/campaign.ts'
 import {
   findGroup,
   type ObservedDatabase,
@@ -38,14 +39,14 @@ export interface Watch {
   readonly effects?: () => number
   /** Kills whatever dies together with the server. */
   readonly death?: (action: Action) => void
-  /** The first half of a turn, too, is the product's code, which takes three times as long. Default: SIMULATION_LOOK=shipped. */
+  /** The first half of a turn, too, is the product's code, which takes three times as long. Default: only in the profile simulation-shipped. */
   readonly isWhole?: boolean
 }
 
 export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
 
 /** By default the world is read directly, by the model's own look, which is compared with the one that ships now and then (compare-looks.ts). */
-const looksAsShipped = process.env['SIMULATION_LOOK'] === 'shipped'
+const looksAsShipped = campaign().is('simulation-shipped')
 
 const TURN_MS = 500
 const MOST_TURNS = 1_500

@@ -1,20 +1,15 @@
-import { randomInt } from 'node:crypto'
+import { campaign } from '../../../../proof/campaign.ts'
 
-const { SIMULATION_SEED: asked, SIMULATION_RUNS: longer } = process.env
+const { is, times, seed: chosen } = campaign()
+const profile = is('simulation-shipped') ? 'simulation-shipped' : 'simulation'
 
-/**
- * The seed of all random choices of this process. The suite always takes the same one: whether a commit is good must not be a matter of luck.
- * A longer run (SIMULATION_RUNS) looks for worlds that no run has seen, with another seed each time. SIMULATION_SEED repeats those of a run.
- */
-export const seed =
-  asked === undefined ? (longer === undefined ? 20_261_126 : randomInt(2 ** 31)) : Number(asked)
+/** The seed of all random choices of this process. */
+export const seed = chosen
 
-const times = Number(longer ?? 1)
-
-/** Settings for fast-check. `numRuns` is how often a property is tried; SIMULATION_RUNS multiplies it. */
+/** Settings for fast-check. `numRuns` is how often `npm test` tries a property. */
 export function runsOf(numRuns: number): { readonly numRuns: number; readonly seed: number } {
-  return { numRuns: numRuns * times, seed }
+  return { numRuns: times(profile, numRuns), seed }
 }
 
 /** The time limit of a test that tries a property. */
-export const propertyWithinMs = 400_000 * times
+export const propertyWithinMs = times(profile, 400_000)

@@ -1,6 +1,6 @@
 /** Upgrades of all shapes on the tests' world, and the conditions that must hold at their end. */
-import fc from 'fast-check'
 import { expect } from 'vitest'
+import { fc } from '../../../../proof/properties.ts'
 import { violations } from '../../src/core/plan/invariants.ts'
 import { plainPolicy, revisionOf } from '../../src/core/state/goal.ts'
 import {

@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshName } from '../../../../../proof/fresh-name.ts'
 import { createProxyProbe } from '../../../src/proxy/ask-proxy.ts'
 import { until } from '../../agent-home.ts'
 
@@ -43,7 +44,7 @@ function pour(socket: Socket, bytes: Buffer): void {
 
 for (const [name, answer] of Object.entries(answers))
   test(`the answer ${name} counts as no answer, and the proxy is asked again`, async () => {
-    const path = join(folder, `${Math.random()}.sock`)
+    const path = join(folder, `${freshName('s')}.sock`)
     let hostile = true
     let asked = 0
     let closed = 0

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { ApiError } from '../../../src/client/api-error.ts'
 import { followStream, readEvents } from '../../../src/client/follow-stream.ts'
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand } from '@fairlead/engine'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../../../proof/campaign.ts'
+import { fc } from '../../../../../proof/properties.ts'
 import { dial, type Engine, makePair, newest, type Pair, startEngine, until } from '../../stage.ts'
 
 /*
@@ -10,9 +11,9 @@ import { dial, type Engine, makePair, newest, type Pair, startEngine, until } fr
  * requests of more than 8 MB over a handover, what is documented to be closed, and numbers of connections.
  */
 
-/** BYTE_STREAMS_RUNS: many more conversations than the suite has time for. BYTE_STREAMS_SEED repeats a run. */
-const { BYTE_STREAMS_RUNS: more, BYTE_STREAMS_SEED: seed } = process.env
-const wanted = { endOnFailure: true, reporter: report, ...(seed !== undefined && { seed: Number(seed) }) }
+const { times } = campaign()
+const withinMs = times('byte-streams', 180_000)
+const wanted = { endOnFailure: true, reporter: report }
 
 const keys = ['a', 'b', 'c'] as const
 const key = fc.constantFrom(...keys)
@@ -266,7 +267,7 @@ function report(run: fc.RunDetails<[Conversation]>): void {
 }
 
 test('the replies to any bytes of a client, cut anywhere, with handovers and stalls at the cuts, are those that one engine might give', {
-  timeout: more === undefined ? 180_000 : 3_600_000,
+  timeout: withinMs,
 }, async () => {
   await using control = await startEngine(newest)
   await using pair = await makePair(newest, newest)
@@ -281,15 +282,15 @@ test('the replies to any bytes of a client, cut anywhere, with handovers and sta
     fc.asyncProperty(conversation, (said) => isLikeOne(pair, control, said, happen)),
     {
       ...wanted,
-      numRuns: Number(more ?? 30),
-      ...(more === undefined && { interruptAfterTimeLimit: 15_000 }),
+      numRuns: times('byte-streams', 30),
+      interruptAfterTimeLimit: times('byte-streams', 15_000),
     },
   )
   expect(pair.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })
 
 test('the same when the old primary is killed as soon as the role has moved', {
-  timeout: more === undefined ? 180_000 : 3_600_000,
+  timeout: withinMs,
 }, async () => {
   await using control = await startEngine(newest)
   const kill = async (said: Conversation) => {
@@ -303,6 +304,5 @@ test('the same when the old primary is killed as soon as the role has moved', {
       old.process.kill('SIGKILL')
     })
   }
-  const numRuns = more === undefined ? 4 : Math.ceil(Number(more) / 8)
-  await fc.assert(fc.asyncProperty(conversation, kill), { ...wanted, numRuns })
+  await fc.assert(fc.asyncProperty(conversation, kill), { ...wanted, numRuns: times('byte-streams', 4) })
 })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand, isReadDifferently, splitInline } from '@fairlead/engine'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
 import { builds, dial, freePort, makeEndpointSpec, type RawClient, startEngine, until } from '../../stage.ts'
 

@@ -1,16 +1,17 @@
 import { once } from 'node:events'
 import { encodeCommand } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../../../proof/campaign.ts'
 import { makeCluster } from '../../sharded-stage.ts'
 import { dial, makePair, type RawClient, until } from '../../stage.ts'
 
 /*
  * Clients that are busy all the time: their requests are postponed in pieces, and handovers come between the pieces. Each has
- * keys of its own, so that its replies are known. BUSY_SEED chooses what they send, BUSY_ROUNDS how often roles move.
+ * keys of its own, so that its replies are known.
  */
 
-const SEED = Number(process.env['BUSY_SEED'] ?? 20_261_123)
-const ROUNDS = Number(process.env['BUSY_ROUNDS'] ?? 2)
+const { seed, times } = campaign()
+const ROUNDS = times('byte-streams', 2)
 const CLIENTS = 24
 const MOST_AWAITED = 200_000
 
@@ -152,7 +153,7 @@ test(
     for (let n = 0; n < CLIENTS; n += 1) {
       const isSharded = n % 2 === 1
       const client = stack.use(await dial(isSharded ? cluster.port : pair.port))
-      busy.push(keepBusy(client, converse(`c${n}`, chance(SEED + n)), stop.signal))
+      busy.push(keepBusy(client, converse(`c${n}`, chance(seed + n)), stop.signal))
     }
     const handovers = (async () => {
       for (let round = 0; round < ROUNDS; round += 1) {

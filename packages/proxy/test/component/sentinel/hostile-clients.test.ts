@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../../../proof/campaign.ts'
 import { createAdmission } from '../../../src/listen/admission.ts'
 import { openSentinel } from '../../../src/sentinel/sentinel.ts'
 import { hostileInput } from '../../hostile/hostile-input.ts'
@@ -7,9 +8,8 @@ import { request } from '../../hostile/hostile-words.ts'
 import { createRandom, type Random } from '../../hostile/random.ts'
 import { dial, freePort, type RawClient, until } from '../../stage.ts'
 
-/** HOSTILE_SEED gives other inputs. */
-const SEED = Number(process.env['HOSTILE_SEED'] ?? 14)
-const INPUTS = 5_000
+const { seed, times } = campaign()
+const INPUTS = times('hostile', 5_000)
 const AT_ONCE = 50
 const MOST = 40
 const [host, port] = ['127.0.0.1', 7001]
@@ -31,7 +31,7 @@ async function stageSentinel() {
 
 test(`${INPUTS} hostile inputs end nothing but their own connections, and the answerer keeps nothing of them`, async () => {
   await using stage = await stageSentinel()
-  const random = createRandom(SEED)
+  const random = createRandom(seed)
   const before = process.memoryUsage().rss
   for (let n = 0; n < INPUTS; n += AT_ONCE) {
     const sockets = Array.from({ length: AT_ONCE }, () => attack(stage.port, random))

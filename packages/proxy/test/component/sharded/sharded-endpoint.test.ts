@@ -1,6 +1,7 @@
 import { hashSlot } from '@fairlead/engine'
-import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { campaign } from '../../../../../proof/campaign.ts'
+import { fc } from '../../../../../proof/properties.ts'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
 import { openShardedEndpoint } from '../../../src/sharded/sharded-endpoint.ts'
 import { type Cluster, keyOf, makeCluster, makeShardedSpec } from '../../sharded-stage.ts'
@@ -352,20 +353,19 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
         'MONITOR\r\n',
       ),
     )
-    await fc.assert(
-      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
-        const broken = await dial(cluster.port)
-        for (const bytes of pieces) {
-          broken.send(bytes)
-          await new Promise((tell) => setImmediate(tell))
-        }
-        await other.ask(`SETEX ${one} 9 mine`, '+OK\r\n')
-        await other.ask(`GET ${one}`, '$4\r\nmine\r\n')
-        broken.socket.destroy()
-        await until(() => cluster.endpoint.report().connections === 2)
-      }),
-      { numRuns: 150, endOnFailure: true },
-    )
+    const property = fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
+      const broken = await dial(cluster.port)
+      for (const bytes of pieces) {
+        broken.send(bytes)
+        await new Promise((tell) => setImmediate(tell))
+      }
+      await other.ask(`SETEX ${one} 9 mine`, '+OK\r\n')
+      await other.ask(`GET ${one}`, '$4\r\nmine\r\n')
+      broken.socket.destroy()
+      await until(() => cluster.endpoint.report().connections === 2)
+    })
+    for (const seed of campaign().seeds('sharded garbage'))
+      await fc.assert(property, { seed, numRuns: 150, endOnFailure: true })
     expect(other.text()).toBe('')
   })
 

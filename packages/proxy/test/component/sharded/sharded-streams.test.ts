@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand } from '@fairlead/engine'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { campaign } from '../../../../../proof/campaign.ts'
+import { fc } from '../../../../../proof/properties.ts'
 import { type Cluster, makeCluster } from '../../sharded-stage.ts'
 import { dial, until } from '../../stage.ts'
 
@@ -10,8 +11,8 @@ import { dial, until } from '../../stage.ts'
  * handovers. Left out is what is documented to differ or to be closed, and what counts replicas.
  */
 
-/** BYTE_STREAMS_RUNS: many more conversations than the suite has time for. BYTE_STREAMS_SEED repeats a run. */
-const { BYTE_STREAMS_RUNS: more, BYTE_STREAMS_SEED: seed } = process.env
+const { times } = campaign()
+const withinMs = times('byte-streams', 180_000)
 
 /** Of all groups; two groups have keys of two slots. */
 const tags = ['{b}', '{c}', '{a}', '{b2}', '{c7}'] as const
@@ -197,7 +198,7 @@ async function happenTo(cluster: Cluster, event: Event, group: number): Promise<
 }
 
 test('whatever a client of three groups sends, cut anywhere, handovers and stalls at the cuts change no answer', {
-  timeout: more === undefined ? 180_000 : 3_600_000,
+  timeout: withinMs,
 }, async () => {
   await using control = await makeCluster()
   await using cluster = await makeCluster({ withReplicas: true })
@@ -215,9 +216,8 @@ test('whatever a client of three groups sends, cut anywhere, handovers and stall
   await fc.assert(fc.asyncProperty(conversation, isAlike), {
     endOnFailure: true,
     reporter: report,
-    ...(seed !== undefined && { seed: Number(seed) }),
-    numRuns: Number(more ?? 20),
-    ...(more === undefined && { interruptAfterTimeLimit: 15_000 }),
+    numRuns: times('byte-streams', 20),
+    interruptAfterTimeLimit: times('byte-streams', 15_000),
   })
   expect(cluster.endpoint.report()).toMatchObject({ errors: 0, failedHolds: 0 })
 })

@@ -1,6 +1,6 @@
 import type { Build } from '@fairlead/api'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { ancient, newer, older } from '../../../test/commands.ts'
 import { usersToCarry as carriedInSteps } from './acl.ts'
 import type { AclDialect } from './acl-dialect.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { ancient, newer, older } from '../../../test/commands.ts'
 import { commandRights, commandTable, translateCommands } from './command-rights.ts'
 

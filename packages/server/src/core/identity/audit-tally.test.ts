@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import type { AuditEvent } from './audit-record.ts'
 import { countEvent, isOver, newTally, restOf } from './audit-tally.ts'
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { type KeyStep, type KeyTimes, planKeys, planRotation, stageOf } from './key-stages.ts'
 
 const DAY_MS = 86_400_000

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { countFailure, type Failures, isLocked, noFailures } from './lockout.ts'
 
 const policy = { threshold: 5, resetAfterSeconds: 900, durationSeconds: 1_800 }

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { noFailures } from './lockout.ts'
 import { countRight, countWrong, isShut, type LoginLane, newLane, type Tries } from './login-lanes.ts'
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { undo } from '../../../test/simulation/action.ts'
 import { lead } from '../../../test/simulation/lead.ts'
 import { propertyWithinMs, runsOf } from '../../../test/simulation/runs.ts'

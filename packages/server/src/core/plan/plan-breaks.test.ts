@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { lead } from '../../../test/simulation/lead.ts'
 import { propertyWithinMs, runsOf } from '../../../test/simulation/runs.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { shardedOf } from '../../../test/simulation/group.ts'
 import { lead } from '../../../test/simulation/lead.ts'
 import { kill } from '../../../test/simulation/processes.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { goalOf, noMemory, shardedOf } from '../../../test/simulation/group.ts'
 import { lead } from '../../../test/simulation/lead.ts'
 import { look } from '../../../test/simulation/look.ts'
@@ -17,7 +17,6 @@ import {
 import { foresee } from '../dry-run/foresee.ts'
 import { plainPolicy, revisionOf } from '../state/goal.ts'
 import { unrestricted } from '../state/orders.ts'
-
 import { findGroup, type Goal, isLinked, type ObservedGroup, type Step } from '../state/topology.ts'
 import { planDatabase } from './plan-database.ts'
 

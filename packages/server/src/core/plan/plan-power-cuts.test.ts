@@ -1,11 +1,11 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { type Action, actionOf } from '../../../test/simulation/action.ts'
 import { type Pick, picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'
 import { lead } from '../../../test/simulation/lead.ts'
 import { cutPower, savePoint } from '../../../test/simulation/processes.ts'
-import { runsOf, seed } from '../../../test/simulation/runs.ts'
+import { runsOf } from '../../../test/simulation/runs.ts'
 import { expectNothingLost, expectReached } from '../../../test/simulation/upgrade.ts'
 import { membersOf, worldOf } from '../../../test/simulation/world.ts'
 import { violations } from './invariants.ts'
@@ -30,7 +30,7 @@ const found = [
 ] as const
 
 describe('when everything is killed within a moment, between any two effects of an upgrade,', () => {
-  test(`nothing is lost that was on the disk of the primary, and the upgrade ends (SIMULATION_SEED=${seed})`, async () => {
+  test('nothing is lost that was on the disk of the primary, and the upgrade ends', async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (shape) => {
         const { action, pick } = begin(shape)

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { picksOf } from '../../../test/simulation/engines.ts'
 import { goalOf, groupOf, old } from '../../../test/simulation/group.ts'
 import { type SlotRange, splitSlots } from '../state/database.ts'

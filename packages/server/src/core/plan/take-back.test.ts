@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { giveUp, undo } from '../../../test/simulation/action.ts'
 import { HOLE } from '../../../test/simulation/engines.ts'
 import { goalOf, old } from '../../../test/simulation/group.ts'

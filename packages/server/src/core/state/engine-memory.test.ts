@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { unlimited } from '../../../test/simulation/group.ts'
 import { limitOrders } from '../plan/limit-orders.ts'
 import { engineLimit, engineOverhead, limitsOf } from './engine-memory.ts'

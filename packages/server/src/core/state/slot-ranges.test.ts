@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import type { SlotRange } from './database.ts'
 import { readSlotRanges, slotsMissing, slotsOutside, slotsWithin, writeSlotRanges } from './slot-ranges.ts'
 

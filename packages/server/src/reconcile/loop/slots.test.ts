@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { createSlots, type Queue } from './slots.ts'
 
 const queue = fc.constantFrom<Queue>('handover', 'action', 'watch')

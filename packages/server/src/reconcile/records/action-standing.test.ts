@@ -1,6 +1,6 @@
 import { actionPhases } from '@fairlead/api'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import type { Action } from '../../../test/simulation/action.ts'
 import type { Pick } from '../../../test/simulation/engines.ts'
 import { lead, type Moment } from '../../../test/simulation/lead.ts'

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { ErrorObstacle, type Operation, operations } from '@fairlead/api'
-import fc from 'fast-check'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fc } from '../../../../../proof/properties.ts'
 import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../control-plane.ts'
 
 let fairlead: TestControlPlane

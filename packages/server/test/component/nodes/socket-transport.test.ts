@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agentOperations, proxyOperations } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshName } from '../../../../../proof/fresh-name.ts'
 import { AgentUnreachable, connectAgent } from '../../../src/nodes/agent-link.ts'
 import { connectProxy } from '../../../src/nodes/proxy-link.ts'
 import { socketTransport } from '../../../src/nodes/socket-transport.ts'
@@ -55,7 +56,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** At a Unix socket of its own, whatever it is asked. */
 async function answerWith(answer: (socket: Socket) => void) {
-  const path = join(folder, `${Math.random()}.sock`)
+  const path = join(folder, `${freshName('s')}.sock`)
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { type Management, managements, type Operation, operations, permissionsOf } from '@fairlead/api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { campaign } from '../../../../../../proof/campaign.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
 import { type HostileInput, hostileInputs } from '../../../hostile-inputs.ts'
 import { isOnPostgres } from '../../../open-test-store.ts'
@@ -145,16 +146,16 @@ test('a name or a password with the character NUL, which PostgreSQL cannot store
   }
 })
 
-const SEED = Number(process.env['HOSTILE_SEED'] ?? Math.floor(Math.random() * 1e9))
+const { seed, times } = campaign()
 /** There, only the values that the store accepts are different. */
-const COUNT = isOnPostgres ? 500 : 5_000
+const COUNT = times('hostile', isOnPostgres ? 500 : 5_000)
 const AT_ONCE = 8
 
-test(`${COUNT} hostile requests are refused or answered, and leave nothing behind (HOSTILE_SEED=${SEED})`, async () => {
+test(`${COUNT} hostile requests are refused or answered, and leave nothing behind`, async () => {
   const some = ['admin', 'cluster_member', 'user_manager', 'none', 'db_member@1'].map(
     (who) => tokens[who] ?? '',
   )
-  const inputs = hostileInputs(SEED, COUNT, some)
+  const inputs = hostileInputs(seed, COUNT, some)
   const faults: string[] = []
   const secrets = ['$argon2', adminPassword, 'node_modules', '.ts:', '    at ', 'SQLITE', 'select ']
   const judge = ({ kind, bytes }: HostileInput, heard: Heard) => {
