@@ -3,7 +3,7 @@ import { everything, read } from './tree.ts'
 
 const tests = everything.filter((file) => /\.test\.ts$|(^|\/)(test|e2e|proof)\//.test(file))
 /** What makes a random choice that no seed repeats. Names, keys and passwords are no choices. */
-const chance = /Math\.random\(|\brandomInt\(|from 'fast-check'/
+const chance = /Math\.random\(|\brandomInt\(|Date\.now\(\) %|from 'fast-check'/
 
 /** Whether the suite finds something is no matter of luck. */
 export const seeds = rule(

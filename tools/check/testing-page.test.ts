@@ -28,7 +28,7 @@ test('the page names every test of acceptance and proof, and no other', () => {
 test('a test without a promise is a violation, and so is a promise whose test is gone', () => {
   const violations = violationsWith(page, ['e2e/proof/faults/new.test.ts'])
   expect(violations).toContain('docs/testing.md: no promise names e2e/proof/faults/new.test.ts')
-  expect(violations).toContain('docs/testing.md: there is no e2e/acceptance/upgrade-ledger.test.ts')
+  expect(violations).toContain('docs/testing.md: there is no e2e/acceptance/upgrade.test.ts')
 })
 
 test('a profile without a row, or without a promise, is a violation', () => {
