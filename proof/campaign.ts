@@ -1,8 +1,11 @@
 import { type PastSeeds, pastSeeds } from './past-seeds.ts'
 import { type Profile, type ProfileName, profiles } from './profiles.ts'
 
-/** The only variable by which `npm run prove` tells tests what to try: an Order as JSON. `npm test` does not set it. */
-export const CAMPAIGN = 'FAIRLEAD_CAMPAIGN'
+/**
+ * The variable by which `npm run prove` tells tests what to try: an Order as JSON. `npm test` does not set it. Tests
+ * pass their environment on to Fairlead, which refuses variables of its own prefix that it does not know.
+ */
+export const CAMPAIGN = 'PROOF_CAMPAIGN'
 
 export interface Order {
   /** Null: all of them, each with the effort that fits into an hour. */
