@@ -1,6 +1,7 @@
 import type { Action } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { headlineOf, meanwhileOf } from './describe-action.ts'
+import { actionOf, NOW } from '../../test/action-of.ts'
+import { headlineOf, keptOf, meanwhileOf } from './describe-action.ts'
 
 const lane = (group: number, isReady: boolean) => ({
   ...{ group, handed_over: false, steps: [] },
@@ -17,6 +18,20 @@ test('groups are counted from one and named by their numbers from zero, and a se
   expect(ready(true, false, false)).toBe('Ready for your go: 1 of 3 groups (group 0)')
   expect(ready(true, true, false)).toBe('Ready for your go: 2 of 3 groups (groups 0 and 1)')
   expect(ready(true, true, true)).toBe('Ready for your go: all 3 groups')
+})
+
+test('the headline of an action that has ended says how, to what, and after how long', () => {
+  const ended = (outcome: Action['outcome']) =>
+    headlineOf(actionOf('ended', { outcome, began_time: NOW, ended_time: '2026-11-26T07:42:05.000Z' }))
+  expect(ended('rolled_back')).toBe('Rolled back to redis 7.0.15 after 5 s')
+  expect(ended('completed')).toBe('Completed after 5 s')
+  expect(headlineOf(actionOf('window'))).toBe('Served by valkey 8.1.1; the old primaries follow')
+})
+
+test('of an upgrade that failed before its handover it is said that clients are served as before', () => {
+  const failed = actionOf('ended', { outcome: 'failed', lanes: [lane(0, false)] as never })
+  expect(keptOf(failed, failed.from)).toMatch(/^Clients are served by redis 7\.0\.15 as before: /)
+  expect(keptOf(failed, failed.goal)).toBeNull()
 })
 
 test('the line below the headline is blank only where another one says why', () => {
