@@ -6,6 +6,7 @@ import type { Pair } from '../../proof/engine-pairs.ts'
 import { asAdmin, pidOf, specOf } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
+import { lossesOf } from './losses-of.ts'
 
 export const victims = ['server', 'agent', 'primary', 'successor'] as const
 export type Victim = (typeof victims)[number]
@@ -56,10 +57,7 @@ export async function killInUpgrade(fairlead: Fairlead, round: Round): Promise<A
   const verdicts = [await load.readBack()]
   for (const { port, role } of await api.listDatabaseShards({ params: { uid } }))
     if (role === 'slave') verdicts.push(await load.readBack({ address: { host: '127.0.0.1', port } }))
-  const logs = await api.listLogs({ query: { order: 'desc', limit: 200 } })
-  const losses = ['bdb_primary_replaced', 'bdb_primary_lost_memory']
-  const audit = logs.filter((entry) => losses.includes(entry.type) && entry.bdb_uid === String(uid))
-  const told = [...action.warnings, ...audit.map((entry) => JSON.stringify(entry))]
+  const told = [...action.warnings, ...(await lossesOf(fairlead, uid)).map((loss) => JSON.stringify(loss))]
   await fairlead.untilEnded((await api.deleteDatabase({ params: { uid } })).action_uid)
   return { action, killed, verdicts, told }
 }

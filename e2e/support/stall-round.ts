@@ -6,6 +6,7 @@ import type { Pair } from '../../proof/engine-pairs.ts'
 import { rolesOf } from '../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
+import { lossesOf } from './losses-of.ts'
 import type { Stall } from './stall.ts'
 
 /** Upgrades of one database under two loads, one stall in each handover until all have happened. */
@@ -63,13 +64,12 @@ export async function stallInUpgrades(round: Round): Promise<Aftermath> {
   await until('one primary and one replica a group', isWhole)
   await moreOfBoth()
   const reports = { endpoint: await endpoint.stop(), direct: await direct.stop() }
-  const logs = await api.listLogs({ query: { order: 'desc', limit: 200 } })
   return {
     actions,
     endpoint: { report: reports.endpoint, verdict: await endpoint.readBack() },
     direct: { report: reports.direct, verdict: await direct.readBack() },
     stalled: linesOf(log),
-    told: logs.filter(({ type }) => losses.includes(type)).map((entry) => JSON.stringify(entry)),
+    told: (await lossesOf(fairlead, uid)).map((loss) => JSON.stringify(loss)),
   }
 }
 
@@ -88,8 +88,6 @@ async function upgradeUntilStalled(
   }
   return actions
 }
-
-const losses = ['bdb_primary_replaced', 'bdb_primary_lost_memory', 'bdb_handover_lost_writes']
 
 function loadOn(fairlead: Fairlead, uid: number, groups: 'one' | 'sharded'): Promise<Load> {
   const lookup = { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token, groups }

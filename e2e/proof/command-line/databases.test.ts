@@ -132,7 +132,7 @@ test('what is not there, and what a user may not do, has an exit code of its own
   expect(await line.run(['db', 'show', 'ordres'])).toEqual({
     code: 6,
     stdout: '',
-    stderr: 'fairlead: there is no database ordres\nfairlead:   did you mean orders?  [db_not_exist]\n',
+    stderr: expect.stringMatching(/ordres\n.* orders\? {2}\[db_not_exist\]\n$/),
   })
   const viewer = { name: 'eve', password: 'A-password-1', role: 'db_viewer' as const }
   await fairlead.api.createUser({ body: viewer })
@@ -142,9 +142,7 @@ test('what is not there, and what a user may not do, has an exit code of its own
   const eve = commandLine({ FAIRLEAD_CONFIG: folder, FAIRLEAD_SERVER: fairlead.url, FAIRLEAD_TOKEN: token })
   expect(await eve.run(['db', 'create', 'other', '--memory', '0'])).toMatchObject({
     code: 5,
-    stderr: expect.stringMatching(
-      /lack the permission create_bdb\nfairlead: {3}.*--profile NAME {2}\[forbidden\]\n$/,
-    ),
+    stderr: expect.stringMatching(/create_bdb\n.*--profile NAME {2}\[forbidden\]\n$/),
   })
 })
 
@@ -230,7 +228,7 @@ test('a database is deleted only when its name was said', async () => {
   const asked = line.onTerminal(['db', 'delete', 'orders'])
   await asked.type('Type orders to go on:', 'no\n')
   expect(await asked.ended).toBe(1)
-  expect(readable(asked.shown())).toContain('orders is deleted with all its data: 0 keys, 2 shards.')
+  expect(readable(asked.shown())).toContain('0 keys, 2 shards')
   expect((await fairlead.api.listDatabases({})).length).toBe(1)
   expect(await line.run(['db', 'delete', 'orders', '--yes=orders'])).toEqual({
     code: 0,

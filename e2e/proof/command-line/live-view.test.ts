@@ -132,10 +132,7 @@ test('64 groups fit on any terminal, also while its size changes; each fact stay
   expect(await session.ended).toBe(0)
   const text = shown().join('')
   for (const group of groups) expect(text.split(`handover ${group} -> `)).toHaveLength(2)
-  const end = text.slice(
-    text.lastIndexOf('handover 63 -> '),
-    text.indexOf('orders is served by valkey 9.1.2.'),
-  )
+  const end = text.slice(text.lastIndexOf('handover 63 -> '), text.indexOf('served by valkey 9.1.2.'))
   expect(end).toContain('2140 keys')
   expect(end).not.toContain('at work')
   expect([screen.hasCursor(), screen.unknown]).toEqual([true, []])
@@ -174,6 +171,6 @@ test.each([
   now = { ...first, phase: 'ended', outcome: 'cancelled' }
   send({ type: 'action', phase: 'ended', outcome: 'cancelled' } as Sent<ActionEvent>)
   expect(await session.ended).toBe(8)
-  expect(session.shown()).toContain('orders is served by redis 7.0.15.')
+  expect(session.shown()).toContain('served by redis 7.0.15.')
   for (const order of orders) expect(session.shown()).not.toContain(order)
 })

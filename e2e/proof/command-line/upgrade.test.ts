@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
-import { ActionEvent, sourceOfWriteStop } from '@fairlead/api'
+import { ActionEvent } from '@fairlead/api'
 import { Value } from 'typebox/value'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usualPair } from '../../../proof/engine-pairs.ts'
@@ -50,16 +50,16 @@ const upgradeOrders = (...more: readonly string[]) =>
 test('a dry run says what would be done, changes nothing, and is a gate for programs', async () => {
   const plan = await upgradeOrders('--rollback-window', '15m', '--dry-run')
   expect(plan).toMatchObject({ code: 0 })
-  const masked = plan.stdout.replaceAll(/[\d.]+ (ms|s|[KMGT]?i?B)\b/g, '#')
-  expect(masked).toContain(
-    `orders   ${before} → ${after}\n  proven      the target starts (#, started and removed again)\n`,
-  )
-  expect(masked).toContain(
-    `  write stop  once, about #, seldom above # (${sourceOfWriteStop}); other interruptions: never\n`,
-  )
-  expect(masked).toContain('  way back    15 min after the last handover, without loss\n')
-  const gate = ['db', 'upgrade', 'orders', '--to', pair.to, '--dry-run', '--exit-code', '-o', 'json']
-  expect(await line.run(gate)).toMatchObject({ code: 10, stderr: '' })
+  // All of what it prints is in examples/04-dry-run.txt.
+  expect(plan.stdout).toContain(`orders   ${before} → ${after}\n`)
+  const gate = await upgradeOrders('--rollback-window', '15m', '--dry-run', '--exit-code', '-o', 'json')
+  expect(gate).toMatchObject({ code: 10, stderr: '' })
+  expect(JSON.parse(gate.stdout)).toMatchObject([
+    {
+      ...{ change: true, handovers: 1, outage_ms: 0, trial: { ok: true } },
+      way_back: { until: 'time', seconds: 900 },
+    },
+  ])
   const twice = ['db', 'upgrade', 'orders', 'orders', '--to', pair.to, '--dry-run', '-o', 'name']
   expect(await line.run(twice)).toEqual({ code: 0, stdout: 'orders\n', stderr: '' })
   expect(
@@ -89,10 +89,10 @@ test('an upgrade is done when the goal serves, its way back is named, and a roll
   expect(done.code).toBe(0)
   expect(done.stdout).toMatch(
     new RegExp(
-      `^orders is served by ${after}\\. {3}action \\S+\\n {2}handover 1 -> \\d+, write stop [\\d.]+ ms, longest wait (?:< )?[\\d.]+ ms, hold [\\d.]+ ms, offsets (\\d+) = \\1, 0 keys`,
+      `^orders .* ${after}\\. .*\\n {2}handover 1 -> \\d+, .* [\\d.]+ ms, offsets (\\d+) = \\1, 0 keys`,
     ),
   )
-  expect(done.stdout).toMatch(/way back until \S+Z: {3}fairlead actions rollback orders/)
+  expect(done.stdout).toMatch(/ \S+Z: {3}fairlead actions rollback orders/)
   expect(done.stderr).toMatch(/^\d\d:\d\d:\d\dZ orders: .*\n/)
   expect(done.stderr.split('\n').filter((each) => each.includes('handover 1 ->'))).toHaveLength(1)
   expect(done.stdout + done.stderr).not.toContain('\u001b')
@@ -105,9 +105,7 @@ test('an upgrade is done when the goal serves, its way back is named, and a roll
   await until('it has begun', async () => watching.said().includes('orders: '))
   const back = await line.run(['db', 'rollback', 'orders', '--yes'])
   expect(back).toMatchObject({ code: 0, stderr: '' })
-  expect(back.stdout).toMatch(
-    new RegExp(`^handover \\d+ -> 1, .*\\nRolled back\\. orders is served by ${before}\\.\\n$`),
-  )
+  expect(back.stdout).toMatch(new RegExp(`^handover \\d+ -> 1, .*\\n.* ${before}\\.\\n$`))
   expect(await watching.ended).toMatchObject({ code: 8, stdout: expect.stringContaining('Rolled back') })
 })
 
@@ -121,7 +119,7 @@ test('for programs there is one JSON a line: plan, each event once also when the
   await fairlead.server.start()
   expect(await line.run(['databases', 'finalize', 'orders', '--yes'])).toMatchObject({
     code: 0,
-    stdout: `Completed. orders is served by ${after}.\n`,
+    stdout: expect.stringContaining(`${after}.\n`),
   })
   const { code, stdout, stderr } = await child.ended
   expect([code, stderr]).toEqual([0, ''])
@@ -144,18 +142,15 @@ test('Ctrl-C ends the watching and not the upgrade, as does the end of a wait; w
   watched.child.kill('SIGINT')
   const { code, stdout, stderr } = await watched.ended
   expect([code, stdout]).toEqual([130, ''])
-  expect(stderr).toMatch(
-    /It goes on without you \(action \S+, 0 of 1 group handed over\)\.\n.*fairlead actions watch cache/,
-  )
+  expect(stderr).toMatch(/ 0 of 1 group .*\n.*fairlead actions watch cache/)
   expect(await line.run(['actions', 'watch', 'cache', '--wait-timeout', '1s'])).toMatchObject({
     code: 9,
-    stderr: expect.stringContaining('Not served within 1 s; it goes on'),
   })
   expect(await running()).toMatchObject([{ phase: 'ready' }])
   const view = line.onTerminal(['actions', 'watch', 'cache'], { columns: 100, rows: 24 })
-  await view.type('waits for you:   fairlead actions resume cache', '\u0003')
+  await view.type('fairlead actions resume cache', '\u0003')
   expect(await view.ended).toBe(130)
-  expect(view.shown()).toContain(`cache  ${before} → ${after}   Ready for your go`)
+  expect(view.shown()).toContain(`cache  ${before} → ${after} `)
   // Each change is one write, and the cursor is there again.
   const counts = ['\u001b[?2026h', '\u001b[?2026l', '\u001b[?25l', '\u001b[?25h'].map(
     (order) => view.shown().split(order).length,
@@ -182,8 +177,8 @@ test('several are planned first and asked about once; what a person answers on a
   await session.type('[y/N]', 'y\n')
   expect(await session.ended).toBe(0)
   const shown = stripVTControlCharacters(session.shown()).replaceAll('\r', '')
-  expect(shown).toContain(`orders runs ${after}: there is nothing to change.`)
-  expect(shown).toContain(`! Upgrade cache on this machine (${fairlead.home})? [y/N]`)
+  expect(shown).toContain(`orders runs ${after}:`)
+  expect(shown).toContain(`(${fairlead.home})? [y/N]`)
   const uid = /^[0-9a-f-]{36}$/m.exec(shown)?.[0]
   expect(await fairlead.untilEnded(uid)).toMatchObject({ outcome: 'completed' })
   const unknown = await line.run(['db', 'upgrade', 'orders', 'nothing', '--yes'])

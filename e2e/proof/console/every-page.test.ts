@@ -165,7 +165,6 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
       await lookAtAll(async (address) => {
         const tab = tabs.get(address) ?? page
         await tab.locator('[data-live=stale]').waitFor()
-        await tab.getByText('whether they serve cannot be seen from here').waitFor()
         return tab
       })
       await fairlead.server.start()

@@ -65,10 +65,7 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     await page.getByLabel('When it is full, it drops').selectOption('allkeys-lru')
     await settings().getByRole('button', { name: 'Change' }).click()
     await settings().getByText('96 MiB').waitFor()
-    await settings()
-      .getByRole('definition')
-      .getByText('keys that were not used for the longest time')
-      .waitFor()
+    await settings().getByRole('definition').getByText('not used for the longest').waitFor()
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
       ...{ memory_size: 96 << 20, eviction_policy: 'allkeys-lru' },
     })

@@ -21,13 +21,13 @@ const kinds = [
     persistence: 'aof',
     file: /incr\.aof$/,
     damage: (path: string) => writeFileSync(path, '*3\r\n$3\r\nSET\r\n$1\r\nk\r\nno length\r\n'),
-    words: /Bad file format reading the append only file/,
+    words: /Bad file format/,
   },
   {
     persistence: 'snapshot',
     file: /dump\.rdb$/,
     damage: (path: string) => truncateSync(path, 40),
-    words: /Unexpected EOF reading RDB file/,
+    words: /Unexpected EOF/,
   },
 ] as const
 
@@ -65,7 +65,7 @@ test.each(kinds)(
     }
     const told = await until('the obstacle is reported', isTold, within)
     expect(told).toMatchObject({ status: 'recovery', status_reason: expect.stringMatching(words) })
-    expect(told.status_reason).toContain(`shard ${shard}, the last primary, does not start`)
+    expect(told.status_reason).toContain(`shard ${shard},`)
 
     copyFileSync(join(home, 'sound'), path)
     const isWhole = async () => {

@@ -6,6 +6,7 @@ import { usualPair } from '../../../proof/engine-pairs.ts'
 import { asAdmin, lastWordsOf, pidOf } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
+import { lossesOf } from '../../support/losses-of.ts'
 
 const { from, to } = usualPair()
 const KEYS = 1_000
@@ -35,10 +36,12 @@ test.concurrent.each([
   await server.start()
   const action = await fairlead.untilEnded(upgrade)
   expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
-  expect(action.warnings.join()).toMatch(
-    /promoted in place of shard \d+.*(bytes|nothing on record is missing)/,
-  )
-  expect(action.warnings.join()).not.toContain('no shard of the database')
+  const losses = await lossesOf(fairlead, uid)
+  expect(losses).toHaveLength(victims.length)
+  for (const loss of losses)
+    expect(loss).toMatchObject({ type: 'bdb_primary_replaced', lost_bytes: expect.stringMatching(/^\d+$/) })
+  const logs = await api.listLogs({ query: { limit: 200 } })
+  expect(logs.map(({ type }) => type)).not.toContain('bdb_stranger_in_cluster')
   const shards = await api.listDatabaseShards({ params: { uid } })
   expect(shards.map(({ role }) => role)).toEqual(Array(groups).fill('master'))
   for (const { hashtag } of victims) expect(await countKept(fairlead, shards, hashtag)).toBe(KEYS)
@@ -72,9 +75,10 @@ test('a primary that dies when its standby has gone already loses the writes tha
   await server.start()
   const action = await fairlead.untilEnded(upgrade)
   expect(action.status, `${action.error} ${lastWordsOf(fairlead)}`).toBe('completed')
-  expect(action.warnings.join()).toMatch(
-    /: writes that it had acknowledged and not yet saved, .* of what was on record, [1-9]\d* bytes/,
-  )
+  expect(action.warnings).toHaveLength(1)
+  expect(await lossesOf(fairlead, uid)).toMatchObject([
+    { type: 'bdb_primary_lost_memory', lost_bytes: expect.stringMatching(/^[1-9]\d*$/) },
+  ])
 })
 
 async function roleOf(fairlead: Fairlead, shard: number): Promise<'primary' | 'replica' | 'none'> {

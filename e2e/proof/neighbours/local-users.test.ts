@@ -34,9 +34,7 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       )
       await using other = await dial(port)
       other.send(`AUTH default ${password}\r\nSET card 4111-1111\r\n`)
-      await until('the client has got the error', async () =>
-        other.text().startsWith('-LOADING the database cannot be'),
-      )
+      await until('the client has got the error', async () => other.text().startsWith('-LOADING '))
       expect(stranger.rest()).toEqual([])
     }
     await until('it serves again', async () => (await availability(fairlead, uid)).status === 200)
@@ -55,16 +53,13 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       expect(await stranger.says()).toBe('listens')
       process.kill(fairlead.agent.pid, 'SIGCONT')
 
-      const why = /EADDRINUSE.*\(a process of user 65534 listens there\)/
+      const why = /EADDRINUSE.*user 65534/
       await until('the taken port is reported', async () => {
         const stats = await fairlead.api.getEndpointStats({ params: { uid } }).catch(() => null)
         return stats !== null && why.test(stats.why)
       })
       const { status, text } = await availability(fairlead, uid)
-      expect([status, text]).toEqual([
-        503,
-        expect.stringMatching(/port_unbound.*held by a process of user 65534/),
-      ])
+      expect([status, text]).toEqual([503, expect.stringMatching(/port_unbound.*user 65534/)])
       expect(stranger.rest()).toEqual([])
     }
     await until('it serves again', async () => (await availability(fairlead, uid)).status === 200)

@@ -163,7 +163,7 @@ test('the audit is verified on the command line, while the server runs and while
   expect(await run('audit', 'verify', '--head', `1:${'0'.repeat(64)}`)).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('the audit was cut off or rewritten'),
+    stderr: expect.stringContaining('cut off or rewritten'),
   })
   await fairlead.server.end('SIGKILL')
   expect((await run('audit', 'verify', '--head', head)).code).toBe(0)
@@ -183,7 +183,7 @@ test('keys are listed and rotated on the command line', async () => {
   expect((await run('keys', 'list')).stdout).toMatch(/^KEY +STATE +CREATED\n/)
   expect((await fairlead.api.listNodes({})).length).toBe(1) // a token of the former key is still valid
   await run('keys', 'rotate', '--drop-all')
-  await expect(fairlead.api.listNodes({})).rejects.toThrow('the token is not valid')
+  await expect(fairlead.api.listNodes({})).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
 test('a password is reset on the command line', async () => {
@@ -193,6 +193,6 @@ test('a password is reset on the command line', async () => {
   expect(await run('users', 'reset-password', 'nobody')).toEqual({
     code: 6,
     stdout: '',
-    stderr: 'fairlead: there is no user nobody  [user_not_exist]\n',
+    stderr: expect.stringMatching(/ {2}\[user_not_exist\]\n$/),
   })
 })

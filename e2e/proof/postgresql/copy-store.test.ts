@@ -66,7 +66,7 @@ test('a database that is in use, with data of a person or by a server, is not ch
   await sql`insert into servers values ('host:1', extract(epoch from clock_timestamp()) * 1000)`.execute(
     far.db,
   )
-  await expect(copyStore(near, far)).rejects.toThrow('a server (host:1) uses the PostgreSQL database')
+  await expect(copyStore(near, far)).rejects.toThrow('a server (host:1) uses')
   await sql`delete from servers`.execute(far.db)
   await copyStore(near, far)
   await auditStore(far.db).append({ type: 'bdb_updated', by: fairlead }, now)
@@ -82,7 +82,7 @@ test('if one field does not arrive unchanged, nothing is copied', async () => {
       $$ begin new.details = '{"n":0}'; return new; end $$;
      create trigger spoil before insert on audit for each row when (new.seq = 777) execute function spoil()`,
   )
-  await expect(copyStore(near, far)).rejects.toThrow('audit has not arrived as it was: 1200 of 1200 rows')
+  await expect(copyStore(near, far)).rejects.toThrow('1200 of 1200 rows')
   expect(await far.db.selectFrom('databases').select('uid').execute()).toEqual([])
 })
 

@@ -75,9 +75,9 @@ async function open(change: Partial<PostgresAddress> = {}, passwordFile = file('
 test('a certificate is checked for its name, or its address, its authority and its time', async () => {
   expect([await open(), await open({ host: '127.0.0.1' })]).toEqual(['open', 'open'])
   await show(['localhost'])
-  expect(await open({ host: '127.0.0.1' })).toMatch(/^away: .*127\.0\.0\.1 is not in the cert's list/)
+  expect(await open({ host: '127.0.0.1' })).toMatch(/^away: .*127\.0\.0\.1 is not in/)
   await show(['db.example'])
-  expect(await open()).toMatch(/^away: .*localhost\. is not in the cert's altnames: DNS:db\.example/)
+  expect(await open()).toMatch(/^away: .*localhost\. .*DNS:db\.example/)
   await show(['localhost'], { by: await makeAuthority(now) })
   expect(await open()).toMatch(/^away: .*(certificate|signature)/)
   await show(['localhost'], { madeMs: now - 400 * 86_400_000 })
@@ -92,7 +92,7 @@ test('a certificate is checked for its name, or its address, its authority and i
 test('a missing or invalid authority is reported at once', async () => {
   writeFileSync(file('none.pem'), 'no certificate')
   const withCa = (name: string) => open({ tls: { rootCertificate: file(name) } })
-  expect(await withCa('none.pem')).toMatch(/^FAIRLEAD_STORE: sslrootcert .*none\.pem is no certificate/)
+  expect(await withCa('none.pem')).toMatch(/^FAIRLEAD_STORE: sslrootcert .*none\.pem /)
   expect(await withCa('missing.pem')).toMatch(/^FAIRLEAD_STORE: sslrootcert .*missing\.pem .*ENOENT/)
 })
 
@@ -102,19 +102,19 @@ test('a password file that is missing, empty, open to others or wrong is reporte
   writeFileSync(file('wrong'), 'another', { mode: 0o600 })
   writeFileSync(file('open'), password)
   const variable = /^FAIRLEAD_STORE_PASSWORD_FILE: /
-  expect(await withPassword('missing')).toMatch(/^FAIRLEAD_STORE_PASSWORD_FILE: cannot be read: ENOENT/)
+  expect(await withPassword('missing')).toMatch(/^FAIRLEAD_STORE_PASSWORD_FILE: .*ENOENT/)
   const asServer = vi.spyOn(process, 'geteuid').mockReturnValue(SERVER_USERS.first)
-  expect(await withPassword('missing')).toMatch(/: put the file into server\/own of FAIRLEAD_HOME/)
+  expect(await withPassword('missing')).toMatch(/server\/own of FAIRLEAD_HOME/)
   asServer.mockRestore()
   expect(await withPassword('empty')).toMatch(variable)
   for (const mode of [0o644, 0o620]) {
     chmodSync(file('open'), mode)
-    expect(await withPassword('open')).toMatch(/others can read or change .*run chmod 600/)
+    expect(await withPassword('open')).toMatch(/run chmod 600/)
   }
   // A secret that a group may read, as container platforms give it.
   chmodSync(file('open'), 0o440)
   expect(await withPassword('open')).toBe('open')
-  expect(await withPassword('wrong')).toMatch(/^FAIRLEAD_STORE: fairlead cannot use the database .*password/)
+  expect(await withPassword('wrong')).toMatch(/^FAIRLEAD_STORE: .*password/)
 })
 
 test('if the password is changed while a server runs, PostgreSQL counts as away until the file has it', async () => {

@@ -49,7 +49,7 @@ test('a single shard that finds no memory for a surge shard is refused the upgra
   await expect(upgrade(fairlead, uid, valkey81)).rejects.toMatchObject({
     status: 406,
     code: 'upgrade_would_discard_data',
-    message: expect.stringMatching(/need \d+ MB of memory and the node has -?\d+ MB free.*may_discard_data/),
+    message: expect.stringContaining('may_discard_data'),
   })
   expect(await fairlead.api.getDatabase({ params: { uid } })).toMatchObject({
     status: 'active',
@@ -91,7 +91,7 @@ test('a replica without a link is waited for, and the upgrade goes on when it is
   await replica.call('CLIENT', 'KILL', 'TYPE', 'master')
   const action = await upgrade(fairlead, uid, valkey81)
   const waiting = await untilAction(fairlead, action, 'it waits', ({ state }) => state === 'wait')
-  expect(waiting.waiting_for).toBe('replica 2 is not linked; nothing starts before every member is linked')
+  expect(waiting.hold_reason).toBe('replication')
   expect(await fairlead.api.listDatabaseShards({ params: { uid } })).toHaveLength(2)
 
   await replica.call('CONFIG', 'SET', 'masterauth', secret)
@@ -269,7 +269,7 @@ test.runIf(process.getuid?.() === 0)(
       )
       expect(waiting).toMatchObject({
         ...{ needs_person: true, certificates: [] },
-        waiting_for: expect.stringMatching(/^the node has \d MB of disk free, and 18 MB are needed/),
+        waiting_for: expect.stringMatching(/ \d MB .* 18 MB /),
       })
       await load.untilAcked(load.acked() + 1_000)
     }

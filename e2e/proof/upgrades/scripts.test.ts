@@ -87,7 +87,7 @@ test.for([1, 2])(
       await expect(other.eval(forged, { keys: ['{a}'] })).rejects.toThrow('MOVED 15495')
       const stats = async () => await api.getEndpointStats({ params: { uid } })
       await until('the doubt is counted', async () => (await stats()).doubted === 1)
-      expect((await stats()).doubted_last).toMatch(/^a script .* said that slot 15495 is elsewhere$/)
+      expect((await stats()).doubted_last).toMatch(/^a script .* slot 15495 /)
     }
     const upgrade = await api.upgradeDatabase({
       params: { uid },

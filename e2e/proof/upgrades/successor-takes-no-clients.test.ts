@@ -37,7 +37,7 @@ test('a role does not move to a shard that accepts no clients: the upgrade says 
     ({ hold_reason }) => hold_reason === 'clients_refused',
   )
   expect(waits).toMatchObject({ status: 'active', certificates: [] })
-  expect(waits.waiting_for).toContain('says: ERR max number of clients reached')
+  expect(waits.waiting_for).toContain('ERR max number of clients')
   const meanwhile = client.count()
   await until('clients go on', async () => client.count() > meanwhile + 100)
 

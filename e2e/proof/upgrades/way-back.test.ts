@@ -1,4 +1,4 @@
-import { type Action, ApiError, type Shard } from '@fairlead/api'
+import type { Action, Shard } from '@fairlead/api'
 import { readReplication } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild, hasWayBack, usualPair } from '../../../proof/engine-pairs.ts'
@@ -26,11 +26,10 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 const eligible = ({ rollback_eligible }: Action) => rollback_eligible === true
 const notEligible = ({ rollback_eligible }: Action) => rollback_eligible === false
 
-async function expectRefusedRollback({ action }: Underway, reason: string): Promise<void> {
-  const refusal = await fairlead.api.rollbackAction({ params: { uid: action } }).catch((error) => error)
-  expect(refusal).toBeInstanceOf(ApiError)
-  expect(refusal).toMatchObject({ status: 409, code: 'rollback_not_possible' })
-  expect(refusal.message).toContain(reason)
+async function expectRefusedRollback({ action }: Underway): Promise<void> {
+  await expect(fairlead.api.rollbackAction({ params: { uid: action } })).rejects.toMatchObject({
+    ...{ status: 409, code: 'rollback_not_possible' },
+  })
 }
 
 /** Then people can still stay on the new version. */
@@ -48,12 +47,10 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     const upgrade = await beginUpgrade(fairlead, { from: valkey80, to: newer })
     const { standby } = await untilWindow(fairlead, upgrade)
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
-    await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
-    const reason = `shard ${standby} was restarted after its handover`
-    await untilAction(fairlead, upgrade.action, 'the action reports the restart', ({ rollback_reason }) =>
-      Boolean(rollback_reason?.includes(reason)),
-    )
-    await expectRefusedRollback(upgrade, reason)
+    await untilAction(fairlead, upgrade.action, 'the action reports the restart', (seen) => {
+      return notEligible(seen) && seen.rollback_obstacle === 'data_differs'
+    })
+    await expectRefusedRollback(upgrade)
     await expectFinalizes(upgrade, newer)
   })
 
@@ -63,7 +60,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     process.kill(await pidOf(fairlead, standby), 'SIGKILL')
     await untilAction(fairlead, upgrade.action, 'the standby is missed', notEligible)
     await until('it runs again', () => pidOf(fairlead, standby).catch(() => undefined))
-    await expectRefusedRollback(upgrade, `shard ${standby}`)
+    await expectRefusedRollback(upgrade)
     await expectFinalizes(upgrade, newer)
   })
 
@@ -74,15 +71,15 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     const [, secret] = (await admin.call('CONFIG', 'GET', 'masterauth')) as [string, string]
     await admin.call('CONFIG', 'SET', 'masterauth', 'wrong')
     await admin.call('CLIENT', 'KILL', 'TYPE', 'master')
-    const { rollback_reason } = await untilAction(fairlead, upgrade.action, 'no link', notEligible)
-    expect(rollback_reason).toBe(`the standby, shard ${standby}, is not linked right now`)
-    await expectRefusedRollback(upgrade, 'is not linked right now')
+    const { rollback_obstacle } = await untilAction(fairlead, upgrade.action, 'no link', notEligible)
+    expect(rollback_obstacle).toBe('standby_unlinked')
+    await expectRefusedRollback(upgrade)
 
     await admin.call('CONFIG', 'SET', 'masterauth', secret)
     await untilAction(fairlead, upgrade.action, 'the link is back', eligible)
     await fairlead.api.rollbackAction({ params: { uid: upgrade.action } })
     const end = await fairlead.untilEnded(upgrade.action)
-    expect(end).toMatchObject({ status: 'failed', error: 'rolled back: asked for by admin' })
+    expect(end).toMatchObject({ status: 'failed', outcome: 'rolled_back' })
     expect(end.certificates.map(({ to, full_syncs }) => [to, full_syncs])).toEqual([
       [end.certificates[0]?.to, 0],
       [String(standby), 0],
@@ -96,7 +93,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
     process.kill(pid, 'SIGSTOP')
     try {
       await untilAction(fairlead, upgrade.action, 'it is missed', notEligible)
-      await expectRefusedRollback(upgrade, `shard ${standby}`)
+      await expectRefusedRollback(upgrade)
     } finally {
       process.kill(pid, 'SIGCONT')
     }
@@ -111,10 +108,7 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
       await untilAction(fairlead, upgrade.action, 'the role has moved', (action) => {
         return action.certificates.length === 1 && action.needs_person && notEligible(action)
       })
-      await expectRefusedRollback(
-        upgrade,
-        'does not report the commands of a newer primary that it could not execute',
-      )
+      await expectRefusedRollback(upgrade)
       const shards = () => fairlead.api.listDatabaseShards({ params: { uid: upgrade.uid } })
       const standby = (await shards()).find(({ engine }) => engine === 'redis')
       const primary = (await shards()).find(({ role }) => role === 'master')
@@ -141,15 +135,15 @@ describe('an upgrade says that it cannot be rolled back, and why, as soon as', (
   for (const { to, commands } of newCommands) {
     test.skipIf(to === undefined)(`a command was replicated that it does not know (${to})`, async () => {
       const upgrade = await beginUpgrade(fairlead, { from: older, to: to ?? newer })
-      const { standby, primary } = await untilWindow(fairlead, upgrade)
+      const { primary } = await untilWindow(fairlead, upgrade)
       using admin = await asAdmin(fairlead, primary)
       await admin.call('SET', 'compared', 'a')
       await admin.call('HSET', 'hash', 'field', '1')
       await untilAction(fairlead, upgrade.action, 'both know these', eligible)
       for (const [name, ...args] of commands) await admin.call(name, ...args)
-      const { rollback_reason = '' } = await untilAction(fairlead, upgrade.action, 'it says so', notEligible)
-      expect(rollback_reason).toContain(`shard ${standby} could not carry out 1 command(s) of its primary`)
-      await expectRefusedRollback(upgrade, 'its data differs')
+      const { rollback_obstacle } = await untilAction(fairlead, upgrade.action, 'it says so', notEligible)
+      expect(rollback_obstacle).toBe('data_differs')
+      await expectRefusedRollback(upgrade)
       await expectFinalizes(upgrade, to ?? newer)
     })
   }
@@ -203,7 +197,7 @@ describe('a person stops an upgrade', () => {
 
     await fairlead.api.cancelAction({ params: { uid: action } })
     const end = await fairlead.untilEnded(action)
-    expect(end).toMatchObject({ status: 'failed', error: 'cancelled: asked for by admin', certificates: [] })
+    expect(end).toMatchObject({ status: 'failed', outcome: 'cancelled', certificates: [] })
     const after = await fairlead.api.listDatabaseShards({ params: { uid } })
     expect(after.map(withoutFigures)).toEqual(shards.slice(0, 2).map(withoutFigures))
     expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])

@@ -23,7 +23,7 @@ export function Headline({ action, database }: HeadlineProps) {
   const failure = failureWords(action)
   const now = useNow()
   return (
-    <section className="headline" data-tone={tone} data-phase={phase}>
+    <section className="headline" data-tone={tone} data-phase={phase} data-outcome={action.outcome}>
       <p className="headline-main" aria-live="polite">
         <Glyph name={sign} />
         {headlineOf(action)}
