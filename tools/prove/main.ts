@@ -47,8 +47,11 @@ function begin(asked: Asked): Run {
 function resume(asked: Asked): Run {
   const last = readReport(root, asked)
   const report = resumeReport(root, last, planFiles(root, last.order))
-  const passed = report.files.filter(({ failures }) => failures.length === 0).map(({ file }) => file)
-  return { report, files: report.planned.filter((file) => !passed.includes(file)) }
+  const passed = (file: string) => {
+    const records = report.files.filter((record) => record.file === file)
+    return records.length > 0 && records.every(({ failures }) => failures.length === 0)
+  }
+  return { report, files: report.planned.filter((file) => !passed(file)) }
 }
 
 try {

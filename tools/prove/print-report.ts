@@ -37,7 +37,7 @@ function printSummary(report: Report): string {
       : []),
     `commit: ${commits.join(', ') || report.commit}`,
     `builds: ${builds.join(', ')}`,
-    `seconds of all files: ${files.reduce((all, { seconds }) => all + seconds, 0)}`,
+    `took: ${report.minutes.toFixed(1)} min`,
   ])
 }
 
@@ -45,10 +45,12 @@ function printTable(files: readonly FileRecord[]): string {
   const rows = files
     .toSorted((a, b) => b.seconds - a.seconds)
     .map(
-      ({ file, seconds, passed, failures, commit }) =>
-        `| ${file} | ${seconds} | ${passed} | ${failures.length} | ${commit} |`,
+      ({ file, project, seconds, passed, failures, commit }) =>
+        `| ${file} | ${project} | ${seconds} | ${passed} | ${failures.length} | ${commit} |`,
     )
-  return ['| file | seconds | passed | failed | commit |', '|---|---|---|---|---|', ...rows].join('\n')
+  return ['| file | tier | seconds | passed | failed | commit |', '|---|---|---|---|---|---|', ...rows].join(
+    '\n',
+  )
 }
 
 function printFinding(order: Order, file: string, { test, message }: Finding): string {

@@ -4,6 +4,7 @@ import { countReport, type FileRecord, type Report } from './report.ts'
 
 const passed: FileRecord = {
   file: 'e2e/proof/a.test.ts',
+  project: 'proof',
   commit: 'abc1234',
   seconds: 12,
   passed: 3,
@@ -16,6 +17,7 @@ const failed: FileRecord = { ...passed, file: 'e2e/proof/b.test.ts', failures }
 const report: Report = {
   order: { profile: 'stalls', seed: 42, part: 2, parts: 4, pair: null },
   startedAt: '2026-11-28T20:00:00.000Z',
+  minutes: 12.34,
   commit: 'abc1234',
   builds: ['redis-7.0.15', 'valkey-8.1.1'],
   planned: ['e2e/proof/a.test.ts', 'e2e/proof/b.test.ts', 'e2e/proof/c.test.ts'],

@@ -11,6 +11,8 @@ export interface Finding {
 
 export interface FileRecord {
   readonly file: string
+  /** The tier; a few files of the component tier run a second time with the state in PostgreSQL. */
+  readonly project: string
   readonly commit: string
   readonly seconds: number
   readonly passed: number
@@ -23,6 +25,8 @@ export interface FileRecord {
 export interface Report {
   readonly order: Order
   readonly startedAt: string
+  /** How long it took, with the time of each continuation. */
+  readonly minutes: number
   /** The commit that runs now, with a "+" if there are changes. */
   readonly commit: string
   readonly builds: readonly string[]
@@ -42,7 +46,7 @@ export function beginReport(
   { planned, isWhole }: Pick<Report, 'planned' | 'isWhole'>,
 ): Report {
   const startedAt = new Date().toISOString()
-  return { order, startedAt, planned, isWhole, ...readPlace(root), files: [], errors: [] }
+  return { order, startedAt, minutes: 0, planned, isWhole, ...readPlace(root), files: [], errors: [] }
 }
 
 /** The report of a run that continues on the commit of today, with the files that there are today. */
@@ -63,7 +67,7 @@ function readPlace(root: string): Pick<Report, 'commit' | 'builds'> {
 /** A planned file that did not run to its end counts as one failure, and so does an error that belongs to no test. */
 export function countReport({ files, errors, planned }: Report) {
   const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
-  const missing = planned.length - files.length
+  const missing = planned.filter((file) => !files.some((record) => record.file === file)).length
   return {
     passed: sum(files.map(({ passed }) => passed)),
     failed: sum(files.map(({ failures }) => failures.length)) + errors.length + missing,

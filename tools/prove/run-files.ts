@@ -19,8 +19,10 @@ export interface Selection {
 /** Runs the files with vitest, in this order. The report is written after each of them, so that the run can be resumed. */
 export async function runFiles(root: string, report: Report, { files, test }: Selection): Promise<Report> {
   let current = report
+  const startedAt = performance.now()
   const note = (change: Partial<Report>) => {
-    current = { ...current, ...change }
+    const minutes = report.minutes + (performance.now() - startedAt) / 60_000
+    current = { ...current, ...change, minutes }
     writeReport(root, current)
   }
   note({})
@@ -34,7 +36,8 @@ export async function runFiles(root: string, report: Report, { files, test }: Se
   const reporter = {
     onTestModuleEnd(module: TestModule) {
       const record = recordOf(root, module, current.commit)
-      note({ files: [...current.files.filter(({ file }) => file !== record.file), record] })
+      const isOther = ({ file, project }: FileRecord) => file !== record.file || project !== record.project
+      note({ files: [...current.files.filter(isOther), record] })
     },
     onTestRunEnd(_: unknown, errors: readonly SerializedError[]) {
       note(withErrors(root, current, errors))
@@ -99,6 +102,7 @@ function recordOf(root: string, module: TestModule, commit: string): FileRecord 
     .map((test) => ({ test: test.fullName, message: messageOf(test.result().errors) }))
   return {
     file: relative(root, module.moduleId),
+    project: module.project.name,
     commit,
     seconds: secondsOf(module),
     passed: inState('passed').length,
