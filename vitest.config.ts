@@ -28,7 +28,6 @@ export default defineConfig({
       tier('unit', ['{packages/*,ledger}/src/**/*.test.ts', '{bench,demo,proof,tools}/**/*.test.ts'], {
         setupFiles: 'tools/tiers/unit.ts',
         isolate: false,
-        testTimeout: 20_000,
       }),
       tier('component', ['{packages/*,ledger}/test/component/**/*.test.ts']),
       onPostgres('component', ['packages/server/test/component/stored/**/*.test.ts']),
