@@ -44,7 +44,7 @@ const targets = {
   prove: { engines: everyBuild, optional, run: runProof },
   check: { run: runChecks },
   docs: { file: 'tools/print-docs.ts' },
-  mutants: { engines: handoverPair, anyBuildWillDo: true, file: 'packages/server/test/mutants/main.ts' },
+  mutants: { engines: handoverPair, anyBuildWillDo: true, file: 'tools/mutants/main.ts' },
   bench: { engines: everyBuild, console: true, file: 'bench/main.ts' },
   fairlead: { console: true, file: 'packages/cli/src/main.ts' },
   'pack-client': { file: 'packages/cli/build/pack-client.ts' },

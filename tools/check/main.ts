@@ -8,6 +8,7 @@ import { decisions } from './decisions.ts'
 import { documented } from './exports.ts'
 import { everyFile } from './files.ts'
 import { functions } from './functions.ts'
+import { mutants } from './mutants.ts'
 import { pagesOfRepository } from './pages.ts'
 import { realms } from './realms.ts'
 import { rooms } from './rooms.ts'
@@ -19,7 +20,7 @@ import { ofTests } from './tests.ts'
 import { everyText } from './texts.ts'
 
 const rules: readonly Rule[] = [
-  ...[functions, packages, server, agent, rooms, realms, everyFile, everyText, ofTests],
+  ...[functions, packages, server, agent, rooms, realms, everyFile, everyText, ofTests, mutants],
   ...[sentences, documented, citations, pagesOfRepository, decisions, seeds, testingPage],
 ].flat()
 

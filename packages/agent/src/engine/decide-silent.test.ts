@@ -13,7 +13,11 @@ test('a process that works, or waits for its disk, is never killed, ordered or n
   for (const doing of ['works', 'disk'] as const)
     for (const loss of losses)
       for (const ordered of [false, true])
-        expect(decideSilent(silence(doing, 0, loss, ordered))).toMatchObject({ kind: 'leave', hung: false })
+        for (const idleMs of [0, 300_000])
+          expect(decideSilent(silence(doing, idleMs, loss, ordered))).toMatchObject({
+            kind: 'leave',
+            hung: false,
+          })
 })
 
 test('an idle process is killed soon, late, by order, or never: it depends on the data that would be lost', () => {

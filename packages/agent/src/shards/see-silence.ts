@@ -46,9 +46,9 @@ export async function seeSilence(
 
 /** See Loss: what is lost when this process ends now. */
 export async function whatIsLost(
-  last: ProcessRecord,
-  spec: ShardSpec,
-  folder: ShardFolder,
+  last: Pick<ProcessRecord, 'answeredAt'>,
+  spec: Pick<ShardSpec, 'onCrash' | 'replicaOf' | 'persistence'>,
+  folder: Pick<ShardFolder, 'data'>,
   serves: (address: Address) => boolean,
 ): Promise<Loss> {
   // Its data are on the disk from which it loads them.

@@ -1,7 +1,12 @@
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { connectToOwn, NotOurs } from '../../src/connect-to-own.ts'
+import { ENGINE_USERS } from '../../src/engine-users.ts'
+import { knowUsersOfPorts } from '../../src/users-of-ports.ts'
 
 const listed = vi.hoisted((): string[] => [])
 vi.mock('node:fs/promises', async (original) => {
@@ -61,6 +66,30 @@ test('a connection is not proven when its listener is another one than before, a
   await close(second.server)
 })
 
+test('a listener of another user is not connected to', async () => {
+  const { server, port } = await listen()
+  const self = vi.spyOn(process, 'geteuid').mockReturnValue(4_711)
+  const dialled = vi.fn(() => dial(port))
+  await expect(connectToOwn({ host: '127.0.0.1', port }, dialled, drop)).rejects.toThrow(NotOurs)
+  expect(dialled).not.toHaveBeenCalled()
+  self.mockRestore()
+  await close(server)
+})
+
+test('the engine of another shard is not connected to where the users of engines are known', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'users-'))
+  const table = join(folder, 'users.json')
+  using _known = knowUsersOfPorts(table)
+  const { server, port, uid } = await listenAsEngine()
+  const address = { host: '127.0.0.1', port }
+  await writeFile(table, JSON.stringify({ [`127.0.0.1:${port}`]: [uid + 1] }))
+  await expect(connectToOwn(address, () => dial(port), drop)).rejects.toThrow(NotOurs)
+  await writeFile(table, JSON.stringify({ [`127.0.0.1:${port}`]: [uid] }))
+  drop(await connectToOwn(address, () => dial(port), drop))
+  await close(server)
+  await rm(folder, { recursive: true })
+})
+
 test('however many connections to a new process begin at one moment, the processes of the machine are searched for it once', async () => {
   const { server, port } = await listen()
   listed.length = 0
@@ -71,3 +100,13 @@ test('however many connections to a new process begin at one moment, the process
   expect(listed).toEqual(['/proc'])
   await close(server)
 })
+
+/** Root listens as one of the users of engines, any other user as itself. */
+async function listenAsEngine() {
+  const self = process.geteuid?.() ?? -1
+  const uid = self === 0 ? ENGINE_USERS.first : self
+  process.seteuid?.(uid)
+  const listening = await listen()
+  process.seteuid?.(self)
+  return { ...listening, uid }
+}

@@ -46,6 +46,18 @@ test.each([...new Set([oldest, newest])])(
   },
 )
 
+test('a client that takes its login back at once has not signed in', async () => {
+  await using engine = await startEngine(newest, '--requirepass', PASSWORD)
+  const port = await freePort()
+  await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), {
+    admission: createAdmission(100, 300),
+  })
+  await using client = await dial(port)
+  client.send(`AUTH ${PASSWORD}\r\nRESET\r\n`)
+  await until(client.ended)
+  expect(client.text()).toContain('+OK\r\n+RESET\r\n-NOAUTH')
+})
+
 test('a client that sends wrong passwords without a pause is closed, too', async () => {
   await using engine = await startEngine(newest, '--requirepass', PASSWORD)
   const port = await freePort()

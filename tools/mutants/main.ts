@@ -1,34 +1,33 @@
 /**
- * `npm run mutants`: puts one fault after the other into a copy of the server, and runs the tests that must find it.
+ * `npm run mutants`: puts one fault after the other into a copy of the tree, and runs the tests that must find it.
  * Arguments, which are parts of files or names, select faults. Ends with 1 when a fault is not found.
  */
 import { spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { allMutants } from './all-mutants.ts'
 import { type Mutant, mutate } from './mutant.ts'
-import { mutantsOfCore } from './mutants-of-core.ts'
-import { mutantsOfHandover } from './mutants-of-handover.ts'
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const source = 'packages/server/src'
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A copy of the tree, in which the server may be changed. What it imports from other packages stays where it is. */
+const copied = ['package.json', 'vitest.config.ts', 'packages', 'ledger', 'proof', 'tools']
+
+/** A copy of the tree, in which every package may be changed: each import of one leads to the copy. What is installed stays where it is. */
 async function copyTree(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-mutants-'))
-  await mkdir(join(folder, 'packages'))
-  for (const name of ['package.json', 'vitest.config.ts', 'tools/plain-reporter.ts', 'packages/server'])
-    await cp(join(root, name), join(folder, name), { recursive: true })
-  for (const name of [
-    'node_modules',
-    'proof',
-    'packages/api',
-    'packages/engine',
-    'packages/agent',
-    'packages/proxy',
-  ])
-    await symlink(join(root, name), join(folder, name))
+  const isOurs = (path: string) => basename(path) !== 'node_modules'
+  for (const name of copied)
+    await cp(join(root, name), join(folder, name), { recursive: true, filter: isOurs })
+  await symlink(join(root, '.fairlead'), join(folder, '.fairlead'))
+  await mkdir(join(folder, 'node_modules'))
+  for (const name of await readdir(join(root, 'node_modules')))
+    if (name !== '@fairlead')
+      await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  // Its links are relative.
+  const ours = join('node_modules', '@fairlead')
+  await cp(join(root, ours), join(folder, ours), { recursive: true, verbatimSymlinks: true })
   return folder
 }
 
@@ -42,12 +41,16 @@ interface Run {
 async function runTests(folder: string, files: readonly string[], named?: string): Promise<Run> {
   const report = join(folder, 'report.json')
   await rm(report, { force: true })
-  const args = ['--conditions=@fairlead/source', 'node_modules/vitest/vitest.mjs', 'run', '--project=by two']
-  const output = ['--reporter=json', `--outputFile=${report}`, '--bail=1']
+  const args = [
+    '--conditions=@fairlead/source',
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project=!* on PostgreSQL',
+  ]
+  const output = ['--reporter=json', `--outputFile=${report}`, '--bail=1', '--testTimeout=60000']
   const only = named === undefined ? [] : ['-t', named]
-  const paths = files.map((file) => join(source, file))
   await new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...args, ...output, ...only, ...paths], {
+    const child = spawn(process.execPath, [...args, ...output, ...only, ...files], {
       cwd: folder,
       stdio: 'ignore',
     })
@@ -74,9 +77,23 @@ interface Report {
   }[]
 }
 
+/** Throws when one of the tests fails without any fault. Of files of which only some tests are asked, only these run. */
+async function mustBeSound(mutants: readonly Mutant[], folder: string): Promise<void> {
+  const filesOf = (some: readonly Mutant[]) => [...new Set(some.flatMap(({ tests }) => tests))]
+  const whole = filesOf(mutants.filter(({ named }) => named === undefined))
+  const parts = filesOf(mutants).filter((file) => !whole.includes(file))
+  const names = mutants.flatMap(({ named = [] }) => named).join('|')
+  for (const [files, named] of [[whole, undefined] as const, [parts, names] as const]) {
+    if (files.length === 0) continue
+    const { failed, broken, passed } = await runTests(folder, files, named)
+    if (broken.length > 0 || failed.length > 0 || passed === 0)
+      throw new Error(`without any fault these fail already: ${[...failed, ...broken].join(', ')}`)
+  }
+}
+
 /** Undefined if the fault is found, otherwise the reason why not. */
 async function whyNotFound(mutant: Mutant, folder: string): Promise<string | undefined> {
-  const file = join(folder, source, mutant.file)
+  const file = join(folder, mutant.file)
   const before = await readFile(file, 'utf8')
   await writeFile(file, mutate(before, mutant))
   try {
@@ -91,15 +108,13 @@ async function whyNotFound(mutant: Mutant, folder: string): Promise<string | und
 }
 
 const asked = process.argv.slice(2)
-const mutants = [...mutantsOfCore, ...mutantsOfHandover].filter(
+const mutants = allMutants.filter(
   ({ file, name }) => asked.length === 0 || asked.some((part) => `${file}: ${name}`.includes(part)),
 )
 const folder = await copyTree()
 let found = 0
 try {
-  const sound = await runTests(folder, [...new Set(mutants.flatMap(({ tests }) => tests))])
-  if (sound.broken.length > 0 || sound.failed.length > 0 || sound.passed === 0)
-    throw new Error(`without any fault these fail already: ${[...sound.failed, ...sound.broken].join(', ')}`)
+  await mustBeSound(mutants, folder)
   for (const mutant of mutants) {
     const began = performance.now()
     const why = await whyNotFound(mutant, folder)

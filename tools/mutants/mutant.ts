@@ -3,12 +3,12 @@ export interface Mutant {
   readonly name: string
   /** The rule that the fault breaks, in the words of ARCHITECTURE.md or of the code. */
   readonly breaks: string
-  /** Below packages/server/src. */
+  /** From the root of the repository, as the tests are. */
   readonly file: string
   /** The text to replace, which occurs exactly once. */
   readonly text: string
   readonly instead: string
-  /** Test files below packages/server/src: at least one of their tests must fail. */
+  /** Unit or component tests: at least one test of these files must fail. */
   readonly tests: readonly string[]
   /** A part of the name of the test that must fail; set where the other tests of its file are slow. */
   readonly named?: string

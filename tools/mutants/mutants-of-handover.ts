@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
-const tests = ['reconcile/handover/hand-over.test.ts']
-const crashes = ['core/plan/plan-crashes.test.ts']
-const moveRole = { file: 'reconcile/handover/move-role.ts', tests }
-const inCluster = { file: 'reconcile/handover/move-role-in-cluster.ts', tests }
+const tests = ['packages/server/src/reconcile/handover/hand-over.test.ts']
+const crashes = ['packages/server/src/core/plan/plan-crashes.test.ts']
+const moveRole = { file: 'packages/server/src/reconcile/handover/move-role.ts', tests }
+const inCluster = { file: 'packages/server/src/reconcile/handover/move-role-in-cluster.ts', tests }
 
 /** Faults of the handover, and of the steps around it. */
 export const mutantsOfHandover: readonly Mutant[] = [
@@ -81,7 +81,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'clients are taken to the successor before it is on record that it serves',
     breaks: 'the disk on record is the one that has the first write',
-    file: 'reconcile/handover/hand-over.ts',
+    file: 'packages/server/src/reconcile/handover/hand-over.ts',
     tests,
     text: '    await record.serving()\n    return (await held?.moveToSuccessor()) ?? null',
     instead:
@@ -90,7 +90,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'clients stay held when nothing was moved',
     breaks: 'clients that are held are let go to the primary they had',
-    file: 'reconcile/handover/hand-over.ts',
+    file: 'packages/server/src/reconcile/handover/hand-over.ts',
     tests,
     text: '    await held?.release()\n    await record.abandon()',
     instead: '    await record.abandon()',
@@ -98,7 +98,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'the intent is on record only when writes stand still',
     breaks: 'after a crash it is known what was held',
-    file: 'reconcile/handover/hand-over.ts',
+    file: 'packages/server/src/reconcile/handover/hand-over.ts',
     tests,
     text: '  await record.intend()\n  await clients.giveUpBlocked()\n',
     instead: '  await clients.giveUpBlocked()\n',
@@ -106,7 +106,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'siblings are left with the old primary',
     breaks: 'all follow the one primary',
-    file: 'reconcile/handover/hand-over.ts',
+    file: 'packages/server/src/reconcile/handover/hand-over.ts',
     tests,
     text: "    await effect('follow', () => sibling.call('REPLICAOF', host, port))",
     instead: '    if (port < 0) await sibling.call(host)',
@@ -114,23 +114,23 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'a successor takes over with the epoch of its primary',
     breaks: 'the old primary cannot keep its slots',
-    file: 'reconcile/turn/take-over.ts',
-    tests: ['../test/component/reconcile/handover/equal-epochs.test.ts'],
+    file: 'packages/server/src/reconcile/turn/take-over.ts',
+    tests: ['packages/server/test/component/reconcile/handover/equal-epochs.test.ts'],
     text: "  return 'equal'\n",
     instead: '  own = 0\n',
   },
   {
     name: 'an order to take over has no end',
     breaks: 'an order to take over has a deadline',
-    file: 'reconcile/turn/take-over.ts',
-    tests: ['../test/component/reconcile/turn/take-over.test.ts'],
+    file: 'packages/server/src/reconcile/turn/take-over.ts',
+    tests: ['packages/server/test/component/reconcile/turn/take-over.test.ts'],
     text: "if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[1]) then return 'late' end",
     instead: '',
   },
   {
     name: 'after a crash writes are let go nowhere',
     breaks: 'no client is held after its handover',
-    file: 'reconcile/steps/seal-handover.ts',
+    file: 'packages/server/src/reconcile/steps/seal-handover.ts',
     tests: crashes,
     named: 'when the server is killed repeatedly',
     text: '      await letWritesGo(connection, shard.runs.build, ports)\n',
@@ -139,7 +139,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'a promotion does not say on record that the shard follows no other',
     breaks: 'no shard is promoted beside one that may still carry out its order',
-    file: 'reconcile/steps/carry-out.ts',
+    file: 'packages/server/src/reconcile/steps/carry-out.ts',
     tests: crashes,
     named: 'when followers stall as well',
     text: 'const follows = context.members.length > 1 ? null : shard.follows',
@@ -148,7 +148,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'a shard that restarts is recorded as one that follows no other',
     breaks: 'a replica comes back as one',
-    file: 'reconcile/shards/ports-of-shard.ts',
+    file: 'packages/server/src/reconcile/shards/ports-of-shard.ts',
     tests: crashes,
     named: 'when the server is killed repeatedly',
     text: 'const shard = { ...before, ...next, tlsPort',
@@ -157,7 +157,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
   {
     name: 'a record goes before its process',
     breaks: 'whatever runs is on record',
-    file: 'reconcile/steps/carry-out-shards.ts',
+    file: 'packages/server/src/reconcile/steps/carry-out-shards.ts',
     tests: crashes,
     named: 'when the server is killed repeatedly',
     text: "} else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {",

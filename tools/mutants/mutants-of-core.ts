@@ -1,10 +1,25 @@
 import type { Mutant } from './mutant.ts'
 
-const planRoles = { file: 'core/plan/plan-roles.ts', tests: ['core/plan/plan-roles.test.ts'] }
-const mayFollow = { file: 'core/plan/plan-roles.ts', tests: ['core/plan/may-follow.test.ts'] }
-const planSilent = { file: 'core/plan/plan-roles.ts', tests: ['core/plan/plan-silent.test.ts'] }
-const planHistory = { file: 'core/plan/plan-roles.ts', tests: ['core/plan/plan-history.test.ts'] }
-const database = { file: 'core/plan/plan-database.ts', tests: ['core/plan/plan-database.test.ts'] }
+const planRoles = {
+  file: 'packages/server/src/core/plan/plan-roles.ts',
+  tests: ['packages/server/src/core/plan/plan-roles.test.ts'],
+}
+const mayFollow = {
+  file: 'packages/server/src/core/plan/plan-roles.ts',
+  tests: ['packages/server/src/core/plan/may-follow.test.ts'],
+}
+const planSilent = {
+  file: 'packages/server/src/core/plan/plan-roles.ts',
+  tests: ['packages/server/src/core/plan/plan-silent.test.ts'],
+}
+const planHistory = {
+  file: 'packages/server/src/core/plan/plan-roles.ts',
+  tests: ['packages/server/src/core/plan/plan-history.test.ts'],
+}
+const database = {
+  file: 'packages/server/src/core/plan/plan-database.ts',
+  tests: ['packages/server/src/core/plan/plan-database.test.ts'],
+}
 
 /** Faults of the decisions in core. */
 export const mutantsOfCore: readonly Mutant[] = [
@@ -46,8 +61,8 @@ export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'a replica in the middle of a full sync is promoted',
     breaks: 'half a copy serves no client',
-    file: 'core/plan/plan-roles.ts',
-    tests: ['core/plan/moves-and-successors.test.ts'],
+    file: 'packages/server/src/core/plan/plan-roles.ts',
+    tests: ['packages/server/src/core/plan/moves-and-successors.test.ts'],
     text: '      !engine.syncing &&\n      !engine.loading &&\n      (history',
     instead: '      !engine.loading &&\n      (history',
   },
@@ -62,8 +77,8 @@ export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'a silent successor of an open handover may not serve',
     breaks: 'the successor of a handover that was interrupted may still take over',
-    file: 'core/plan/may-serve.ts',
-    tests: ['core/plan/plan-silent.test.ts'],
+    file: 'packages/server/src/core/plan/may-serve.ts',
+    tests: ['packages/server/src/core/plan/plan-silent.test.ts'],
     text: '(id === handover.from || id === handover.to)',
     instead: 'id === handover.from',
   },
@@ -77,59 +92,59 @@ export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'that no shard is promoted beside a primary is not checked',
     breaks: 'the invariants that are checked before every step',
-    file: 'core/plan/invariants.ts',
-    tests: ['core/plan/invariants.test.ts'],
+    file: 'packages/server/src/core/plan/invariants.ts',
+    tests: ['packages/server/src/core/plan/invariants.test.ts'],
     text: "must(primaries.length === 0, 'no shard is promoted beside a primary')",
     instead: "must(primaries.length < 9, 'no shard is promoted beside a primary')",
   },
   {
     name: 'that a primary never restarts while it serves is not checked',
     breaks: 'the invariants that are checked before every step',
-    file: 'core/plan/invariants.ts',
-    tests: ['core/plan/invariants.test.ts'],
+    file: 'packages/server/src/core/plan/invariants.ts',
+    tests: ['packages/server/src/core/plan/invariants.test.ts'],
     text: "must(shard !== undefined && !serves(seen, shard), 'a primary never",
     instead: "must(shard !== undefined, 'a primary never",
   },
   {
     name: 'that a serving shard is not retired is not checked',
     breaks: 'the invariants that are checked before every step',
-    file: 'core/plan/invariants.ts',
-    tests: ['core/plan/invariants.test.ts'],
+    file: 'packages/server/src/core/plan/invariants.ts',
+    tests: ['packages/server/src/core/plan/invariants.test.ts'],
     text: 'shard === undefined || !serves(seen, shard) || seen.shards.length === 1,',
     instead: 'shard === undefined || seen.shards.length >= 1,',
   },
   {
     name: 'that the successor of a handover is linked is not checked',
     breaks: 'the invariants that are checked before every step',
-    file: 'core/plan/invariants.ts',
-    tests: ['core/plan/invariants.test.ts'],
+    file: 'packages/server/src/core/plan/invariants.ts',
+    tests: ['packages/server/src/core/plan/invariants.test.ts'],
     text: 'primary !== undefined && successor !== undefined && isLinked(successor, primary),',
     instead: 'primary !== undefined && successor !== undefined,',
   },
   {
     name: 'an older snapshot is as good as a newer one',
     breaks: 'what was on a disk is on a disk before its shard is given up',
-    file: 'core/plan/kept-on-disk.ts',
-    tests: ['core/plan/plan-durability.test.ts'],
+    file: 'packages/server/src/core/plan/kept-on-disk.ts',
+    tests: ['packages/server/src/core/plan/plan-durability.test.ts'],
     text: 'return mine != null && (theirs == null || mine >= theirs)',
     instead: 'return mine != null',
   },
   {
     name: 'an append-only file that is not there yet counts',
     breaks: 'what was on a disk is on a disk before its shard is given up',
-    file: 'core/plan/kept-on-disk.ts',
-    tests: ['core/plan/plan-durability.test.ts'],
+    file: 'packages/server/src/core/plan/kept-on-disk.ts',
+    tests: ['packages/server/src/core/plan/plan-durability.test.ts'],
     text: "return shard.engine.aof === 'on' ? undefined",
     instead: "return shard.engine.aof !== 'off' ? undefined",
   },
   {
     name: 'an empty disk is not known for one',
     breaks: 'an empty disk empties no other shard',
-    file: 'core/plan/kept-on-disk.ts',
+    file: 'packages/server/src/core/plan/kept-on-disk.ts',
     tests: [
-      'core/plan/plan-from-disks.test.ts',
-      'core/plan/plan-roles.test.ts',
-      'core/plan/plan-power-cuts.test.ts',
+      'packages/server/src/core/plan/plan-from-disks.test.ts',
+      'packages/server/src/core/plan/plan-roles.test.ts',
+      'packages/server/src/core/plan/plan-power-cuts.test.ts',
     ],
     text: "return disk !== null && disk.snapshot === null && disk.aof === 'none'",
     instead: 'return disk === null',
@@ -137,24 +152,30 @@ export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'a successor that took over unheard is not started first',
     breaks: 'the younger claim on the slots served last',
-    file: 'core/plan/plan-from-disks.ts',
-    tests: ['core/plan/plan-roles.test.ts', 'core/plan/plan-from-disks.test.ts'],
+    file: 'packages/server/src/core/plan/plan-from-disks.ts',
+    tests: [
+      'packages/server/src/core/plan/plan-roles.test.ts',
+      'packages/server/src/core/plan/plan-from-disks.test.ts',
+    ],
     text: 'return successor.disk.claim > (recorded.disk?.claim ?? -1) ? successor : undefined',
     instead: 'return successor.disk.claim < (recorded.disk?.claim ?? -1) ? successor : undefined',
   },
   {
     name: 'clients of an interrupted handover are held on',
     breaks: 'no client is held after its handover',
-    file: 'core/plan/plan-members.ts',
-    tests: ['core/plan/plan-roles.test.ts', 'core/plan/plan-crashes.test.ts'],
+    file: 'packages/server/src/core/plan/plan-members.ts',
+    tests: [
+      'packages/server/src/core/plan/plan-roles.test.ts',
+      'packages/server/src/core/plan/plan-crashes.test.ts',
+    ],
     text: 'if (seen.handover !== null && !seen.handover.released) {',
     instead: 'if (seen.handover !== null && !seen.handover.released && seen.handover.ageMs > 1e9) {',
   },
   {
     name: 'two groups move their roles at once',
     breaks: 'one handover at a time',
-    file: 'core/plan/plan-database.ts',
-    tests: ['core/plan/moves-and-successors.test.ts'],
+    file: 'packages/server/src/core/plan/plan-database.ts',
+    tests: ['packages/server/src/core/plan/moves-and-successors.test.ts'],
     text: "if (kind === 'hand-over' && handsOver)",
     instead: "if (kind === 'hand-over' && handsOver && goal.undo)",
   },
@@ -186,32 +207,35 @@ export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'a standby that could not carry out commands is a way back',
     breaks: 'an upgrade is taken back without loss or not at all',
-    file: 'core/state/way-back.ts',
-    tests: ['core/state/way-back.test.ts', 'core/plan/unsound.test.ts'],
+    file: 'packages/server/src/core/state/way-back.ts',
+    tests: [
+      'packages/server/src/core/state/way-back.test.ts',
+      'packages/server/src/core/plan/unsound.test.ts',
+    ],
     text: 'if (failed <= 0) return undefined',
     instead: 'if (failed >= 0) return undefined',
   },
   {
     name: 'a wait before the handover never ends',
     breaks: 'waiting has an end, and what was begun is undone',
-    file: 'core/plan/apply-deadlines.ts',
-    tests: ['core/plan/apply-deadlines.test.ts'],
+    file: 'packages/server/src/core/plan/apply-deadlines.ts',
+    tests: ['packages/server/src/core/plan/apply-deadlines.test.ts'],
     text: 'if (waitedMs < deadlineMs(verdict, awaited) + syncMs(seen)) return verdict',
     instead: 'if (waitedMs >= 0) return verdict',
   },
   {
     name: 'what an old primary wrote after its handover is not told',
     breaks: 'what may be lost is said',
-    file: 'core/losses/lost-in-handover.ts',
-    tests: ['core/losses/lost-in-handover.test.ts'],
+    file: 'packages/server/src/core/losses/lost-in-handover.ts',
+    tests: ['packages/server/src/core/losses/lost-in-handover.test.ts'],
     text: 'return inCluster && old?.isSameProcess && old.alone !== 0 ? old.alone : undefined',
     instead: 'return undefined',
   },
   {
     name: 'a successor need not know every slot',
     breaks: 'a successor takes over all slots of its group',
-    file: 'core/state/slot-map.ts',
-    tests: ['core/state/slot-map.test.ts'],
+    file: 'packages/server/src/core/state/slot-map.ts',
+    tests: ['packages/server/src/core/state/slot-map.test.ts'],
     text: 'if (seen.slots !== own.slots || seen.epoch !== own.epoch)',
     instead: 'if (seen.slots === undefined)',
   },
