@@ -145,7 +145,8 @@ test('a client that begins such a request just before a hold, and stops, ends th
   await using pair = await makePair()
   await using value = await beginLongValue(pair.port, 'k', 32 * MB)
   await value.sendUpTo(MB)
-  await until(async () => /qbuf=\d{6}/.test(await pair.a.admin('CLIENT LIST')))
+  // All of it: a client that sends has another obstacle.
+  await until(async () => /qbuf=\d{7}/.test(await pair.a.admin('CLIENT LIST')))
   expect(await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000, calmMs: 0 })).toMatchObject({
     ...{ drained: false, code: 'long_requests' },
   })
