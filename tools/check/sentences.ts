@@ -28,6 +28,16 @@ const ofOthers: Readonly<Record<string, string>> = {
   'packages/server/src/reconcile/look/ask-as-client.ts': 'an error reply of an engine',
 }
 
+/** What a test looks for: the literal after a matcher, or in a field that has words for people. */
+const sought =
+  /(?:\b(?:toContain|toMatch|toThrow|toBe|stringContaining|stringMatching|getByText)\(\s*(?:new RegExp\(\s*)?|\b(?:error|stderr|stdout|hasText|\w*(?:message|why|reason)): )(['"`/])((?:(?!\1)[^\\\n]|\\.){30,})\1/g
+
+/** Thirty characters of words. A command of ours is none: it is a promise. */
+function isSentence(text: string): boolean {
+  const words = text.replaceAll(/fairlead( [a-z-]+)+/g, '').match(/[a-z]+(?:[,:;']* [a-z]+){2,}/gi) ?? []
+  return words.some((run) => run.length >= 30)
+}
+
 /** What sentences are for, and how they name things. */
 export const sentences = [
   rule('no decision hangs on the text of a message: it has a code beside it', () =>
@@ -39,6 +49,14 @@ export const sentences = [
       /\.(startsWith|endsWith|includes)\('[^'\n]*[a-z] [a-z][^'\n]*'\)|[!=]== '([\w,]+ ){3,}[^'\n]*'/
     return inUse.filter((file) => !(file in ofOthers) && sentence.test(read(file)))
   }),
+
+  rule('an end-to-end test asserts no sentence: that is asserted where it is written', () =>
+    find('e2e/**/*.test.ts').flatMap((file) =>
+      [...read(file).matchAll(sought)]
+        .filter(([, , text = '']) => isSentence(text))
+        .map(([, , text]) => `${file}: ${text}`),
+    ),
+  ),
 
   rule('where nothing is in the way, the answer to "why not" is undefined, and nothing else', () => {
     const asks =

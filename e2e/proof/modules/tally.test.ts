@@ -56,7 +56,7 @@ test('STEP is what is added when no number is given', async () => {
 })
 
 test.each([
-  ['1.0.0', ['NONSENSE', '1'], "'NONSENSE' is unknown; it was given '1'"],
+  ['1.0.0', ['NONSENSE', '1'], "the argument 'NONSENSE' is unknown; it was given '1'"],
   ['1.0.0', ['HANG', 'yes'], "the argument 'HANG' is unknown; it was given 'yes'"],
   ['2.0.0', ['STEP', '0'], "the argument 'STEP' wants a whole number from 1 on; it was given '0'"],
   ['2.0.0', ['STEP'], "the argument 'STEP' wants a whole number from 1 on; it was given ''"],
