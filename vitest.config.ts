@@ -12,9 +12,13 @@ function tier(name: (typeof tiers)[number], include: readonly string[], options:
   return { extends: true as const, test: { name, include: [...include], sequence, ...options } }
 }
 
+/** With two workers, a quarter of two cores is idle: these tests wait for engines. */
+const waiting: Options = { maxWorkers: 3 }
+
 /** The same tests on PostgreSQL: what is stored. Set-up has said so where there is none. */
-function onPostgres(name: (typeof tiers)[number], include: readonly string[]) {
+function onPostgres(name: (typeof tiers)[number], include: readonly string[], options: Options = {}) {
   const project = tier(name, postgresHere() === null ? [] : include, {
+    ...options,
     globalSetup: 'packages/server/test/postgres-for-all.ts',
   })
   return { ...project, test: { ...project.test, name: `${name} on PostgreSQL` } }
@@ -29,8 +33,8 @@ export default defineConfig({
         setupFiles: 'tools/tiers/unit.ts',
         isolate: false,
       }),
-      tier('component', ['{packages/*,ledger}/test/component/**/*.test.ts']),
-      onPostgres('component', ['packages/server/test/component/stored/**/*.test.ts']),
+      tier('component', ['{packages/*,ledger}/test/component/**/*.test.ts'], waiting),
+      onPostgres('component', ['packages/server/test/component/stored/**/*.test.ts'], waiting),
       // A worker keeps its Fairlead from file to file: e2e/support/shared-fairlead.ts.
       tier('acceptance', ['e2e/acceptance/**/*.test.ts'], { isolate: false }),
       tier('proof', ['e2e/proof/!(postgresql)/**/*.test.ts']),

@@ -4,11 +4,15 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimPorts } from '../../../../../../proof/claim-ports.ts'
-import { makeApiCertificate, makeAuthority } from '../../../../src/tls/make-certificate.ts'
-import { adminPassword, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
-import { type Http2Client, http2Client } from '../../../http2-client.ts'
-import { dial, httpsClient } from '../../../https-client.ts'
+import { makeApiCertificate, makeAuthority } from '../../../packages/server/src/tls/make-certificate.ts'
+import {
+  adminPassword,
+  startControlPlane,
+  type TestControlPlane,
+} from '../../../packages/server/test/control-plane.ts'
+import { type Http2Client, http2Client } from '../../../packages/server/test/http2-client.ts'
+import { dial, httpsClient } from '../../../packages/server/test/https-client.ts'
+import { claimPorts } from '../../../proof/claim-ports.ts'
 
 const opened = new AsyncDisposableStack()
 let fairlead: TestControlPlane

@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createReplyScanner, encodeCommand, type ParsedReply, parseReply, scanReply } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { fc } from '../../../../../proof/properties.ts'
-import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
-import { openGenerations } from '../../../src/handover/cursor-generations.ts'
-import { createExecMarking, markNext } from '../../../src/remembered/mark-exec.ts'
-import { argsForEngine, markReply } from '../../../src/remembered/scan-cursors.ts'
-import { runProxy } from '../../run-proxy.ts'
-import { keyOf, makeCluster } from '../../sharded-stage.ts'
+import { openEndpoint } from '../../../packages/proxy/src/endpoint/endpoint.ts'
+import { openGenerations } from '../../../packages/proxy/src/handover/cursor-generations.ts'
+import { createExecMarking, markNext } from '../../../packages/proxy/src/remembered/mark-exec.ts'
+import { argsForEngine, markReply } from '../../../packages/proxy/src/remembered/scan-cursors.ts'
+import { runProxy } from '../../../packages/proxy/test/run-proxy.ts'
+import { keyOf, makeCluster } from '../../../packages/proxy/test/sharded-stage.ts'
 import {
   builds,
   dial,
@@ -24,7 +23,8 @@ import {
   programOf,
   startEngine,
   until,
-} from '../../stage.ts'
+} from '../../../packages/proxy/test/stage.ts'
+import { fc } from '../../../proof/properties.ts'
 
 const MANY = 3_000
 const host = '127.0.0.1'

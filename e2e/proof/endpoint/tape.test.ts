@@ -1,9 +1,9 @@
 import { BUCKET_MS, TAPE_LEAD_BUCKETS } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import type { Endpoint } from '../../../src/endpoint/endpoint.ts'
-import type { TapePart } from '../../../src/traffic/recording.ts'
-import { keyOf, makeCluster } from '../../sharded-stage.ts'
-import { dial, makePair, newest, type RawClient, until } from '../../stage.ts'
+import type { Endpoint } from '../../../packages/proxy/src/endpoint/endpoint.ts'
+import type { TapePart } from '../../../packages/proxy/src/traffic/recording.ts'
+import { keyOf, makeCluster } from '../../../packages/proxy/test/sharded-stage.ts'
+import { dial, makePair, newest, type RawClient, until } from '../../../packages/proxy/test/stage.ts'
 
 /** When requests were sent and answered, in milliseconds since the start of the machine. */
 interface Asked {
