@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Load, startLoad } from '../../src/start-load.ts'
-import { startTestCluster, type TestCluster } from '../../src/test-cluster.ts'
-import { PASSWORD, valkeyBuilds } from '../../src/test-engine.ts'
-import { nowUnixMs } from '../../src/unix-clock.ts'
+import { type Load, startLoad } from '../../../ledger/src/start-load.ts'
+import { startTestCluster, type TestCluster } from '../../../ledger/src/test-cluster.ts'
+import { PASSWORD, valkeyBuilds } from '../../../ledger/src/test-engine.ts'
+import { nowUnixMs } from '../../../ledger/src/unix-clock.ts'
 
 const builds = await valkeyBuilds()
 const oldest = builds[0] ?? ''
