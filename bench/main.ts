@@ -1,4 +1,4 @@
-/** `npm run bench -- [handover|auth|login-timing|upgrade|endpoint|clients|crowds|large|neighbours|scale|events|start-up|console] [options]`: runs one benchmark, the handover where none is named. */
+/** `npm run bench -- [NAME] [options]` runs one of these benchmarks; without a name, the handover. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
   auth: './auth/main.ts',

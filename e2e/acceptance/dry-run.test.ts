@@ -31,7 +31,7 @@ test.for([
   },
 )
 
-/** What is done to shards and their roles in each group: not what is put on record, nor what nodes of a cluster hear of each other. */
+/** The steps of each group on shards and their roles, without those of records and of gossip. */
 function onShards(lanes: readonly { readonly steps: readonly { readonly op_name: string }[] }[] = []) {
   const counted = ['add-shard', 'hand-over', 'seal-handover', 'restart-shard', 'retire-shard']
   return lanes.map(({ steps }) =>

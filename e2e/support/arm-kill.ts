@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is killed, and the point of an upgrade at which: "after demote", as `onEffect` names it. */
+/** The process to kill, and the point of an upgrade at which: "after demote", as `onEffect` names it. */
 export interface Kill {
   readonly victim: 'server' | 'agent' | 'proxy' | `s${number}`
   readonly when: string
@@ -24,7 +24,7 @@ export function takeKill(home: string, point: string): Kill['victim'] | undefine
   return victim
 }
 
-/** Whether it has not killed yet. */
+/** True until the armed kill has happened. */
 export const isArmed = (home: string) => existsSync(fileIn(home))
 
 const fileIn = (home: string) => join(home, 'armed-kill')

@@ -15,7 +15,7 @@ export interface Loaded extends AsyncDisposable {
   readonly load: Load
 }
 
-/** Nothing that clients wait for may take longer. */
+/** The longest time that a client may wait for a reply. */
 const REPLY_WITHIN_MS = 60_000
 
 /** How a database is divided, and whether its clients connect to the shards themselves. */

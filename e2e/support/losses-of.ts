@@ -1,6 +1,6 @@
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 
-/** What the audit has about losses of a database, the newest first: the type of each record, and its details. */
+/** Losses of a database in the audit, the newest first: type and details of each record. */
 export async function lossesOf({ api }: Fairlead, uid: number): Promise<readonly Record<string, unknown>[]> {
   const logs = await api.listLogs({ query: { order: 'desc', limit: 200 } })
   return logs

@@ -41,7 +41,8 @@ async function killAndJudge(fairlead: Fairlead, round: Round, name: string): Pro
   ).toEqual(verdicts.map(() => 0))
   const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
   if (lost === 0) return
-  // Only a primary that dies can lose writes, those not sent yet; the successor may be the primary already. Such a loss must be reported.
+  // Only a primary that dies can lose writes, those not sent yet, and the successor may be the primary already.
+  // Such a loss must be reported.
   expect(
     killed.some((name) => /^primary|^successor/.test(name)),
     `${lost} lost; ${all}`,
