@@ -21,11 +21,11 @@ export interface Campaign {
   /** The same in every run of `npm test`; drawn for each run of `npm run prove`. */
   readonly seed: number
   readonly pair: string | null
-  /** Whether `npm run prove` runs this profile, and no other. */
+  /** True when `npm run prove` runs this profile and no other. */
   is(profile: ProfileName): boolean
   /** How often to try what `npm test` tries `usual` times. */
   times(profile: ProfileName, usual: number): number
-  /** Whether this run tries the round: some of all rounds, chosen by the seed, or this part of them. */
+  /** True when this run tries the round: the seed, or the part of the run, chooses among all rounds. */
   has(profile: ProfileName, round: number): boolean
   /** The seed of the run, and those that once found a fault. */
   seeds(name: PastSeeds): readonly number[]
@@ -33,7 +33,7 @@ export interface Campaign {
 
 const USUAL_SEED = 20_261_126
 
-/** What this run of the tests tries: as `npm run prove` says it, and otherwise the same each time. */
+/** Answers what this run of the tests tries: what `npm run prove` orders, otherwise the same each time. */
 export function campaign(said: string | undefined = process.env[CAMPAIGN]): Campaign {
   const order = said === undefined ? undefined : (JSON.parse(said) as Order)
   const seed = order?.seed ?? USUAL_SEED

@@ -8,7 +8,7 @@ import { test } from '../support/shared-fairlead.ts'
 
 const { from, to } = usualPair()
 
-/** Refusals and their reasons are in the component tests of the server, and in e2e/proof/operate/api.test.ts. */
+/** Refusals are in the component tests of the server, and in e2e/proof/operate/api.test.ts. */
 describe('a database', () => {
   test('is created as asked, serves at one port, names its clients, and is gone with its processes', async ({
     fairlead,

@@ -6,7 +6,7 @@ import { adminPassword, type Fairlead } from '../../proof/start-fairlead.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** What a program has done. */
+/** The result of a program: its exit code and output. */
 export interface Ran {
   readonly code: number | null
   readonly stdout: string

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
-/** The parts of the first group, by their number among the shards of the database: primaries, replicas, successors. */
+/** Parts of the first group, by their number among all shards: primaries, replicas, successors. */
 const [oldPrimary, sibling, successor] = [() => 0, (groups: number) => groups, (groups: number) => 2 * groups]
 const cases = [
   // The pause may still hold writes that the successor has not received: these are not acknowledged.

@@ -22,7 +22,7 @@ export const everyEngine: readonly FoundBuild[] = readdirSync(enginesFolder())
     ]
   })
 
-/** Those of the folder of builds that this run tries. */
+/** Builds of the folder of builds that this run tries. */
 export const engines = usualBuilds(everyEngine)
 
 export const builds: BuildsOfNode = {

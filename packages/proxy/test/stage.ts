@@ -15,7 +15,7 @@ import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
 export const everyBuild = (await readdir(enginesFolder()))
   .filter((name) => /^(valkey|redis)-[\d.]+$/.test(name))
   .toSorted()
-/** Those that this run tries. */
+/** Server programs that this run tries. */
 export const builds = usualBuilds(everyBuild)
 const [first = '', last = ''] = [builds.at(0), builds.at(-1)]
 /** From an old redis to a new valkey, if both are here. */
