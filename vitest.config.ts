@@ -12,8 +12,11 @@ function tier(name: (typeof tiers)[number], include: readonly string[], options:
   return { extends: true as const, test: { name, include: [...include], sequence, ...options } }
 }
 
-/** With two workers, a quarter of two cores is idle: these tests wait for engines. */
-const waiting: Options = { maxWorkers: 3 }
+/**
+ * With two workers, a quarter of two cores is idle: these tests wait for engines. Files of a worker share their modules,
+ * which a process and imports of its own for each file would make a third longer.
+ */
+const waiting: Options = { maxWorkers: 5, isolate: false }
 
 /** The same tests on PostgreSQL: what is stored. Set-up has said so where there is none. */
 function onPostgres(name: (typeof tiers)[number], include: readonly string[], options: Options = {}) {
@@ -44,6 +47,7 @@ export default defineConfig({
     maxWorkers: 2,
     maxConcurrency: 2,
     retry: 0,
+    unstubEnvs: true,
     // Which tests may have it, and how many have, is in tools/check/tests.ts.
     tags: [{ name: 'machine', retry: 1, description: 'may meet a moment of the machine' }],
     reporters: ['default', plainReporter()],

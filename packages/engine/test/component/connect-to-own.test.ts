@@ -3,11 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { connectToOwn, NotOurs } from '../../src/connect-to-own.ts'
 import { ENGINE_USERS } from '../../src/engine-users.ts'
 import { knowUsersOfPorts } from '../../src/users-of-ports.ts'
 
+// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => void vi.resetModules())
 const listed = vi.hoisted((): string[] => [])
 vi.mock('node:fs/promises', async (original) => {
   const files = await original<typeof import('node:fs/promises')>()

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient, proxyOperations } from '@fairlead/api'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { KEPT_LOG_BYTES, MOST_LOG_BYTES } from '../../../src/process/bound-log.ts'
 import { identifyProcess, isAlive } from '../../../src/process/process-identity.ts'
 import { createProxyProbe } from '../../../src/proxy/ask-proxy.ts'
@@ -16,7 +16,7 @@ import { makeHome, socketTransport, type TestHome, until } from '../../agent-hom
 import { dial, echoServer, makeProxyHome, proxyProgram } from '../../proxy-home.ts'
 
 test('a proxy runs with the agent, with a folder and a log for its owner only, and without the agent’s environment', async () => {
-  process.env['FAIRLEAD_STORE_KEY_OF_A_TEST'] = 'hush-hush'
+  vi.stubEnv('FAIRLEAD_STORE_KEY_OF_A_TEST', 'hush-hush')
   await using home = await makeProxyHome()
   await using agent = await home.start({ proxyProgram })
   const { pid } = await home.proxyBecomes({ state: 'running', crashes: 0, why: '' })

@@ -9,6 +9,9 @@ import { dial, type Engine, freePort, makeEndpointSpec, newest, startEngine, unt
  * them; and when the clock says that the turn is over, no more follow.
  */
 
+// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => void vi.resetModules())
 const counted = vi.hoisted(() => ({
   sinceClock: 0,
   mostSinceClock: 0,

@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { connectToOwn } from '@fairlead/engine'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import type { CursorsNow } from '../../../src/handover/cursors-now.ts'
 import { connectOnce, connectUntil } from '../../../src/handover/open-link.ts'
 import { until } from '../../stage.ts'
 
+// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => void vi.resetModules())
 vi.mock('@fairlead/engine', async (original) => {
   const engine = await original<typeof import('@fairlead/engine')>()
   return { ...engine, connectToOwn: vi.fn(engine.connectToOwn) }
