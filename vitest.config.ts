@@ -40,8 +40,8 @@ export default defineConfig({
       onPostgres('component', ['packages/server/test/component/stored/**/*.test.ts'], waiting),
       // A worker keeps its Fairlead from file to file: e2e/support/shared-fairlead.ts.
       tier('acceptance', ['e2e/acceptance/**/*.test.ts'], { isolate: false }),
-      tier('proof', ['e2e/proof/!(postgresql)/**/*.test.ts']),
-      onPostgres('proof', ['e2e/proof/postgresql/**/*.test.ts']),
+      tier('proof', ['e2e/proof/!(postgresql)/**/*.test.ts'], { maxWorkers: 3 }),
+      onPostgres('proof', ['e2e/proof/postgresql/**/*.test.ts'], { maxWorkers: 3 }),
     ],
     // Real engines on two cores: most of a test is waiting.
     maxWorkers: 2,

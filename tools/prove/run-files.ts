@@ -50,8 +50,7 @@ export async function runFiles(root: string, report: Report, { files, test }: Se
     passWithNoTests: true,
     // For tests without one of their own: more random choices take longer.
     testTimeout: report.order.profile === null ? 300_000 : 3_600_000,
-    // Tiers run beside each other.
-    sequence: { sequencer: AsPlanned, groupOrder: 0 },
+    sequence: { sequencer: AsPlanned },
     reporters: ['default', reporter],
     ...(test !== undefined && { testNamePattern: patternOf(test) }),
   })
