@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pastKills } from '../../proof/past-seeds.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import type { Kill } from '../support/arm-kill.ts'
 import { type Loaded, startLoaded, upgradeWithKill } from '../support/killed-upgrade.ts'
+import { killAndJudge, roundsOf } from '../support/random-kills.ts'
 
 /** Here at a few points of the handover; in e2e/proof/faults at all of them. */
 let fairlead: Fairlead
@@ -74,4 +76,10 @@ describe('an upgrade under load is finished, and clients connect again, though',
     await loaded.load.stop()
     expect(await loaded.load.readBack()).toMatchObject({ lost: 0, duplicated: 0, examples: [] })
   })
+})
+
+test.each(pastKills)('round $round of seed $seed, which once found a fault, finds none', async (past) => {
+  const next = roundsOf(past.seed)
+  for (let n = 0; n < past.round; n += 1) next()
+  await killAndJudge(fairlead, next(), JSON.stringify(past))
 })

@@ -1,10 +1,7 @@
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { campaign } from '../../../proof/campaign.ts'
-import { createChance } from '../../../proof/create-chance.ts'
-import { pairsHere } from '../../../proof/engine-pairs.ts'
-import { pastKills } from '../../../proof/past-seeds.ts'
-import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
-import { killInUpgrade, type Round, victims } from '../../support/kill-round.ts'
+import { startFairlead } from '../../../proof/start-fairlead.ts'
+import { killAndJudge, roundsOf } from '../../support/random-kills.ts'
 
 const { seed, times } = campaign()
 const seconds = times('kills', 60)
@@ -18,57 +15,3 @@ test('whichever process is killed in an upgrade, whenever: one primary a group i
   for (let n = 0; performance.now() < deadline; n += 1)
     await killAndJudge(fairlead, next(), `seed ${seed}, round ${n}`)
 })
-
-test('a round that once found a fault finds none', { timeout: 600_000 }, async () => {
-  await using fairlead = await startFairlead()
-  for (const past of pastKills) {
-    const next = roundsOf(past.seed)
-    for (let n = 0; n < past.round; n += 1) next()
-    await killAndJudge(fairlead, next(), JSON.stringify(past))
-  }
-})
-
-async function killAndJudge(fairlead: Fairlead, round: Round, name: string): Promise<void> {
-  const context = `${name}: ${JSON.stringify(round)}`
-  const after = await killInUpgrade(fairlead, round).catch((cause: Error) => {
-    throw new Error(`${context}: ${cause.message}`, { cause })
-  })
-  const { action, killed, verdicts, told } = after
-  const all = `${context}; killed ${killed.join(' and ')}; ${JSON.stringify(action)}`
-  expect(
-    verdicts.map(({ duplicated }) => duplicated),
-    all,
-  ).toEqual(verdicts.map(() => 0))
-  const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
-  if (lost === 0) return
-  // Only a primary that dies can lose writes, those not sent yet, and the successor may be the primary already.
-  // Such a loss must be reported.
-  expect(
-    killed.some((name) => /^primary|^successor/.test(name)),
-    `${lost} lost; ${all}`,
-  ).toBe(true)
-  expect(told, `${lost} lost without a report; ${all}`).not.toEqual([])
-}
-
-function roundsOf(from: number): () => Round {
-  const chance = createChance(from)
-  const pairs = pairsHere()
-  return () => chooseRound(chance, pairs)
-}
-
-function chooseRound(chance: () => number, pairs: ReturnType<typeof pairsHere>): Round {
-  const among = (count: number) => Math.floor(chance() * count)
-  const groups = chance() < 0.5 ? 1 : 3
-  const pair = pairs[among(pairs.length)]
-  const [first, second] = victims.toSorted(() => chance() - 0.5)
-  if (pair === undefined || first === undefined || second === undefined) throw new Error('nothing to choose')
-  return {
-    pair,
-    groups,
-    preserveRoles: chance() < 0.3,
-    group: among(groups),
-    kill: chance() < 0.5 ? [first] : [first, second],
-    afterMs: among(groups === 1 ? 1_500 : 5_000),
-    awayMs: among(800),
-  }
-}
