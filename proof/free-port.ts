@@ -14,14 +14,15 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * The free ports from `first` to `last`, each once in this process: for engines, which need a port again after a restart. The kernel
- * gives ports below 32768 to no outgoing connection. Throws when none is left.
+ * The free ports from `first` to `last` in turn, so that an engine finds its port again after a restart: it comes to
+ * another one only after all others. The kernel gives ports below 32768 to no outgoing connection. Throws when none is free.
  */
 export function freePortsFrom(first: number, last: number): () => Promise<number> {
-  let next = first
+  const count = last - first + 1
+  let next = 0
   return async () => {
-    while (next <= last) {
-      const port = next
+    for (let tries = 0; tries < count; tries += 1) {
+      const port = first + (next % count)
       next += 1
       if (await canListen(port)) return port
     }

@@ -22,8 +22,9 @@ import { signalProcess } from '../src/process/process-identity.ts'
 import { anyEngine, builds } from './engines.ts'
 
 /** Test files run side by side; a shard keeps its port also while it does not run, so each worker has ports of its own. */
-let nextPort = 12_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * 500
-const LAST_PORT = nextPort + 499
+const FIRST_PORT = 12_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * 500
+const LAST_PORT = FIRST_PORT + 499
+let nextPort = FIRST_PORT
 
 /** A home of its own for one test. Disposing of it ends every engine process that was started there. */
 export interface TestHome extends AsyncDisposable {
@@ -89,7 +90,8 @@ export async function makeSpec(
   engine: FoundBuild = anyEngine(),
 ): Promise<ShardSpec> {
   const alsoFree = wanted.cluster ? [10_000] : []
-  const port = await findFreePort('127.0.0.1', { from: nextPort, to: LAST_PORT, except: [], alsoFree })
+  const find = (from: number) => findFreePort('127.0.0.1', { from, to: LAST_PORT, except: [], alsoFree })
+  const port = (await find(nextPort)) ?? (await find(FIRST_PORT))
   if (port === null) throw new Error('no port is free for tests')
   nextPort = port + 1
   return {

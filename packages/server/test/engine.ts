@@ -23,9 +23,9 @@ export interface TestEngine extends AsyncDisposable {
 
 export const USER_PASSWORD = 'of-the-database'
 export const ADMIN_PASSWORD = 'of-the-admin'
-// Two files of tests run at a time: each process has ports of its own.
-const first = 21_600 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 4) * 100
-const freePort = freePortsFrom(first, first + 99)
+/** Test files run side by side: each worker has ports of its own. */
+const first = 21_600 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * 50
+const freePort = freePortsFrom(first, first + 49)
 
 const everyBuild: readonly Build[] = readdirSync(enginesFolder())
   .toSorted()
