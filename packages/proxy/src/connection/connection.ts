@@ -139,6 +139,8 @@ export interface Owner {
   era: number
   /** Called when nothing is under way any more. */
   readonly onQuiet: (connection: Connection) => void
+  /** Called when a blocking command that may be given up is answered. */
+  readonly onUnblocked: (connection: Connection) => void
   /** Called when the client has sent something that cannot be forwarded yet. */
   readonly onWaiting: (connection: Connection) => void
   readonly onClosed: (connection: Connection) => void

@@ -165,6 +165,7 @@ function createOwner(
   return {
     ...{ era: 0, count, allowance, scripts, onCut, onLogin, ...own },
     logins: { asked: null },
+    onUnblocked: (connection) => stateOf().givenUp.keep(connection),
     onQuiet: (connection) => {
       const state = stateOf()
       if (state.givenUp.take(connection)) return

@@ -257,7 +257,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
       return true
     }
     connection.blocked = false
-    connection.mayBeGivenUp = false
+    if (connection.mayBeGivenUp) connection.owner.onUnblocked(connection)
   }
   const isAnswered = head.nilInstead && answerLostWatch(connection, link, head)
   if (!head.nilInstead) {

@@ -21,6 +21,11 @@ export interface GivenUp {
   candidates(): readonly string[]
   /** Its engine has given it up. Whether it waits for the hold from now on. */
   take(connection: Connection): boolean
+  /**
+   * Its command was answered. When it was to be given up, the connection waits for the hold: the order to its engine
+   * names the connection, and would end the next blocking command, too.
+   */
+  keep(connection: Connection): void
   /** A hold has begun: they are held like all others. */
   join(): void
   /** None comes: they are asked again. */
@@ -41,6 +46,10 @@ export function createGivenUp(
     waiting = []
     return all
   }
+  const hold = (connection: Connection) => {
+    connection.mode = 'held'
+    waiting.push(connection)
+  }
   // They stay marked, until they are answered: the order to give them up may be late, and their clients must not see its error.
   const end = () => {
     for (const connection of join()) if (!isLate(connection)) proceed(connection)
@@ -57,9 +66,12 @@ export function createGivenUp(
     take(connection) {
       if (timer === null || connection.mode !== 'serving' || connection.again?.keepsLink !== true)
         return false
-      connection.mode = 'held'
-      waiting.push(connection)
+      hold(connection)
       return true
+    },
+    keep(connection) {
+      connection.mayBeGivenUp = false
+      if (timer !== null && connection.mode === 'serving') hold(connection)
     },
     join: () => void join(),
     end,

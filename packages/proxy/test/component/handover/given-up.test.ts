@@ -62,6 +62,42 @@ test.for(builds)(
   },
 )
 
+const blockingAgain = [
+  'BLPOP q 0',
+  'BRPOP q 0',
+  'BLMOVE q r LEFT RIGHT 0',
+  'BZPOPMIN z 0',
+  'XREAD BLOCK 0 STREAMS s $',
+  'XREADGROUP GROUP g c BLOCK 0 STREAMS s >',
+  'WAIT 5 0',
+]
+
+test.for(blockingAgain)(
+  'a client whose command is answered before it is given up, and that blocks again (%s), sees no error',
+  async (again) => {
+    await using stack = new AsyncDisposableStack()
+    const pair = stack.use(await makePair(newest, newest))
+    await pair.a.admin('XGROUP CREATE s g $ MKSTREAM')
+    const poppers = await dialMany(pair, MANY, stack)
+    const [pusher] = await dialMany(pair, 1, stack)
+    if (pusher === undefined) throw new Error('no client')
+    for (const each of poppers) each.send('BLPOP first 0\r\n')
+    await untilBlocked(pair.a, MANY)
+    holdTimers(HOLD_COMES_MS)
+    const addresses = pair.endpoint.blocked()
+    for (const each of poppers) {
+      await pusher.ask('RPUSH first x', ':1\r\n')
+      await each.gets(item('first', 'x'))
+      each.send(`${again}\r\n`)
+    }
+    expect(await giveUp(pair.a, addresses)).toBe(0)
+    await pair.handOver()
+    // Those that wait for the stream, or for replicas, still do: what would end their wait comes now.
+    await untilBlocked(pair.b, MANY)
+    for (const each of poppers) expect(each.text()).toBe('')
+  },
+)
+
 test.for([['no hold follows'], ['the hold ends without a move']] as const)(
   'if the role does not move, a command that was given up is sent again on the same connection: %s',
   async ([what]) => {

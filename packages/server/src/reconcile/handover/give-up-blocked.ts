@@ -5,11 +5,10 @@ import { endpointName } from '../../core/state/endpoint-name.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { isServed, slotOf } from '../clients/endpoints.ts'
 import type { EffectRunner, EndpointProxy, EngineConnections, PassingTime } from '../turn/ports.ts'
-import type { Time } from '../turn/time.ts'
 
 /** Between two batches an engine serves others: a batch takes it a millisecond or less. */
 const AT_ONCE = 64
-/** Commands that block later are ended by the demotion. */
+/** Counted from the question to the proxy, which keeps clients that were answered waiting for a second. The demotion ends the other commands. */
 const WITHIN_MS = 300
 
 /**
@@ -28,6 +27,7 @@ export async function giveUpBlocked(
   }: EndpointProxy<'giveUpBlocked'> & EngineConnections<'newestClient'> & EffectRunner & PassingTime,
 ): Promise<void> {
   if (!isServed(database)) return
+  const until = time.elapsed() + WITHIN_MS
   try {
     const { addresses } = await proxy.giveUpBlocked({
       params: { id: endpointName(database.uid) },
@@ -35,7 +35,9 @@ export async function giveUpBlocked(
     })
     if (addresses.length === 0) return
     const newest = await engines.newestClient(database, { id, ...primary.address })
-    await effect('give-up-blocked', () => unblock(primary, newest, new Set(addresses), time))
+    await effect('give-up-blocked', () =>
+      unblock(primary, newest, new Set(addresses), () => time.elapsed() < until),
+    )
   } catch (cause) {
     // An older proxy does not know this order, and a redis before 6.2 has no such list. If the engine is gone, the next command to it says so.
     if (![ApiError, AgentUnreachable, EngineError, EngineUnreachable].some((kind) => cause instanceof kind))
@@ -51,14 +53,13 @@ async function unblock(
   primary: EngineConnection,
   newest: number,
   addresses: Set<string>,
-  { elapsed }: Pick<Time, 'elapsed'>,
+  isInTime: () => boolean,
 ): Promise<void> {
-  const until = elapsed() + WITHIN_MS
-  for (let last = newest; last > 0 && addresses.size > 0 && elapsed() < until; last -= AT_ONCE) {
+  for (let last = newest; last > 0 && addresses.size > 0 && isInTime(); last -= AT_ONCE) {
     const numbers = Array.from({ length: Math.min(AT_ONCE, last) }, (_, n) => last - n)
     const list = await primary.call('CLIENT', 'LIST', 'ID', ...numbers)
     const blocked = blockedOf(String(list), addresses)
-    await Promise.all(blocked.map((id) => primary.call('CLIENT', 'UNBLOCK', id, 'ERROR')))
+    if (isInTime()) await Promise.all(blocked.map((id) => primary.call('CLIENT', 'UNBLOCK', id, 'ERROR')))
   }
 }
 
