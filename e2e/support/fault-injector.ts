@@ -144,15 +144,16 @@ export function refusedIn({ members }: Servers): readonly string[] {
 /** Forwards requests of clients to a server that is not faulty. */
 async function startFront(healthy: () => readonly Member[], opened: AsyncDisposableStack): Promise<string> {
   const ask = async (path: string, authorization: string) => {
-    for (const member of healthy()) {
-      const signal = AbortSignal.timeout(400)
-      const asked = fetch(new URL(path, member.url()), { headers: { authorization }, signal })
-      const answer = await asked
-        .then(async (found) => [found.status, await found.text()] as const)
-        .catch(() => null)
-      // A server that has just got a fault gives no answer.
-      if (answer !== null) return answer
-    }
+    // A server that has just got a fault gives no answer; on a busy machine, another one may be late.
+    for (const withinMs of [400, 2_000, 10_000])
+      for (const member of healthy()) {
+        const signal = AbortSignal.timeout(withinMs)
+        const asked = fetch(new URL(path, member.url()), { headers: { authorization }, signal })
+        const answer = await asked
+          .then(async (found) => [found.status, await found.text()] as const)
+          .catch(() => null)
+        if (answer !== null) return answer
+      }
     return [503, ''] as const
   }
   const front = createServer((request, response) => {
