@@ -1,5 +1,5 @@
 import type { Address } from '@fairlead/api'
-import { connectEngine, type EngineTls, EngineUnreachable, NotOurs } from '@fairlead/engine'
+import { connectEngine, EngineError, type EngineTls, EngineUnreachable, NotOurs } from '@fairlead/engine'
 import type { Database } from '../../core/state/database.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import type { ClientProbe } from '../../endpoints/endpoints-service.ts'
@@ -44,7 +44,10 @@ export function createObserver(
   }
 }
 
-/** Any answer counts: also a refused login comes from an engine that serves. */
+/** An engine that refuses the login or PING serves: its users have other rights than Fairlead knows. */
+const refusal = /^(WRONGPASS|NOAUTH|NOPERM) /
+
+/** Connects as a client would, and answers how far it came. */
 export async function probeAsClient(
   { host, port }: Address,
   password: string,
@@ -63,6 +66,7 @@ export async function probeAsClient(
     // A process of another user that has the port is no endpoint, and was told no password.
     const { cause: reason } = cause
     const isRefused = reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED'
+    if (reason instanceof EngineError && refusal.test(reason.message)) return { found: 'served', why: '' }
     const isUnbound = reason instanceof NotOurs || isRefused
     return { found: isUnbound ? 'no listener' : 'no engine answers', why: cause.message }
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer as createPlain } from 'node:net'
+import { type AddressInfo, createServer as createPlain, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { StaleEpoch } from '../../../../src/nodes/agent-link.ts'
@@ -7,6 +7,7 @@ import { createObserver, probeAsClient } from '../../../../src/reconcile/look/ob
 import type { Reach } from '../../../../src/reconcile/turn/reach.ts'
 import { makeAuthority, makeEndpointCertificate } from '../../../../src/tls/make-certificate.ts'
 import type { TlsPair } from '../../../../src/tls/tls-store.ts'
+import { builds, startTestEngine, USER_PASSWORD } from '../../../engine.ts'
 import { databaseOf } from '../../../records.ts'
 
 let authority: TlsPair
@@ -55,6 +56,30 @@ test('the certificate must prove the host, except where only the operator knows 
   expect((await probeAsClient(at, 'x', { ca: [authority.cert, own.cert], checksHost: false })).found).toBe(
     'served',
   )
+})
+
+test('a database whose user has another password, is off, or may not PING, is served', async () => {
+  const build = builds.at(-1)
+  if (build === undefined) throw new Error('no build')
+  await using engine = await startTestEngine(build)
+  const { admin } = engine
+  expect(await probeAsClient(admin.address, 'wrong', null)).toEqual({ found: 'served', why: '' })
+  await admin.call('ACL', 'SETUSER', 'default', '-ping')
+  expect(await probeAsClient(admin.address, USER_PASSWORD, null)).toEqual({ found: 'served', why: '' })
+  await admin.call('ACL', 'SETUSER', 'default', 'off')
+  expect(await probeAsClient(admin.address, USER_PASSWORD, null)).toEqual({ found: 'served', why: '' })
+})
+
+test('an endpoint that says that it reaches no engine does not serve', async () => {
+  const says = (socket: Socket) =>
+    socket.on('error', () => undefined).on('data', () => void socket.end('-LOADING it cannot be reached\r\n'))
+  const server = createPlain(says).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  expect(await probeAsClient({ host: '127.0.0.1', port }, 'x', null)).toMatchObject({
+    found: 'no engine answers',
+  })
+  server.close()
 })
 
 test('a port without a listener is distinguished from a port on which no engine answers', async () => {
