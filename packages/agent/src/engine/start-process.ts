@@ -8,12 +8,15 @@ import { boundLog } from '../process/bound-log.ts'
 import { writeDurably } from '../process/durable-file.ts'
 import { readPlainFile } from '../process/open-plain-file.ts'
 import type { ProcessIdentity } from '../process/process-identity.ts'
-import { removeTree } from '../process/remove-tree.ts'
+import { removeFiles, removeTree } from '../process/remove-tree.ts'
 import { prepareLog, startDetached } from '../process/start-detached.ts'
 import type { StartedProcess } from '../process/started-process.ts'
 import { engineConfig, userList } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
 import { writeCertificate } from './shard-certificate.ts'
+
+/** What saves that did not end leave behind. No engine deletes those of an earlier process. */
+const unfinishedSaves = /^temp-(rewriteaof-(bg-)?)?[\d.]+\.(rdb|aof)$/
 
 /** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */
 export async function prepareFolder(
@@ -22,6 +25,7 @@ export async function prepareFolder(
   appendonly: boolean,
 ): Promise<number> {
   await folder.create()
+  await removeFiles(folder.data, unfinishedSaves)
   await writeFile(folder.conf, engineConfig(spec, folder, appendonly), { mode: 0o600 })
   await replaceFile(folder.acl, userList(spec))
   if (spec.tls !== null) await writeCertificate(folder, spec.tls.certificate)

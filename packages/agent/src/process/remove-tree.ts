@@ -21,6 +21,15 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path)
 }
 
+/** Deletes the files in the folder `path` whose names match, not in folders in it. Without such a folder, does nothing. */
+export async function removeFiles(path: string, names: RegExp): Promise<void> {
+  await using folder = await openFolder(path)
+  if (folder === null) return
+  const here = pathOf(folder)
+  for await (const { name } of await opendir(here))
+    if (names.test(name)) await unlink(`${here}/${name}`).catch(allow('ENOENT', 'EISDIR'))
+}
+
 /** Moves the folders in a folder to its parent, and deletes it. New files that appear in it meanwhile are left to the next round. */
 async function removeFolder(above: string, name: string): Promise<void> {
   {

@@ -54,6 +54,30 @@ test.for(builds)(
 )
 
 test.for(builds)(
+  'files of saves that a kill has ended are deleted before the next start: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const spec = await makeSpec({ build, persistence: 'aof' })
+    await run(home, spec)
+    await aofIsWritten(spec)
+    await write(spec, 'a')
+    const data = join(home.path, 'shards', 'a-1', 'data')
+    const unfinished = () => readdirSync(data).filter((name) => name.startsWith('temp-'))
+    {
+      using admin = await connectAs('fairlead', spec)
+      // A minute for the only key.
+      await admin.call('CONFIG', 'SET', 'rdb-key-save-delay', 60_000_000)
+      await admin.call('BGSAVE')
+      await until(() => unfinished().length > 0)
+    }
+    await crash(home)
+    await until(() => unfinished().length === 0)
+    expect(await read(spec, 'a')).toBe('value of a')
+  },
+)
+
+test.for(builds)(
   'switching the AOF on, off and on again over restarts never brings back old data: $flavour $version',
   async (build) => {
     await using home = await makeHome()
