@@ -44,6 +44,9 @@ const MOST_SELECTORS = 100
 /** The name that is shown to people when a line is too long to be read. */
 const LONGEST_NAME = 200
 
+const parenthesis =
+  'it has a selector with a parenthesis in a rule, where its engine ends the selector at the next start'
+
 /** Reads a line of ACL LIST, printed by a build that knows these words. A line beyond the limits above is not read. */
 export function readUser(line: string, knows: AclWords): ReadUser {
   if (line.length > LONGEST_LINE) {
@@ -58,6 +61,8 @@ export function readUser(line: string, knows: AclWords): ReadUser {
   const { outside, selectors } = splitSelectors(words)
   if (selectors.length > MOST_SELECTORS)
     return { kind: 'unreadable', name, why: `it has more than ${MOST_SELECTORS} selectors` }
+  if (selectors.some((rules) => rules.some((word) => /[()]/.test(word))))
+    return { kind: 'unreadable', name, why: parenthesis }
   const aside = outside.filter((word) => isAboutUser(word))
   const rules = [outside.filter((word) => !isAboutUser(word)), ...selectors].map((part) =>
     readRules(part, knows),
@@ -110,30 +115,27 @@ function isAboutUser(word: string): boolean {
   return /^(on|off|nopass|sanitize-payload|skip-sanitize-payload)$|^#/.test(word)
 }
 
-/** A selector stands in parentheses and holds spaces. */
+/**
+ * A selector stands in parentheses at the end of the line and holds spaces; it ends where the next one begins. A rule in
+ * it may hold a parenthesis, too, as in `(~a) +get)`.
+ */
 function splitSelectors(words: readonly string[]): {
   readonly outside: readonly string[]
   readonly selectors: readonly (readonly string[])[]
 } {
-  const outside: string[] = []
-  const selectors: (readonly string[])[] = []
-  let open: readonly string[] | null = null
-  for (const word of words) {
-    if (open === null && !word.startsWith('(')) {
-      outside.push(word)
-      continue
-    }
-    const inside: readonly string[] = open === null ? [word.slice(1)] : [...open, word]
-    const last = inside.at(-1) ?? ''
-    if (!last.endsWith(')')) {
-      open = inside
-      continue
-    }
-    selectors.push([...inside.slice(0, -1), last.slice(0, -1)].filter((each) => each !== ''))
-    open = null
+  const first = words.findIndex((word) => word.startsWith('('))
+  if (first < 0) return { outside: words, selectors: [] }
+  const outside = words.slice(0, first)
+  const selectors: string[][] = []
+  for (const word of words.slice(first)) {
+    if (word.startsWith('(')) selectors.push([])
+    selectors.at(-1)?.push(word)
   }
   // Parentheses that do not match: "(" stays as an unknown word.
-  return { outside: open === null ? outside : [...outside, '('], selectors }
+  if (selectors.some((part) => part.at(-1)?.endsWith(')') !== true))
+    return { outside: [...outside, '('], selectors: [] }
+  const inside = selectors.map((part) => part.join(' ').slice(1, -1).split(' '))
+  return { outside, selectors: inside.map((part) => part.filter((word) => word !== '')) }
 }
 
 function readRules(

@@ -106,10 +106,15 @@ describe('which users', () => {
     ])
   })
 
+  const parenthesis =
+    'it has a selector with a parenthesis in a rule, where its engine ends the selector at the next start'
   const beyond: readonly (readonly [rules: string, why: string])[] = [
     [`+get ${' '.repeat(1024 * 1024)}`, 'its rules are longer than 1 MB, and are not read'],
     ['~a '.repeat(2_001), 'it has more than 2000 words of rules'],
     ['(+get) '.repeat(101), 'it has more than 100 selectors'],
+    ['-@all +get (~x) ~s:* resetchannels -@all +set +del)', parenthesis],
+    ['-@all +get (~a -@all +get) (~x ~s) -@all +set)', parenthesis],
+    ['-@all +get (~a +get|b(c -@all +get)', parenthesis],
   ]
   test.for(beyond)(
     'a user beyond the limits of reading is not carried over, and the obstacle names it: %#',
