@@ -30,13 +30,22 @@ export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
   return [
     ...(login === null ? [] : [one('AUTH', login)]),
     ...silently(assumedLogins.map((args) => one('AUTH', args))),
-    ...(protocol === 3 ? [one('HELLO', ['3'])] : []),
-    ...[...settings.values()].map((args) => ({ ...one('CLIENT', args), must: false })),
+    ...hello(protocol, settings.get('SETNAME')?.[1]),
+    ...[...settings].flatMap(([name, args]) =>
+      name === 'SETNAME' ? [] : [{ ...one('CLIENT', args), must: false }],
+    ),
     ...databasesBefore.map((each) => ({ ...one('SELECT', [each]), must: false })),
     ...(database === '0' && isSure ? [] : [{ ...one('SELECT', [database]), must: isSure }]),
     // READONLY changes nothing on a primary; outside of cluster mode not every engine has it.
     ...(readsFromReplica ? [{ ...one('READONLY', []), must: false }] : []),
   ]
+}
+
+/** Sets the name within HELLO, which every user may send: one that HELLO has named may not have CLIENT SETNAME. */
+function hello(protocol: number, name: Buffer | undefined): readonly Replayed[] {
+  if (protocol !== 3 && name === undefined) return []
+  const words = name === undefined ? [] : ['SETNAME', name]
+  return [{ ...one('HELLO', [String(protocol), ...words]), must: protocol === 3 }]
 }
 
 /** Whether two states have the same such part. */

@@ -39,6 +39,28 @@ test.for(pairs)(
 )
 
 test.for(pairs)(
+  'a name that HELLO has set follows also if the user may not send CLIENT SETNAME: %s to %s',
+  async ([from, to]) => {
+    await using pair = await makePair(from, to)
+    for (const engine of [pair.a, pair.b])
+      await engine.admin('ACL SETUSER ann on >pw ~* &* +@all -client +client|getname')
+    const open = async (protocol: number) => {
+      const client = await dial(pair.port)
+      client.send(`HELLO ${protocol} AUTH ann pw SETNAME worker\r\n`)
+      await until(() => client.text().endsWith('*0\r\n'))
+      await client.gets(client.text())
+      return client
+    }
+    await using three = await open(3)
+    await using two = await open(2)
+    await pair.handOver()
+    for (const each of [three, two]) await each.ask('CLIENT GETNAME', '$6\r\nworker\r\n')
+    await three.ask('GET none', '_\r\n')
+    await two.ask('GET none', '$-1\r\n')
+  },
+)
+
+test.for(pairs)(
   'an open transaction is executed completely, on the new primary: %s to %s',
   async ([from, to]) => {
     await using pair = await makePair(from, to)
