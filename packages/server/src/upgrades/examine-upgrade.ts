@@ -51,7 +51,7 @@ export async function resolveNow(
   const { standing, again, seen, subject, catalogue } = await examine(deps, known)
   const resolved = resolveUpgrade(request, subject, catalogue)
   if ('refused' in resolved) throw toRefusal(resolved)
-  const { goal, change } = resolved
+  const { goal, change, passedOver } = resolved
   const source = { goal, ...catalogue, spareBytes: spareBytes(seen), reservedBytes: standing.reservedBytes }
   const basisOf = (now: Standing) => digest(planBasis(now, source))
   const isSame = (now: Standing) => bases === undefined || bases.includes(basisOf(now))
@@ -63,7 +63,10 @@ export async function resolveNow(
     /** To be judged again when it is accepted. */
     expected: bases === undefined ? undefined : { again, isSame },
     risks: holesOf(goal.build, catalogue.builds),
-    crowd: crowd === undefined ? [] : [crowd],
+    warnings: [
+      ...passedOver.map((why) => `a newer version was passed over: ${why}`),
+      ...(crowd === undefined ? [] : [crowd]),
+    ],
   }
 }
 

@@ -71,12 +71,17 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       const view = await databases.get(uid)
       const busy = busyWith(view)
       if (busy !== undefined) throw toRefusal(busy)
-      const { resolved, crowd, expected } = await resolveNow(deps, view.database, request, bases)
+      const { resolved, warnings, expected } = await resolveNow(deps, view.database, request, bases)
       const { goal } = resolved
       const asked = { goal, expected, request: request.written ?? null }
-      if (!resolved.change) return databases.noteNothing(uid, { ...asked, reason: nothingToDo(goal) }, by)
+      if (!resolved.change)
+        return databases.noteNothing(
+          uid,
+          { ...asked, reason: [nothingToDo(goal), ...warnings].join('; ') },
+          by,
+        )
       if (goal.discard) await proveTarget(view.database, goal, tryRuns)
-      return databases.begin(uid, { kind: 'upgrade', warnings: crowd, ...asked }, by)
+      return databases.begin(uid, { kind: 'upgrade', warnings, ...asked }, by)
     },
 
     async startModules(uid, request, by) {
@@ -112,7 +117,7 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       const trial = resolved.change ? await tryRuns(database, resolved.goal) : null
       return {
         view: { ...view, database: { ...database, ...runsOf(resolved.goal) } },
-        plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.crowd]),
+        plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.warnings]),
         basis,
       }
     },

@@ -88,10 +88,39 @@ describe('a module of a database', () => {
   }
 
   test('stays when the request does not name it, and rises when the latest is asked for', () => {
-    expect(resolve([])).toEqual({ modules: [tally] })
+    expect(resolve([])).toEqual({ modules: [tally], passedOver: [] })
     expect(resolve([], {}, true)).toMatchObject({ modules: [{ uid: 'a2', args: ['STEP', '2'] }] })
     expect(resolve([], { build: { flavour: 'valkey', version: '9.1.2' } }, true)).toMatchObject({
       modules: [{ uid: 'a3' }],
+    })
+  })
+
+  test.for([
+    ['latest_with_modules', [], true],
+    ['an entry without new_module', [{ moduleName: 'tally' }], false],
+  ] as const)(
+    'rises to the newest version that fits, and newer ones are named: %s',
+    ([, entries, latest]) => {
+      const lacking = module('a5', '3.0.0', { capabilities: ['eviction_expiry'] })
+      const strange = module('a4', '2.5.0', { minEnginePackVersion: '99.0.0' })
+      const resolved = resolve(entries, { catalogue: [...catalogue, strange, lacking] }, latest)
+      expect(resolved).toMatchObject({
+        modules: [{ uid: 'a2', semanticVersion: '1.2.0' }],
+        passedOver: [
+          expect.stringMatching(/^tally 3\.0\.0 lacks failover_migrate/),
+          expect.stringMatching(/^tally 2\.5\.0 needs cluster software 99\.0\.0/),
+          expect.stringMatching(/^tally 2\.0\.0 needs engine version 9\.0/),
+        ],
+      })
+    },
+  )
+
+  test('stays on its version when no newer one fits, also if the database has changed since', () => {
+    const own = module('a1', '1.0.0', { capabilities: [] })
+    const lacking = module('a5', '3.0.0', { capabilities: [] })
+    expect(resolve([], { catalogue: [own, lacking] }, true)).toMatchObject({
+      modules: [tally],
+      passedOver: [expect.stringMatching(/^tally 3\.0\.0 lacks/)],
     })
   })
 })
@@ -248,7 +277,7 @@ describe('a new database', () => {
     )
 
   test('has the newest version that its engine allows, with the arguments of the package', () => {
-    expect(create({ name: 'tally' })).toEqual({
+    expect(create({ name: 'tally' })).toMatchObject({
       modules: [
         { uid: 'a2', name: 'tally', semanticVersion: '1.2.0', sha256: 'hash-a2', args: ['STEP', '5'] },
       ],

@@ -14,7 +14,7 @@ export interface ModuleEntry {
   readonly currentModule: string | undefined
   readonly moduleName: string | undefined
   readonly currentVersion: string | undefined
-  /** Uid; undefined: the newest version that the engine allows. */
+  /** Uid; undefined: the newest version that engine, Fairlead and database allow. */
   readonly newModule: string | undefined
   /** Undefined: unchanged. Empty: none. */
   readonly newArgs: readonly string[] | undefined
@@ -25,7 +25,7 @@ export interface NewModuleEntry {
   readonly place: string
   readonly uid: string | undefined
   readonly name: string | undefined
-  /** Undefined: the newest that the engine allows. */
+  /** Undefined: the newest that engine, Fairlead and database allow. */
   readonly semanticVersion: string | undefined
   /** Undefined: those of the module's package. */
   readonly args: readonly string[] | undefined
@@ -39,9 +39,12 @@ export interface ModuleScene {
   readonly catalogue: readonly Module[]
 }
 
-/** The modules that a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries. */
+/**
+ * The modules that a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries.
+ * `passedOver`: a sentence for each newer version that does not fit.
+ */
 export type ResolvedModules =
-  | { readonly modules: readonly UsedModule[] }
+  | { readonly modules: readonly UsedModule[]; readonly passedOver: readonly string[] }
   | { readonly obstacles: readonly Refused[] }
 
 /**
@@ -83,7 +86,9 @@ export function resolveNewModules(entries: readonly NewModuleEntry[], scene: Mod
 }
 
 /** A wanted module, or the obstacles. */
-type Resolved = { readonly module: UsedModule } | { readonly obstacles: readonly Refused[] }
+type Resolved =
+  | { readonly module: UsedModule; readonly passedOver?: readonly string[] }
+  | { readonly obstacles: readonly Refused[] }
 
 /** Obstacles that name no field are about the entry as a whole. */
 function inField(field: string, resolved: Resolved): Resolved {
@@ -95,7 +100,8 @@ function collect(resolved: readonly Resolved[]): ResolvedModules {
   const obstacles = resolved.flatMap((one) => ('obstacles' in one ? one.obstacles : []))
   if (obstacles.length > 0) return { obstacles: inOrder(obstacles) }
   const modules = resolved.flatMap((one) => ('module' in one ? [one.module] : []))
-  return { modules: modules.toSorted((a, b) => (a.name < b.name ? -1 : 1)) }
+  const passedOver = resolved.flatMap((one) => ('module' in one ? (one.passedOver ?? []) : []))
+  return { modules: modules.toSorted((a, b) => (a.name < b.name ? -1 : 1)), passedOver }
 }
 
 /** The module of the database that an entry means. If the entry names it in two ways, both must agree. */
@@ -152,7 +158,8 @@ function newest({ name }: UsedModule): ModuleEntry {
 }
 
 function raise(used: UsedModule, { place, newModule, newArgs }: ModuleEntry, scene: ModuleScene): Resolved {
-  const to = newModule === undefined ? newestAllowed(used.name, scene) : find(place, newModule, used, scene)
+  if (newModule === undefined) return choose(used.name, used, newArgs ?? used.args, scene)
+  const to = find(place, newModule, used, scene)
   if ('refused' in to) return { obstacles: [to] }
   const obstacles = [
     ...(compareVersions(to.semanticVersion, used.semanticVersion) < 0 ? [downgrade(used, to)] : []),
@@ -183,6 +190,9 @@ function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
 }
 
 function resolveNew(entry: NewModuleEntry, scene: ModuleScene): Resolved {
+  const { uid, name, semanticVersion, args } = entry
+  if (uid === undefined && name !== undefined && semanticVersion === undefined)
+    return choose(name, null, args, scene)
   const module = findNew(entry, scene)
   if ('refused' in module) return { obstacles: [module] }
   const obstacles = obstaclesTo(module, scene.traits, scene.build)
@@ -196,7 +206,6 @@ function findNew(
 ): Module | Refused {
   if (uid === undefined && name === undefined)
     return invalid(`${place} names no module: send module_name, or module_id`, place)
-  if (uid === undefined && semanticVersion === undefined) return newestAllowed(name ?? '', scene)
   const module = scene.catalogue.find(
     (one) =>
       (uid === undefined || one.uid === uid) &&
@@ -208,13 +217,36 @@ function findNew(
   return missing(`${place}: there is no module ${asked} in the cluster`, place)
 }
 
-/** The newest version that may run there; if none may, the newest, so that its obstacle is named. */
-function newestAllowed(name: string, { catalogue, build }: ModuleScene): Module | Refused {
+/**
+ * The newest version that fits, not older than the one that is `used`. If none fits, the obstacles of the newest one that
+ * the engine allows, or of the newest. `args` undefined: those of its package.
+ */
+function choose(
+  name: string,
+  used: UsedModule | null,
+  args: readonly string[] | undefined,
+  { catalogue, build, traits }: ModuleScene,
+): Resolved {
   const versions = catalogue
     .filter((module) => module.name === name)
     .toSorted((a, b) => compareVersions(b.semanticVersion, a.semanticVersion))
-  const allowed = versions.find((module) => obstaclesOfVersions(module, build).length === 0) ?? versions[0]
-  return allowed ?? missing(`there is no module ${name} in the cluster`)
+  const rising = versions.filter(
+    ({ semanticVersion }) => used === null || compareVersions(semanticVersion, used.semanticVersion) >= 0,
+  )
+  const obstacles = (module: Module) => obstaclesTo(module, module.uid === used?.uid ? null : traits, build)
+  const best = rising.find((module) => obstacles(module).length === 0)
+  if (best !== undefined)
+    return {
+      module: use(best, args ?? splitArgs(best.commandLineArgs) ?? []),
+      passedOver: rising
+        .slice(0, rising.indexOf(best))
+        .flatMap(obstacles)
+        .map(({ message }) => message),
+    }
+  const nearest = versions.find((module) => obstaclesOfVersions(module, build).length === 0) ?? versions[0]
+  if (nearest === undefined) return { obstacles: [missing(`there is no module ${name} in the cluster`)] }
+  const isOlder = used !== null && compareVersions(nearest.semanticVersion, used.semanticVersion) < 0
+  return { obstacles: [...(isOlder ? [downgrade(used, nearest)] : []), ...obstacles(nearest)] }
 }
 
 /** `traits` null: its capabilities have been checked already. */

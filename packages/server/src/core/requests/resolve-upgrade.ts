@@ -51,6 +51,13 @@ export interface UpgradeSubject {
   readonly lackOfPorts: string | undefined
 }
 
+/** `passedOver`: a sentence for each newer version of a module that does not fit. */
+export interface ResolvedUpgrade {
+  readonly goal: Goal
+  readonly change: boolean
+  readonly passedOver: readonly string[]
+}
+
 /**
  * Turns a request into a closed goal, or refuses. `change` is false when nothing would change.
  *
@@ -60,7 +67,7 @@ export function resolveUpgrade(
   request: UpgradeRequest,
   subject: UpgradeSubject,
   catalogue: Catalogue,
-): { readonly goal: Goal; readonly change: boolean } | Refused {
+): ResolvedUpgrade | Refused {
   const target = resolveTarget(request, subject, catalogue)
   const discard = mayDiscard(request, subject)
   const build = 'refused' in target ? subject.build : target.build
@@ -89,7 +96,8 @@ export function resolveUpgrade(
       refused: 'insufficient_resources',
       message: `${subject.lackOfPorts}: each group is upgraded through a further shard`,
     }
-  return { change, goal: goalOf(runs, { request, subject, from, discard }) }
+  const { passedOver } = resolved
+  return { change, goal: goalOf(runs, { request, subject, from, discard }), passedOver }
 }
 
 /** The complete goal: the request, and the parts of the database that it does not change. The request is not read again later. */
