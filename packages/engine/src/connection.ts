@@ -22,6 +22,11 @@ export type Reply = string | number | null | readonly Reply[]
 /** The engine answered a command with an error ("READONLY …", "NOPERM …"). The words are printable, 500 characters at most. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
+
+  /** The engine's own code: "READONLY". */
+  get code(): string {
+    return this.message.split(' ', 1)[0] ?? ''
+  }
 }
 
 /** The engine gave no valid answer: refused, closed, too late, or not understood. Whether a command was carried out is unknown. */

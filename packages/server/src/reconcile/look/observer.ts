@@ -45,7 +45,7 @@ export function createObserver(
 }
 
 /** An engine that refuses the login or PING serves: its users have other rights than Fairlead knows. */
-const refusal = /^(WRONGPASS|NOAUTH|NOPERM) /
+const refusals: ReadonlySet<string> = new Set(['WRONGPASS', 'NOAUTH', 'NOPERM'])
 
 /** Connects as a client would, and answers how far it came. */
 export async function probeAsClient(
@@ -66,7 +66,7 @@ export async function probeAsClient(
     // A process of another user that has the port is no endpoint, and was told no password.
     const { cause: reason } = cause
     const isRefused = reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED'
-    if (reason instanceof EngineError && refusal.test(reason.message)) return { found: 'served', why: '' }
+    if (reason instanceof EngineError && refusals.has(reason.code)) return { found: 'served', why: '' }
     const isUnbound = reason instanceof NotOurs || isRefused
     return { found: isUnbound ? 'no listener' : 'no engine answers', why: cause.message }
   }
