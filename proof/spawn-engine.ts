@@ -19,6 +19,12 @@ export interface EngineProcess extends AsyncDisposable {
   log(): Promise<string>
 }
 
+/**
+ * Settings with which a replica is in sync within milliseconds. One of valkey 9.1 that writes what it gets to a file
+ * notices only at its next second that it is complete.
+ */
+export const soonInSync: readonly string[] = ['repl-diskless-sync-delay 0', 'repl-diskless-load on-empty-db']
+
 /** The program of a build to start, and its configuration. */
 export interface EngineStart {
   readonly program?: 'server' | 'sentinel'

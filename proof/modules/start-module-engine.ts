@@ -1,7 +1,7 @@
 import { connectEngine, type EngineConnection, EngineUnreachable, type Reply } from '@fairlead/engine'
 import type { BuildName } from '../engine-pairs.ts'
 import { freePort } from '../free-port.ts'
-import { type EngineProcess, spawnEngine } from '../spawn-engine.ts'
+import { type EngineProcess, soonInSync, spawnEngine } from '../spawn-engine.ts'
 import { until } from '../until.ts'
 
 /** The options of an engine's start. */
@@ -118,7 +118,7 @@ async function untilAnswers(
 }
 
 function linesOf(port: number, { module, moduleArgs = [], settings = [] }: Loading): readonly string[] {
-  const own = [`port ${port}`, `bind ${host}`, 'save ""', 'repl-diskless-sync-delay 0']
+  const own = [`port ${port}`, `bind ${host}`, 'save ""', ...soonInSync]
   const load = module === undefined ? [] : [['loadmodule', module, ...moduleArgs].join(' ')]
   return [...own, ...settings, ...load]
 }

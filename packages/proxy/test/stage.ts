@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { EndpointSpec } from '@fairlead/api'
 import { enginesFolder } from '../../../proof/engines-folder.ts'
 import { freePort as findFreePort } from '../../../proof/free-port.ts'
-import { spawnEngine } from '../../../proof/spawn-engine.ts'
+import { soonInSync, spawnEngine } from '../../../proof/spawn-engine.ts'
 import { until as untilSo } from '../../../proof/until.ts'
 import { usualBuilds } from '../../../proof/usual-builds.ts'
 import { type Endpoint, openEndpoint } from '../src/endpoint/endpoint.ts'
@@ -54,7 +54,7 @@ export async function startEngine(build: string, ...args: readonly string[]): Pr
 
 async function runEngine(build: string, args: readonly string[]): Promise<Engine> {
   const port = await freePort()
-  const lines = [`port ${port}`, 'bind 127.0.0.1', 'save ""', 'repl-diskless-sync-delay 0']
+  const lines = [`port ${port}`, 'bind 127.0.0.1', 'save ""', ...soonInSync]
   const started = await spawnEngine(build, { lines, args })
   const engine: Engine = {
     port,

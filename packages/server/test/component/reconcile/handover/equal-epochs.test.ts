@@ -6,6 +6,7 @@ import {
   readClusterNodes,
 } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { soonInSync } from '../../../../../../proof/spawn-engine.ts'
 import { until } from '../../../../../../proof/until.ts'
 import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
 import { moveRoleInCluster } from '../../../../src/reconcile/handover/move-role-in-cluster.ts'
@@ -16,7 +17,7 @@ import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from '../../
 
 const settings = [
   ...['cluster-enabled yes', 'cluster-node-timeout 5000', 'cluster-require-full-coverage no'],
-  ...['repl-diskless-sync-delay 0', 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`],
+  ...[...soonInSync, 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`],
 ]
 const everySlot = Array.from({ length: 16_384 }, (_, slot) => slot)
 const effect = createEffect(() => undefined)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { soonInSync } from '../../../../../../proof/spawn-engine.ts'
 import { until } from '../../../../../../proof/until.ts'
 import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
 import { measureParts, moveRole } from '../../../../src/reconcile/handover/move-role.ts'
@@ -7,7 +8,7 @@ import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine } from '../../../engine.ts'
 
 const settings = [
-  ...['repl-diskless-sync-delay 0', 'replica-read-only no'],
+  ...[...soonInSync, 'replica-read-only no'],
   ...['masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`],
 ]
 const inSecond = (command: string) => `redis.call('SELECT', 1) return redis.call(${command})`

@@ -1,6 +1,7 @@
 import type { Build } from '@fairlead/api'
 import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
+import { soonInSync } from '../../../../../../proof/spawn-engine.ts'
 import { until } from '../../../../../../proof/until.ts'
 import { aloneFor } from '../../../../src/core/losses/lost-in-handover.ts'
 import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
@@ -12,7 +13,7 @@ import { ADMIN_PASSWORD, builds, startTestEngine, USER_PASSWORD } from '../../..
 import { databaseOf, shardOf } from '../../../records.ts'
 import { groupOf } from '../../../simulation/group.ts'
 
-const settings = ['masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`, 'repl-diskless-sync-delay 0']
+const settings = ['masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`, ...soonInSync]
 
 test.concurrent.each(builds)(
   'an old primary that is slow to link itself has not gone on alone, and one that wrote has: $flavour $version',

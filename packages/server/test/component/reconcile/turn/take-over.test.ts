@@ -1,5 +1,6 @@
 import { connectEngine } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
+import { soonInSync } from '../../../../../../proof/spawn-engine.ts'
 import { aloneFor } from '../../../../src/core/losses/lost-in-handover.ts'
 import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
 import { moveRoleInCluster } from '../../../../src/reconcile/handover/move-role-in-cluster.ts'
@@ -9,7 +10,7 @@ import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from '../../../engine.ts'
 
 const effect = createEffect(() => undefined)
-const streaming = ['repl-diskless-sync-delay 0', 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`]
+const streaming = [...soonInSync, 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`]
 const inCluster = ['cluster-enabled yes', ...streaming]
 const everySlot = Array.from({ length: 16_384 }, (_, slot) => String(slot))
 
