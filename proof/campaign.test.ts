@@ -13,7 +13,7 @@ test('outside of npm run prove, each run draws the same', () => {
 
 test('a profile tries more often, and only what it is about', () => {
   const { times, is } = campaignOf({ profile: 'simulation' })
-  expect([times('simulation', 30), times('hostile', 30)]).toEqual([600, 30])
+  expect([times('simulation', 30), times('byte-streams', 30)]).toEqual([600, 30])
   expect([is('simulation'), is('hostile')]).toEqual([true, false])
 })
 

@@ -173,7 +173,7 @@ export const profiles = {
       'packages/server/test/component/stored/http/hostile.test.ts',
       'e2e/proof/neighbours/hostile-upgrades.test.ts',
     ],
-    effort: { usual: 1, all: 2, profile: 10 },
+    effort: { usual: 0.4, all: 2, profile: 10 },
   },
   builds: {
     what: 'what differs between engine builds, with every build that is here instead of two',
