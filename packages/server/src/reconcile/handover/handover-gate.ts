@@ -56,11 +56,12 @@ async function whyNotClose(
 ): Promise<Obstacle | undefined> {
   const { link, replid, offset } = await replicationOf(follower)
   const name = nameOf(follower.address.port)
-  if (link !== 'up' || replid !== ahead.replid || offset < probe)
-    return { code: 'replication', why: `the stream to ${name} does not flow yet` }
-  if (ahead.offset - offset < LAG_BYTES) return undefined
-  const why = `${name} is ${ahead.offset - offset} bytes behind; it must be within ${LAG_BYTES}`
-  return { code: 'replication', why }
+  const isLinked = link === 'up' && replid === ahead.replid
+  const behind = ahead.offset - offset
+  if (isLinked && behind >= LAG_BYTES)
+    return { code: 'replication', why: `${name} is ${behind} bytes behind; it must be within ${LAG_BYTES}` }
+  if (isLinked && offset >= probe) return undefined
+  return { code: 'replication', why: `the stream to ${name} does not flow yet` }
 }
 
 /** The section `replication` of an engine's INFO, read now. Throws EngineError or EngineUnreachable. */
