@@ -9,9 +9,9 @@ import { whyNotKnown } from '../../core/state/slot-map.ts'
  *
  * - The successor must see every slot served, and know of its primary what the primary itself knows. If it believes its primary to own
  *   fewer slots, it would take over only those; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
- * - Every other member of the group must count it to its primary's shard of the cluster, where the engine has such a thing:
+ * - No other member of the group may count it to another shard of the cluster than its primary, where the engine has such a thing:
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and followers of the old
- *   primary take a full sync.
+ *   primary take a full sync. A member that has read the group from its file counts it to none, although it knows the shard of each.
  * - Every other member must know the successor and the successor's primary. A sibling that does not takes the successor for a stranger that takes
  *   slots away: it keeps following the old primary, or takes a full sync.
  */
@@ -38,10 +38,12 @@ export async function whyNotMapped(
     return unknown(
       `the shard at port ${unaware.at} does not know the primary of the one at port ${port} in the cluster yet`,
     )
-  const stranger = known.find(({ shards }) => !isOneShard(shards, [own?.id, follows]))
+  const stranger = known.find(({ shards }) =>
+    shards.some((text) => has(text, own?.id) && !has(text, follows)),
+  )
   if (stranger !== undefined)
     return unknown(
-      `the shard at port ${stranger.at} does not count the one at port ${port} to its own shard of the cluster yet`,
+      `the shard at port ${stranger.at} counts the one at port ${port} to another shard of the cluster than its primary`,
     )
   const obstacle = whyNotKnown(
     view,
@@ -58,20 +60,17 @@ async function nodesOf(connection: EngineConnection) {
   return readClusterNodes(String(await connection.call('CLUSTER', 'NODES')))
 }
 
-/** The shards of the cluster as this member sees them, each as a text that names its nodes; null before redis 7.0, which knows none. */
-async function shardsOf(member: EngineConnection): Promise<readonly string[] | null> {
+/** The shards of the cluster as this member sees them, each as a text that names its nodes; none before redis 7.0. */
+async function shardsOf(member: EngineConnection): Promise<readonly string[]> {
   try {
     const shards = await member.call('CLUSTER', 'SHARDS')
     return Array.isArray(shards) ? shards.map((shard) => JSON.stringify(shard)) : []
   } catch (cause) {
-    if (cause instanceof EngineError) return null
+    if (cause instanceof EngineError) return []
     throw cause
   }
 }
 
-function isOneShard(
-  shards: readonly string[] | null,
-  nodes: readonly (string | null | undefined)[],
-): boolean {
-  return shards === null || shards.some((text) => nodes.every((id) => text.includes(`"${id}"`)))
+function has(shard: string, node: string | null | undefined): boolean {
+  return shard.includes(`"${node}"`)
 }
