@@ -49,6 +49,8 @@ export interface Engine {
   /** It has sent or received a stream since its process began. */
   streamed: boolean
   errorReplies: number
+  /** Whether it refuses writes of clients while it is a replica. Somebody may have switched that off. */
+  readOnly: boolean
   /** Writes have to wait, until this moment (of the world's time) at most. */
   paused: boolean
   pausedUntil: number
@@ -83,6 +85,7 @@ export const emptyEngine = (revision: string): Engine => ({
   streamed: false,
   errorReplies: 0,
   paused: false,
+  readOnly: false,
   pausedUntil: 0,
   unheard: false,
   known: new Set(),

@@ -265,6 +265,7 @@ function carryOut(
     case 'CONFIG GET':
       return args[1] === 'tls-port' ? [] : [args[1] ?? '', '10']
     case 'CONFIG SET':
+      if (args[1] === 'replica-read-only') engine.readOnly = args[2] === 'yes'
       return 'OK'
     case 'TIME ':
       return [Math.floor(now / 1_000), Math.floor((now % 1_000) * 1_000)]

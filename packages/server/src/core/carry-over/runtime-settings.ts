@@ -27,6 +27,7 @@ const managed = new Set([
     'maxmemory',
     'maxmemory-policy',
     'tls-replication',
+    'replica-read-only',
   ],
 ])
 

@@ -73,7 +73,7 @@ function expectMoved({ engines, recorded, clients }: Stage, { inCluster }: Plot)
   const [, successor, ...others] = engines
   expect(successor).toMatchObject({ role: 'primary', paused: false })
   for (const sibling of inCluster ? [] : others) expect(sibling.primary).toBe(2)
-  expect(engines[0]).toMatchObject({ role: 'replica', primary: 2, paused: false })
+  expect(engines[0]).toMatchObject({ role: 'replica', primary: 2, paused: false, readOnly: true })
   expect(recorded).toEqual(['intend', 'serving', 'moved', 'history'])
   expect(clients.at).toBe('successor')
 }

@@ -58,7 +58,9 @@ export interface HandoverRecord {
 /** Steps 2 to 6 of hand-over-primary.ts, which says why each is where it is: from the intent on record to the siblings that follow the successor. */
 export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<Outcome> {
   const { primary, successor, successorRecord, inCluster } = role
-  const { clients, record, time } = ports
+  const { clients, effect, record, time } = ports
+  // Somebody may have made its replicas writable. What the old primary took as one would be lost.
+  await effect('set-read-only', () => primary.call('CONFIG', 'SET', 'replica-read-only', 'yes'))
   // Before anything stops: nothing of it concerns a primary.
   const successorAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
