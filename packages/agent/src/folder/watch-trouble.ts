@@ -97,7 +97,7 @@ export function describeTrouble({ lines }: Trouble): string {
  * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
  */
 const UNREADABLE =
-  /Can't handle RDB format|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
+  /Can't handle (RDB format|foreign type)|Unknown object type|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
 /** Whether the engine could not read its files, as these lines say. */
 export function tellsUnreadable({ lines }: Trouble): boolean {
