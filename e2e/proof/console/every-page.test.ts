@@ -123,7 +123,10 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
         }
         await lookAtAll(async (address) => {
           const tab = tabs.get(address) ?? page
-          await tab.getByRole('heading', { level: 1 }).waitFor()
+          const heading = tab.getByRole('heading', { level: 1 })
+          await heading.waitFor().catch(async (cause: unknown) => {
+            throw new Error(`${address} shows: ${await tab.locator('body').innerHTML()}`, { cause })
+          })
           await tab.locator('.skeleton').first().waitFor({ state: 'detached' })
           return tab
         })
