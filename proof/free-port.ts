@@ -14,8 +14,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * The free ports from `first` to `last` in turn, so that an engine finds its port again after a restart: it comes to
- * another one only after all others. The kernel gives ports below 32768 to no outgoing connection. Throws when none is free.
+ * Hands out the free ports from `first` to `last` in turn. A port is handed out again only after all others, so an engine
+ * can restart on it. No outgoing connection has a port below 32768. Throws when none is free.
  */
 export function freePortsFrom(first: number, last: number): () => Promise<number> {
   const count = last - first + 1

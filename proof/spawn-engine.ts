@@ -20,8 +20,8 @@ export interface EngineProcess extends AsyncDisposable {
 }
 
 /**
- * Settings with which a replica is in sync within milliseconds. One of valkey 9.1 that writes what it gets to a file
- * notices only at its next second that it is complete.
+ * Settings with which a replica is in sync within milliseconds. Without the second, a replica of valkey 9.1 writes a file,
+ * and notices only up to a second later that the file is complete.
  */
 export const soonInSync: readonly string[] = ['repl-diskless-sync-delay 0', 'repl-diskless-load on-empty-db']
 

@@ -72,7 +72,7 @@ async function create(
   return { uid, port, password }
 }
 
-/** Clients that raise a counter each, one after the other, and keep their connection: the answers have to be 1, 2, 3 … */
+/** Starts clients that raise a counter each on one connection: the answers have to be 1, 2, 3 … */
 async function startWriters({ port, password }: Database) {
   let isOver = false
   const trouble: string[] = []
@@ -136,7 +136,7 @@ async function readCounters({ port, password }: Database): Promise<number[]> {
   return values()
 }
 
-/** Connections that send hostile input, in pieces; most are left at any moment, some stay as they are until later ones need their place. */
+/** Starts connections that send hostile input in pieces. Most leave soon; the others until newer ones need their place. */
 function startHostile({ port, password }: Database, random: Random) {
   let isOver = false
   let inputs = 0
@@ -180,7 +180,7 @@ function startHostile({ port, password }: Database, random: Random) {
   return { connections: () => connections, stop, [Symbol.asyncDispose]: async () => void (await stop()) }
 }
 
-/** What lasts while the role moves. */
+/** Answers an input that is still under way when the role moves. */
 function lastingInput(random: Random): { readonly bytes: Buffer; readonly readsReplies: boolean } {
   const text = random.pick([
     () => request('MULTI') + request('SET', '{b}k', 'v').repeat(random.below(50)),

@@ -4,7 +4,7 @@ import { pairsHere } from '../../proof/engine-pairs.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { killInUpgrade, type Round, victims } from './kill-round.ts'
 
-/** Expects that nothing is lost or executed twice in this round, unless a primary died and the loss is reported. */
+/** Expects that nothing is executed twice, and lost only if a primary died and the loss is reported. */
 export async function killAndJudge(fairlead: Fairlead, round: Round, name: string): Promise<void> {
   const context = `${name}: ${JSON.stringify(round)}`
   const after = await killInUpgrade(fairlead, round).catch((cause: Error) => {
@@ -18,7 +18,7 @@ export async function killAndJudge(fairlead: Fairlead, round: Round, name: strin
   ).toEqual(verdicts.map(() => 0))
   const lost = Math.max(...verdicts.map((verdict) => verdict.lost))
   if (lost === 0) return
-  // Only a primary that dies can lose writes, those not sent yet, and the successor may be the primary already.
+  // Only a primary that dies can lose writes; the successor may be the primary already.
   // Such a loss must be reported.
   expect(
     killed.some((name) => /^primary|^successor/.test(name)),

@@ -45,7 +45,7 @@ async function crashBefore(chosen: readonly string[]): Promise<void> {
     expect(await crashAt(fairlead, `missed-${effect}`, { CRASH_WHEN: `before ${effect}` })).toBe(true)
 }
 
-/** Tries the points until an upgrade has fewer, in a Fairlead of its own. Returns those reached, a line each. */
+/** Tries the points until an upgrade has fewer. Returns those reached, a line each. */
 async function crashAtEach(tried: readonly number[]): Promise<string> {
   await using fairlead = await startFairlead({ serverMain })
   const log = join(fairlead.home, 'crash-points')

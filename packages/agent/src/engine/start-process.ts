@@ -15,7 +15,7 @@ import { engineConfig, userList } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
 import { writeCertificate } from './shard-certificate.ts'
 
-/** What saves that did not end leave behind. No engine deletes those of an earlier process. */
+/** Matches files of saves that did not end. No engine deletes those of an earlier process. */
 const unfinishedSaves = /^temp-(rewriteaof-(bg-)?)?[\d.]+\.(rdb|aof)$/
 
 /** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */

@@ -21,7 +21,7 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path)
 }
 
-/** Deletes the files in the folder `path` whose names match, not in folders in it. Without such a folder, does nothing. */
+/** Deletes the files directly in the folder `path` whose names match. Without such a folder, does nothing. */
 export async function removeFiles(path: string, names: RegExp): Promise<void> {
   await using folder = await openFolder(path)
   if (folder === null) return

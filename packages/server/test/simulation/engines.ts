@@ -49,7 +49,7 @@ export interface Engine {
   /** It has sent or received a stream since its process began. */
   streamed: boolean
   errorReplies: number
-  /** Whether it refuses writes of clients while it is a replica. Somebody may have switched that off. */
+  /** True when it refuses writes of clients while it is a replica. Begins as false, as an administrator may set it. */
   readOnly: boolean
   /** Writes have to wait, until this moment (of the world's time) at most. */
   paused: boolean

@@ -92,11 +92,34 @@ test.for(blockingAgain)(
     }
     expect(await giveUp(pair.a, addresses)).toBe(0)
     await pair.handOver()
-    // Those that wait for the stream, or for replicas, still do: what would end their wait comes now.
+    // All wait again, at the new primary.
     await untilBlocked(pair.b, MANY)
     for (const each of poppers) expect(each.text()).toBe('')
   },
 )
+
+test('a client that is answered before its command is given up goes on when no hold follows, and one that has left is forgotten', async () => {
+  await using stack = new AsyncDisposableStack()
+  const pair = stack.use(await makePair(newest, newest))
+  const poppers = await dialMany(pair, MANY, stack)
+  for (const each of poppers) each.send('BLPOP q 0\r\n')
+  await untilBlocked(pair.a, MANY)
+  const none = holdTimers(HOLD_COMES_MS)
+  pair.endpoint.blocked()
+  await pair.a.admin(`RPUSH q ${Array.from({ length: MANY }, () => 'x').join(' ')}`)
+  for (const each of poppers) {
+    await each.gets(item('q', 'x'))
+    each.send('PING\r\n')
+  }
+  const [left, ...others] = poppers
+  left?.socket.destroy()
+  await until(() => pair.endpoint.report().connections === MANY - 1)
+  none[0]?.()
+  for (const each of others) await each.gets('+PONG\r\n')
+  await pair.handOver()
+  for (const each of others) await each.ask('PING', '+PONG\r\n')
+  expect(pair.endpoint.report()).toMatchObject({ errors: 0, connections: MANY - 1 })
+})
 
 test.for([['no hold follows'], ['the hold ends without a move']] as const)(
   'if the role does not move, a command that was given up is sent again on the same connection: %s',

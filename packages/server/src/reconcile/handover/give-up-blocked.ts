@@ -8,7 +8,10 @@ import type { EffectRunner, EndpointProxy, EngineConnections, PassingTime } from
 
 /** Between two batches an engine serves others: a batch takes it a millisecond or less. */
 const AT_ONCE = 64
-/** Counted from the question to the proxy, which keeps clients that were answered waiting for a second. The demotion ends the other commands. */
+/**
+ * Limits the time from the question to the proxy to the last order. The proxy lets clients that were answered wait for a
+ * second, so no order ends a later command; the demotion ends what is left.
+ */
 const WITHIN_MS = 300
 
 /**

@@ -9,9 +9,9 @@ import { whyNotKnown } from '../../core/state/slot-map.ts'
  *
  * - The successor must see every slot served, and know of its primary what the primary itself knows. If it believes its primary to own
  *   fewer slots, it would take over only those; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
- * - No other member of the group may count it to another shard of the cluster than its primary, where the engine has such a thing:
+ * - No other member of the group may count it to another shard of the cluster than its primary (redis 7.0 and later):
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and followers of the old
- *   primary take a full sync. A member that has read the group from its file counts it to none, although it knows the shard of each.
+ *   primary take a full sync. A member that has read the group from its file counts it to none, and hands over well.
  * - Every other member must know the successor and the successor's primary. A sibling that does not takes the successor for a stranger that takes
  *   slots away: it keeps following the old primary, or takes a full sync.
  */
