@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +12,6 @@ import { isEngineUser } from '@fairlead/engine'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { openEngineWall } from '../../../src/engine/engine-wall.ts'
-import { findFreePort } from '../../../src/process/find-free-port.ts'
 import { stopAllShards } from '../../../src/stop-all-shards.ts'
 import { makeHome, makeSpec, type TestHome, until } from '../../agent-home.ts'
 import { anyEngine, engines } from '../../engines.ts'
@@ -156,7 +156,7 @@ test.runIf(missing === null)('the same within a wall, where the engine is anothe
     await askAndLeave(home, trialOf(anyEngine(), { selfTest }))
     await until(() => trialsIn(home).length > 0)
     const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
-    await until(async () => !(await isFree(port)))
+    await until(() => serves(port))
   } finally {
     agent.kill('SIGKILL')
   }
@@ -193,7 +193,7 @@ async function killDuringTrial(home: TestHome): Promise<ChildProcess> {
   }
   await once(agent, 'exit')
   const port = Number.parseInt(trialsIn(home)[0] ?? '', 10)
-  await until(async () => !(await isFree(port)))
+  await until(() => serves(port))
   return agent
 }
 
@@ -247,9 +247,15 @@ function trialsIn(home: TestHome): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const range = { from: port, to: port, except: [], alsoFree: [] }
-  return (await findFreePort('127.0.0.1', range)) === port
+/** Connects, and does not bind: an engine that finds its port taken at its start ends. */
+async function serves(port: number): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port })
+  const served = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return served
 }
 
 /** The processes that work in the folder of a trial, though it be deleted by now. */
