@@ -10,11 +10,12 @@ export interface Underway {
   readonly action: string
 }
 
-/** Creates a database with a replica and begins to upgrade it; `policy` is the rest of the request. */
+/** Creates a database with a replica and begins to upgrade it; `policy` is the rest of the request, `shape` of the creation. */
 export async function beginUpgrade(
   fairlead: Fairlead,
   { from, to }: Pair,
   policy: object = { rollback_window: 'until_finalized' },
+  shape: object = {},
 ): Promise<Underway> {
   const { api } = fairlead
   const { uid, action_uid } = await api.createDatabase({
@@ -23,6 +24,7 @@ export async function beginUpgrade(
       memory_size: 0,
       replication: true,
       engine_version: from,
+      ...shape,
     },
   })
   const created = await fairlead.untilEnded(action_uid)

@@ -24,6 +24,12 @@ export const wayOutOfRest = again(
   'It is tried again at once, which loses nothing, and shows whether it still is in the way',
 )
 
+/** Of a rollback that has no end: the only order that ends it. */
+export const wayOutOfRollback: WayOut = {
+  order: 'finalize',
+  why: 'The former build cannot take over the data that the target holds: the target serves on, and the way back is given up',
+}
+
 /** By the reason why it is stuck. */
 export const waysOut: { readonly [Reason in HoldReason]?: WayOut } = {
   shard_hung: look(
@@ -61,7 +67,11 @@ export function nextCommand(
 ): { readonly command: string; readonly why: string } | null {
   const { waiting, orders, bdb_uid: uid, lanes = [] } = action
   const reason = waiting?.hold_reason ?? null
-  const known = (reason === null ? undefined : waysOut[reason]) ?? wayOutOfRest
+  // Only what is being taken back takes a redo, and it takes a finalize only where nothing else ends it.
+  const isDeadEnd = orders.redo.ok && orders.finalize.ok
+  const known = isDeadEnd
+    ? wayOutOfRollback
+    : ((reason === null ? undefined : waysOut[reason]) ?? wayOutOfRest)
   if (known.order === null)
     return uid === null ? null : { command: `fairlead api GET /v1/bdbs/${uid}/shards`, why: known.why }
   const isMoved = lanes.some((lane) => lane.handed_over)

@@ -124,6 +124,7 @@ function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at
     case 'redo':
       return `it turns round: the upgrade to ${target} goes on`
     case 'finalize':
+      if (action.goal.undo) return `it turns round: ${target} serves, and there is no way back to ${old}`
       return `the old primaries on ${old} are given up and leave; when they have left, there is no way back to ${old}`
     case 'retry':
       return 'what it waits for is tried again at once'

@@ -23,6 +23,8 @@ function waitingFor(code: HoldReason): Action {
   return { ...running, waiting: { ...wait, since: '2026-11-21T11:00:00.000Z' } }
 }
 
+const stuckFor = (code: HoldReason) => ({ ...waitingFor(code).waiting, stuck: true }) as Action['waiting']
+
 describe('an order', () => {
   const cases: readonly (readonly [string, Action, Order, object])[] = [
     ['pauses what runs', running, 'pause', { orders: { paused: true } }],
@@ -74,6 +76,15 @@ describe('an order', () => {
       { goal, orders: { paused: false } },
     ],
     ['finalizes after the last handover', handedOver, 'finalize', { orders: { finalize: true } }],
+    ...(['cannot_read', 'data_differs'] as const).map(
+      (code) =>
+        [
+          `ends an upgrade whose rollback has no end: ${code}`,
+          { ...taking, orders: { ...noOrders, paused: true }, waiting: stuckFor(code) },
+          'finalize',
+          { goal, orders: { finalize: true, paused: false }, error: null, ending: null, waiting: null },
+        ] as const,
+    ),
     ['tries again what is blocked: the next turn begins now', waitingFor('full_sync'), 'retry', {}],
     [
       'pauses what waits for another order, and it waits for the end of the pause at once',
@@ -105,7 +116,14 @@ describe('an order', () => {
       { ...handedOver, goal: taking.goal },
       'finalize',
       'order_not_applicable',
-      /handed over/,
+      /redo/,
+    ],
+    [
+      'finalized while taken back and stuck for what goes on by itself',
+      { ...taking, waiting: stuckFor('node_room') },
+      'finalize',
+      'order_not_applicable',
+      /redo/,
     ],
     ['cancelled while taken back', taking, 'cancel', 'order_not_applicable', /already/],
     [

@@ -49,7 +49,8 @@ export function resolveOrder(action: Action, order: Order, { by, at }: Given): O
         return { orders: { ...orders, proceed: true }, ...goesOn(action, ['supervised']) }
       return notApplicable('it is neither paused nor stopped for supervision')
     case 'finalize':
-      if (goal.undo || action.handedOverAt === null)
+      if (goal.undo) return endsForward(action)
+      if (action.handedOverAt === null)
         return notApplicable('there is nothing to finalize before every group has handed over')
       return orders.finalize
         ? notApplicable('it is being finalized already')
@@ -126,6 +127,19 @@ function turnRound({ asked, orders }: Action): OrderedChange {
     ...nothingAwaited,
   }
 }
+
+/**
+ * Ends the upgrade that a rollback cannot undo: what the target holds, the former build cannot take over, so only the
+ * way forward has an end. Refused while the rollback may still succeed.
+ */
+function endsForward(action: Action): OrderedChange | Refused {
+  const { waiting, orders } = action
+  if (waiting?.stuck !== true || !cannotTakeOver.has(waiting.code))
+    return notApplicable('it is being taken back; redo turns it round, and then it can be finalized')
+  return { ...turnRound(action), orders: { ...orders, paused: false, finalize: true } }
+}
+
+const cannotTakeOver: ReadonlySet<HoldReason> = new Set(['cannot_read', 'data_differs'])
 
 /** An action that waited for just this order does not wait any more; what the next turn finds is on record then. */
 function goesOn({ waiting }: Action, codes: readonly HoldReason[]): OrderedChange {

@@ -156,7 +156,7 @@ export async function reportEmptyStart(
 
 /** The record is up to a second old: even if the shard has everything up to the record, newer writes may be missing. */
 function areLost(bytes: number | null): string {
-  if (bytes === null) return 'are lost; how many is not known'
+  if (bytes === null) return 'may be lost; how many is not known'
   return bytes === 0
     ? 'are lost if there were any; nothing on record is missing'
     : `are lost; of what was on record, ${bytes} bytes of its stream`
