@@ -84,7 +84,7 @@ function grantOf(name: string): Caller['user']['grants'][number] {
     : { management: 'admin', databases: null }
 }
 
-const update = (news: ActionNews) => actionsStore(store.db).update('a', news, at)
+const update = (news: ActionNews) => store.transaction((db) => actionsStore(db).update('a', news, at))
 const request = (headers: Record<string, string> = {}, query = '', token = 'admin') =>
   fetch(`${server.url}/v1/actions/a/events${query}`, {
     headers: { authorization: `Bearer ${token}`, ...headers },
@@ -302,9 +302,11 @@ test.runIf(isOnPostgres)(
   'a follower of an action gets its end also if a failover has lost the last events',
   async () => {
     await update({ step: 'wait' })
-    const { uid } = await databasesStore(store.db).insert({ ...databaseOf({ name: 'other' }), groups: 1 })
+    const { uid } = await store.transaction((db) =>
+      databasesStore(db).insert({ ...databaseOf({ name: 'other' }), groups: 1 }),
+    )
     const other = { uid: 'b', databaseUid: uid, kind: 'upgrade', goal: steadyGoal(databaseOf()) } as const
-    await actionsStore(store.db).insert(other, at)
+    await store.transaction((db) => actionsStore(db).insert(other, at))
     const signal = AbortSignal.timeout(60_000)
     const actions = createActions({ store })
     const seen: number[] = []
@@ -314,7 +316,7 @@ test.runIf(isOnPostgres)(
       // All that was written is seen by then: this one comes last.
       for await (const event of actions.follow('b', 0, signal)) {
         if (event.seq > 3) break
-        await actionsStore(store.db).update('b', { step: 'wait' }, at)
+        await store.transaction((db) => actionsStore(db).update('b', { step: 'wait' }, at))
       }
       // The replica has the first event only, and its numbers are given again.
       await store.db.deleteFrom('action_events').where('seq', '>', 1).execute()
