@@ -36,8 +36,11 @@ export async function holdUpstream(
   state.hold.renew(deadlineMs)
   const mine = state.hold
   const result = await state.overdueReplies.drain(mine, drainMs, longRequests.gate.isClosed)
-  if (mine.unanswered().length > 0) longRequests.open(false)
-  if (!result.drained) giveUp(state)
+  if (mine.unanswered().length > 0) longRequests.open('failed')
+  if (!result.drained) {
+    longRequests.stuck()
+    giveUp(state)
+  }
   return result
 }
 

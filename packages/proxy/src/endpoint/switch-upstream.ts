@@ -35,7 +35,7 @@ export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<
   state.isGoing = false
   state.hold = null
   state.resumed = 0
-  state.longRequests.open(true)
+  state.longRequests.open('moved')
   for (const connection of first) serveAgain(state, connection)
   for (const connection of [...impatient, ...hold.lately()]) proceed(state, connection)
   await forEachLimited(asking, (connection) => follow(state, connection))

@@ -105,7 +105,7 @@ export function createUpstream(
     release(hasFailed = false) {
       if (state.switching !== null) return
       if (hasFailed && state.hold !== null) seen.failedHolds += 1
-      if (!hasFailed && state.hold !== null) longRequests.open(true)
+      if (!hasFailed && state.hold !== null) longRequests.open('held')
       givenUp.end()
       letGo(state)
     },

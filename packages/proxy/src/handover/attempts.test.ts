@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
-import { LONGEST_REQUEST_MS, LONGEST_SERIES_MS } from '../connection/put-off.ts'
-import { type Attempts, areAllOverdue, attemptAgain, LONGEST_CLOSED_MS } from './attempts.ts'
+import { ANOTHER_MS, LONGEST_REQUEST_MS, LONGEST_SERIES_MS, QUIET_MS } from '../connection/put-off.ts'
+import {
+  type Attempts,
+  areAllOverdue,
+  attemptAgain,
+  gotStuck,
+  gotThrough,
+  LONGEST_CLOSED_MS,
+} from './attempts.ts'
 
 /** Attempts that are this many milliseconds apart. After how many milliseconds `is` was first true; null: never. */
 function firstTime(everyMs: number, isSo: (attempts: Attempts, nowMs: number) => boolean): number | null {
@@ -29,6 +36,15 @@ test('long requests wait for two minutes at most, then for another five no more'
   )
 })
 
-test('attempts that are more than a minute apart are not of one handover', () => {
-  expect(firstTime(61_000, isClosed)).toBeNull()
+test('attempts that are more than five minutes apart are not of one handover', () => {
+  expect(firstTime(ANOTHER_MS + 1, isClosed)).toBeNull()
+})
+
+test('attempts that get through to a hold now and then do not begin the count again; a minute of them does', () => {
+  const stuck = gotStuck(attemptAgain(null, 0))
+  const through = gotThrough(stuck, 1_000)
+  expect(through).toMatchObject({ times: 1, sinceMs: 0 })
+  const again = gotThrough(gotStuck(through), 2_000)
+  expect(gotThrough(again, 1_999 + QUIET_MS)).toMatchObject({ sinceMs: 0 })
+  expect(gotThrough(again, 2_000 + QUIET_MS)).toBeNull()
 })

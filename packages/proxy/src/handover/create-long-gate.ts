@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import type { LongGate } from '../connection/long-gate.ts'
-import { type Attempts, areAllOverdue, attemptAgain } from './attempts.ts'
+import { type Attempts, areAllOverdue, attemptAgain, gotStuck, gotThrough, opened } from './attempts.ts'
 import { endPublishBarrier } from './end-publish-barrier.ts'
 
 /** The gate of an upstream, and the attempts to hold its clients that close it. */
@@ -10,8 +10,13 @@ export interface LongGateKeeper {
   attempt(): void
   /** Whether each long request under way has taken longer than one may take. */
   areAllOverdue(): boolean
-  /** Lets waiting requests pass. `gotThrough`: the clients were held, so earlier attempts do not count any more. */
-  open(gotThrough: boolean): void
+  /** Something was in the way of the attempt. */
+  stuck(): void
+  /**
+   * Lets waiting requests pass. `moved`: the role has, so earlier attempts do not count any more. `held`: the clients were held, and
+   * the role has not moved: without another failure for a minute, they do not count either.
+   */
+  open(why: 'moved' | 'held' | 'failed'): void
 }
 
 /** Attempts come at most 15 s apart: without another the handover was given up. */
@@ -22,23 +27,34 @@ export function createLongGate(connections: ReadonlySet<Connection>): LongGateKe
   const gate: LongGate = { isClosed: false }
   let attempts: Attempts | null = null
   let lapse: NodeJS.Timeout | undefined
-  const open = (gotThrough: boolean) => {
-    if (gotThrough) attempts = null
+  const letPass = () => {
     clearTimeout(lapse)
     if (!gate.isClosed) return
     gate.isClosed = false
     for (const connection of connections) endPublishBarrier(connection)
   }
+  const stuck = () => {
+    attempts = gotStuck(attempts)
+  }
   return {
     gate,
     attempt() {
       attempts = attemptAgain(attempts, performance.now())
-      if (attempts.closedMs === null) return open(false)
+      if (attempts.closedMs === null) return letPass()
       gate.isClosed = true
       clearTimeout(lapse)
-      lapse = setTimeout(open, LAPSE_MS, false).unref()
+      lapse = setTimeout(() => {
+        attempts = opened(attempts)
+        letPass()
+      }, LAPSE_MS).unref()
     },
     areAllOverdue: () => gate.isClosed && areAllOverdue(attempts, performance.now()),
-    open,
+    stuck,
+    open(why) {
+      if (why === 'failed') stuck()
+      else attempts = why === 'moved' ? null : gotThrough(attempts, performance.now())
+      if (why === 'moved') for (const connection of connections) connection.putOff = null
+      letPass()
+    },
   }
 }

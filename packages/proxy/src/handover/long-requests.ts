@@ -2,7 +2,13 @@ import { setTimeout as delay, setImmediate as whatCame } from 'node:timers/promi
 import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
-import { isOverdue, LONGEST_REQUEST_MS, putOffAgain } from '../connection/put-off.ts'
+import {
+  LONGEST_REQUEST_MS,
+  LONGEST_SERIES_MS,
+  notPutOff,
+  overdueFor,
+  putOffAgain,
+} from '../connection/put-off.ts'
 import { isTied } from '../connection/under-way.ts'
 import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 
@@ -28,7 +34,7 @@ export interface Calm {
 }
 
 /** The long requests of an upstream, and the gate for those that begin. */
-export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open'> {
+export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open' | 'stuck'> {
   /**
    * Waits, for `withinMs` at most, until no connection is in the middle of a long request that cannot follow. Requests that have just begun, and requests of
    * silent clients, are not waited for. No client is held meanwhile. Answers how many such requests are left; clients that have delayed handovers for too long
@@ -44,14 +50,15 @@ export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open'> {
 export function createLongRequests(connections: ReadonlySet<Connection>): LongRequests {
   let under: ReadonlyMap<Connection, UnderWay> = new Map()
   const keeper = createLongGate(connections)
-  const { gate, open } = keeper
+  const { gate, open, stuck } = keeper
   return {
-    ...{ gate, open },
+    ...{ gate, open, stuck },
     async end(withinMs, cutBefore) {
       if (withinMs > 0) keeper.attempt()
       const cut = cutBefore + (keeper.areAllOverdue() ? cutAll(connections) : 0)
       under = await longRequestsEnd(connections, under, withinMs)
       const calm = countPutOffs(connections, slowOf(under))
+      if (calm.long > 0) stuck()
       // Those that wait at the gate are not to wait longer than they have to.
       const tries = gate.isClosed ? Math.min(calm.tries, 1) : calm.tries
       return { ...calm, tries, cut: calm.cut + cut }
@@ -68,7 +75,7 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
 /** One whose client sends nothing, too: it may go on when clients are held, and its client has had its time. */
 function cutAll(connections: ReadonlySet<Connection>): number {
   const partly = [...connections].filter(isTied)
-  for (const connection of partly) endConnection(connection, TOO_LONG)
+  for (const connection of partly) endConnection(connection, TOO_MANY)
   return partly.length
 }
 
@@ -105,6 +112,7 @@ function isStill(connection: Connection, { request, bytes }: UnderWay): boolean 
 }
 
 const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`
+const TOO_MANY = `ERR an upgrade has waited ${LONGEST_SERIES_MS / 60_000} minutes for requests like this one to arrive: send it again`
 
 /** Notes the clients that were in the way, and cuts those that were for too long. */
 function countPutOffs(
@@ -113,13 +121,15 @@ function countPutOffs(
 ): Calm {
   const nowMs = performance.now()
   const inTheWay = new Set(slow.map(([connection]) => connection))
-  for (const each of connections) if (each.putOff !== null && !inTheWay.has(each)) each.putOff = null
+  for (const each of connections)
+    if (each.putOff !== null && !inTheWay.has(each)) each.putOff = notPutOff(each.putOff, nowMs)
   let [long, tries, cut] = [0, 0, 0]
   for (const [connection, { request }] of slow) {
     const putOff = putOffAgain(connection.putOff, request, nowMs)
     connection.putOff = putOff
-    if (isOverdue(putOff, nowMs)) {
-      endConnection(connection, TOO_LONG)
+    const waitedFor = overdueFor(putOff, nowMs)
+    if (waitedFor !== null) {
+      endConnection(connection, waitedFor === 'request' ? TOO_LONG : TOO_MANY)
       cut += 1
     } else {
       long += 1

@@ -132,22 +132,17 @@ function follow(query: Query = {}, token = () => 'admin', url?: string) {
 const first = (number: number, of: { readonly seen: readonly ClusterEvent[] }) =>
   until(`${number} events`, () => (of.seen.length >= number ? of.seen : undefined))
 
-const begin = (uid: string, databaseUid: number) =>
-  store.transaction((db) =>
-    actionsStore(db).insert(
-      { uid, databaseUid, kind: 'upgrade', goal: steadyGoal(databaseOf({ uid: databaseUid })) },
-      at,
-    ),
-  )
+const begin = (uid: string, databaseUid: number) => {
+  const goal = steadyGoal(databaseOf({ uid: databaseUid }))
+  return store.transaction((db) => actionsStore(db).insert({ uid, databaseUid, kind: 'upgrade', goal }, at))
+}
 /** As the server does: an event has its number and its row at once, or followers may miss it. */
 const record = (user: number, databaseUid?: number) =>
   store.transaction((db) => recordIn(db, user, databaseUid))
 const recordIn = (db: Db, user: number, databaseUid?: number) =>
   auditStore(db).append(
     {
-      type: 'user_created',
-      by: fairlead,
-      details: { user },
+      ...{ type: 'user_created', by: fairlead, details: { user } },
       ...(databaseUid !== undefined && { databaseUid }),
     },
     at,
