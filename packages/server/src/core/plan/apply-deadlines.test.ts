@@ -69,6 +69,14 @@ describe('a step that is tried again and again', () => {
       })
   })
 
+  test('waits longer for clients, because the endpoint ends that wait by itself', () => {
+    const held = { code: 'clients_busy', why: 'a request does not end' } as const
+    expect(applyDeadlines(handOver, { waitedMs: 470_000, held }, groupOf(1), true)).toBe(handOver)
+    expect(applyDeadlines(handOver, { waitedMs: 490_000, held }, groupOf(1), true)).toMatchObject({
+      late: { code: 'clients_busy' },
+    })
+  })
+
   test('is named where the step counts as done each time', () => {
     expect(applyDeadlines(handOver, { waitedMs: 700_000 }, groupOf(1), false)).toMatchObject({
       late: {

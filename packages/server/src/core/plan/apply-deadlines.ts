@@ -25,7 +25,7 @@ export function applyDeadlines(
   if (verdict.kind === 'hopeless') return undoable ? verdict : { ...verdict, kind: 'stuck' }
   const awaited = awaitedIn(verdict)
   if (awaited === undefined || (verdict.kind !== 'wait' && verdict.kind !== 'do')) return verdict
-  if (waitedMs < deadlineMs(verdict, awaited) + syncMs(seen)) return verdict
+  if (waitedMs < deadlineMs(verdict, awaited, held) + syncMs(seen)) return verdict
   const { code, why } = reasonOf(verdict, held)
   if (undoable && (verdict.kind === 'wait' || awaited.introduces))
     return { kind: 'hopeless', code, why: `${why}, for ${Math.round(waitedMs / 1000)} s now${whatToDo}` }
@@ -34,8 +34,9 @@ export function applyDeadlines(
   return verdict.kind === 'do' ? { ...verdict, late } : { kind: 'stuck', ...late }
 }
 
-function deadlineMs({ kind }: Verdict, { introduces }: Awaited): number {
+function deadlineMs({ kind }: Verdict, { introduces }: Awaited, held: Obstacle | undefined): number {
   if (introduces) return INTRODUCTION_MS
+  if (held?.code === 'clients_busy') return CLIENTS_MS
   return kind === 'do' ? STEP_MS : WAIT_MS
 }
 
@@ -44,6 +45,8 @@ const WAIT_MS = 30_000
 const INTRODUCTION_MS = 90_000
 /** A step that is tried repeatedly ends nothing: a handover may wait for a stream that is behind, or for clients. */
 const STEP_MS = 120_000
+/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/limits.md): until then it goes on by itself. */
+const CLIENTS_MS = 480_000
 
 function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obstacle | undefined): Obstacle {
   if (verdict.kind === 'wait') return verdict
