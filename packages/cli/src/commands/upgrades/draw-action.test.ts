@@ -82,7 +82,7 @@ test('what waits for a person says the command, and a way back how long it is th
     '  ? ready; waits for you:   fairlead actions resume orders',
   )
   const hung = { on: 'person', hold_reason: 'save_failed', shard: '1', since: began, until: null } as const
-  const orders = { retry: { ok: true } } as unknown as Action['orders']
+  const orders = { retry: { ok: true }, redo: { ok: false } } as unknown as Action['orders']
   expect(
     draw({ phase: 'stuck', waiting: { ...hung, why: 'shard 1 cannot write' }, orders, lanes: [] }).slice(-1),
   ).toEqual(['  ? fairlead actions retry orders'])
