@@ -175,6 +175,12 @@ export const profiles = {
     ],
     effort: { usual: 0.4, all: 2, profile: 10 },
   },
+  queues: {
+    what: '200 workers of each blocking command, while upgrades and rollbacks follow each other for minutes',
+    minutes: 17,
+    files: ['e2e/proof/clients/queue-workers.test.ts'],
+    effort: { all: 1, profile: 5 },
+  },
   builds: {
     what: 'what differs between engine builds, with every build that is here instead of two',
     minutes: 5,

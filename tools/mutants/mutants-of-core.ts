@@ -220,7 +220,7 @@ export const mutantsOfCore: readonly Mutant[] = [
     breaks: 'waiting has an end, and what was begun is undone',
     file: 'packages/server/src/core/plan/apply-deadlines.ts',
     tests: ['packages/server/src/core/plan/apply-deadlines.test.ts'],
-    text: 'if (waitedMs < deadlineMs(verdict, awaited) + syncMs(seen)) return verdict',
+    text: 'if (waitedMs < deadlineMs(verdict, awaited, held) + syncMs(seen)) return verdict',
     instead: 'if (waitedMs >= 0) return verdict',
   },
   {
