@@ -100,7 +100,8 @@ export function endIfDone(connection: Connection): void {
     return
   }
   // An engine that is blocked for it would execute nothing more, and would drop a client that is gone.
-  const onlyWaits = clientEnded && (blocked || state.unmovable !== undefined)
+  const isAtBlocking = blocked && link.sent - link.answered <= 1
+  const onlyWaits = clientEnded && (isAtBlocking || state.unmovable !== undefined)
   if (waiting.length > 0 && !onlyWaits) return
   if (!onlyWaits && link.sent !== link.answered) return
   const isTold = protocolError !== undefined && !ahead.silent && !ahead.skipsNext
