@@ -49,7 +49,7 @@ export function resolveOrder(action: Action, order: Order, { by, at }: Given): O
         return { orders: { ...orders, proceed: true }, ...goesOn(action, ['supervised']) }
       return notApplicable('it is neither paused nor stopped for supervision')
     case 'finalize':
-      if (goal.undo) return endsForward(action)
+      if (goal.undo) return completeInstead(action)
       if (action.handedOverAt === null)
         return notApplicable('there is nothing to finalize before every group has handed over')
       return orders.finalize
@@ -129,10 +129,10 @@ function turnRound({ asked, orders }: Action): OrderedChange {
 }
 
 /**
- * Ends the upgrade that a rollback cannot undo: what the target holds, the former build cannot take over, so only the
- * way forward has an end. Refused while the rollback may still succeed.
+ * Completes an upgrade whose rollback is stuck because the former build cannot take over the data of the target. Refuses
+ * while the rollback may still succeed.
  */
-function endsForward(action: Action): OrderedChange | Refused {
+function completeInstead(action: Action): OrderedChange | Refused {
   const { waiting, orders } = action
   if (waiting?.stuck !== true || !cannotTakeOver.has(waiting.code))
     return notApplicable('it is being taken back; redo turns it round, and then it can be finalized')
