@@ -173,7 +173,8 @@ test('an engine that cannot save its data is not stopped, and says why, until it
 
 test('a hung process is not killed for a new revision, unless the server orders it; that counts as a crash', async () => {
   await using home = await makeHome()
-  await using _ = await home.start({ hungAfterMs: 300, primaryHungAfterMs: 600 })
+  // It may still answer the agent's login just after it was told to stop: then it is waited for in SHUTDOWN.
+  await using _ = await home.start({ hungAfterMs: 300, primaryHungAfterMs: 600, stopWithinMs: 1_000 })
   const spec = await makeSpec({ onCrash: 'wait' })
   await home.client.putShard({ params: { id: 'a-1' }, body: spec })
   const { pid, startedAt } = await home.becomes('a-1', { state: 'running' })
