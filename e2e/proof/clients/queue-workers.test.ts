@@ -9,11 +9,11 @@ import { until } from '../../../proof/until.ts'
 
 const { from, to } = usualPair()
 const seconds = campaign().times('queues', 60)
-/** Of each kind: far more than an engine ends at its demotion without notice. */
+/** Workers of each kind. The endpoint gives up commands before a hold from 50 on (given-up.ts). */
 const WORKERS = 200
 const EVERY_MS = 10
 
-/** One blocking command: what it takes from a queue, and how elements get there. `{q}`: all are of one slot. */
+/** A blocking command: what it takes from a queue, and how elements get there. All keys are of one slot. */
 interface Kind {
   readonly name: string
   /** Answers the elements that it got; none after a time without any. */
@@ -76,7 +76,7 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** Of any shape: in RESP2 streams are a list of pairs, in RESP3 a map. Each entry has one field. */
+/** Finds the elements in a reply of RESP2 (a list of pairs) or RESP3 (a map). Each entry has one field. */
 function elementsOf(found: unknown): readonly string[] {
   const words = Array.isArray(found) ? (found.flat(9) as readonly string[]) : []
   return words.filter((_, n) => words[n - 1] === 'element')

@@ -54,7 +54,7 @@ test.for([
   },
 )
 
-/** Waits until the action has ended, or needs an order, and answers its name. A `retry` only does at once what is done anyway. */
+/** Waits until the action has ended or an order is named. A `retry` only does at once what is done anyway. */
 function untilNamed({ api }: Fairlead, uid: string): Promise<string> {
   return until(
     'the rollback has ended, or an order is named',

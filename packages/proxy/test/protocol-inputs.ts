@@ -102,7 +102,7 @@ async function answersTo(port: number, pieces: readonly string[], betweenMs = 0)
 }
 
 /**
- * How often it is repeated: if an engine closes with unread bytes, the kernel sometimes drops its answer. An engine
+ * Times that an input is repeated: if an engine closes with unread bytes, the kernel sometimes drops its answer. An engine
  * that closes also drops answers to what came in the same read, so every second time it gets line by line.
  */
 const TRIES = 6

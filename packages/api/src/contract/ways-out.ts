@@ -24,7 +24,7 @@ export const wayOutOfRest = again(
   'It is tried again at once, which loses nothing, and shows whether it still is in the way',
 )
 
-/** Of a rollback that has no end: the only order that ends it. */
+/** Names the only order that ends a rollback which the former build cannot complete. */
 export const wayOutOfRollback: WayOut = {
   order: 'finalize',
   why: 'The former build cannot take over the data that the target holds: the target serves on, and the way back is given up',

@@ -20,7 +20,7 @@ export const QUIET_MS = 60_000
 /** After this time without a hold, the next one belongs to another handover. */
 export const ANOTHER_MS = 300_000
 
-/** Counts that a client delays a hold, at `nowMs`, with the request of this number. `before`: null if it has delayed none lately. */
+/** Counts that a client delays a hold at `nowMs` with this request. `before`: null if it has delayed none lately. */
 export function putOffAgain(before: PutOff | null, request: number, nowMs: number): PutOff {
   if (before === null || nowMs - before.lastMs > ANOTHER_MS)
     return { times: 1, sinceMs: nowMs, request, requestSinceMs: nowMs, lastMs: nowMs }
@@ -28,7 +28,7 @@ export function putOffAgain(before: PutOff | null, request: number, nowMs: numbe
   return { times: before.times + 1, sinceMs: before.sinceMs, request, requestSinceMs, lastMs: nowMs }
 }
 
-/** Whether others have waited for it for long enough, and for what: this request, or one after the other. Null: they have not. */
+/** Tells for what others have waited long enough: this request, or one after the other. Null: for neither. */
 export function overdueFor(
   { times, sinceMs, requestSinceMs }: PutOff,
   nowMs: number,
@@ -38,7 +38,7 @@ export function overdueFor(
   return nowMs - sinceMs >= LONGEST_SERIES_MS ? 'series' : null
 }
 
-/** What is left of the count after a hold that the client did not delay. */
+/** Keeps the count after a hold that the client did not delay, or answers null when the count has ended. */
 export function notPutOff(before: PutOff, nowMs: number): PutOff | null {
   return nowMs - before.lastMs > QUIET_MS ? null : before
 }

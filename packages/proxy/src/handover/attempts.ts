@@ -20,7 +20,10 @@ export interface Attempts {
 /** Long requests wait no longer than this: those that were under way before have ended by then, or were closed. */
 export const LONGEST_CLOSED_MS = 2 * LONGEST_REQUEST_MS
 
-/** Counts another attempt, at `nowMs`. `before`: null after the role has moved. After minutes of attempts new long requests have to wait. */
+/**
+ * Counts another attempt at `nowMs`. `before`: null after the role has moved. After minutes of attempts, new long requests
+ * have to wait.
+ */
 export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
   const isOther = before === null || nowMs - before.lastMs > ANOTHER_MS || isClosedTooLong(before, nowMs)
   if (isOther) return { times: 1, sinceMs: nowMs, lastMs: nowMs, closedMs: null, throughMs: null }
@@ -29,7 +32,7 @@ export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
   return { ...before, times, lastMs: nowMs, closedMs: before.closedMs ?? (isOverdue ? nowMs : null) }
 }
 
-/** Notes that the last attempt got through to a hold, and the role did not move then. Null: nothing was in the way for a minute. */
+/** Notes that an attempt got through to a hold and moved no role. Null: nothing has been in the way for a minute. */
 export function gotThrough(before: Attempts | null, nowMs: number): Attempts | null {
   if (before === null) return null
   const throughMs = before.throughMs ?? nowMs

@@ -36,6 +36,11 @@ export function createLongGate(connections: ReadonlySet<Connection>): LongGateKe
   const stuck = () => {
     attempts = gotStuck(attempts)
   }
+  const forget = () => {
+    // Clients wait while this is done: where the first attempt succeeded, no connection has delayed one.
+    if (attempts !== null && attempts.times > 1) for (const each of connections) each.putOff = null
+    attempts = null
+  }
   return {
     gate,
     attempt() {
@@ -52,8 +57,8 @@ export function createLongGate(connections: ReadonlySet<Connection>): LongGateKe
     stuck,
     open(why) {
       if (why === 'failed') stuck()
-      else attempts = why === 'moved' ? null : gotThrough(attempts, performance.now())
-      if (why === 'moved') for (const connection of connections) connection.putOff = null
+      else if (why === 'held') attempts = gotThrough(attempts, performance.now())
+      else forget()
       letPass()
     },
   }
