@@ -45,6 +45,7 @@ export function engineConfig(
       secs,
       writes,
     ]),
+    ...encodingLines(spec),
     // Before any data is read: it may be of their types.
     ...spec.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
     ...(spec.cluster ? clusterLines : replicaLines(spec)),
@@ -53,6 +54,18 @@ export function engineConfig(
     ...(spec.rdbVersionCheck === 'relaxed' && canRelax(spec.build) ? [['rdb-version-check', 'relaxed']] : []),
   ]
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
+}
+
+/** Those that the build knows. Set later, they would not concern what a full sync or a file has brought. */
+function encodingLines({ build, encodings = {} }: ShardSpec): readonly (readonly (string | number)[])[] {
+  return Object.entries(encodings).filter(
+    ([name]) => !name.startsWith('set-max-listpack-') || packsSets(build),
+  )
+}
+
+/** Redis before 7.2 keeps small sets of texts in no compact form. */
+function packsSets({ flavour, version }: Build): boolean {
+  return flavour !== 'redis' || compareVersions(version, '7.2') >= 0
 }
 
 /** Engines refuse this line in cluster mode: there the server sends a command, and the engine keeps the primary in nodes.conf. */

@@ -7,10 +7,13 @@ const SECRET = /(pass|password|passwd|passphrase|auth|secret|token|credentials?)
 /** A shorter password cannot be told from an ordinary value: by "yes", half of the settings would go. */
 const LEAST_SECRET = 8
 
-/** The settings in an answer of CONFIG GET, by name. Left out: secrets, and whatever holds a password of `spec`. */
+/**
+ * The settings in an answer of CONFIG GET, by name, with which the process would have started without those of its primary: these are ''. Left
+ * out: secrets, and whatever holds a password of `spec`.
+ */
 export function readSettings(
   reply: Reply,
-  spec: Pick<ShardSpec, 'adminPassword' | 'userPassword'>,
+  spec: Pick<ShardSpec, 'adminPassword' | 'userPassword' | 'encodings'>,
 ): Record<string, string> {
   if (!Array.isArray(reply)) throw new Error('CONFIG GET has not answered with a list')
   const words = reply.map(String)
@@ -18,7 +21,12 @@ export function readSettings(
   const pairs = words.flatMap((name, n): [string, string][] =>
     n % 2 === 0 ? [[name, words[n + 1] ?? '']] : [],
   )
-  return Object.fromEntries(
-    pairs.filter(([name, value]) => !SECRET.test(name) && !secrets.some((secret) => value.includes(secret))),
+  const told = pairs.filter(
+    ([name, value]) => !SECRET.test(name) && !secrets.some((secret) => value.includes(secret)),
   )
+  const given = Object.keys(spec.encodings ?? {}).flatMap((name) => [
+    name,
+    name.replace('ziplist', 'listpack'),
+  ])
+  return Object.fromEntries(told.map(([name, value]) => [name, given.includes(name) ? '' : value]))
 }

@@ -21,7 +21,8 @@ export async function putSpec(state: Wanting, folder: ShardFolder, spec: ShardSp
   // Each database has a password of its own, which stays. A store that was restored knows nothing of shards since, and gives their numbers again.
   if (spec.adminPassword !== state.wanted.spec.adminPassword)
     throw new Refusal('shard_of_another', `shard ${folder.id} of this node belongs to another database`)
-  const next = nextWanted(state.wanted, spec, state.view.state)
+  const encodings = spec.encodings ?? state.wanted.spec.encodings
+  const next = nextWanted(state.wanted, encodings ? { ...spec, encodings } : spec, state.view.state)
   if (next === state.wanted) return
   await folder.writeWanted(next)
   if (next.order > state.wanted.order) {

@@ -27,8 +27,28 @@ export const LoadedModule = Type.Object({
 })
 export type LoadedModule = Static<typeof LoadedModule>
 
+/** The parameters that decide how much memory a value takes once an engine has loaded it. */
+export const ENCODINGS = [
+  ...(['hash-max-ziplist-entries', 'hash-max-ziplist-value', 'list-max-ziplist-size'] as const),
+  ...(['list-compress-depth', 'set-max-intset-entries', 'set-max-listpack-entries'] as const),
+  ...(['set-max-listpack-value', 'zset-max-ziplist-entries', 'zset-max-ziplist-value'] as const),
+] as const
+
 /** A primary. `tlsPort`: where it speaks TLS with its replicas; absent: nowhere. */
 const Followed = Type.Object({ ...Address.properties, tlsPort: Type.Optional(Type.Integer()) })
+
+/**
+ * Up to which sizes an engine keeps a value in its compact form: by the names that all builds know, and as integers, because a server
+ * that was taken over must not be able to set anything else.
+ */
+export const Encodings = Type.Object(
+  Object.fromEntries(ENCODINGS.map((name) => [name, Type.Optional(Type.Integer())])) as Record<
+    (typeof ENCODINGS)[number],
+    ReturnType<typeof Type.Optional<ReturnType<typeof Type.Integer>>>
+  >,
+  { additionalProperties: false },
+)
+export type Encodings = Static<typeof Encodings>
 
 /** Everything the agent needs to start a shard's process. */
 export const ShardSpec = Type.Object(
@@ -62,6 +82,8 @@ export const ShardSpec = Type.Object(
     aofFsync: Type.Enum(['everysec', 'always']),
     snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
     backlogBytes: Type.Integer({ minimum: 0 }),
+    /** Of what the process loads: set before it does. Absent: as in the spec before. */
+    encodings: Type.Optional(Encodings),
     /** If a module file is missing or has another hash, the process is not started: the shard is `failed`. */
     modules: Type.Array(LoadedModule),
     /** Of the administrative user `fairlead`. */

@@ -19,6 +19,38 @@ test('secrets are left out, by their names and by their values', () => {
 })
 
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
+  'a process starts with the encodings of its primary, which its baseline does not have: $flavour $version',
+  async (build) => {
+    await using home = await makeHome()
+    await using _ = await home.start()
+    const encodings = { 'hash-max-ziplist-entries': 2_000, 'list-max-ziplist-size': -3 }
+    const spec = await makeSpec({ build, encodings: { ...encodings, 'set-max-listpack-entries': 99 } })
+    const params = { id: 'a-1' }
+    await home.client.putShard({ params, body: spec })
+    await home.becomes('a-1', { state: 'running' })
+    using admin = await connectAs('fairlead', spec)
+    for (const [name, value] of Object.entries(encodings))
+      expect(await admin.call('CONFIG', 'GET', name)).toEqual([name, String(value)])
+    const { settings } = await home.client.readBaseline({ params })
+    expect(settings).toMatchObject({
+      'hash-max-ziplist-entries': '',
+      'hash-max-listpack-entries': '',
+      hz: '10',
+    })
+
+    // The next process has them too, though a spec says nothing of them.
+    const { encodings: _said, ...silent } = spec
+    await home.client.putShard({ params, body: { ...silent, revision: 'second' } })
+    await home.becomes('a-1', { state: 'running', revision: 'second' })
+    using next = await connectAs('fairlead', spec)
+    expect(await next.call('CONFIG', 'GET', 'hash-max-ziplist-entries')).toEqual([
+      'hash-max-ziplist-entries',
+      '2000',
+    ])
+  },
+)
+
+test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'a baseline has the settings at the start of the process, whatever is set later, and each process has its own: $flavour $version',
   async (build) => {
     await using home = await makeHome()

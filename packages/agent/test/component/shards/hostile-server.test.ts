@@ -61,6 +61,11 @@ test('a server cannot make the agent sign in outside of its node, or touch anyth
     await expect(
       home.client.putShard({ params: { id: 'a-1' }, body: { ...body, host } }),
     ).rejects.toMatchObject({ code: 'invalid_request' })
+  // Nor set what the agent does not set itself.
+  for (const encodings of [{ dir: 1 }, { 'hash-max-ziplist-entries': '1\nloadmodule /x' }])
+    await expect(
+      home.client.putShard({ params: { id: 'a-1' }, body: { ...body, encodings: encodings as object } }),
+    ).rejects.toMatchObject({ code: 'invalid_request' })
   for (const id of ['..', '%2e%2e', '%2e%2e%2fproxy', 'a%00', '.leaving-a', 'A', ''])
     await expect(home.client.putShard({ params: { id }, body })).rejects.toThrow()
   for (const sha256 of ['..', '%2e%2e%2f%2e%2e%2fetc%2fpasswd', 'A'.repeat(64), 'a'.repeat(63)]) {

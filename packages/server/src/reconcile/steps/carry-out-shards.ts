@@ -1,9 +1,11 @@
+import type { Encodings } from '@fairlead/api'
 import type { ShardRecord } from '../../core/state/database.ts'
 import { runsOf } from '../../core/state/goal.ts'
 import { surgeBytes } from '../../core/state/surge-bytes.ts'
-import type { Step } from '../../core/state/topology.ts'
+import { isLive, type Step } from '../../core/state/topology.ts'
 import { isDeclined } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
+import { readEncodings } from '../carry-over/read-encodings.ts'
 import { whyStillRead } from '../clients/why-still-read.ts'
 import { setLimits } from '../shards/keep-limits.ts'
 import {
@@ -36,7 +38,7 @@ import { type GivingUpPorts, whyKept } from './give-up-standby.ts'
 import { writeAnew } from './write-anew.ts'
 
 /** The ports for adding, starting, restarting and retiring shards. */
-export type ShardPorts = NodeAgent<'putShard' | 'removeShard' | 'endShardProcess'> &
+export type ShardPorts = NodeAgent<'putShard' | 'readBaseline' | 'removeShard' | 'endShardProcess'> &
   EngineConnections<'connect' | 'forget'> &
   EndpointProxy<'reportProxy'> &
   ShardRecords<'insert' | 'setNext' | 'setFollows' | 'setLeaving' | 'remove'> &
@@ -231,11 +233,27 @@ const done: Outcome = { kind: 'done' }
 async function put(
   shard: ShardRecord,
   members: readonly ShardRecord[],
-  { database, seen, ports, signal }: ShardContext,
+  context: ShardContext,
 ): Promise<void> {
-  const body = shardSpec(shard, database, asTheyRun(members, seen), await shardCertificate(shard, ports))
+  const { database, seen, ports, signal } = context
+  const certificate = await shardCertificate(shard, ports)
+  const encodings = await encodingsFor(shard, members, context)
+  const body = shardSpec(shard, database, asTheyRun(members, seen), certificate, encodings)
   await ports.trials.deliver(shard.runs, signal)
   await ports.effect('put-shard', () =>
     ports.agent.putShard({ params: { id: agentName(shard.id) }, body }, { signal }),
   )
+}
+
+/** As its primary has them, or else its own process: values that it loads before it has them would take another form. */
+async function encodingsFor(
+  shard: ShardRecord,
+  members: readonly ShardRecord[],
+  { database, seen, ports }: ShardContext,
+): Promise<Encodings | undefined> {
+  const source = members.find(({ id }) => id === (shard.follows ?? shard.id))
+  const isUp = seen.shards.some((one) => one.id === source?.id && isLive(one))
+  if (source === undefined || !isUp) return undefined
+  const { settings } = await ports.agent.readBaseline({ params: { id: agentName(source.id) } })
+  return readEncodings(() => ports.engines.connect(database, source), settings)
 }

@@ -1,4 +1,4 @@
-import type { ShardSpec } from '@fairlead/api'
+import type { Encodings, ShardSpec } from '@fairlead/api'
 import { LEAST_BACKLOG_BYTES } from '../../core/state/backlog-bytes.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { engineLimit, limitsOf } from '../../core/state/engine-memory.ts'
@@ -7,13 +7,14 @@ import type { ShardCertificate } from '../../tls/tls-service.ts'
 
 /**
  * What the agent is asked to run for a shard. `members` are all shards of its group, itself included; `certificate` is that of the database's
- * shards, if this one speaks TLS to others.
+ * shards, if this one speaks TLS to others; `encodings` are those that were set at run time, undefined if that is not known now.
  */
 export function shardSpec(
   shard: ShardRecord,
   database: Database,
   members: readonly ShardRecord[],
   certificate: ShardCertificate | null,
+  encodings?: Encodings,
 ): ShardSpec {
   const primary = members.find(({ id }) => id === shard.follows)
   return {
@@ -33,6 +34,7 @@ export function shardSpec(
     aofFsync: database.aofFsync,
     snapshots: [...database.snapshots],
     backlogBytes: LEAST_BACKLOG_BYTES,
+    ...(encodings && { encodings }),
     modules: modulesFor(shard.runs),
     adminPassword: database.adminPassword,
     userPassword: database.userPassword,

@@ -1,0 +1,25 @@
+import { ENCODINGS, type Encodings } from '@fairlead/api'
+import type { EngineConnection } from '@fairlead/engine'
+import type { Parameters } from '../../core/carry-over/runtime-settings.ts'
+import { ifItAnswers } from '../turn/engines.ts'
+import { readParameters } from './read-settings.ts'
+
+/** The limits of compact forms that were set at run time on an engine that began with `baseline`. Undefined: they are not known. */
+export async function readEncodings(
+  connect: () => Promise<EngineConnection>,
+  baseline: Parameters | null,
+): Promise<Encodings | undefined> {
+  if (baseline === null) return undefined
+  const parameters = await ifItAnswers(async () => readParameters(await connect()))
+  return parameters === null ? undefined : encodingsSet(parameters, baseline)
+}
+
+/** Of all parameters of an engine that began with `baseline`. */
+export function encodingsSet(parameters: Parameters, baseline: Parameters): Encodings {
+  const set = ENCODINGS.flatMap((name) => {
+    const value = parameters[name]
+    const isSet = value !== undefined && value !== baseline[name]
+    return isSet && /^-?\d+$/.test(value) ? [[name, Number(value)]] : []
+  })
+  return Object.fromEntries(set)
+}
