@@ -83,9 +83,17 @@ export const mutantsOfHandover: readonly Mutant[] = [
     breaks: 'the disk on record is the one that has the first write',
     file: 'packages/server/src/reconcile/handover/hand-over.ts',
     tests,
-    text: '    await record.serving()\n    return (await held?.moveToSuccessor()) ?? null',
+    text: ', record.serving()])\n    return (await held?.moveToSuccessor()) ?? null',
     instead:
-      '    const heldMs = (await held?.moveToSuccessor()) ?? null\n    await record.serving()\n    return heldMs',
+      '])\n    const heldMs = (await held?.moveToSuccessor()) ?? null\n    await record.serving()\n    return heldMs',
+  },
+  {
+    name: 'users that are changed while the role moves are looked at when its clients go on already',
+    breaks: 'a user that is deleted while the role moves does not come back',
+    file: 'packages/server/src/reconcile/handover/hand-over.ts',
+    tests,
+    text: 'Promise.all([scripts, settings.carryToSuccessor()])',
+    instead: 'scripts',
   },
   {
     name: 'clients stay held when nothing was moved',

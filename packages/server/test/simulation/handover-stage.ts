@@ -49,6 +49,8 @@ export interface Stage {
   /** In this order. */
   readonly recorded: readonly string[]
   readonly clients: { at: 'old' | 'held' | 'successor' }
+  /** Where clients were at each look at users and settings. */
+  readonly looked: ('old' | 'held' | 'successor')[]
   /** Whether the successor may have been told to serve, as far as the server of the handover knows. */
   readonly mayServe: () => boolean
   /** Lets time pass: clients write, the stream flows, shards learn about each other. Throws when two engines take writes. */
@@ -80,6 +82,7 @@ export function stageOf(plot: Plot): Stage {
     acknowledged: new Set<number>(),
     recorded: [] as string[],
     clients: { at: 'old' } as Stage['clients'],
+    looked: [] as Stage['looked'],
     mayServe: () => orders.mayBeGiven(group),
   }
   const tick = () => pass(stage, plot, pick)
@@ -113,6 +116,7 @@ export function stageOf(plot: Plot): Stage {
         messagesArrived: async () => undefined,
         carryScripts: async () => undefined,
       },
+      settings: settingsOf(stage),
       record: {
         async intend() {
           await record('intend')()
@@ -124,6 +128,12 @@ export function stageOf(plot: Plot): Stage {
     },
   }
 }
+
+function settingsOf({ looked, clients }: LooksAt): HandoverPorts['settings'] {
+  const look = async () => void looked.push(clients.at)
+  return { carry: look as () => Promise<undefined>, carryToSuccessor: look }
+}
+type LooksAt = globalThis.Pick<Stage, 'looked' | 'clients'>
 
 function ordersOf(
   { give, refused }: globalThis.Pick<ReturnType<typeof createOrdersToServe>, 'give' | 'refused'>,

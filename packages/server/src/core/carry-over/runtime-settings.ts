@@ -67,7 +67,7 @@ export function settingsToCarry(
   const [from, before, to] = [byParameter(source), byParameter(baseline), byParameter(target)]
   const changed = [...from.entries()]
     .filter(([parameter, { value }]) => before.has(parameter) && before.get(parameter)?.value !== value)
-    .filter(([parameter]) => !managed.has(parameter) && !secret.test(parameter))
+    .filter(([parameter]) => isShown(parameter))
     .filter(([parameter, { value }]) => !isForSync(parameter, value) && !isForGossip(parameter, value))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   const different = changed.filter(([parameter, { value }]) => {
@@ -89,6 +89,16 @@ export function settingsToCarry(
         .map(([, { name }]) => name),
     ],
   }
+}
+
+function isShown(parameter: string): boolean {
+  return !managed.has(parameter) && !secret.test(parameter)
+}
+
+/** Whether a value that is set at run time is given to other processes. Takes the name that an engine has for it. */
+export function isCarried(name: string): boolean {
+  const parameter = parameterOf(name)
+  return isShown(parameter) && !bound.test(parameter)
 }
 
 interface Parameter {

@@ -1,6 +1,7 @@
 import type { Build } from '@fairlead/api'
 import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
 import { usersToCarry } from '../../core/carry-over/acl.ts'
+import { type Changes, changesSince, type SourceSettings, userNameIn } from '../../core/carry-over/changes.ts'
 import { type Parameters, settingsToCarry } from '../../core/carry-over/runtime-settings.ts'
 import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../../core/carry-over/sync-room.ts'
 import type { Effect } from '../turn/effect.ts'
@@ -21,8 +22,9 @@ export interface SettingsPair {
   readonly replicaLimit?: ReplicaLimit | null
 }
 
+/** What was done, and what could not be. */
 export interface CarriedSettings {
-  /** What was done: names of users and parameters. */
+  /** Names of users and parameters. */
   readonly carried: readonly string[]
   readonly obstacles: Different
 }
@@ -38,37 +40,73 @@ export interface Different {
  * Gives the shard `to` the users and the settings that were set on `from` at run time: engines replicate
  * neither. Idempotent; `from` is only read. Throws EngineUnreachable; what an engine refuses is an obstacle.
  */
-export async function carrySettings({
-  effect,
-  ...pair
-}: SettingsPair & { readonly effect: Effect }): Promise<CarriedSettings> {
-  const orders = await compare(pair)
-  if (orders.differences.length === 0) return { carried: [], obstacles: orders.obstacles }
-  const refusals = new Map<string, string>()
-  const carried: Difference[] = []
-  for (const difference of orders.differences) {
-    const { kind, subject, order } = difference
-    const [command, ...args] = order
-    const why = await refusalOf(() => effect(kind, () => pair.to.call(command ?? '', ...args)))
-    if (why === undefined) carried.push(difference)
-    else refusals.set(subject, explainRefusal(why, args))
+export async function carrySettings(parts: Carrying): Promise<CarriedSettings> {
+  return carry(parts, null)
+}
+
+/**
+ * Carries what was changed on `from` since `to` was last given its users and settings. What was changed on `to` meanwhile stays. If nothing
+ * was changed, `from` is asked two questions, and `to` none. Throws EngineUnreachable.
+ */
+export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
+  const last = given.get(parts.to)
+  if (last?.from !== parts.from) return carry(parts, null)
+  const [users, settings] = await Promise.all([readUserLines(parts.from), readParameters(parts.from)])
+  const now = { users, settings }
+  const changes = changesSince(last, now)
+  if (changes.users.size === 0 && changes.settings.size === 0)
+    return { carried: [], obstacles: { users: [], settings: [] } }
+  const done = await carry(parts, changes)
+  // What others have changed since then is for the next look.
+  given.set(parts.to, { ...now, from: parts.from })
+  return done
+}
+
+type Carrying = SettingsPair & { readonly effect: Effect }
+
+/** By target: what its source had when the target was last given it. The entry is dropped with the connection. */
+const given = new WeakMap<EngineConnection, SourceSettings & { readonly from: EngineConnection }>()
+
+/** `only`: of these users and settings; null: of all. */
+async function carry({ effect, ...pair }: Carrying, only: Changes | null): Promise<CarriedSettings> {
+  const carried: string[] = []
+  let seen = await compare(pair, only)
+  /** The orders of the last round, with the reason of those that were refused. */
+  let tried: ReadonlyMap<string, string | undefined> = new Map()
+  let isUnsaved = false
+  const isNew = ({ order }: Difference) => !tried.has(JSON.stringify(order))
+  for (let round = 0; round < MOST_ROUNDS && seen.differences.some(isNew); round += 1) {
+    const orders = new Map<string, string | undefined>()
+    for (const { kind, subject, order } of seen.differences) {
+      const [command, ...args] = order
+      const why = await refusalOf(() => effect(kind, () => pair.to.call(command ?? '', ...args)))
+      orders.set(JSON.stringify(order), why && explainRefusal(why, args))
+      if (why === undefined && !carried.includes(subject)) carried.push(subject)
+      if (why === undefined && kind !== 'carry-setting') isUnsaved = true
+    }
+    tried = orders
+    seen = await compare(pair, only)
   }
-  const isUserCarried = carried.some(isOfUser)
-  const unsaved = isUserCarried && orders.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
-  const left = await compare(pair)
-  const describe = ({ subject, text }: Difference) => `${text}${refusals.get(subject) ?? ''}`
+  const unsaved = isUnsaved && seen.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
+  given.set(pair.to, { ...seen.source, from: pair.from })
+  // What somebody has changed since the last round is no obstacle: it is looked at again when the role moves.
+  const left = seen.differences.filter((each) => !isNew(each))
+  const describe = ({ order, text }: Difference) => `${text}${tried.get(JSON.stringify(order)) ?? ''}`
   return {
-    carried: carried.map(({ subject }) => subject),
+    carried,
     obstacles: {
-      users: [...left.obstacles.users, ...left.differences.filter(isOfUser).map(describe)],
+      users: [...seen.obstacles.users, ...left.filter(isOfUser).map(describe)],
       settings: [
-        ...left.obstacles.settings,
-        ...left.differences.filter((each) => !isOfUser(each)).map(describe),
+        ...seen.obstacles.settings,
+        ...left.filter((each) => !isOfUser(each)).map(describe),
         ...unsaved,
       ],
     },
   }
 }
+
+/** Rounds in which something else is different than in the one before: somebody is changing it. */
+const MOST_ROUNDS = 10
 
 function isOfUser({ kind }: Difference): boolean {
   return kind !== 'carry-setting'
@@ -76,7 +114,7 @@ function isOfUser({ kind }: Difference): boolean {
 
 /** Which users and run-time settings of `from` are missing or different at `to`, as sentences. Changes nothing. */
 export async function compareSettings(pair: SettingsPair): Promise<readonly string[]> {
-  const { differences, obstacles } = await compare(pair)
+  const { differences, obstacles } = await compare(pair, null)
   return [...obstacles.users, ...obstacles.settings, ...differences.map(({ text }) => text)]
 }
 
@@ -90,20 +128,34 @@ interface Difference {
   readonly order: readonly string[]
 }
 
-async function compare(pair: SettingsPair): Promise<{
+async function compare(
+  pair: SettingsPair,
+  only: Changes | null,
+): Promise<{
   readonly differences: readonly Difference[]
   readonly obstacles: Different
   readonly keepsUsersInFile: boolean
+  readonly source: SourceSettings
 }> {
-  const [raised, target] = await Promise.all([readParameters(pair.from), readParameters(pair.to)])
-  const source = asBefore(raised, pair.replicaLimit ?? null)
-  const users = await compareUsers(pair)
+  const [raised, target, lines] = await Promise.all([
+    readParameters(pair.from),
+    readParameters(pair.to),
+    readUserLines(pair.from),
+  ])
+  const all = asBefore(raised, pair.replicaLimit ?? null)
+  const source = only === null ? all : onlyOf(all, only.settings)
+  const users = await compareUsers(pair, lines, only?.users)
   const settings = compareParameters(pair, source, target)
   return {
     differences: [...users.differences, ...settings.differences],
     obstacles: { users: users.obstacles, settings: settings.obstacles },
     keepsUsersInFile: (target['aclfile'] ?? '') !== '',
+    source: { users: lines, settings: raised },
   }
+}
+
+function onlyOf(parameters: Parameters, names: ReadonlySet<string>): Parameters {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.has(name)))
 }
 
 function asBefore(parameters: Parameters, limit: ReplicaLimit | null): Parameters {
@@ -112,13 +164,18 @@ function asBefore(parameters: Parameters, limit: ReplicaLimit | null): Parameter
   return { ...parameters, [SYNC_SETTING]: withReplicaLimit(text, limit) }
 }
 
-async function compareUsers({ from, fromBuild, to, toBuild, inCluster }: SettingsPair) {
-  const [source, target, fromDialect, toDialect] = await Promise.all([
-    readUserLines(from),
+async function compareUsers(
+  { from, fromBuild, to, toBuild, inCluster }: SettingsPair,
+  lines: readonly string[],
+  only?: ReadonlySet<string>,
+) {
+  const [there, fromDialect, toDialect] = await Promise.all([
     readUserLines(to),
     readAclDialect(from, fromBuild),
     readAclDialect(to, toBuild),
   ])
+  const isAsked = (line: string) => only === undefined || only.has(userNameIn(line))
+  const [source, target] = [lines.filter(isAsked), there.filter(isAsked)]
   const places = { from: fromDialect, to: toDialect, inCluster }
   const { set, remove, obstacles } = await inPieces(usersToCarry(source, target, places))
   const changed = set.map(({ name, rules }) => ({

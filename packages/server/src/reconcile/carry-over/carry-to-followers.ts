@@ -13,7 +13,7 @@ import type {
   NodeAgent,
   ShardRecords,
 } from '../turn/ports.ts'
-import { carrySettings } from './carry-settings.ts'
+import { type CarriedSettings, carryChanges, carrySettings, type SettingsPair } from './carry-settings.ts'
 
 /** The ports for carrying users and settings from a primary to its followers. */
 export type CarryingPorts = NodeAgent<'readBaseline'> &
@@ -23,39 +23,92 @@ export type CarryingPorts = NodeAgent<'readBaseline'> &
   ActionRecords &
   Clock
 
+/** The primary of a group, and shards that may take its place. */
+export interface Followers {
+  readonly database: Database
+  readonly primary: ShardRecord
+  readonly followers: readonly ShardRecord[]
+  readonly action: Action | undefined
+}
+
 /**
  * Gives followers the users and settings that were set on their primary at run time, which engines do not
  * replicate. Undefined when no user would be missing if a follower took over, else an obstacle that names the
  * user; other settings that cannot be carried over are a warning of the action.
  */
 export async function carryToFollowers(
-  parts: {
-    readonly database: Database
-    readonly primary: ShardRecord
-    readonly followers: readonly ShardRecord[]
-    readonly action: Action | undefined
-  },
+  about: Followers,
   ports: CarryingPorts,
 ): Promise<Obstacle | undefined> {
-  const { database, primary, followers, action } = parts
   // An idle database without replicas is not asked what nothing needs.
-  if (followers.length === 0) return undefined
-  const { settings } = await ports.agent.readBaseline({ params: { id: agentName(primary.id) } })
+  if (about.followers.length === 0) return undefined
+  const pairs = await pairsOf(about, ports)
+  const carried = await mapInOrder(pairs, (pair) => carrySettings({ ...pair, effect: ports.effect }))
+  return await toldOf(carried, about, ports)
+}
+
+/** Looks again at users and settings of a primary while its role moves to `successor`, a shard among its followers: see HandoverSettings. */
+export async function laterSettings(about: Followers, successor: number, ports: CarryingPorts) {
+  const pairs = await pairsOf(about, ports)
+  const { effect } = ports
+  const changesMissing = async (pair: SettingsPair) => {
+    try {
+      return (await toldOf([await carryChanges({ ...pair, effect })], about, ports))?.why
+    } catch {
+      // The old primary has died, or is not what it was.
+      return UNKNOWN
+    }
+  }
+  return {
+    async carry(): Promise<Obstacle | undefined> {
+      const carried = await mapInOrder(pairs, (pair) => carryChanges({ ...pair, effect }))
+      return await toldOf(carried, about, ports)
+    },
+    async carryToSuccessor(): Promise<void> {
+      const pair = pairs[about.followers.findIndex(({ id }) => id === successor)]
+      const missing = pair && (await changesMissing(pair))
+      if (missing !== undefined && about.action !== undefined) await warnOf(about.action, missing, ports)
+    },
+  }
+}
+
+async function pairsOf(
+  { database, primary, followers }: Followers,
+  ports: CarryingPorts,
+): Promise<readonly SettingsPair[]> {
+  const { settings: baseline } = await ports.agent.readBaseline({ params: { id: agentName(primary.id) } })
   const from = await ports.engines.connect(database, primary)
   const replicaLimit = await limitBefore(from, primary.id, ports)
-  const users: string[] = []
-  for (const follower of followers) {
-    const to = await ports.engines.connect(database, follower)
-    const builds = { fromBuild: primary.runs.build, toBuild: follower.runs.build }
-    const mode = { inCluster: database.cluster }
-    const pair = { from, to, ...builds, ...mode, baseline: settings, replicaLimit, effect: ports.effect }
-    const { obstacles } = await carrySettings(pair)
-    users.push(...obstacles.users)
-    // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
-    if (action !== undefined) for (const words of obstacles.settings) await warnOf(action, words, ports)
-  }
+  return mapInOrder(followers, async (follower) => ({
+    ...{ from, fromBuild: primary.runs.build, inCluster: database.cluster, baseline, replicaLimit },
+    to: await ports.engines.connect(database, follower),
+    toBuild: follower.runs.build,
+  }))
+}
+
+async function toldOf(
+  carried: readonly CarriedSettings[],
+  { action }: Followers,
+  ports: CarryingPorts,
+): Promise<Obstacle | undefined> {
+  // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
+  if (action !== undefined)
+    for (const { obstacles } of carried)
+      for (const words of obstacles.settings) await warnOf(action, words, ports)
+  const users = carried.flatMap(({ obstacles }) => obstacles.users)
   return users.length === 0 ? undefined : { code: 'users', why: printable(users.join('; '), LONGEST) }
 }
+
+async function mapInOrder<From, To>(
+  all: readonly From[],
+  act: (one: From) => Promise<To>,
+): Promise<readonly To[]> {
+  const done: To[] = []
+  for (const one of all) done.push(await act(one))
+  return done
+}
+
+const UNKNOWN = 'users and settings that were changed while the role moved may be missing'
 
 /** The most characters that a message says about users. */
 const LONGEST = 2_000

@@ -69,13 +69,14 @@ async function run({ role, ports }: Stage): Promise<Outcome | null> {
   }
 }
 
-function expectMoved({ engines, recorded, clients }: Stage, { inCluster }: Plot): void {
+function expectMoved({ engines, recorded, clients, looked }: Stage, { inCluster }: Plot): void {
   const [, successor, ...others] = engines
   expect(successor).toMatchObject({ role: 'primary', paused: false })
   for (const sibling of inCluster ? [] : others) expect(sibling.primary).toBe(2)
   expect(engines[0]).toMatchObject({ role: 'replica', primary: 2, paused: false, readOnly: true })
   expect(recorded).toEqual(['intend', 'serving', 'moved', 'history'])
   expect(clients.at).toBe('successor')
+  expect(looked).toEqual(['old', 'held', 'successor'])
 }
 
 function expectAsBefore({ engines, recorded, clients }: Stage): void {

@@ -1,5 +1,6 @@
 import type { Certificate, WaitedClients } from '../../core/state/action.ts'
 import { type History, historyBefore, type ShardRecord } from '../../core/state/database.ts'
+import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { HeldClients, NotHeld } from '../clients/endpoints.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { Clock, TakingOver } from '../turn/ports.ts'
@@ -24,6 +25,7 @@ export interface RoleToMove
 /** The ports of a handover, besides the connections of the group. It knows no store, no proxy and no agent. */
 export interface HandoverPorts extends MovingPorts, TakingOver, Clock {
   readonly clients: HandoverClients
+  readonly settings: HandoverSettings
   readonly record: HandoverRecord
 }
 
@@ -37,6 +39,14 @@ export interface HandoverClients {
   messagesArrived(): Promise<void>
   /** Gives the successor the scripts that were loaded since it was prepared. Never rejects. */
   carryScripts(): Promise<void>
+}
+
+/** Looks again at users and settings of the primary: what was changed since the preparations is carried, too. */
+export interface HandoverSettings {
+  /** Before anything stops. An obstacle: a user that a follower cannot be given. */
+  carry(): Promise<Obstacle | undefined>
+  /** When the successor serves: what the old primary acknowledged until then. What cannot be carried is a warning of the action. Never rejects. */
+  carryToSuccessor(): Promise<void>
 }
 
 /** What a handover writes down, in this order: `intend` first, then `abandon`, or all the others. */
@@ -58,7 +68,9 @@ export interface HandoverRecord {
 /** Steps 2 to 6 of hand-over-primary.ts, which says why each is where it is: from the intent on record to the siblings that follow the successor. */
 export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<Outcome> {
   const { primary, successor, successorRecord, inCluster } = role
-  const { clients, effect, record, time } = ports
+  const { clients, effect, record, settings, time } = ports
+  const missing = await settings.carry()
+  if (missing !== undefined) return { kind: 'hopeless', ...missing }
   // Somebody may have made its replicas writable. What the old primary took as one would be lost.
   await effect('set-read-only', () => primary.call('CONFIG', 'SET', 'replica-read-only', 'yes'))
   // Before anything stops: nothing of it concerns a primary.
@@ -79,8 +91,8 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   // Scripts that were loaded since. No new one comes while clients are held, and the transfer runs while the role moves.
   const scripts = clients.carryScripts()
   const takeClients = async () => {
-    await Promise.race([scripts, time.pause(SCRIPTS_MS)])
-    await record.serving()
+    const all = Promise.all([scripts, settings.carryToSuccessor()])
+    await Promise.all([Promise.race([all, time.pause(CARRY_MS)]), record.serving()])
     return (await held?.moveToSuccessor()) ?? null
   }
   const move = inCluster ? moveRoleInCluster : moveRole
@@ -98,8 +110,8 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   return { kind: 'done' }
 }
 
-/** How long clients are held for new scripts at most; usually there are none. */
-const SCRIPTS_MS = 200
+/** How long clients are held for new scripts, users and settings at most; usually there are none. */
+const CARRY_MS = 200
 /** The pause after an attempt that held clients without moving the role. */
 const CALM_MS = 3_000
 
@@ -114,7 +126,7 @@ async function finishHandover(
   moved: HandedOver,
   ports: HandoverPorts,
 ): Promise<void> {
-  const { effect, record, now } = ports
+  const { effect, record, settings, now } = ports
   // If the new primary dies in this very second, the shard that replaces it must hold its history, not the old one.
   const { replid, offset, replid2, secondOffset } = await replicationOf(successor)
   if (replid2 !== moved.replid)
@@ -143,6 +155,8 @@ async function finishHandover(
     at: new Date(now()).toISOString(),
   })
   if (!inCluster) await letWritesGo(primary, build, ports)
+  // Until the record said that the role has moved, people changed the old primary.
+  await settings.carryToSuccessor()
   await record.history({ replid, offset, ...historyBefore({ replid2, secondOffset }) })
   if (inCluster) return // in cluster mode the siblings follow by themselves
   for (const sibling of others) {

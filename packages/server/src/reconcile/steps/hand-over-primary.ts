@@ -1,7 +1,7 @@
 import type { Handover } from '../../core/state/handover.ts'
 import type { ObservedGroup, Step } from '../../core/state/topology.ts'
 import { carryScripts } from '../carry-over/carry-scripts.ts'
-import { type CarryingPorts, carryToFollowers } from '../carry-over/carry-to-followers.ts'
+import { type CarryingPorts, carryToFollowers, laterSettings } from '../carry-over/carry-to-followers.ts'
 import { type HoldingPorts, holdClients, prepareClients } from '../clients/endpoints.ts'
 import { giveUpBlocked } from '../handover/give-up-blocked.ts'
 import { handOver } from '../handover/hand-over.ts'
@@ -52,7 +52,7 @@ export type HandoverStepPorts = RecordingPorts &
  * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the successor and
  *    to its siblings. Users and settings of run time are carried over: the successor must be what the primary is to its clients.
  *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn that completes this, the gates are checked once
- *    more, and in cluster mode also that the group knows the successor, and that the successor knows the slot map.
+ *    more, as are users and settings, and in cluster mode also that the group knows the successor, and that the successor knows the slot map.
  * 2. The intent is on record.
  * 3. Blocking commands are given up, if there are many (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is
  *    answered, and in cluster mode until the successor has heard what they published. Then the pause: writes of clients that connect to
@@ -151,7 +151,13 @@ async function recordAndMove(
   { primary, successor, others, fullSyncsBefore }: Roles & Pick<Handover, 'fullSyncsBefore'>,
   context: HandoverContext,
 ): Promise<Outcome> {
-  const { database, members, seen, ports, group } = context
+  const { database, members, seen, ports, group, action } = context
+  const followers = members.filter(({ id }) => id !== step.from)
+  const settings = await laterSettings(
+    { database, primary: member(step.from, context), followers, action },
+    step.to,
+    ports,
+  )
   const ours = { databaseUid: database.uid, group }
   using bus = await listenOnTheBus(step, primary, context)
   return await handOver(
@@ -174,6 +180,7 @@ async function recordAndMove(
         messagesArrived: async () => bus?.arrived(),
         carryScripts: () => carryScripts(database, successor, { all: false }, ports),
       },
+      settings,
       record: recordHandover(step, fullSyncsBefore, context),
     },
   )

@@ -3,11 +3,7 @@ import type { Build } from '@fairlead/api'
 import { beyondDatabase, connectEngine, type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { isBeforeRedis } from '../../../../src/core/carry-over/acl-words.ts'
-import {
-  carrySettings,
-  compareSettings,
-  type SettingsPair,
-} from '../../../../src/reconcile/carry-over/carry-settings.ts'
+import { carrySettings, compareSettings } from '../../../../src/reconcile/carry-over/carry-settings.ts'
 import {
   readBaseline,
   readParameters,
@@ -18,10 +14,10 @@ import {
   ADMIN_PASSWORD,
   builds as allBuilds,
   digest,
-  startTestEngine,
   type TestEngine,
   USER_PASSWORD,
 } from '../../../engine.ts'
+import { type Pair, startPair } from '../../../settings-pair.ts'
 
 /** Redis 6 lacks most of the words below. */
 const [old] = allBuilds.filter((build) => isBeforeRedis(build, '7.0'))
@@ -246,26 +242,6 @@ describe('between two shards', () => {
       expect(told).not.toContain(secret)
   })
 })
-
-interface Pair extends AsyncDisposable {
-  readonly from: TestEngine
-  readonly to: TestEngine
-  readonly pair: SettingsPair
-}
-
-async function startPair(fromBuild: Build, toBuild: Build): Promise<Pair> {
-  await using stack = new AsyncDisposableStack()
-  const [from, to] = [await startTestEngine(fromBuild), await startTestEngine(toBuild)]
-  stack.use(from)
-  stack.use(to)
-  const baseline = await readBaseline(from.admin)
-  const owned = stack.move()
-  return {
-    ...{ from, to },
-    pair: { from: from.admin, fromBuild, to: to.admin, toBuild, inCluster: false, baseline },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
-}
 
 async function setAtRunTime(admin: EngineConnection): Promise<void> {
   for (const [name, rules] of Object.entries(users))

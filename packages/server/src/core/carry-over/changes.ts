@@ -1,0 +1,26 @@
+import { isCarried, type Parameters } from './runtime-settings.ts'
+
+/** The users of an engine, as lines of ACL LIST, and its parameters. */
+export interface SourceSettings {
+  readonly users: readonly string[]
+  readonly settings: Parameters
+}
+
+/** Names of users, and of parameters as the engine names them. */
+export interface Changes {
+  readonly users: ReadonlySet<string>
+  readonly settings: ReadonlySet<string>
+}
+
+/** The users that were added, changed or deleted since `before`, and the parameters that were set. What Fairlead itself sets is left out. */
+export function changesSince(before: SourceSettings, now: SourceSettings): Changes {
+  const [were, are] = [new Set(before.users), new Set(now.users)]
+  const lines = [...were].filter((line) => !are.has(line)).concat([...are].filter((line) => !were.has(line)))
+  const names = Object.keys(now.settings).filter((name) => now.settings[name] !== before.settings[name])
+  return { users: new Set(lines.map(userNameIn)), settings: new Set(names.filter(isCarried)) }
+}
+
+/** No engine takes a name with a space. */
+export function userNameIn(line: string): string {
+  return line.split(' ', 2)[1] ?? ''
+}
