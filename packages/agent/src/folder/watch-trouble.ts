@@ -65,27 +65,43 @@ function findLastLine(text: string): string | undefined {
   return last === undefined ? undefined : printable(withoutArguments(readLogLine(last).text), MAX_LENGTH)
 }
 
-/** The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. */
+/**
+ * The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. `alike`: how many full syncs in a row could
+ * not be loaded for one `reason`, the line above that message.
+ */
 export interface Trouble {
   readonly lines: readonly string[]
   readonly open: boolean
+  readonly alike: number
+  readonly reason: string
 }
 
 /** The log reports no trouble. */
-export const noTrouble: Trouble = { lines: [], open: false }
+export const noTrouble: Trouble = { lines: [], open: false, alike: 0, reason: '' }
 
 /** The known trouble after `text`, the next whole lines of a log. */
 export function findTrouble(before: Trouble, text: string): Trouble {
-  let { lines, open } = before
+  let { lines, open, alike, reason } = before
+  let above = lines.at(-1) ?? ''
   for (const line of text.split('\n')) {
     if (line === '') continue
     const { level, text: words } = readLogLine(line)
+    if (NOT_LOADED.test(words) && !NOT_LOADED.test(above)) {
+      // A sync that was cut is no evidence.
+      alike = CUT.test(above) ? 0 : above === reason ? alike + 1 : 1
+      reason = above
+    } else if (SYNCED.test(words)) alike = 0
     const isTrouble = tellsTrouble(level, words)
+    if (isTrouble) above = words
     if (isTrouble) lines = [...(open ? lines.filter((each) => each !== words) : []), words].slice(-MAX_LINES)
     open = isTrouble
   }
-  return { lines, open }
+  return { lines, open, alike, reason }
 }
+
+const NOT_LOADED = /^Failed (trying )?to load (the )?(MASTER|PRIMARY|RDB|synchronization)/i
+const CUT = /^$|short read|unexpected (EOF|end)|I\/O error|timed? ?out|lost|reset|closed|OOM/i
+const SYNCED = /sync: Finished with success/i
 
 /** Its lines as one sentence for a report, without arguments that may be secrets, and cut to a bounded length. */
 export function describeTrouble({ lines }: Trouble): string {
@@ -100,9 +116,12 @@ const UNREADABLE =
   /Can't handle (RDB format|foreign type)|Unknown object type|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
 /** Whether the engine could not read its files, as these lines say. */
-export function tellsUnreadable({ lines }: Trouble): boolean {
-  return lines.some((line) => UNREADABLE.test(line))
+export function tellsUnreadable({ lines, alike }: Trouble): boolean {
+  return alike >= ALIKE_MOST || lines.some((line) => UNREADABLE.test(line))
 }
+
+/** Another attempt would fail in the same way, whatever the engine's words are. */
+const ALIKE_MOST = 2
 
 const TOPIC =
   /RDB|AOF|append.?only|BGSAVE|\bSYNC\b|sync(hronization|ing)?\b|\bsav(e|ing)\b|\bDB\b|disk|fsync|No space|master|primary|replica|slave|backlog|output buffer|\blibrary\b/i

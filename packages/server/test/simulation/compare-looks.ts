@@ -33,10 +33,21 @@ function factsOf({ groups }: ObservedDatabase) {
 }
 
 function factsOfShard({ disk, engine, ...shard }: ObservedShard) {
-  const { id, address, wanted, revision, follows, leaving, process, asleep, endedCleanly } = shard
+  const { id, address, wanted, revision, follows, leaving, process, asleep, endedCleanly, cannotRead } = shard
   const { snapshot = null, aof, claim } = disk ?? {}
   return {
-    ...{ id, port: address.port, wanted, revision, follows, leaving, process, asleep, endedCleanly },
+    ...{
+      id,
+      port: address.port,
+      wanted,
+      revision,
+      follows,
+      leaving,
+      process,
+      asleep,
+      endedCleanly,
+      cannotRead,
+    },
     disk: { snapshot: snapshot && { replid: snapshot.replid, offset: snapshot.offset }, aof, claim },
     engine: engine && factsOfEngine(engine),
   }

@@ -87,7 +87,7 @@ function breathe(world: World, team: Team): void {
   for (const { engine, stall } of team.members) {
     if (engine === null || stall !== null || engine.link === 'down' || world.pick(2) === 0) continue
     const source = team.members.find(({ id }) => id === engine.primary)?.engine ?? null
-    replicate(engine, source, world.pick, () => source !== null && world.stumbles(engine, source))
+    replicate(engine, source, world.pick, world)
   }
   if (world.cluster && world.pick(4) === 0) hearOfOwner(world, team)
 }

@@ -49,6 +49,8 @@ export interface Engine {
   /** It has sent or received a stream since its process began. */
   streamed: boolean
   errorReplies: number
+  /** The data of its last full sync were none that its build can read. */
+  cannotRead: boolean
   /** True when it refuses writes of clients while it is a replica. Begins as false, as an administrator may set it. */
   readOnly: boolean
   /** Writes have to wait, until this moment (of the world's time) at most. */
@@ -84,6 +86,7 @@ export const emptyEngine = (revision: string): Engine => ({
   saving: null,
   streamed: false,
   errorReplies: 0,
+  cannotRead: false,
   paused: false,
   readOnly: false,
   pausedUntil: 0,
@@ -141,8 +144,16 @@ export function write(engine: Engine, id: number): void {
   engine.offset += 1
 }
 
-/** The data that can arrive arrives, or a part of it. `stumbles`: a command of the stream fails at the follower. */
-export function replicate(engine: Engine, source: Engine | null, pick: Pick, stumbles: () => boolean): void {
+/** What builds do with each other's data. */
+export interface Dialects {
+  /** Whether a command of the stream fails at the follower. */
+  readonly stumbles: (follower: Engine, source: Engine) => boolean
+  /** Whether the follower can load the data of a full sync. */
+  readonly reads: (follower: Engine, source: Engine) => boolean
+}
+
+/** The data that can arrive arrives, or a part of it. */
+export function replicate(engine: Engine, source: Engine | null, pick: Pick, dialects: Dialects): void {
   if (engine.role !== 'replica') return
   if (source === null) {
     Object.assign(engine, { link: 'down', syncing: false })
@@ -150,21 +161,24 @@ export function replicate(engine: Engine, source: Engine | null, pick: Pick, stu
   }
   // Chains last for moments only, so the little that flows through them is left out.
   if (source.role !== 'primary') return
-  if (engine.link === 'down') connect(engine, source, pick)
+  if (engine.link === 'down') connect(engine, source, pick, dialects)
   else if (engine.offset < source.offset) {
     const behind = source.offset - engine.offset
     const coming = source.log.slice(source.log.length - behind).slice(0, behind - (pick(4) === 0 ? 1 : 0))
     for (const id of coming) {
       // A replica of a replica gets the stream as it came, and fails at it itself.
-      const failed = id === HOLE || stumbles()
+      const failed = id === HOLE || dialects.stumbles(engine, source)
       write(engine, failed ? HOLE : id)
       if (failed) engine.errorReplies += 1
     }
   }
 }
 
-function connect(engine: Engine, source: Engine, pick: Pick): void {
-  if (engine.syncing) {
+function connect(engine: Engine, source: Engine, pick: Pick, { reads }: Dialects): void {
+  if (engine.syncing && !reads(engine, source)) {
+    // It has given up its own data for those.
+    Object.assign(engine, { cannotRead: true, log: [], offset: 0, replid: freshName(), replid2: '' })
+  } else if (engine.syncing) {
     const { replid, offset, log } = source
     Object.assign(engine, { streamed: true })
     Object.assign(source, { streamed: true })

@@ -194,7 +194,7 @@ function pass(
     if (engine.primary === null || pick(3) === 0) continue
     if (engine === successor && trouble === 'stuck stream' && old.offset > 5) continue
     const stumbles = () => engine === successor && trouble.endsWith('successor') && successor.offset > 5
-    replicate(engine, at(engines, engine.primary), pick, stumbles)
+    replicate(engine, at(engines, engine.primary), pick, { stumbles, reads: () => true })
   }
 }
 

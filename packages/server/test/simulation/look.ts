@@ -74,6 +74,7 @@ function seeMember(member: Member, world: World): ObservedShard {
     asleep: state === 'exited' && member.spec?.onCrash === 'wait',
     beganAfterDeath: false,
     disk: seeDisk(member, world),
+    cannotRead: engine?.cannotRead ?? false,
   }
   const process = { process: state, processWhy: state, endedCleanly: state === 'exited' && endedCleanly }
   if (engine === null) return { ...records, ...process, engine: null }

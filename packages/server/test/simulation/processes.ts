@@ -115,7 +115,7 @@ export function arrive(world: World): void {
     for (const { engine, stall } of team.members) {
       if (engine === null || stall !== null || world.pick(3) === 0) continue
       const source = team.members.find(({ id }) => id === engine.primary)?.engine ?? null
-      engines.replicate(engine, source, world.pick, () => source !== null && world.stumbles(engine, source))
+      engines.replicate(engine, source, world.pick, world)
     }
   }
 }

@@ -155,7 +155,12 @@ function reportOf(member: Member, world: World): ShardReport {
       failsToStart: null,
     },
     ...{ certificate: null, asleep: state === 'exited' && spec?.onCrash === 'wait', trouble: '' },
-    ...{ memoryBytes: 0, evictionPolicy: 'noeviction', cannotRead: false, disk: { ...disk, snapshot } },
+    ...{
+      memoryBytes: 0,
+      evictionPolicy: 'noeviction',
+      cannotRead: engine?.cannotRead ?? false,
+      disk: { ...disk, snapshot },
+    },
     silence: stall === null || engine === null ? null : doing,
   }
 }

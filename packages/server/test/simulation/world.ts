@@ -87,7 +87,8 @@ export interface World {
   /** Processes of this revision fail to start. */
   broken: string | null
   /** Whether a follower of that revision fails to carry out commands from the other one. */
-  stumbles: (follower: Engine, source: Engine) => boolean
+  stumbles: engines.Dialects['stumbles']
+  reads: engines.Dialects['reads']
 }
 
 export interface Shape {
@@ -115,6 +116,7 @@ export function worldOf(shape: Shape, pick: Pick): World {
       fault: null,
       broken: null,
       stumbles: () => false,
+      reads: () => true,
     },
   }
   for (const team of teams) {

@@ -68,6 +68,30 @@ test.for([
   expect(tellsUnreadable(trouble)).toBe(is)
 })
 
+const failed = (reason: string, words = 'Failed trying to load the PRIMARY synchronization DB from socket') =>
+  [reason, 'Failed to load RDB', words].map((line) => `${at} # ${line}\n`).join('')
+
+test.for([
+  ['once', [failed('Wrong thing in RDB')], false],
+  ['twice for one reason', [failed('Wrong thing in RDB'), failed('Wrong thing in RDB')], true],
+  ['for two reasons', [failed('Wrong thing in RDB'), failed('Bad thing in RDB')], false],
+  [
+    'twice because it was cut',
+    [failed('Short read or OOM loading DB'), failed('Short read or OOM loading DB')],
+    false,
+  ],
+  [
+    'twice, with one that succeeded in between',
+    [failed('Bad RDB'), `${at} * PRIMARY <-> REPLICA sync: Finished with success\n`, failed('Bad RDB')],
+    false,
+  ],
+] as const)(
+  'data that failed to load %s, in words that are not known, are unreadable or not',
+  ([, texts, is]) => {
+    expect(tellsUnreadable(texts.reduce(findTrouble, noTrouble))).toBe(is)
+  },
+)
+
 test('the arguments of a refused command are not reported: they are data of the database', () => {
   const said = `# == CRITICAL == This replica is sending an error to its master: 'unknown command 'HPEXPIREAT', with args beginning with: 'patient:7' 'name' ' after processing the command '(null)'`
   expect(troubleIn(said)).toBe(

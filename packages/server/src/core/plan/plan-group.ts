@@ -21,6 +21,7 @@ import {
   planSurplus,
 } from './plan-revision.ts'
 import { planRoles } from './plan-roles.ts'
+import { planUnreadable } from './plan-unreadable.ts'
 
 /**
  * How far a group may go now. Each stage includes the ones before it.
@@ -95,6 +96,7 @@ function planStages(group: Group, stage: Stage): Verdict {
   if (stage === 'repair') return planSeal(group) ?? held
   const first =
     planRestarts(group) ??
+    planUnreadable(group) ??
     planSize(group) ??
     planAof(group) ??
     planSeal(group) ??

@@ -2,17 +2,11 @@ import { describeGoal, describeProcess, describeRevision, revisionOf } from '../
 import { act, awaitShard, type Group, isReady } from '../state/group.ts'
 import { obstacleToReplication, readsFilesOf } from '../state/replication-paths.ts'
 import { planRoom } from '../state/successor-memory.ts'
-import {
-  type Goal,
-  isLinked,
-  isLive,
-  type LiveShard,
-  type ObservedShard,
-  type Verdict,
-} from '../state/topology.ts'
+import { type Goal, isLinked, isLive, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { losesStandby, whyDiverged } from '../state/way-back.ts'
 import { lackOfDisk, lackOfMemory } from './node-room.ts'
 import { planKeptBy, retire } from './plan-durability.ts'
+import { cannotRead } from './plan-unreadable.ts'
 
 /** The primary runs another revision than the goal's: it hands over to a shard on the goal's revision. */
 export function planSuccessor(group: Group): Verdict | undefined {
@@ -113,11 +107,6 @@ function planWithoutSurge(
     follow: primary.id,
     why: `${lack}, so a replica is upgraded in place`,
   })
-}
-
-/** The shard reports so itself, and each further attempt would fail in the same way and cost the primary a fork. */
-function cannotRead(shard: ObservedShard, primary: LiveShard): boolean {
-  return !isLinked(shard, primary) && shard.cannotRead === true
 }
 
 function awaitStart({ id, processWhy }: ObservedShard): Verdict {

@@ -254,7 +254,8 @@ export type Step = (
   | { readonly kind: 'add-shard'; readonly runs: Runs; readonly follow: number | null }
   | { readonly kind: 'start-shard'; readonly shard: number; readonly follow: number | null }
   | { readonly kind: 'restart-shard'; readonly shard: number; readonly runs: Runs; readonly follow: number }
-  | { readonly kind: 'retire-shard'; readonly shard: number }
+  /** `warns`: the goal had a place for it, so people are told. */
+  | { readonly kind: 'retire-shard'; readonly shard: number; readonly warns?: true }
   | { readonly kind: 'end-process'; readonly shard: number; readonly startedAt: number }
   | { readonly kind: 'restart-primary'; readonly shard: number; readonly runs: Runs }
   | { readonly kind: 'follow'; readonly shard: number; readonly primary: number }

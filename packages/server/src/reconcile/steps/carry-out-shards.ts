@@ -7,6 +7,7 @@ import { isDeclined } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEncodings } from '../carry-over/read-encodings.ts'
 import { whyStillRead } from '../clients/why-still-read.ts'
+import { warnOf } from '../records/note-action.ts'
 import { setLimits } from '../shards/keep-limits.ts'
 import {
   asTheyRun,
@@ -20,6 +21,7 @@ import { raiseBacklog } from '../shards/raise-backlog.ts'
 import { shardCertificate } from '../shards/shard-certificates.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type {
+  ActionRecords,
   Certifying,
   Clock,
   EffectRunner,
@@ -46,6 +48,7 @@ export type ShardPorts = NodeAgent<'putShard' | 'readBaseline' | 'removeShard' |
   TlsPorts &
   Trying<'whyUnproven' | 'deliver'> &
   GivingUpPorts &
+  ActionRecords<'get' | 'update'> &
   Certifying<'shards'> &
   Preparing &
   EffectRunner &
@@ -128,7 +131,7 @@ export async function restartShard(
   if (readers !== undefined) return { kind: 'not yet', ...readers }
   const primary = await ports.engines.connect(database, member(step.follow, context))
   await raiseBacklog(primary, context.seen.limits, ports, context.signal)
-  const kept = await whyKept(step.shard, context)
+  const kept = await whyKept(step, context)
   if (kept !== undefined) return kept
   const shard = await recordRuns(before, { runs, follows: step.follow }, context)
   await put(shard, context.members, context)
@@ -177,13 +180,15 @@ export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
   context: ShardContext,
 ): Promise<Outcome> {
-  const { database, ports, members, seen } = context
+  const { database, ports, members, seen, action } = context
   const shard = member(step.shard, context)
   if (!shard.leaving) {
     const readers = await whyStillRead(database, shard, ports)
     if (readers !== undefined) return { kind: 'not yet', ...readers }
-    const kept = await whyKept(step.shard, context)
+    const kept = await whyKept(step, context)
     if (kept !== undefined) return kept
+    if (step.warns && action !== undefined)
+      await warnOf(action, `shard ${step.shard} is given up: ${step.why}`, ports)
     await ports.effect('record-leaving', () => ports.shards.setLeaving(step.shard, true))
   } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
     await ports.effect('forget-shard', () => ports.shards.remove(step.shard))

@@ -11,11 +11,11 @@ export type GivingUpPorts = ActionRecords<'closeWayBack'> & EffectRunner & Clock
  * A rollback that was accepted since this turn looked comes first: then this is the outcome of the step. Undefined: the shard may be given up.
  */
 export async function whyKept(
-  id: number,
+  { shard: id, why: reason }: { readonly shard: number; readonly why: string },
   { seen, action, ports }: Pick<StepContext<GivingUpPorts>, 'seen' | 'action' | 'ports'>,
 ): Promise<Outcome | undefined> {
   if (action === undefined || !isLastStandby(id, seen, action.goal)) return undefined
-  const why = `shard ${id}, the last standby of its group, is being given up`
+  const why = `shard ${id}, the last standby of its group, is given up: ${reason}`
   const at = new Date(ports.now()).toISOString()
   const isClosed = await ports.effect('close-way-back', () =>
     ports.actions.closeWayBack(action, wayBackClosed('standby_gone', why), at),
