@@ -2,11 +2,13 @@ import { expect, test } from 'vitest'
 import { createPreparations, type Prepared } from '../../../../src/reconcile/turn/preparations.ts'
 import { realTime } from '../../../../src/reconcile/turn/time.ts'
 
+// What is ready counts for a second: not on a machine that stands still in between.
+const standing = { ...realTime, elapsed: () => 0 }
 const of = (what: string, databaseUid = 1) => ({ what, databaseUid })
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a preparation goes on while no caller waits for it, and stays ready until it is used', async () => {
-  await using preparations = createPreparations()
+  await using preparations = createPreparations(standing)
   const work = Promise.withResolvers<Prepared>()
   let begun = 0
   const ask = () =>
@@ -41,7 +43,7 @@ test('what was ready a second ago is not ready any more', async () => {
 })
 
 test('an obstacle is reported once, and then the preparation starts again', async () => {
-  await using preparations = createPreparations()
+  await using preparations = createPreparations(standing)
   const answers: Prepared[] = [
     { kind: 'hopeless', code: 'users', why: 'user app cannot be carried' },
     'ready',
@@ -56,7 +58,7 @@ test('an obstacle is reported once, and then the preparation starts again', asyn
 })
 
 test('trouble is thrown once, to the next caller', async () => {
-  await using preparations = createPreparations()
+  await using preparations = createPreparations(standing)
   const ask = () => preparations.ask(of('a'), () => Promise.reject(new Error('no answer')))
   ask()
   await settled()
@@ -65,7 +67,7 @@ test('trouble is thrown once, to the next caller', async () => {
 })
 
 test('four of one database run at once, and those of other databases are not held up by it', async () => {
-  await using preparations = createPreparations()
+  await using preparations = createPreparations(standing)
   const begun: string[] = []
   const ask = (what: string, databaseUid?: number) =>
     preparations.ask(of(what, databaseUid), async () => {
@@ -85,7 +87,7 @@ test('four of one database run at once, and those of other databases are not hel
 })
 
 test('a caller that waits for one is told when any has ended, or when it takes too long', async () => {
-  await using preparations = createPreparations()
+  await using preparations = createPreparations(standing)
   const work = Promise.withResolvers<Prepared>()
   const ask = () => preparations.ask(of('a'), () => work.promise)
   ask()
@@ -100,7 +102,7 @@ test('a caller that waits for one is told when any has ended, or when it takes t
 })
 
 test('ending them aborts those that run, and waits for them', async () => {
-  const preparations = createPreparations()
+  const preparations = createPreparations(standing)
   let told = false
   preparations.ask(of('a'), async (signal) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
