@@ -119,7 +119,8 @@ test('5,000 idle and slow connections from one source neither take all files nor
   await work()
   // Both ends of each are in this process.
   await expect.poll(() => files() - before).toBeLessThan(2 * 400)
-  expect(strangers.size).toBeLessThanOrEqual(connectionLimits(400).mostOfSource)
+  // A connection is there for its client before the server has accepted it, and closed another one for it.
+  await expect.poll(() => strangers.size).toBeLessThanOrEqual(connectionLimits(400).mostOfSource)
   expect(used.size).toBe(1)
   for (const socket of strangers) socket.destroy()
   agent.destroy()
