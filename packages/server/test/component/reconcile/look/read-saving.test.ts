@@ -4,7 +4,8 @@ import { until } from '../../../../../../proof/until.ts'
 import { readSaving } from '../../../../src/reconcile/look/read-saving.ts'
 import { builds, startTestEngine } from '../../../engine.ts'
 
-const KEYS = 3_000
+/** Half a minute at a millisecond each: progress is told once a second, and a machine may stand still for some. */
+const KEYS = 30_000
 
 test.concurrent.each(builds)(
   'the progress of a snapshot that an engine writes is seen: $flavour $version',
@@ -19,6 +20,8 @@ test.concurrent.each(builds)(
     await admin.call('BGSAVE')
     expect((await look(admin)).state).toBe('writing')
     await untilItMoves(admin)
+    // Ends the child that writes: it would outlive the engine.
+    await admin.call('FLUSHALL')
   },
 )
 
