@@ -14,6 +14,8 @@ import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { createTakeovers } from '../../../../src/reconcile/turn/take-over.ts'
 import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from '../../../engine.ts'
+import { hasMoved } from '../../../has-moved.ts'
+import { meet } from '../../../meet.ts'
 
 const settings = [
   ...['cluster-enabled yes', 'cluster-node-timeout 5000', 'cluster-require-full-coverage no'],
@@ -38,7 +40,7 @@ async function startGroup(build: (typeof builds)[number], lower: 'primary' | 'su
   for (const [n, { admin }] of [primary, successor, beside].entries())
     await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', n + 1)
   await primary.admin.call('CLUSTER', 'ADDSLOTS', ...everySlot)
-  for (const each of [successor, beside]) await meet(primary, each)
+  for (const each of [successor, beside]) await introduce(primary, each)
   const id = await idOf(primary)
   await until('the successor follows', async () =>
     successor.admin.call('CLUSTER', 'REPLICATE', id).catch((cause: unknown) => {
@@ -79,16 +81,16 @@ async function viewOf(shard: EngineConnection) {
   return readClusterNodes(String(await shard.call('CLUSTER', 'NODES')))
 }
 
-async function meet(one: TestEngine, other: TestEngine): Promise<void> {
-  await one.admin.call('CLUSTER', 'MEET', other.admin.address.host, other.admin.address.port)
+async function introduce(one: TestEngine, other: TestEngine): Promise<void> {
   const id = await idOf(other)
-  await until('they know each other', async () => (await viewOf(one.admin)).some((node) => node.id === id))
+  await meet(one.admin, other.admin, async () => (await viewOf(one.admin)).some((node) => node.id === id))
 }
 
 /** A client of this shard that counts up for as long as it is told to, or as the shard is there; refusals are not counted. */
 async function countAt({ admin: { address } }: TestEngine, isOver: () => boolean) {
   const login = { username: 'fairlead', password: ADMIN_PASSWORD }
-  const client = await connectEngine({ address, login, commandTimeoutMs: 200_000 })
+  const patience = { connectTimeoutMs: 20_000, commandTimeoutMs: 200_000 }
+  const client = await connectEngine({ address, login, ...patience })
   const counted = { acknowledged: 0 }
   const work = (async () => {
     using _ = client
@@ -134,15 +136,7 @@ test.for(cases)(
         },
         { effect, takeovers: createTakeovers(realTime), time: realTime },
       )
-    await until(
-      'the role has moved',
-      async () => {
-        const moved = await move()
-        if ('why' in moved) await moved.remedy?.()
-        return !('why' in moved)
-      },
-      { withinMs: 60_000 },
-    )
+    await until('the role has moved', () => hasMoved(group, move))
     const before = clients[1]?.counted.acknowledged ?? 0
     await until('clients write on', async () => (clients[1]?.counted.acknowledged ?? 0) > before + 50)
     isOver = true

@@ -8,6 +8,8 @@ import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { createTakeovers, readClock } from '../../../../src/reconcile/turn/take-over.ts'
 import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, type TestEngine } from '../../../engine.ts'
+import { hasMoved } from '../../../has-moved.ts'
+import { meet } from '../../../meet.ts'
 
 const effect = createEffect(() => undefined)
 const streaming = [...soonInSync, 'masteruser fairlead', `masterauth ${ADMIN_PASSWORD}`]
@@ -20,10 +22,10 @@ async function startGroup(build: (typeof builds)[number]) {
   const primary = stack.use(await startTestEngine(build, inCluster))
   const successor = stack.use(await startTestEngine(build, inCluster))
   await primary.admin.call('CLUSTER', 'ADDSLOTS', ...everySlot)
-  const { host, port } = primary.admin.address
-  await successor.admin.call('CLUSTER', 'MEET', host, port)
   const id = String(await primary.admin.call('CLUSTER', 'MYID'))
-  await until(async () => String(await successor.admin.call('CLUSTER', 'NODES')).includes(id))
+  await meet(successor.admin, primary.admin, async () =>
+    String(await successor.admin.call('CLUSTER', 'NODES')).includes(id),
+  )
   await successor.admin.call('CLUSTER', 'REPLICATE', id)
   await until(async () => (await replicationOf(successor.admin)).link === 'up')
   // Each has to know the other as what it is, or the primary takes its successor for a stranger.
@@ -35,6 +37,12 @@ async function startGroup(build: (typeof builds)[number]) {
 
 function until(check: () => Promise<boolean>) {
   return expect.poll(check, { interval: 20 }).toBe(true)
+}
+
+/** A connection of the administrator, which outlasts a stall. */
+function connectTo({ admin: { address } }: TestEngine) {
+  const login = { username: 'fairlead', password: ADMIN_PASSWORD }
+  return connectEngine({ address, login, connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 })
 }
 
 async function follow(one: TestEngine, other: TestEngine): Promise<void> {
@@ -93,10 +101,7 @@ describe.each(builds)('$flavour $version', (build) => {
     const { successor } = group
     const takeovers = createTakeovers(realTime)
     const { address } = successor.admin
-    using second = await connectEngine({
-      address,
-      login: { username: 'fairlead', password: ADMIN_PASSWORD },
-    })
+    using second = await connectTo(successor)
     const clock = await readClock(second, realTime)
     successor.signal('SIGSTOP')
     const ordered = takeovers.order(second, { clock, until: performance.now() + 100 }, effect)
@@ -110,11 +115,7 @@ describe.each(builds)('$flavour $version', (build) => {
   test('what scripts write while the role moves is not lost, though some engines do not refuse it', async () => {
     await using group = await startGroup(build)
     const { primary, successor } = group
-    const { address } = primary.admin
-    using client = await connectEngine({
-      address,
-      login: { username: 'fairlead', password: ADMIN_PASSWORD },
-    })
+    using client = await connectTo(primary)
     await until(async () =>
       String(await primary.admin.call('CLUSTER', 'INFO')).startsWith('cluster_state:ok'),
     )
@@ -144,7 +145,7 @@ describe.each(builds)('$flavour $version', (build) => {
       )
     }
     // Each time, a script may run between two looks.
-    await until(async () => 'replid' in (await move()))
+    await until(() => hasMoved(group, move))
     expect(await writing).toMatch(/^MOVED /)
     expect(Number(await successor.admin.call('GET', 'counted'))).toBe(acknowledged)
   })
