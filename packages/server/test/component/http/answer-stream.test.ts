@@ -136,9 +136,11 @@ test('a server that stops ends its streams: the quiet ones, and those whose clie
 test('a stream beyond the limit is refused, and is accepted when another one has ended', async () => {
   const { count, url } = await serve(silent, {}, { most: 1, mostOfSource: 2, mostOfUser: 2 })
   const first = new AbortController()
-  await fetch(`${url}/v1/actions/a/events`, { signal: first.signal })
+  const kept = await fetch(`${url}/v1/actions/a/events`, { signal: first.signal })
   const second = await fetch(`${url}/v1/actions/a/events`)
   expect([second.status, await second.json()]).toMatchObject([429, { error_code: 'too_many_requests' }])
+  // Of an answer that nothing refers to any more, the collector of garbage closes the connection.
+  expect(kept.status).toBe(200)
   first.abort()
   await until('the end of the first', () => count.running === 0)
   const third = await fetch(`${url}/v1/actions/a/events`)
@@ -170,8 +172,13 @@ test('one user has a limited number of streams, and others have theirs', async (
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
   opened.push(() => http.close())
   const first = new AbortController()
-  const follow = async (signal?: AbortSignal) =>
-    (await fetch(`${url}/v1/actions/a/events`, signal && { signal })).status
+  // Kept: of an answer that nothing refers to any more, the collector of garbage closes the connection.
+  const kept = new Set<Response>()
+  const follow = async (signal?: AbortSignal) => {
+    const response = await fetch(`${url}/v1/actions/a/events`, signal && { signal })
+    kept.add(response)
+    return response.status
+  }
   expect([await follow(first.signal), await follow(), await follow()]).toEqual([200, 200, 429])
   uid = 2
   expect(await follow()).toBe(200)
