@@ -1,5 +1,5 @@
 import { test as base } from 'vitest'
-import { freePort } from '../../proof/free-port.ts'
+import { claimPorts } from '../../proof/claim-ports.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 
 /**
@@ -9,8 +9,12 @@ import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 export const test = base
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads here which other fixtures this one needs
   .extend('fairlead', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const fairlead = await startFairlead({ env: { FAIRLEAD_SENTINEL_PORT: String(await freePort()) } })
-    onCleanup(() => fairlead[Symbol.asyncDispose]())
+    await using opened = new AsyncDisposableStack()
+    // The proxy listens on it only seconds later: a port of the kernel's own choice may be that of a connection by then.
+    const { from } = opened.use(await claimPorts())
+    const fairlead = opened.use(await startFairlead({ env: { FAIRLEAD_SENTINEL_PORT: String(from) } }))
+    const owned = opened.move()
+    onCleanup(() => owned.disposeAsync())
     return fairlead
   })
   .extend('tidy', { scope: 'file', auto: true }, async ({ fairlead }, { onCleanup }) => {

@@ -4,8 +4,9 @@ import { readdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { EndpointSpec } from '@fairlead/api'
+import { claimPorts } from '../../../proof/claim-ports.ts'
 import { enginesFolder } from '../../../proof/engines-folder.ts'
-import { freePort as findFreePort } from '../../../proof/free-port.ts'
+import { freePortsFrom } from '../../../proof/free-port.ts'
 import { soonInSync, spawnEngine } from '../../../proof/spawn-engine.ts'
 import { until as untilSo } from '../../../proof/until.ts'
 import { usualBuilds } from '../../../proof/usual-builds.ts'
@@ -198,5 +199,14 @@ export async function until(
   await untilSo(what, check, { withinMs, everyMs: 2 })
 }
 
-/** The same as `freePort` of proof. */
-export const freePort = (): Promise<number> => findFreePort()
+let ports: Promise<() => Promise<number>> | undefined
+
+/**
+ * A port on which nothing listens, and which no other process of this machine takes: a proxy that starts again finds it free. The kernel's own choice
+ * would be one of those that outgoing connections get, too.
+ */
+export async function freePort(): Promise<number> {
+  // They are this process's until it ends.
+  ports ??= claimPorts().then(({ from, to }) => freePortsFrom(from, to))
+  return (await ports)()
+}
