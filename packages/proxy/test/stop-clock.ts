@@ -7,10 +7,15 @@ import { vi } from 'vitest'
 export function holdTimers(ofMs: number): readonly (() => void)[] {
   const real = globalThis.setTimeout
   const held: (() => void)[] = []
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms?: number) => {
-    if (ms !== ofMs) return real(act, ms)
-    held.push(act)
-    return real(act, 3_600_000)
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((
+    act: (...args: readonly unknown[]) => void,
+    ms?: number,
+    ...args: readonly unknown[]
+  ) => {
+    // What is left of a deadline that begins now is a little less.
+    if (Math.ceil(ms ?? 0) !== ofMs) return real(act, ms, ...args)
+    held.push(() => act(...args))
+    return real(act, 3_600_000, ...args)
   }) as typeof setTimeout)
   return held
 }

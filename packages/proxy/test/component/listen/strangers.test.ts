@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
 import { createAdmission } from '../../../src/listen/admission.ts'
 import type { Cut } from '../../../src/listen/cut-log.ts'
@@ -13,17 +13,23 @@ import {
   startEngine,
   until,
 } from '../../stage.ts'
+import { holdTimers } from '../../stop-clock.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 const PASSWORD = 'a-password'
 const OK = '+OK\r\n'
 const FULL = '-ERR max number of clients reached\r\n'
+/** The time to sign in, where it ends only when the test says so: an engine that stalls answers a login later. */
+const LOGIN_MS = 400
 
 test.each([...new Set([oldest, newest])])(
   'a client that does not sign in gets an error, and is closed: %s',
   async (build) => {
     await using engine = await startEngine(build, '--requirepass', PASSWORD)
     const port = await freePort()
-    const admission = createAdmission(100, 400)
+    const admission = createAdmission(100, LOGIN_MS)
+    const ends = holdTimers(LOGIN_MS)
     const cuts: Cut[] = []
     await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), {
       admission,
@@ -37,6 +43,8 @@ test.each([...new Set([oldest, newest])])(
     }
     await using member = await dial(port)
     await member.ask(`AUTH ${PASSWORD}`, OK)
+    await until(() => admission.strangers.size === clients.length)
+    for (const end of ends) end()
     await until(() => clients.every(({ ended }) => ended()))
     for (const { text } of clients)
       expect(text().endsWith('-NOAUTH Authentication required: no login within 0.4 s\r\n')).toBe(true)
@@ -50,10 +58,13 @@ test('a client that takes its login back at once has not signed in', async () =>
   await using engine = await startEngine(newest, '--requirepass', PASSWORD)
   const port = await freePort()
   await using _endpoint = await openEndpoint(makeEndpointSpec(port, engine.port), {
-    admission: createAdmission(100, 300),
+    admission: createAdmission(100, LOGIN_MS),
   })
+  const ends = holdTimers(LOGIN_MS)
   await using client = await dial(port)
   client.send(`AUTH ${PASSWORD}\r\nRESET\r\n`)
+  await until(() => client.text().endsWith('+RESET\r\n'))
+  for (const end of ends) end()
   await until(client.ended)
   expect(client.text()).toContain('+OK\r\n+RESET\r\n-NOAUTH')
 })
