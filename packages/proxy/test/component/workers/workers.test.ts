@@ -31,11 +31,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Makes a thread of the proxy hang or end; 0 is the main thread. Resolves when the thread hangs or has ended. */
-async function steer(thread: number, what: string): Promise<void> {
+/** Makes a thread of the proxy hang or end; 0 is the main thread. Resolves when the thread hangs or has ended. Answers what lets it go on. */
+async function steer(thread: number, what: 'hang' | 'end'): Promise<() => Promise<void>> {
   const file = join(folder, `thread-${thread}`)
   await writeFile(file, what)
   await until(() => !existsSync(file))
+  return () => writeFile(`${file}-goes-on`, '')
 }
 
 async function reportOf({ id }: { readonly id: string }) {
@@ -138,10 +139,11 @@ test('while a worker does not answer no client is held, and the worker serves ag
   await proxy.client.putEndpoint({ params, body: wanted })
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
-  await steer(1, 'hang 4000')
+  const goOn = await steer(1, 'hang')
   const held = proxy.client.holdEndpoint({ params, body: { deadlineMs: 20_000, drainMs: 100 } })
   for (const client of clients) client.send('PING\r\n')
   await expect(held).rejects.toThrow('a worker of the proxy has not answered (calm)')
+  await goOn()
   const answered = () => clients.filter((client) => client.text() === '+PONG\r\n').length
   await until(() => answered() === 40)
   await until(async () => (await reportOf(params))?.state === 'serving')
@@ -195,13 +197,14 @@ test('the workers end a hold themselves when the main thread is silent', async (
   const clients = await dialMany(wanted.port, stack)
   await each(clients, 'PING', '+PONG\r\n')
   await proxy.client.holdEndpoint({ params, body: { deadlineMs: 400 } })
-  await steer(0, 'hang 4000')
+  const goOn = await steer(0, 'hang')
   let reports = 0
   const report = proxy.client.reportProxy({}).then(() => {
     reports += 1
   })
   await each(clients, 'PING', '+PONG\r\n')
   expect(reports).toBe(0)
+  await goOn()
   await report
 })
 
