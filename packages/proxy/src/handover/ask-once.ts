@@ -1,10 +1,10 @@
-import { connectOnce, type Place } from './open-link.ts'
+import { connectOnce, NotInTime, type Place } from './open-link.ts'
 
 const MOST_BYTES = 4_096
 
 /**
  * Sends `request` to an engine on a connection of its own, which is closed afterwards. Answers the first `wanted`
- * lines. Throws the error of the connection, and when the lines have not come within `withinMs`.
+ * lines. Throws the error of the connection, and NotInTime when the lines have not come within `withinMs`.
  */
 export async function askOnce(
   place: Place,
@@ -14,7 +14,7 @@ export async function askOnce(
   const at = `${place.host}:${place.port}`
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>()
   promise.catch(() => undefined) // the socket may fail while it is being connected
-  const timer = setTimeout(() => reject(new Error(`${at} does not answer a new connection`)), withinMs)
+  const timer = setTimeout(() => reject(new NotInTime(`${at} does not answer a new connection`)), withinMs)
   let heard = ''
   try {
     const socket = await connectOnce(place, performance.now() + withinMs, (bytes) => {

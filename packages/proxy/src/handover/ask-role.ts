@@ -1,5 +1,5 @@
 import { compareVersions, encodeCommand } from '@fairlead/engine'
-import { connectOnce, EARLY_MS, type Place } from './open-link.ts'
+import { connectOnce, NotInTime, type Place } from './open-link.ts'
 
 /**
  * The role that an engine reports. `stopped`: a primary that refuses writes because it has too few replicas,
@@ -23,10 +23,9 @@ export async function askRole(target: Place, login: readonly Buffer[] | null): P
   const { promise, resolve } = Promise.withResolvers<Role>()
   let heard = ''
   let read: (heard: string) => Role | 'old primary' | undefined = readRole
-  const untilMs = performance.now() + ANSWER_MS
   const timer = setTimeout(() => resolve('silent'), ANSWER_MS)
   try {
-    const socket = await connectOnce(target, untilMs, (bytes) => {
+    const socket = await connectOnce(target, performance.now() + ANSWER_MS, (bytes) => {
       heard += bytes.toString('latin1')
       const said = heard.length > MOST_BYTES ? 'unknown' : read(heard)
       if (said !== 'old primary') return said && resolve(said)
@@ -42,8 +41,8 @@ export async function askRole(target: Place, login: readonly Buffer[] | null): P
     const role = await promise
     socket.destroy()
     return role
-  } catch {
-    return performance.now() + EARLY_MS >= untilMs ? 'silent' : 'unknown'
+  } catch (cause) {
+    return cause instanceof NotInTime ? 'silent' : 'unknown'
   } finally {
     clearTimeout(timer)
   }

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { encodeCommand } from '@fairlead/engine'
 import { askOnce } from './ask-once.ts'
-import type { Place } from './open-link.ts'
+import { NotInTime, type Place } from './open-link.ts'
 
-const ANSWER_MS = 500
+/** How long an engine that serves may take to answer. */
+export const ANSWER_MS = 500
 
 /** This command is paused together with writes, and refused while another script runs: an engine that answers it keeps no client waiting. It names no key. */
 const SCRIPT = encodeCommand(['EVAL', 'return 1', '0'])
@@ -33,12 +33,12 @@ export async function askWhetherServing(
 async function askAs(target: Place, login: readonly Buffer[] | null): Promise<Serving | 'reading'> {
   const signIn = login === null ? [] : [encodeCommand(['AUTH', ...login])]
   const request = Buffer.concat([...signIn, SCRIPT, PING])
-  const times = { wanted: 2 + signIn.length, withinMs: 2 * ANSWER_MS }
-  const answered = new AbortController()
-  const late = delay(ANSWER_MS, null, { signal: answered.signal }).catch(() => null)
-  const lines = await Promise.race([askOnce(target, request, times).catch(() => []), late])
-  answered.abort()
-  return lines === null ? 'busy' : readAnswers(lines.slice(signIn.length))
+  try {
+    const lines = await askOnce(target, request, { wanted: 2 + signIn.length, withinMs: ANSWER_MS })
+    return readAnswers(lines.slice(signIn.length))
+  } catch (cause) {
+    return cause instanceof NotInTime ? 'busy' : 'untold'
+  }
 }
 
 /** Each of the answers is one line. */

@@ -33,9 +33,12 @@ export interface Target extends Place {
   readonly cursors: CursorsNow
 }
 
+/** The deadline of a question to an engine has passed. It tells nothing about the engine but that: this process may have stalled, too. */
+export class NotInTime extends Error {}
+
 const TRY_AGAIN_MS = 20
 /** Timers of Node may be early by a millisecond, and this is more. */
-export const EARLY_MS = 2
+const EARLY_MS = 2
 const REPLAY_MS = 2_000
 
 /**
@@ -171,7 +174,7 @@ function mustBeOpen(socket: Socket, target: Place): Socket {
 
 /**
  * A socket to `target`; `take` gets what arrives. On this machine, the process behind it is of the right user
- * (connectToOwn), because clients' passwords are sent to it. Throws what prevented that; at `untilMs` (of
+ * (connectToOwn), because clients' passwords are sent to it. Throws what prevented that, or NotInTime; at `untilMs` (of
  * performance.now), whatever it waits for then, the socket is closed. It may have ended when this resolves, and `take` has what it said.
  */
 export async function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
@@ -182,7 +185,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
     () => {
       isLate = true
       for (const socket of opened) socket.destroy()
-      reject(new Error(`no connection to ${addressText(target)} in time`))
+      reject(new NotInTime(`no connection to ${addressText(target)} in time`))
     },
     Math.max(1, untilMs - performance.now()),
   )

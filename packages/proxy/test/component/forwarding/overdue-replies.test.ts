@@ -3,7 +3,9 @@ import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
+import { ANSWER_MS } from '../../../src/handover/ask-whether-serving.ts'
 import { LONGEST_OVERDUE_MS, LONGEST_UNTOLD_MS } from '../../../src/handover/overdue.ts'
+import { createClock } from '../../pass-time.ts'
 import {
   dial,
   type Engine,
@@ -15,6 +17,7 @@ import {
   startEngine,
   until,
 } from '../../stage.ts'
+import { holdTimers } from '../../stop-clock.ts'
 
 const host = '127.0.0.1'
 afterEach(() => vi.restoreAllMocks())
@@ -61,11 +64,8 @@ async function makeStage(stack: AsyncDisposableStack) {
 
 const hold = { deadlineMs: 60_000, drainMs: 100 }
 
-/** Minutes pass. */
-function skipTime(ms: number): void {
-  const now = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + ms)
-}
+/** The engine is waited for, however late its answer is: where the machine stalls, it would count as busy, and excuse what is in the way. */
+const waitForEngine = () => holdTimers(ANSWER_MS)
 
 test.for([
   ['a client that waits', `PING\r\n${MUTE}`, '+PONG\r\n'],
@@ -106,8 +106,10 @@ test('if the engine cannot be asked about a missing reply, other clients wait fo
   const [client, other] = [await stage.dial(), await stage.dial()]
   client.send(`MULTI\r\n${MUTE}`)
   await client.gets('+OK\r\n')
+  waitForEngine()
+  const pass = createClock()
   for (const tries of [1, 2, 3, 4]) expect(await endpoint.hold(hold)).toMatchObject({ drained: false, tries })
-  skipTime(LONGEST_OVERDUE_MS)
+  pass(LONGEST_OVERDUE_MS)
   expect(await endpoint.hold(hold)).toMatchObject({ drained: false, tries: 5 })
   expect(await endpoint.hold(hold)).toMatchObject({ drained: true, cut: 1 })
   await until(client.ended)
@@ -135,22 +137,21 @@ test.for([true, false])(
     // This one's login is valid, and nothing can be asked with it.
     await (await stage.dial()).ask('AUTH few before', '+OK\r\n')
     if (isOther) await (await stage.dial()).ask('AUTH u after', '+OK\r\n')
-    let ahead = 0
-    const now = performance.now.bind(performance)
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+    waitForEngine()
+    const pass = createClock()
     for (let n = 0; n < 5; n += 1) {
       expect(await endpoint.hold(hold)).toMatchObject({ drained: false })
-      ahead += LONGEST_OVERDUE_MS / 4
+      pass(LONGEST_OVERDUE_MS / 4)
     }
     if (!isOther) {
       expect(client.ended()).toBe(false)
       const { why } = await endpoint.hold(hold)
       expect(why).toMatch(/it cannot be told whether the engine answers others/)
       expect(endpoint.report().lastError).toMatch(/takes no login of a client/)
-      ahead += LONGEST_UNTOLD_MS
+      pass(LONGEST_UNTOLD_MS)
       for (let n = 0; n < 5; n += 1) {
         await endpoint.hold(hold)
-        ahead += LONGEST_OVERDUE_MS / 4
+        pass(LONGEST_OVERDUE_MS / 4)
       }
     }
     expect(await endpoint.hold(hold)).toMatchObject({ drained: true })
@@ -176,21 +177,20 @@ test.for([oldest, newest])(
     await a.admin('CONFIG SET lua-time-limit 100')
     const loop =
       "local n = redis.call('TIME') repeat local m = redis.call('TIME') until m[1] - n[1] > 2 return 7"
-    script.send(`EVAL "${loop}" 0\r\n`)
-    let ahead = 0
-    const now = performance.now.bind(performance)
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
-    let putOff = 0
-    while (script.text() === '') {
-      const { drained, cut } = await endpoint.hold({ deadlineMs: 60_000, drainMs: 20 })
-      if (drained) endpoint.release()
-      else putOff += 1
-      expect(cut).toBe(0)
-      ahead += LONGEST_OVERDUE_MS
-      await delay(5)
+    const pass = createClock()
+    // Where the machine stalls, a script may end before it has delayed a handover twice.
+    for (let putOff = 0; putOff < 2; ) {
+      script.send(`EVAL "${loop}" 0\r\n`)
+      while (script.text() === '') {
+        const { drained, cut } = await endpoint.hold({ deadlineMs: 60_000, drainMs: 20 })
+        if (drained) endpoint.release()
+        else putOff += 1
+        expect(cut).toBe(0)
+        pass(LONGEST_OVERDUE_MS)
+        await delay(5)
+      }
+      await script.gets(':7\r\n')
     }
-    await script.gets(':7\r\n')
-    expect(putOff).toBeGreaterThan(1)
 
     // Writes are paused, and reads are answered.
     await a.admin('CLIENT PAUSE 60000 WRITE')
@@ -205,7 +205,7 @@ test.for([oldest, newest])(
         drained: false,
         cut: 0,
       })
-      ahead += LONGEST_OVERDUE_MS
+      pass(LONGEST_OVERDUE_MS)
     }
     await a.admin('CLIENT UNPAUSE')
     await script.gets('+OK\r\n')
@@ -214,7 +214,7 @@ test.for([oldest, newest])(
     script.send('XADD s 1-1 f v\r\n')
     await group.gets('*1\r\n*2\r\n$1\r\ns\r\n*1\r\n*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\nf\r\n$1\r\nv\r\n')
     expect(wait.ended()).toBe(false)
-    expect(endpoint.report()).toMatchObject({ errors: 0, connections: 4 })
+    expect(endpoint.report()).toMatchObject({ lastError: '', errors: 0, connections: 4 })
   },
 )
 
@@ -222,21 +222,21 @@ test('if each time the reply of another connection is missing, a handover is del
   await using stack = new AsyncDisposableStack()
   const { endpoint, old, engine, ...stage } = await makeStage(stack)
   const other = await stage.dial()
-  let ahead = 0
-  const now = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
+  const pass = createClock()
   for (let n = 0; n < 6; n += 1) {
     await using client = await dial(stage.port)
     await client.ask('PING', '+PONG\r\n')
     client.send(MUTE)
     await other.ask('SET k v', '+OK\r\n')
     expect(await endpoint.hold(hold)).toMatchObject({ drained: false })
-    ahead += 51_000
+    pass(51_000)
   }
-  await old.admin('CLIENT PAUSE 1500 ALL')
+  old.process.kill('SIGSTOP')
   other.send('PING\r\n')
   expect(await endpoint.hold(hold)).toMatchObject({ drained: false })
+  old.process.kill('SIGCONT')
   await other.gets('+PONG\r\n')
+  waitForEngine()
 
   const client = await stage.dial()
   client.send(MUTE)
