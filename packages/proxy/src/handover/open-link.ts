@@ -39,7 +39,8 @@ export class NotInTime extends Error {}
 const TRY_AGAIN_MS = 20
 /** Timers of Node may be early by a millisecond, and this is more. */
 const EARLY_MS = 2
-const REPLAY_MS = 2_000
+/** How long an engine may take to set the state of a connection. */
+export const REPLAY_MS = 2_000
 
 /**
  * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
