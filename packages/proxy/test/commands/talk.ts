@@ -18,8 +18,8 @@ export interface Talker extends Disposable {
   unheard(): readonly string[]
 }
 
-/** Long enough for a busy machine: after this there is no answer. */
-const PATIENCE_MS = 5_000
+/** Long enough for a busy machine: after this there is no answer. Every row is answered, so none waits for it. */
+const PATIENCE_MS = 60_000
 
 export async function talk(port: number): Promise<Talker> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
