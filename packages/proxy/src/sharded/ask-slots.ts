@@ -9,8 +9,8 @@ import {
 import { connectOnce, type Place } from '../handover/open-link.ts'
 import type { SlotView } from './slot-view.ts'
 
-/** The deadline: an engine that serves answers at once. */
-const ANSWER_MS = 500
+/** The deadline of an answer: an engine that serves answers at once. */
+export const ANSWER_MS = 500
 /** The longest answer: for the largest possible cluster it has some 100 KB. */
 const MOST_BYTES = 1024 * 1024
 

@@ -2,9 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { askSlots } from '../../../src/sharded/ask-slots.ts'
-
-const ANSWER_MS = 500
+import { ANSWER_MS, askSlots } from '../../../src/sharded/ask-slots.ts'
 
 /** Timers of the same duration that are due run one after the other: this one is due first, and the deadline of the answer comes with it, before that of the connection. */
 async function startEarlierTimer(): Promise<void> {
