@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { createDatabase } from '../../proof/create-database.ts'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { freshName } from '../../proof/fresh-name.ts'
+import { untilAction } from '../../proof/way-back.ts'
 import { test } from '../support/shared-fairlead.ts'
 
 const { from, to } = usualPair()
@@ -64,8 +65,11 @@ describe('a database', () => {
     })
 
     const restart = { force_restart: true, keep_engine_version: true, preserve_roles: true }
-    const { action_uid } = await upgrade(restart)
+    // It stops on its way: otherwise it might be over before the next request comes.
+    const { action_uid = '' } = await upgrade({ ...restart, supervised: true })
     await expect(upgrade(restart)).rejects.toMatchObject({ status: 409, code: 'db_busy' })
+    await untilAction(fairlead, action_uid, 'it stops', ({ hold_reason }) => hold_reason === 'supervised')
+    await api.resumeAction({ params: { uid: action_uid } })
     expect((await fairlead.untilEnded(action_uid)).certificates).toHaveLength(2)
     expect(await api.getDatabase({ params: { uid } })).toMatchObject({ shard_list })
   })
