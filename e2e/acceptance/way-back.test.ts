@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { usualPair } from '../../proof/engine-pairs.ts'
 import { asAdmin, rolesOf } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 import { upgradeUnderLoad } from '../../proof/upgrade-under-load.ts'
 import { beginUpgrade, untilAction, untilWindow } from '../../proof/way-back.ts'
 import { test } from '../support/shared-fairlead.ts'
@@ -40,7 +41,7 @@ test('an upgrade is finalized by a person: the way back is given up, and its sta
   })
   const { shard_list } = await api.getDatabase({ params: { uid: upgrade.uid } })
   expect(shard_list).not.toContain(standby)
-  expect(await rolesOf(fairlead, upgrade.uid)).toEqual(['primary', 'replica'])
+  await untilPaired(fairlead, upgrade.uid)
   await expect(api.rollbackAction({ params: { uid: upgrade.action } })).rejects.toMatchObject({
     ...{ status: 409, code: 'action_ended' },
   })
@@ -58,6 +59,12 @@ test('a window in seconds ends by itself', async ({ fairlead }) => {
   const heldMs = Date.parse(last_changed_time) - Date.parse(certificates[0]?.at ?? '')
   expect(heldMs).toBeGreaterThanOrEqual(3_000)
 })
+
+/** An engine that stalls does not tell its role in time. */
+async function untilPaired(fairlead: Fairlead, uid: number): Promise<void> {
+  const isPaired = async () => (await rolesOf(fairlead, uid)).join() === 'primary,replica'
+  await until('a primary and a replica', isPaired)
+}
 
 /** The action after each of its changes. */
 async function statesOf({ url, token }: Fairlead, action: string): Promise<readonly object[]> {
@@ -86,7 +93,7 @@ test('a supervised upgrade stops before the first handover; cancelled there, it 
   expect(await fairlead.untilEnded(action)).toMatchObject({ outcome: 'cancelled', certificates: [] })
   const { engine, status, shard_list } = await api.getDatabase({ params: { uid } })
   expect([engine, status, shard_list.length]).toEqual(['redis', 'active', 2])
-  expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
+  await untilPaired(fairlead, uid)
 })
 
 test('an upgrade whose standby could not follow a command says so, is not rolled back, and can be finalized', async ({
