@@ -64,8 +64,7 @@ export async function runProxy({
           (report) => report.pid === pid,
           () => false,
         )
-      // Its start takes 1.5 s of processor time, and the machine may be busy.
-      await until(answers, () => 'the proxy does not answer', 30_000)
+      await until(answers, () => 'the proxy does not answer')
     },
     async [Symbol.asyncDispose]() {
       if (child !== undefined && child.exitCode === null && child.signalCode === null) {

@@ -18,7 +18,7 @@ test('a blocking command with more words than are kept is not asked again with s
   await client.ask('PING', '+PONG\r\n')
   client.socket.write(encodeCommand(['BLPOP', ...keys, '0']))
   const isBlocked = async () => /^blocked_clients:1\r?$/m.test(await pair.primary().admin('INFO clients'))
-  await until(isBlocked, () => 'it does not block', 20_000)
+  await until(isBlocked, () => 'it does not block')
   await pair.handOver()
   await until(() => client.text() !== '')
   // The error of an engine that is demoted without an endpoint.

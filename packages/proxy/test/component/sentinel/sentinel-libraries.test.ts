@@ -61,7 +61,7 @@ describe('an unmodified library that asks the Sentinel follows the role, and its
         if (count !== null) acknowledged += 1
         return acknowledged > 40
       }
-      await until(goesOn, () => 'it does not go on', 15_000)
+      await until(goesOn, () => 'it does not go on')
       expect(await portOf()).toBe(pair.b.port)
       expect(await pair.b.admin('GET counter')).toContain(`\r\n${acknowledged}\r\n`)
     })
