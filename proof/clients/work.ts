@@ -21,6 +21,13 @@ export interface Findings {
 /** Each client sends one request at a time, as fast as it is answered. */
 const WORKERS = 8
 const WARM_UP = 500
+/**
+ * How long a client waits for an item, in seconds. Valkey GLIDE gives up half a second after that by itself, while its item may be on the way: a stall
+ * of the machine is shorter.
+ */
+const WAITS = '60'
+/** The item that ends the wait. */
+const LAST = 'the last one'
 const SCRIPT = "return redis.call('INCR', KEYS[1])"
 
 /**
@@ -62,10 +69,10 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
       while (pushed - popped > 100 && !run.isOver) await new Promise((resolve) => setTimeout(resolve, 1))
     }),
     loop('queue out', async () => {
-      const item = await consumer.call('BLPOP', 'queue', '1')
-      if (item === null) return
+      const [, item] = ((await consumer.call('BLPOP', 'queue', WAITS)) ?? []) as readonly unknown[]
+      if (item === undefined || String(item) === LAST) return
       popped += 1
-      expectSame('item', (item as readonly unknown[])[1], popped)
+      expectSame('item', item, popped)
     }),
     loop('publish', async () => {
       published += 1
@@ -77,6 +84,7 @@ export async function startWork(library: Library, login: Login): Promise<Work> {
     async stop() {
       const after = portsOf(login.port)
       run.isOver = true
+      await producer.call('RPUSH', 'queue', LAST)
       await Promise.all(running)
       for (const until = performance.now() + 60_000; received < published && performance.now() < until; )
         await new Promise((resolve) => setTimeout(resolve, 5))
