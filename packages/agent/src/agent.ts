@@ -19,8 +19,8 @@ import { createStatisticsLog, type StatisticsLog } from './shards/statistics-log
 import { type SupervisedShards, superviseShards } from './shards/supervise-shards.ts'
 import { openTrials, type Trials } from './trials/trials.ts'
 import { openFence } from './tunnels/open-fence.ts'
-import { createTunnels } from './tunnels/tunnels.ts'
-import { type LifeWatch, watchLife } from './tunnels/watch-life.ts'
+import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
+import { type LifeWatch, STOOD_STILL_MS, watchLife } from './tunnels/watch-life.ts'
 
 /** What an agent needs to know of its node. Paths are absolute; times are milliseconds. */
 export interface AgentConfig {
@@ -47,6 +47,8 @@ export interface AgentConfig {
   readonly primaryHungAfterMs?: number
   /** A process that is asked to stop and writes nothing for this long is ended by signals. Default 60 s. */
   readonly stopWithinMs?: number
+  /** An agent that has stalled for this long cuts its tunnels to engines. Default 1.5 s. */
+  readonly stoodStillMs?: number
   /** How the proxy of the node is started: program and arguments, but for its home. Null: this agent keeps none. */
   readonly proxyProgram: readonly string[] | null
   /** Endpoints may be asked to have ports that only root can give (below 1024). Default false. */
@@ -109,12 +111,7 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
     await openTrials({ home, builds, modules, wall, logger, takenPorts: () => shards.ports() }),
   )
   const tunnels = createTunnels(shards.target, () => life.look())
-  const life = stack.use(
-    watchLife((ms) => {
-      logger.warn({ ms: Math.round(ms) }, 'the agent stalled; its tunnels to engines are cut')
-      tunnels.cutAll()
-    }),
-  )
+  const life = stack.use(watchOwnLife(config, tunnels))
   const fence = await openFence(home, logger, tunnels.cutBelow)
   const parts = { fence, tunnels, life, logger }
   const handlers = answerWith(config, {
@@ -125,6 +122,14 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   logger.info({ socket: config.socketPath, shards: shards.report().length }, 'agent is up')
   const close = stack.move()
   return { socketPath: config.socketPath, report, [Symbol.asyncDispose]: () => close.disposeAsync() }
+}
+
+function watchOwnLife({ logger, stoodStillMs = STOOD_STILL_MS }: AgentConfig, tunnels: Tunnels): LifeWatch {
+  const onStall = (ms: number) => {
+    logger.warn({ ms: Math.round(ms) }, 'the agent stalled; its tunnels to engines are cut')
+    tunnels.cutAll()
+  }
+  return watchLife(onStall, { afterMs: stoodStillMs })
 }
 
 const noProxy: ProxyState = {

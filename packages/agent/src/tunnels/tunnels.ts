@@ -36,8 +36,15 @@ const CONNECT_WITHIN_MS = 500
 /** A server needs one, and for a moment a few more. */
 const MOST_OF_A_SHARD = 32
 
-/** There are none yet. `look` is called before bytes of a server are passed on: it may cut them all (watch-life.ts). */
-export function createTunnels(targetOf: TargetOf, look: () => void): Tunnels {
+/**
+ * There are none yet. `look` is called before bytes of a server are passed on: it may cut them all (watch-life.ts).
+ * `connectWithinMs` is for the login at an engine.
+ */
+export function createTunnels(
+  targetOf: TargetOf,
+  look: () => void,
+  connectWithinMs = CONNECT_WITHIN_MS,
+): Tunnels {
   const open = new Set<Tunnel>()
   const cut = (tunnels: Iterable<Tunnel>) => {
     for (const tunnel of [...tunnels]) {
@@ -57,7 +64,7 @@ export function createTunnels(targetOf: TargetOf, look: () => void): Tunnels {
       const { signal } = tunnel.cut
       server.once('close', () => cut([tunnel]))
       try {
-        const engine = await openSignedIn({ ...target, withinMs: CONNECT_WITHIN_MS, signal })
+        const engine = await openSignedIn({ ...target, withinMs: connectWithinMs, signal })
         engine.once('close', () => open.delete(tunnel))
         answer()
         join(server, engine, signal, look)

@@ -15,17 +15,26 @@ export interface LifeWatch extends Disposable {
 export const STOOD_STILL_MS = 1_500
 const BEAT_MS = 250
 
+export interface LifeOptions {
+  readonly clock?: () => number
+  /** Default STOOD_STILL_MS. */
+  readonly afterMs?: number
+}
+
 /**
- * Notices when this process was stopped, or busy with one thing, for longer than 1.5 s, and calls `onStall` then. What came in the
+ * Notices when this process was stopped, or busy with one thing, for longer than `afterMs`, and calls `onStall` then. What came in the
  * meantime has waited for no longer than the time since the last beat. `clock`: milliseconds that only rise.
  */
-export function watchLife(onStall: (ms: number) => void, clock = () => performance.now()): LifeWatch {
+export function watchLife(
+  onStall: (ms: number) => void,
+  { clock = () => performance.now(), afterMs = STOOD_STILL_MS }: LifeOptions = {},
+): LifeWatch {
   let life = randomUUID()
   let beat = clock()
   const look = () => {
     const now = clock()
     const stalledMs = now - beat
-    if (stalledMs < STOOD_STILL_MS) return
+    if (stalledMs < afterMs) return
     beat = now
     life = randomUUID()
     onStall(stalledMs)

@@ -30,9 +30,12 @@ function clientUnder(home: TestHome, epoch: string) {
 
 const stale = { status: 412, code: 'stale_epoch' }
 
+/** For what is not about time. The agent is this very process, and a machine under load lets it stall. */
+const PATIENT_MS = 60_000
+
 test('a server speaks to an engine through its agent, which signs in', async () => {
   await using home = await makeHome()
-  await using _ = await home.start()
+  await using _ = await home.start({ stoodStillMs: PATIENT_MS })
   const spec = await startShard(home)
   const { engine, life } = await mustDial(home.socketPath, 's1', '1:1')
   using _engine = engine
@@ -50,7 +53,7 @@ test('a server speaks to an engine through its agent, which signs in', async () 
 
 test('a tunnel ends with its engine, and is refused where none answers; the next engine is reached by a new one', async () => {
   await using home = await makeHome()
-  await using _ = await home.start()
+  await using _ = await home.start({ stoodStillMs: PATIENT_MS })
   await startShard(home)
   const { engine } = await mustDial(home.socketPath, 's1', '1:1')
   const { pid } = await home.becomes('s1', {})
@@ -67,7 +70,7 @@ test('a tunnel ends with its engine, and is refused where none answers; the next
 
 test('a higher epoch cuts the tunnels of lower ones before it is answered, and no later byte of theirs reaches the engine', async () => {
   await using home = await makeHome()
-  await using _ = await home.start()
+  await using _ = await home.start({ stoodStillMs: PATIENT_MS })
   const spec = await startShard(home)
   const old = await mustDial(home.socketPath, 's1', '1:4')
   const other = await mustDial(home.socketPath, 's1', '2:1')
@@ -150,7 +153,7 @@ test('bytes that waited in a stalled agent do not reach the engine when it resum
       )
     await until(isUp)
     const spec = await startShard(home)
-    const { engine, socket, life } = await mustDial(home.socketPath, 's1', '1:1')
+    const { engine, socket, life } = await mustDial(home.socketPath, 's1', '1:1', 2_000)
     using admin = await connectAs('fairlead', spec)
     agent.kill('SIGSTOP')
     const { promise: cut, resolve } = Promise.withResolvers<void>()
@@ -173,10 +176,7 @@ test('bytes that waited in a stalled agent do not reach the engine when it resum
 test('a life ends when the process stalled, whether the watch or a byte comes first', () => {
   let now = 0
   const stood: number[] = []
-  using life = watchLife(
-    (ms) => stood.push(ms),
-    () => now,
-  )
+  using life = watchLife((ms) => stood.push(ms), { clock: () => now })
   const { life: first } = life
   now = 1_400
   life.look()
@@ -223,6 +223,7 @@ test('an endless answer of an engine reaches its server as fast as the server re
   using tunnels = createTunnels(
     () => ({ address: engine.address, login }),
     () => undefined,
+    PATIENT_MS,
   )
   const opened = Promise.withResolvers<void>()
   await using agent = await listen((socket) => {
@@ -256,6 +257,7 @@ test('a tunnel whose server ends it is cut, too, while its engine hangs', async 
   using tunnels = createTunnels(
     () => ({ address: engine.address, login: { username: 'fairlead', password: 'x' } }),
     () => undefined,
+    PATIENT_MS,
   )
   const opened = Promise.withResolvers<void>()
   await using agent = await listen((socket) => {
@@ -284,6 +286,7 @@ test('a tunnel that is cut in the moment in which it is opened is closed at both
   using tunnels = createTunnels(
     () => ({ address: engine.address, login: { username: 'fairlead', password: 'x' } }),
     () => undefined,
+    PATIENT_MS,
   )
   await using agent = await listen((socket) => {
     void tunnels.open({ shard: 's1', epoch: { bucket: 1, epoch: 1 } }, socket, () => tunnels.cutAll())
