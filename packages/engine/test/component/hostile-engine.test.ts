@@ -32,8 +32,8 @@ function connect(
   return connectEngine({
     address,
     login: { username: 'nobody', password: '' },
-    connectTimeoutMs: 10_000,
-    commandTimeoutMs: 300,
+    connectTimeoutMs: 60_000,
+    commandTimeoutMs: 60_000,
     ...more,
   })
 }
@@ -55,7 +55,7 @@ afterAll(() => {
 
 /** Milliseconds of the processor that went by, at most, before the neighbour was answered, while `work` went on: how busy the machine is does not count. */
 async function slowestBeside(work: Promise<unknown>): Promise<number> {
-  using beside = await connect(portOf(neighbour), { commandTimeoutMs: 30_000 })
+  using beside = await connect(portOf(neighbour))
   let slowest = 0
   let isOver = false
   void work.finally(() => {
@@ -74,7 +74,8 @@ async function slowestBeside(work: Promise<unknown>): Promise<number> {
 test.each([...hostile.said, ...hostile.floods])(
   'an engine that answers with %s ends its own connection, and its neighbour is answered',
   async (name) => {
-    using connection = await connect(ports[name] ?? 0)
+    // Some of these answers are half a message: no more comes.
+    using connection = await connect(ports[name] ?? 0, { commandTimeoutMs: 300 })
     const before = process.memoryUsage.rss()
     // The first reply may be valid. A reply too many that arrives late is the answer to the second question; then the third gets none.
     const asked = (async () => {
