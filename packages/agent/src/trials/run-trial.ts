@@ -105,7 +105,7 @@ async function examine(
   const wanted = spec.build
   let version = ''
   try {
-    using admin = await connectEngine({ address, login })
+    using admin = await connectEngine({ address, login, connectTimeoutMs: ANSWERS_WITHIN_MS })
     // Each flavour but redis also says a redis version, for clients that know no other.
     version = readInfo(await admin.info('server'))[`${wanted.flavour}_version`] ?? ''
     if (version !== wanted.version) {
@@ -114,7 +114,11 @@ async function examine(
       return { fault, version }
     }
     if (spec.cluster) await takeSlots(admin, signal)
-    using user = await connectEngine({ address, login: { username: 'default', password: spec.userPassword } })
+    using user = await connectEngine({
+      address,
+      login: { username: 'default', password: spec.userPassword },
+      connectTimeoutMs: ANSWERS_WITHIN_MS,
+    })
     const fault =
       (await missingModule(admin, spec)) ?? (await writeAndRead(user)) ?? (await runSelfTest(admin, request))
     return { fault, version }
