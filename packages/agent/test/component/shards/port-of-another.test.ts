@@ -28,7 +28,8 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     await home.proxyBecomes({ state: 'running' })
     const port = await home.putEndpoint(dead)
     const login = `AUTH default ${dead.userPassword}\r\n`
-    expect(await answerTo(port, login)).toBe('+OK\r\n')
+    const isSignedIn = async () => (await answerTo(port, login)) === '+OK\r\n'
+    await until(isSignedIn)
 
     using admin = await connectAs('fairlead', other)
     process.kill(pid ?? 0, 'SIGKILL')
@@ -54,7 +55,7 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     await home.becomes('a-1', { state: 'running' })
     using back = await connectAs('fairlead', dead)
     expect(await back.call('PING')).toBe('PONG')
-    await until(async () => (await answerTo(port, login)) === '+OK\r\n')
+    await until(isSignedIn)
   },
 )
 
@@ -63,7 +64,7 @@ async function isNotOurs(connecting: Promise<unknown>): Promise<boolean> {
   return cause instanceof NotOurs
 }
 
-/** The first message, or that there was none. */
+/** The first message, or '' where none comes for a while. */
 async function answerTo(port: number, request: string): Promise<string> {
   await using client = await dial(port)
   client.send(request)
