@@ -61,15 +61,18 @@ test('a proxy that is slow on a loaded machine is reported, and its clients keep
   await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 5_000 })
   await using client = await dial(port)
   expect(await client.ask()).toBe('+PONG\r\n')
-  const begun = performance.now()
-  client.send('GET work-starved\r\n')
-  let why = ''
-  const isAnswered = async () => {
-    why = (await home.client.reportNode({})).proxy.why || why
-    return client.text() === '+PONG\r\n+PONG\r\n'
+  const words = /has not answered for .*: one piece of work has taken .*: main takes requests of/
+  let isTold = false
+  // The agent, which is this process, may have stalled itself meanwhile, and know nothing of it.
+  for (let answers = 2; !isTold; answers += 1) {
+    const begun = performance.now()
+    client.send('GET work-starved\r\n')
+    const isAnswered = async () => {
+      isTold ||= words.test((await home.client.reportNode({})).proxy.why)
+      return client.text() === '+PONG\r\n'.repeat(answers)
+    }
+    await until(isAnswered)
+    console.log(`2 s of work took ${Math.round(performance.now() - begun)} ms`)
   }
-  await until(isAnswered)
-  console.log(`2 s of work took ${Math.round(performance.now() - begun)} ms`)
   expect(await home.proxyBecomes({ state: 'running' })).toMatchObject({ pid, crashes: 0 })
-  expect(why).toMatch(/has not answered for .*: one piece of work has taken .*: main takes requests of/)
 })
