@@ -3,6 +3,7 @@ import { compareVersions, type EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
+import { meet } from '../../meet.ts'
 
 const builds: readonly Build[] = engines.map(({ flavour, version }) => ({ flavour, version }))
 const persistences = ['disabled', 'aof'] as const
@@ -137,7 +138,9 @@ async function makePair(home: TestHome, wanted: Partial<ShardSpec>): Promise<Pai
   await run(home, 'r', replica)
   using source = await connectAs('fairlead', primary)
   await source.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: 16_384 }, (_, slot) => slot))
-  await source.call('CLUSTER', 'MEET', replica.host, replica.port)
+  const primaryId = String(await source.call('CLUSTER', 'MYID'))
+  using admin = await connectAs('fairlead', replica)
+  await meet(source, [replica], async () => String(await admin.call('CLUSTER', 'NODES')).includes(primaryId))
   return { primary, replica }
 }
 
@@ -146,7 +149,6 @@ async function makeReplica({ primary, replica }: Pair) {
   const primaryId = await idOf(primary)
   using source = await connectAs('fairlead', primary)
   using admin = await connectAs('fairlead', replica)
-  await until(async () => String(await admin.call('CLUSTER', 'NODES')).includes(primaryId))
   await admin.call('CLUSTER', 'REPLICATE', primaryId)
   await follows(replica, primary)
   await servesSlots(primary)

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { shardFolder } from '../../../src/folder/shard-folder.ts'
 import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
+import { meet } from '../../meet.ts'
 
 /**
  * A role moved while a shard was away, and the shard learns of it in the worst order: first from the
@@ -71,8 +72,10 @@ async function makeShards(home: TestHome, build: Build) {
   await addSlots(old, 1, 0, 8_191)
   await addSlots(away, 2, 8_192, 16_383)
   using admin = await connectAs('fairlead', old)
-  for (const each of [successor, other, away]) await admin.call('CLUSTER', 'MEET', each.host, each.port)
   const id = String(await admin.call('CLUSTER', 'MYID'))
+  const knowsOld = async (each: ShardSpec) => (await roleOf(each, old)).startsWith(id)
+  const others = [successor, other, away]
+  await meet(admin, others, async () => (await Promise.all(others.map(knowsOld))).every((known) => known))
   for (const each of [successor, other]) {
     await follow(each, old, id)
   }
