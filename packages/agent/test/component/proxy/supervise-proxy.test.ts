@@ -196,7 +196,8 @@ test('an answer of another process does not count', async () => {
   await once(server, 'listening')
   const probe = createProxyProbe(path)
   expect(await probe.ask(1)).toEqual({ silentMs: 0 })
-  expect(await probe.ask(4711)).toBe('answers')
+  // Within a second, for which a machine under load may have stalled.
+  await until(async () => (await probe.ask(4711)) === 'answers')
   server.close()
 })
 
