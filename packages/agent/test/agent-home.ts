@@ -84,16 +84,24 @@ export async function makeHome(): Promise<TestHome> {
   }
 }
 
+/**
+ * A port of this worker that is free, and was not handed out lately. The kernel chooses no such port, so it is still free when its
+ * process is started again. `alsoFree`: the ports at these distances are free, too.
+ */
+export async function ownPort(alsoFree: readonly number[] = []): Promise<number> {
+  const find = (from: number) => findFreePort('127.0.0.1', { from, to: LAST_PORT, except: [], alsoFree })
+  const port = (await find(nextPort)) ?? (await find(FIRST_PORT))
+  if (port === null) throw new Error('no port is free for tests')
+  nextPort = port + 1
+  return port
+}
+
 /** A spec that any engine can fulfil, on a free port of its own. */
 export async function makeSpec(
   wanted: Partial<ShardSpec> = {},
   engine: FoundBuild = anyEngine(),
 ): Promise<ShardSpec> {
-  const alsoFree = wanted.cluster ? [10_000] : []
-  const find = (from: number) => findFreePort('127.0.0.1', { from, to: LAST_PORT, except: [], alsoFree })
-  const port = (await find(nextPort)) ?? (await find(FIRST_PORT))
-  if (port === null) throw new Error('no port is free for tests')
-  nextPort = port + 1
+  const port = await ownPort(wanted.cluster ? [10_000] : [])
   return {
     build: { flavour: engine.flavour, version: engine.version },
     cluster: false,

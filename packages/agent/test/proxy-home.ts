@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createClient, type ProxyState, proxyOperations } from '@fairlead/api'
 import { signalProcess } from '../src/process/process-identity.ts'
 import { proxyFolder } from '../src/proxy/proxy-folder.ts'
-import { makeHome, socketTransport, type TestHome, until } from './agent-home.ts'
+import { makeHome, ownPort, socketTransport, type TestHome, until } from './agent-home.ts'
 
 const main = fileURLToPath(new URL('../../proxy/src/main.ts', import.meta.url))
 export const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
@@ -35,9 +35,7 @@ export async function makeProxyHome(): Promise<ProxyHome> {
       return seen
     },
     async putEndpoint({ port: upstream }) {
-      await using free = await listen(createTcpServer())
-      const { port } = free
-      await free[Symbol.asyncDispose]()
+      const port = await ownPort()
       const client = createClient(proxyOperations, socketTransport(folder.socket))
       const body = { host: '127.0.0.1', port, upstream: { host: '127.0.0.1', port: upstream } }
       await client.putEndpoint({

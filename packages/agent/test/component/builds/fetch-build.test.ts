@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { connectEngine } from '@fairlead/engine'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePort } from '../../../../../proof/free-port.ts'
+import { claimPorts } from '../../../../../proof/claim-ports.ts'
 import { until } from '../../../../../proof/until.ts'
 import { fetchBuild } from '../../../src/builds/fetch-build.ts'
 import { FetchError } from '../../../src/builds/fetch-error.ts'
@@ -136,7 +136,8 @@ test.runIf(hasApt)('two fetches at once bring one build, which starts and answer
 })
 
 async function pingEngine(program: string): Promise<unknown> {
-  const port = await freePort()
+  await using ports = await claimPorts()
+  const port = ports.from
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
   const engine = spawn(program, args, { stdio: 'ignore' })
   try {

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { shardFolder } from '../../../src/folder/shard-folder.ts'
-import { findFreePort } from '../../../src/process/find-free-port.ts'
-import { connectAs, makeHome, makeSpec, until } from '../../agent-home.ts'
+import { connectAs, makeHome, makeSpec, ownPort, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
 
 let folder: string
@@ -61,8 +60,7 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     await using home = await makeHome()
     await using _ = await home.start()
     const plain = await makeSpec({ build, cluster: true })
-    const range = { from: plain.port + 1, to: plain.port + 2_000, except: [], alsoFree: [] }
-    const port = (await findFreePort('127.0.0.1', range)) ?? 0
+    const port = await ownPort()
     const params = { id: 'a-1' }
     await home.client.putShard({
       params,

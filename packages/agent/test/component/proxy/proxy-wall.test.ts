@@ -14,7 +14,7 @@ import { openEngineWall } from '../../../src/engine/engine-wall.ts'
 import { signalProcess } from '../../../src/process/process-identity.ts'
 import { processesOfOthers } from '../../../src/process/processes-of-others.ts'
 import { proxyFolder } from '../../../src/proxy/proxy-folder.ts'
-import { makeHome, makeSpec, socketTransport, type TestHome, until } from '../../agent-home.ts'
+import { makeHome, makeSpec, ownPort, socketTransport, type TestHome, until } from '../../agent-home.ts'
 
 const main = fileURLToPath(new URL('../../../../proxy/src/main.ts', import.meta.url))
 const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
@@ -63,7 +63,7 @@ gives(
   async () => {
     await using home = await makeProxyHome()
     await using engine = await echoServer()
-    const port = await freePort()
+    const port = await ownPort()
     let before: number | null
     {
       await using _ = await home.start({ proxyProgram, engineWall: false })
@@ -97,7 +97,7 @@ gives(
   async () => {
     await using home = await makeProxyHome()
     await using engine = await echoServer()
-    const port = await freePort(600)
+    const port = await freePortFrom(600)
     await using _ = await home.start({ proxyProgram, proxyLowPorts: true })
     const { pid } = await home.proxyBecomes({ state: 'running' })
     expect(statusOf(pid, RIGHTS).map((each) => Number.parseInt(each, 16))).toEqual(
@@ -210,13 +210,13 @@ async function echoServer(): Promise<{ readonly port: number } & AsyncDisposable
   return { port: await listening(server, 0), [Symbol.asyncDispose]: async () => void server.close() }
 }
 
-/** From the system, or, where one is named, the first free one from there on. */
-async function freePort(from = 0): Promise<number> {
+/** The first free one from there on. */
+async function freePortFrom(from: number): Promise<number> {
   const server = createServer()
   try {
     return await listening(server, from)
   } catch {
-    return await freePort(from + 1)
+    return await freePortFrom(from + 1)
   } finally {
     server.close()
   }

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@fairlead/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { claimPorts } from '../../../../../proof/claim-ports.ts'
 import { until } from '../../../../../proof/until.ts'
 import { proxyProgram } from '../../../src/parts/proxy-program.ts'
 
@@ -57,12 +57,6 @@ test('unless it is asked for, no process answers as a Sentinel, which tells all 
 })
 
 test('if it is asked for, the proxy answers as a Sentinel at that port', async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const address = taken.address()
-  const port = address !== null && typeof address === 'object' ? address.port : 0
-  const closed = once(taken, 'close')
-  taken.close()
-  await closed
-  expect(await portsWith({ FAIRLEAD_SENTINEL_PORT: String(port) })).toEqual([port])
+  await using ports = await claimPorts()
+  expect(await portsWith({ FAIRLEAD_SENTINEL_PORT: String(ports.from) })).toEqual([ports.from])
 })
