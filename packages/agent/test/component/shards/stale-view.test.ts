@@ -71,6 +71,8 @@ async function makeShards(home: TestHome, build: Build) {
   ]
   await addSlots(old, 1, 0, 8_191)
   await addSlots(away, 2, 8_192, 16_383)
+  await setEpoch(successor, 3)
+  await setEpoch(other, 4)
   using admin = await connectAs('fairlead', old)
   const id = String(await admin.call('CLUSTER', 'MYID'))
   const knowsOld = async (each: ShardSpec) => (await roleOf(each, old)).startsWith(id)
@@ -79,7 +81,9 @@ async function makeShards(home: TestHome, build: Build) {
   for (const each of [successor, other]) {
     await follow(each, old, id)
   }
+  // A takeover takes the slots that the successor knows of: it may follow before it has heard of them.
   const known = async () =>
+    /master.*0-8191/.test(await roleOf(successor, old)) &&
     (await roleOf(away, successor)).includes(id) &&
     (await roleOf(away, other)).includes(id) &&
     /master.*0-8191/.test(await roleOf(away, old)) &&
@@ -88,21 +92,32 @@ async function makeShards(home: TestHome, build: Build) {
   return [old, successor, other, away] as const
 }
 
-/** Each with an epoch of its own: they would settle that later, and a takeover meanwhile may come too low. */
-async function addSlots(spec: ShardSpec, epoch: number, first: number, last: number): Promise<void> {
+/** Each has an epoch of its own: they would settle that later, and a takeover meanwhile may come too low. */
+async function setEpoch(spec: ShardSpec, epoch: number): Promise<void> {
   using admin = await connectAs('fairlead', spec)
   await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', epoch)
+}
+
+async function addSlots(spec: ShardSpec, epoch: number, first: number, last: number): Promise<void> {
+  await setEpoch(spec, epoch)
+  using admin = await connectAs('fairlead', spec)
   await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: last + 1 - first }, (_, n) => first + n))
 }
 
 async function follow(replica: ShardSpec, primary: ShardSpec, id: string): Promise<void> {
   using admin = await connectAs('fairlead', replica)
   // Refused until the replica has heard that it lost its slots, and that the other has them.
-  const ordered = async () => (await admin.call('CLUSTER', 'REPLICATE', id).catch(refusal)) === 'OK'
-  await until(ordered)
-  const linked = async () =>
-    (await admin.info('replication')).includes(`master_port:${primary.port}\r\nmaster_link_status:up`)
-  await until(linked)
+  let said = ''
+  const ordered = async () => {
+    said = String(await admin.call('CLUSTER', 'REPLICATE', id).catch(refusal))
+    return said === 'OK'
+  }
+  await until(ordered, { what: () => said })
+  const linked = async () => {
+    said = await admin.info('replication')
+    return said.includes(`master_port:${primary.port}\r\nmaster_link_status:up`)
+  }
+  await until(linked, { what: () => said })
 }
 
 function refusal(error: unknown): string {
