@@ -87,6 +87,8 @@ export interface Connection {
    * may not be sent any more, the client gets this text after its last reply.
    */
   protocolError: string | undefined
+  /** The connection ends when everything is answered, with this error: nothing more is taken of its client. Null: it does not. */
+  lastError: string | null
   readonly timed: Timed
   /** How often it delayed the last holds. */
   putOff: PutOff | null
@@ -164,5 +166,6 @@ export interface Owner {
 /** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */
 export type ClientSide = Pick<
   Socket,
-  'isPaused' | 'pause' | 'resume' | 'writableNeedDrain' | 'destroy' | 'destroySoon'
+  | ('isPaused' | 'pause' | 'resume' | 'destroy' | 'destroySoon')
+  | ('writableNeedDrain' | 'writableLength' | 'bytesWritten')
 > & { write(bytes: Buffer | string): boolean }

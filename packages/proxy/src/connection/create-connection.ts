@@ -37,6 +37,7 @@ export function createConnection(client: ClientSide, visitor: Visitor, owner: Ow
     begun: createGatheredBytes(),
     part: null,
     protocolError: undefined,
+    lastError: null,
     timed: createTimed(),
     putOff: null,
     clientEnded: false,

@@ -4,10 +4,10 @@ import type { Connection } from './connection.ts'
 import type { Link, Noted } from './link.ts'
 
 /**
- * The most bytes noted of requests that are under way on a link: some 4,000 of them. No more is read from a client before some are
+ * The most bytes noted of requests that are under way on a link: some 64,000 of them. No more is read from a client before some are
  * answered; a client that reads its replies does not notice.
  */
-const LARGEST_NOTED_BYTES = 1024 * 1024
+const LARGEST_NOTED_BYTES = 16 * 1024 * 1024
 /** The same for all links of a thread, whichever endpoint they belong to. */
 const MOST_BYTES = 128 * 1024 * 1024
 /** When the thread's limit is reached, each link may still have this much: a client with less under way is not affected by others. */
@@ -15,8 +15,8 @@ const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 /** The cost of a note in addition to the command. */
 export const NOTED_ALONE = 192
-/** How many replies may be outstanding for a client that does not read. */
-export const MOST_UNREAD = 65_536
+/** How many replies may be outstanding for a client that does not read. They are counted here, and kept by the engine. */
+const MOST_UNREAD = 1_048_576
 
 /** Adds a request to those of a link whose replies are looked into, and its costs to what these take. */
 export function takeDown(link: Link, noted: Noted): void {

@@ -1,3 +1,4 @@
+import { UNREAD, watchUnread } from '../traffic/watch-unread.ts'
 import { MOST_ASIDE_BYTES } from './allowance.ts'
 import type { Connection } from './connection.ts'
 import { mayKeepEarly } from './kept-early.ts'
@@ -26,11 +27,25 @@ export function stash(connection: Connection, bytes: Buffer): void {
 
 /** Reads from the client as long as its requests can be forwarded or kept. */
 export function steerClient(connection: Connection): void {
-  const { client, link, stashBytes, yielded } = connection
+  const { client, link, stashBytes, yielded, lastError } = connection
+  if (lastError !== null) return
+  const hasMany = link !== null && hasManyPendingReplies(connection, link)
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||
-    (link !== null && (link.socket.writableNeedDrain || hasManyPendingReplies(connection, link)))
+    link?.socket.writableNeedDrain === true ||
+    hasMany
+  if (hasMany) watch(connection, link)
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
+}
+
+/** When the client reads none of its replies, nothing more is taken of it but the rest of what it sends, so that it comes to read them. */
+function watch(connection: Connection, link: Link): void {
+  const isFull = () => connection.link === link && hasManyPendingReplies(connection, link)
+  watchUnread(connection.client, isFull, () => {
+    connection.lastError = UNREAD
+    Object.assign(connection, { stash: [], stashBytes: 0 })
+    connection.client.resume()
+  })
 }
 
 /** Reads from the engine as long as the client reads its replies, and the last messages of an engine also if the client does not. */

@@ -33,7 +33,7 @@ import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publ
 /** Takes bytes of the client: they go to the engine unchanged; from the beginning of a request that may not be sent yet, they go into the stash. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
   const { link, protocolError, mode } = connection
-  if (mode === 'closed') return
+  if (mode === 'closed' || connection.lastError !== null) return
   noteArrival(connection, chunk.length)
   const mayGo = isFlowing(connection) || isCompleted(connection)
   if (protocolError !== undefined) forwardUnread(connection, chunk)
@@ -43,7 +43,7 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
 
 /** Takes bytes of the client that arrived outside of the turn of its endpoint. */
 export function setRequestsAside(connection: Connection, chunk: Buffer): void {
-  if (connection.mode === 'closed') return
+  if (connection.mode === 'closed' || connection.lastError !== null) return
   noteArrival(connection, chunk.length)
   letOthersGo(connection)
   stash(connection, chunk)
@@ -89,6 +89,11 @@ function forwardUnread(connection: Connection, chunk: Buffer): void {
 /** The client will send no more: its connection ends when everything is answered. A connection that would only wait ends at once. */
 export function endIfDone(connection: Connection): void {
   const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state, ahead } = connection
+  if (connection.lastError !== null) {
+    if (mode !== 'closed' && (link === null || link.sent === link.answered))
+      endConnection(connection, connection.lastError)
+    return
+  }
   const isUnread = protocolError !== undefined && mode === 'serving'
   if (mode === 'closed' || (!clientEnded && (protocolError === undefined || isUnread))) return
   if (link === null) {

@@ -50,6 +50,12 @@ function carriedOver(state: ConnectionState): ConnectionState {
 /** The socket that a backend's connection uses as its client. */
 function clientSideOf(self: () => Backend): ClientSide {
   return {
+    get bytesWritten() {
+      return self().router.client.bytesWritten
+    },
+    get writableLength() {
+      return self().router.client.writableLength
+    },
     get writableNeedDrain() {
       const backend = self()
       return isHeldBack(backend) || backend.router.client.writableNeedDrain

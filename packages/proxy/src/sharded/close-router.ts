@@ -36,7 +36,8 @@ export function endIfAnswered(router: Router): void {
   const listens = backends.some((backend) => backend !== undefined && onlyListens(backend.connection.state))
   if ((listens && stash.length === 0) || (pending.size === 1 && pending.first()?.blocks === true))
     dropRouter(router)
-  else if (!busy && pending.size === withoutReply(router) && stash.length === 0) endRouter(router)
+  else if (!busy && pending.size === withoutReply(router) && stash.length === 0)
+    endRouter(router, router.lastError || undefined)
 }
 
 /** How many of the pending replies will not come, because the client has gone in the middle of their request. */

@@ -13,6 +13,7 @@ import { type Allowance, MOST_ASIDE_BYTES } from '../connection/allowance.ts'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Upstream } from '../endpoint/upstream.ts'
 import type { Cut } from '../listen/cut-log.ts'
+import { UNREAD, watchUnread } from '../traffic/watch-unread.ts'
 import type { CommandRules } from './command-rules.ts'
 import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'
@@ -272,10 +273,24 @@ const LARGEST_STASH_BYTES = 64 * 1024
 export const MOST_PENDING = 8_192
 
 /** Reads from the client as long as its requests can be routed or kept. */
-export function steerRouter({ client, backends, stashBytes, pending, yielded }: Router): void {
+export function steerRouter(router: Router): void {
+  const { client, backends, stashBytes, pending, yielded } = router
+  if (router.lastError !== null) return
+  const hasMany = pending.size > MOST_PENDING
+  if (hasMany) watch(router)
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||
-    pending.size > MOST_PENDING ||
+    hasMany ||
     backends.some((backend) => backend?.paused === true)
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
+}
+
+/** When the client reads none of its replies, nothing more is taken of it but the rest of what it sends, so that it comes to read them. */
+function watch(router: Router): void {
+  const isFull = () => !router.closed && router.pending.size > MOST_PENDING
+  watchUnread(router.client, isFull, () => {
+    // A request of which it has sent a part is not completed either.
+    Object.assign(router, { lastError: UNREAD, clientEnded: true, stash: [], stashBytes: 0 })
+    router.client.resume()
+  })
 }

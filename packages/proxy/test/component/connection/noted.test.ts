@@ -34,12 +34,12 @@ function linkWith(...sizes: readonly number[]): Link {
   return link
 }
 
-test('a client has 1 MB under way, and 64 KB while all clients together have more than 128 MB', () => {
-  const much = linkWith(MB)
+test('a client has 16 MB under way, and 64 KB while all clients together have more than 128 MB', () => {
+  const much = linkWith(16 * MB)
   const little = linkWith(64 * 1024)
   const isFull = () => [much, little].map((link) => hasManyPendingReplies(client, link))
   expect(isFull()).toEqual([false, false])
-  expect(hasManyPendingReplies(client, linkWith(MB, 1))).toBe(true)
+  expect(hasManyPendingReplies(client, linkWith(16 * MB, 1))).toBe(true)
   const others = Array.from({ length: 128 }, () => linkWith(MB))
   expect(isFull()).toEqual([true, false])
   // An answer and a close each make room, once.
@@ -51,7 +51,7 @@ test('a client has 1 MB under way, and 64 KB while all clients together have mor
     forgetNoted(link)
   }
   expect(isFull()).toEqual([false, false])
-  const again = Array.from({ length: 125 }, () => linkWith(MB))
+  const again = Array.from({ length: 95 }, () => linkWith(MB))
   expect(isFull()).toEqual([false, false])
   again.push(linkWith(MB))
   expect(isFull()).toEqual([true, false])
