@@ -19,6 +19,7 @@ import { during } from '../heartbeat/breadcrumb.ts'
 import { addressText, localAddress } from '../listen/address-text.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { baseReplayOf, type Replayed, replayOf, restReplayOf } from '../remembered/replay.ts'
+import { awakeTimer } from './awake-timer.ts'
 import type { CursorsNow } from './cursors-now.ts'
 
 /** The address of an engine; `tls` holds the certificates to trust, or is null for plain connections. */
@@ -40,7 +41,7 @@ const TRY_AGAIN_MS = 20
 /** Timers of Node may be early by a millisecond, and this is more. */
 const EARLY_MS = 2
 /** How long an engine may take to set the state of a connection. */
-export const REPLAY_MS = 2_000
+const REPLAY_MS = 2_000
 
 /**
  * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
@@ -182,14 +183,11 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
   const { promise: late, reject } = Promise.withResolvers<never>()
   const opened: Socket[] = []
   let isLate = false
-  const timer = setTimeout(
-    () => {
-      isLate = true
-      for (const socket of opened) socket.destroy()
-      reject(new NotInTime(`no connection to ${addressText(target)} in time`))
-    },
-    Math.max(1, untilMs - performance.now()),
-  )
+  using _ = awakeTimer(Math.max(1, untilMs - performance.now()), () => {
+    isLate = true
+    for (const socket of opened) socket.destroy()
+    reject(new NotInTime(`no connection to ${addressText(target)} in time`))
+  })
   const connecting = connectToOwn(
     target,
     () => {
@@ -201,11 +199,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
     },
     (socket) => void socket.destroy(),
   )
-  try {
-    return await Promise.race([connecting, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  return await Promise.race([connecting, late])
 }
 
 function openSocket({ host, port, tls }: Place, take: Take): Socket {
@@ -260,13 +254,12 @@ async function replay({ state }: Connection, link: Link, commands: readonly Repl
 /** Calls `send`, then waits until no request of the proxy is under way on the link. Throws the engine's refusal. */
 export async function ownAnswered(link: Link, withinMs: number, send: () => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(() => reject(new Error('the engine gave no answer in time')), withinMs)
+  using _ = awakeTimer(withinMs, () => reject(new Error('the engine gave no answer in time')))
   link.onOwnAnswered = (trouble) => (trouble === undefined ? resolve() : reject(new Error(trouble)))
   try {
     send()
     await promise
   } finally {
-    clearTimeout(timer)
     link.onOwnAnswered = null
   }
 }

@@ -12,7 +12,7 @@ import { isSubscribed } from '../remembered/connection-state.ts'
 import { ownAnswered } from './open-link.ts'
 
 /** How long an engine may send nothing at all while its last messages are taken. */
-export const LAST_MESSAGES_MS = 1_000
+const LAST_MESSAGES_MS = 1_000
 /** The same, as a multiple, if it is known to have more for the client. */
 const PATIENCE = 5
 

@@ -1,6 +1,6 @@
 import { encodeCommand } from '@fairlead/engine'
 import { afterEach, expect, test, vi } from 'vitest'
-import { LAST_MESSAGES_MS } from '../../../src/handover/take-last-messages.ts'
+import { SLICE_MS } from '../../../src/handover/awake-timer.ts'
 import { builds, dial, makePair, newest, until } from '../../stage.ts'
 import { stopClock } from '../../stop-clock.ts'
 
@@ -132,7 +132,7 @@ test('a subscriber with an open transaction without replies delays no publisher'
   await client.gets(client.text())
   client.send('CLIENT REPLY OFF\r\nMULTI\r\nINCR b\r\n')
   // The wait of a publisher would never end.
-  stopClock(LAST_MESSAGES_MS)
+  stopClock(SLICE_MS)
   await pair.handOver()
   await other.ask('PUBLISH n hello', ':1\r\n')
   client.send('EXEC\r\nCLIENT REPLY ON\r\n')

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
-import { REPLAY_MS } from '../../../src/handover/open-link.ts'
+import { SLICE_MS } from '../../../src/handover/awake-timer.ts'
 import { afterExec, afterQueueing, afterSuccess } from '../../../src/remembered/after-command.ts'
 import type { Command } from '../../../src/remembered/command.ts'
 import { freshState } from '../../../src/remembered/connection-state.ts'
@@ -180,7 +180,7 @@ test('an open transaction of several megabytes is carried out at the new primary
 test('all connections together keep no more of their transactions than a bound, and give it back', async () => {
   await using pair = await makePair()
   // No client is closed because the machine takes long to send its 15 MB again.
-  holdTimers(REPLAY_MS)
+  holdTimers(SLICE_MS)
   const begin = async () => {
     const client = await dial(pair.port)
     await client.ask('MULTI', '+OK\r\n')

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
-import { LAST_MESSAGES_MS } from '../../../src/handover/take-last-messages.ts'
+import { SLICE_MS } from '../../../src/handover/awake-timer.ts'
 import { createAdmission } from '../../../src/listen/admission.ts'
 import { keyOf, makeCluster } from '../../sharded-stage.ts'
 import {
@@ -105,7 +105,7 @@ test('writers are answered while waiting clients still move', async () => {
   pair.a.process.kill('SIGSTOP')
   stack.defer(() => void pair.a.process.kill('SIGCONT'))
   // They are not given up before it goes on.
-  stopClock(LAST_MESSAGES_MS)
+  stopClock(SLICE_MS)
   const switched = await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
   expect(switched).toMatchObject({ closed: 0, later: 2 * MANY })
   await writer.gets('+OK\r\n')

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { LARGEST_EARLY_BYTES } from '../../../src/connection/kept-early.ts'
-import { REPLAY_MS } from '../../../src/handover/open-link.ts'
+import { SLICE_MS } from '../../../src/handover/awake-timer.ts'
 import { dial, makePair, until } from '../../stage.ts'
 import { holdTimers } from '../../stop-clock.ts'
 
@@ -48,7 +48,7 @@ test('of the messages of a successor before it has the role only a bounded part 
   client.send('HELLO 3\r\n')
   await until(() => client.text().includes('modules'))
   // The link is not given up because its engine does not answer.
-  holdTimers(REPLAY_MS)
+  holdTimers(SLICE_MS)
   const preparing = pair.endpoint.prepare({ host, port: talker.port })
   await until(
     () => talker.said.closed === 1,

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { LARGEST_LATE_BYTES } from '../../../src/connection/steer-client.ts'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
-import { LAST_MESSAGES_MS } from '../../../src/handover/take-last-messages.ts'
+import { SLICE_MS } from '../../../src/handover/awake-timer.ts'
 import { dial, freePort, makeEndpointSpec, makePair, newest, startEngine, until } from '../../stage.ts'
 import { stopClock } from '../../stop-clock.ts'
 
@@ -60,7 +60,7 @@ function upTo(count: number): readonly number[] {
 test('a subscriber that does not read while its role moves gets all messages later, whole and in order', async () => {
   await using slow = await startSlowSubscriber(MORE_THAN_KERNEL)
   // The machine may be busy for longer.
-  stopClock(LAST_MESSAGES_MS)
+  stopClock(SLICE_MS)
   await slow.pair.handOver()
   await slow.publish()
   slow.subscriber.socket.resume()
@@ -74,7 +74,7 @@ test('a subscriber that does not read while its role moves gets all messages lat
 test('a subscriber that reads neither its messages nor the answer to its PING gets each message once, in order, while others publish', async () => {
   await using slow = await startSlowSubscriber(MORE_THAN_KERNEL)
   slow.subscriber.send('PING\r\n')
-  stopClock(LAST_MESSAGES_MS)
+  stopClock(SLICE_MS)
   await using publisher = await dial(slow.pair.port)
   let sent = 0
   const publishMany = async () => {
