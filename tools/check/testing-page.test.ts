@@ -31,6 +31,12 @@ test('a test without a promise is a violation, and so is a promise whose test is
   expect(violations).toContain('docs/testing.md: there is no e2e/acceptance/upgrade.test.ts')
 })
 
+test('a promise without an acceptance test is a violation', () => {
+  expect(violationsWith(page.replace('| `repair` |', '|  |'), [])).toContainEqual(
+    expect.stringContaining('no acceptance test for: '),
+  )
+})
+
 test('a profile without a row, or without a promise, is a violation', () => {
   const violations = violationsWith(page.replaceAll('`stalls`', '`stall`'), [])
   for (const what of [

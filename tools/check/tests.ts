@@ -16,7 +16,7 @@ const tiers = {
 }
 
 /** Where a test may have the tag. Not where acknowledged writes, the order of replies, fences and the planner are proven. */
-const mayMeetTheMachine = /^e2e\/proof\/(command-line|console|modules|neighbours|operate|wider-api)\//
+const mayMeetTheMachine = /^e2e\/proof\/(command-line|console|modules|neighbours|operate)\//
 const provesWrites = /^@fairlead\/ledger$|\/upgrade-under-load\.ts$|\/support\/\w+-round\.ts$/
 
 const tests = find('**/*.test.{ts,tsx,mjs}')

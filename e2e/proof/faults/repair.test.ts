@@ -1,40 +1,10 @@
 import { type EngineConnection, EngineError } from '@fairlead/engine'
 import { describe, expect, test } from 'vitest'
 import { findBuild } from '../../../proof/engine-pairs.ts'
-import { asAdmin, rolesOf, specOf } from '../../../proof/roles.ts'
-import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
+import { asAdmin, specOf } from '../../../proof/roles.ts'
+import { startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
-
-async function create(fairlead: Fairlead, fields: object = {}): Promise<number> {
-  const { uid, action_uid } = await fairlead.api.createDatabase({
-    body: { name: 'mended', memory_size: 0, replication: true, ...fields },
-  })
-  expect((await fairlead.untilEnded(action_uid)).status).toBe('completed')
-  return uid
-}
-
-/** Kills the processes of shards as a machine would, at the moment of the last write, and all at once. */
-async function kill(fairlead: Fairlead, ...shards: readonly number[]): Promise<void> {
-  const pids = await Promise.all(
-    shards.map(async (shard) => {
-      using admin = await asAdmin(fairlead, shard)
-      return Number(/process_id:(\d+)/.exec(await admin.info('server'))?.[1])
-    }),
-  )
-  for (const pid of pids) process.kill(pid, 'SIGKILL')
-}
-
-async function primaryOf(fairlead: Fairlead, uid: number): Promise<number> {
-  const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
-  return Number(shards.find(({ role }) => role === 'master')?.uid)
-}
-
-const serves = (fairlead: Fairlead, uid: number) =>
-  until('one primary with one linked replica', async () => {
-    if ((await rolesOf(fairlead, uid)).join() !== 'primary,replica') return false
-    using primary = await asAdmin(fairlead, await primaryOf(fairlead, uid))
-    return (await primary.info('replication')).includes('state=online')
-  })
+import { create, kill, primaryOf, serves } from '../../support/kill-shards.ts'
 
 describe('a database repairs itself', () => {
   test('when the process of its primary dies: the replica serves, and the dead shard comes back as its replica', async () => {
@@ -52,34 +22,6 @@ describe('a database repairs itself', () => {
       using admin = await asAdmin(fairlead, shard)
       expect(await admin.call('GET', 'kept')).toBe('yes')
     }
-  })
-
-  test('when the process of its replica dies, and later that of its primary, which is reported as a possible loss', async () => {
-    await using fairlead = await startFairlead()
-    const uid = await create(fairlead)
-    await kill(fairlead, 2)
-    await serves(fairlead, uid)
-    expect(await primaryOf(fairlead, uid)).toBe(1)
-
-    await kill(fairlead, 1)
-    await until('the replica is the primary on record', async () => (await primaryOf(fairlead, uid)) === 2)
-    await serves(fairlead, uid)
-    const logs = await fairlead.api.listLogs({ query: { order: 'desc', limit: 200 } })
-    const losses = logs.map(({ type }) => type).filter((type) => type.startsWith('bdb_primary'))
-    expect(losses).toEqual(['bdb_primary_replaced'])
-  })
-
-  test('when all its processes die at once, from what the primary had on disk', async () => {
-    await using fairlead = await startFairlead()
-    const uid = await create(fairlead, { data_persistence: 'aof', aof_policy: 'appendfsync-always' })
-    {
-      using admin = await asAdmin(fairlead, 1)
-      await admin.call('SET', 'kept', 'yes')
-    }
-    await kill(fairlead, 1, 2)
-    await serves(fairlead, uid)
-    using admin = await asAdmin(fairlead, await primaryOf(fairlead, uid))
-    expect(await admin.call('GET', 'kept')).toBe('yes')
   })
 
   test('when all its processes die at once and nothing was saved: it is empty, and says so', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -14,6 +14,7 @@ import { enginesFolder } from '../../../proof/engines-folder.ts'
 import { lastWordsOf, rolesOf, specOf } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
+import { pidsOf } from '../../support/pids-of.ts'
 
 const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 
@@ -25,39 +26,7 @@ async function create(fairlead: Fairlead, fields: object = {}) {
   return fairlead.api.getDatabase({ params: { uid } })
 }
 
-describe('databases keep running without the control plane', () => {
-  test('no client notices that agent and server are killed, and the next ones take the same processes over', async () => {
-    await using fairlead = await startFairlead()
-    const { uid, authentication_engine_pass: password = '' } = await create(fairlead)
-    const before = pidsOf(fairlead.home)
-    expect(before).toHaveLength(3)
-    await using load = await startLoad({
-      kind: 'set',
-      connections: 10,
-      perSecond: 2_000,
-      password,
-      lookup: { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
-    })
-    await load.untilAcked(500)
-    await Promise.all([fairlead.agent.end('SIGKILL'), fairlead.server.end('SIGKILL')])
-    await load.untilAcked(load.acked() + 1_000)
-    await fairlead.agent.start()
-    await fairlead.server.start()
-    await load.untilAcked(load.acked() + 1_000)
-
-    const report = await load.stop()
-    expect({ refused: report.refused, unknown: report.unknown, reconnects: report.reconnects }).toEqual({
-      refused: 0,
-      unknown: 0,
-      reconnects: 0,
-    })
-    expect(pidsOf(fairlead.home)).toEqual(before)
-    expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
-    // Taken over means that the database can be changed again.
-    const upgrade = await fairlead.api.upgradeDatabase({ params: { uid }, body: { force_restart: true } })
-    expect((await fairlead.untilEnded(upgrade.action_uid)).status).toBe('completed')
-  })
-
+describe('a node has one server', () => {
   test('a second server on the same store is refused', async () => {
     await using fairlead = await startFairlead()
     const second = await run(['server'], {
@@ -297,24 +266,6 @@ test('secrets are in no command line, no environment of another process, and no 
   )
   for (const secret of [userPassword, adminPassword]) expect(logs.join('\n')).not.toContain(secret)
 })
-
-/** The processes of the engines and of the proxy of this home: each works in a folder of its own. */
-function pidsOf(home: string): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && worksIn(home, name))
-    .map(Number)
-    .toSorted((a, b) => a - b)
-}
-
-function worksIn(folder: string, pid: string): boolean {
-  try {
-    const cwd = readlinkSync(`/proc/${pid}/cwd`)
-    // The server, where it is a user of its own, works in its folder.
-    return cwd.startsWith(folder) && !cwd.endsWith('/server/own')
-  } catch {
-    return false // it has ended in the meantime
-  }
-}
 
 /** The status of GET /healthz for a client that trusts only what is in this file. */
 async function statusOver(url: string, trusted: string): Promise<number | undefined> {

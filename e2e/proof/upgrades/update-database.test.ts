@@ -4,7 +4,7 @@ import { connectEngine, type EngineConnection } from '@fairlead/engine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { build, findBuild } from '../../../proof/engine-pairs.ts'
 import { freshName } from '../../../proof/fresh-name.ts'
-import { asAdmin, pidOf } from '../../../proof/roles.ts'
+import { asAdmin } from '../../../proof/roles.ts'
 import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 
@@ -19,34 +19,6 @@ beforeAll(async () => {
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 describe('PUT /v1/bdbs/{uid}', () => {
-  test('is in force on every shard without a restart, and in each process that comes later', async () => {
-    const uid = await create({ memory_size: 20 * MB, replication: true })
-    const shards = await shardsOf(uid)
-    const before = await Promise.all(shards.map((shard) => pidOf(fairlead, shard)))
-    expect(await put(uid, { memory_size: 30 * MB, eviction_policy: 'allkeys-lfu' })).toMatchObject({
-      ...{ uid, status: 'active', memory_size: 30 * MB, eviction_policy: 'allkeys-lfu' },
-    })
-    await until('both have it', async () =>
-      (await Promise.all(shards.map((shard) => limitsOf(shard)))).every(
-        (one) => one === `${30 * MB + OURS} allkeys-lfu`,
-      ),
-    )
-    expect(await Promise.all(shards.map((shard) => pidOf(fairlead, shard)))).toEqual(before)
-    const [record] = await fairlead.api.listLogs({ query: { order: 'desc', limit: 1 } })
-    expect(record).toMatchObject({
-      ...{ type: 'bdb_updated', bdb_uid: String(uid) },
-      details: { memory_size: 30 * MB, memory_size_before: 20 * MB, eviction_policy_before: 'noeviction' },
-    })
-
-    const { action_uid } = await fairlead.api.upgradeDatabase({
-      params: { uid },
-      body: { force_restart: true },
-    })
-    expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed', warnings: [] })
-    const after = await Promise.all((await shardsOf(uid)).map((shard) => limitsOf(shard)))
-    expect(after).toEqual(Array.from({ length: 2 }, () => `${30 * MB + OURS} allkeys-lfu`))
-  })
-
   test('reaches engines and agent also when the server dies right after recording it', async () => {
     await using crashing = await startFairlead({
       serverMain: join(import.meta.dirname, '../../support/crash-main.ts'),

@@ -1,12 +1,12 @@
 import { type EngineConnection, readReplication } from '@fairlead/engine'
 import { startLoad } from '@fairlead/ledger'
 import { expect, test } from 'vitest'
-import { passGate } from '../../../packages/server/src/reconcile/handover/handover-gate.ts'
-import { realTime } from '../../../packages/server/src/reconcile/turn/time.ts'
-import { build } from '../../../proof/engine-pairs.ts'
-import { asAdmin, specOf } from '../../../proof/roles.ts'
-import { startFairlead } from '../../../proof/start-fairlead.ts'
-import { until } from '../../../proof/until.ts'
+import { passGate } from '../../packages/server/src/reconcile/handover/handover-gate.ts'
+import { realTime } from '../../packages/server/src/reconcile/turn/time.ts'
+import { build } from '../../proof/engine-pairs.ts'
+import { asAdmin, specOf } from '../../proof/roles.ts'
+import { startFairlead } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 
 /**
  * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to a

@@ -6,9 +6,9 @@ import {
   operations,
 } from '@fairlead/api'
 import { expect, test } from 'vitest'
-import { usualPair } from '../../../proof/engine-pairs.ts'
-import { startFairlead } from '../../../proof/start-fairlead.ts'
-import { until } from '../../../proof/until.ts'
+import { usualPair } from '../../proof/engine-pairs.ts'
+import { startFairlead } from '../../proof/start-fairlead.ts'
+import { until } from '../../proof/until.ts'
 
 const { from, to } = usualPair()
 
