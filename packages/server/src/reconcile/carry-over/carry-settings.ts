@@ -58,7 +58,7 @@ export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
     return { carried: [], obstacles: { users: [], settings: [] } }
   const done = await carry(parts, changes)
   // What others have changed since then is for the next look.
-  given.set(parts.to, { ...now, from: parts.from })
+  if (given.has(parts.to)) given.set(parts.to, { ...now, from: parts.from })
   return done
 }
 
@@ -88,7 +88,8 @@ async function carry({ effect, ...pair }: Carrying, only: Changes | null): Promi
     seen = await compare(pair, only)
   }
   const unsaved = isUnsaved && seen.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
-  given.set(pair.to, { ...seen.source, from: pair.from })
+  if (seen.differences.some(isNew)) given.delete(pair.to)
+  else given.set(pair.to, { ...seen.source, from: pair.from })
   // What somebody has changed since the last round is no obstacle: it is looked at again when the role moves.
   const left = seen.differences.filter((each) => !isNew(each))
   const describe = ({ order, text }: Difference) => `${text}${tried.get(JSON.stringify(order)) ?? ''}`
