@@ -48,7 +48,8 @@ export const families: readonly Family[] = [
   },
   {
     name: 'Waiting for replicas',
-    plain: 'As blocking commands. The replicas of the new primary are counted.',
+    plain:
+      'As blocking commands. The replicas of the new primary are counted. As from a bare engine, one that begins to follow it behind the last write has acknowledged nothing until its report of each second: a command that waits for more than one replica at that moment is answered up to a second later, and can run into its time. A database has one replica; a second one is there only during an upgrade.',
     sharded: 'The smallest number of the groups to which the client has sent requests.',
     rows: waiting,
   },
