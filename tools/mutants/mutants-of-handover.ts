@@ -53,9 +53,9 @@ export const mutantsOfHandover: readonly Mutant[] = [
     name: 'in cluster mode the role moves at offsets that differ',
     breaks: 'offsets are equal when the role moves',
     ...inCluster,
-    text: "    if ('why' in equal) {\n      await letWritesGo(primary, build, ports)\n      return equal\n    }\n    const still = await standStill(group, equal.offset, ports)",
+    text: "    if ('why' in equal) {\n      await letWritesGo(primary, build, ports)\n      return equal\n    }\n    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)",
     instead:
-      "    if ('why' in equal && equal.hopeless) {\n      await letWritesGo(primary, build, ports)\n      return equal\n    }\n    if ('why' in equal) return { replid: first.primary.replid, offset: first.primary.offset, keys: 0, writeStopMs: 0, heldMs: await group.takeClients() }\n    const still = await standStill(group, equal.offset, ports)",
+      "    if ('why' in equal && equal.hopeless) {\n      await letWritesGo(primary, build, ports)\n      return equal\n    }\n    if ('why' in equal) return { replid: first.primary.replid, offset: first.primary.offset, keys: 0, writeStopMs: 0, heldMs: await group.takeClients() }\n    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)",
   },
   {
     name: 'in cluster mode writes go on before the old primary has heard of its successor',

@@ -1,3 +1,4 @@
+import type { EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { fc } from '../../../../../proof/properties.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type Trouble,
 } from '../../../test/simulation/handover-stage.ts'
 import { runsOf } from '../../../test/simulation/runs.ts'
+import type { VirtualTime } from '../../../test/simulation/virtual-time.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import { handOver } from './hand-over.ts'
 
@@ -57,6 +59,24 @@ test('a role moves with every write, or does not move, whenever the server is ki
     { ...runsOf(300), examples: found.map((plot) => [plot]) },
   )
   expect([...ends.keys()].toSorted()).toEqual(['died', 'done', 'hopeless', 'not yet'])
+})
+
+test('a role moves though each answer takes 0.8 s until writes have stopped, as between scripts, and no client is held', async () => {
+  const stage = stageOf({ seed: 1, inCluster: true, siblings: 0, death: null, trouble: 'none' })
+  const { role, ports, engines } = stage
+  const time = ports.time as VirtualTime
+  const primary: EngineConnection = {
+    ...role.primary,
+    call(...words) {
+      const isFirst = words[0] === 'CLIENT' || words[1] === 'GET'
+      if (engines[0]?.paused === false && isFirst) time.spend(800)
+      return role.primary.call(...words)
+    },
+  }
+  const clients = { ...ports.clients, hold: async () => null }
+  const outcome = await handOver({ ...role, primary }, { ...ports, clients })
+  expect(outcome).toEqual({ kind: 'done' })
+  expectNothingLost(stage)
 })
 
 /** Null: the server died. */

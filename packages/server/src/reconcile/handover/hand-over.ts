@@ -78,9 +78,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   await record.intend()
   await clients.giveUpBlocked()
   const [began, holdAt] = [time.elapsed(), ports.now()]
-  // Counted from before the hold: the hold ends later than this, and so does the pause.
-  const until = began + ORDER_WITHIN_MS
   const held = await clients.hold()
+  // Counted from before the hold: the hold ends later than this, and so does the pause.
+  const until = held === null ? null : began + ORDER_WITHIN_MS
   if (held !== null && 'why' in held) {
     await record.abandon()
     await record.cut(held.cut)

@@ -13,6 +13,7 @@ import {
   measureParts,
   type NotMoved,
   tooLate,
+  untilOf,
 } from './move-role.ts'
 import { type Still, standStill } from './stand-still.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
@@ -52,7 +53,7 @@ export async function moveRoleInCluster(
       await letWritesGo(primary, build, ports)
       return equal
     }
-    const still = await standStill(group, equal.offset, ports)
+    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)
     if ('why' in still) {
       await letWritesGo(primary, build, ports)
       return still

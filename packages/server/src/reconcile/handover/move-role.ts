@@ -11,6 +11,7 @@ import type { HandoverParts } from '../../core/state/action.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { countKeys } from '../look/count-keys.ts'
 import type { EffectRunner, PassingTime } from '../turn/ports.ts'
+import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
 import type { Time } from '../turn/time.ts'
 import { replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
@@ -28,9 +29,9 @@ export interface MovingGroup {
   readonly errorReplies: number
   /**
    * In Time.elapsed: an order that cannot be taken back is not given later. Whatever was stopped for the handover, writes or
-   * clients of the endpoint, stays stopped for longer than that.
+   * clients of the endpoint, stays stopped for longer than that. Null: no client is held, and it is counted from right before the pause.
    */
-  readonly until: number
+  readonly until: number | null
   readonly orders: {
     /** Called right before the successor is told to serve. */
     readonly give: () => void
@@ -87,6 +88,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   const { effect, time } = ports
   const { primary, successor, build } = group
   const [began, parts] = [time.elapsed(), measureParts(time)]
+  const until = untilOf(group, began)
   const first = await parts.lap(
     'pause',
     stopWrites(primary, build, ports, () => look(group)),
@@ -98,7 +100,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   }
   // The successor cannot be ahead of its primary: once it has the frozen offset, it stays there.
   const demoted = await effect('demote', async () =>
-    time.elapsed() > group.until
+    time.elapsed() > until
       ? null
       : Promise.all([
           primary.call('REPLICAOF', group.successorAt.host, group.successorAt.port),
@@ -121,6 +123,11 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   const writeStopMs = parts.writeStopMs()
   const heldMs = await parts.lap('release', group.takeClients())
   return { ...pointOf(frozen), keys: equal.keys, writeStopMs, heldMs, parts: parts.all(), began }
+}
+
+/** `began`: right before the order to pause is sent. The pause begins later than that, and lasts for longer than the order is valid. */
+export function untilOf({ until }: Pick<MovingGroup, 'until'>, began: number): number {
+  return until ?? began + ORDER_WITHIN_MS
 }
 
 function notMet(frozen: Point, held: Point): NotMoved {

@@ -22,7 +22,7 @@ export interface Still {
  * included, wait for the short time in which the order is valid; and the writes of scripts until then must have arrived.
  */
 export async function standStill(
-  group: MovingGroup,
+  group: MovingGroup & { readonly until: number },
   offset: number,
   ports: MovingPorts,
 ): Promise<Still | NotMoved> {
