@@ -1,18 +1,24 @@
 import { numberOf, readInfo } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { usualPair } from '../../../proof/engine-pairs.ts'
+import { build, usualPair } from '../../../proof/engine-pairs.ts'
 import { asAdmin, pidOf, rolesOf } from '../../../proof/roles.ts'
 import { startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 import { beginUpgrade, untilAction } from '../../../proof/way-back.ts'
 
-const { from, to } = usualPair()
+const usual = usualPair()
+/** The newer build writes the format of the older one, except for a hash whose fields expire. */
+const withFieldTimes = { from: build('valkey', '8.1'), to: build('valkey', '9') }
 /** A look at the log each second, and a turn. Each sync of these engines takes some 50 ms. */
 const MOST_SYNCS = 120
 
-test.each([1, 2])(
-  'standbys that die in the window, and cannot read the data of the new build, are given up: %i groups',
-  async (shards_count) => {
+test.each([
+  { ...usual, shards_count: 1, first: ['PING'] },
+  { ...usual, shards_count: 2, first: ['PING'] },
+  { ...withFieldTimes, shards_count: 1, first: ['HSETEX', 'h', 'EX', '10000', 'FIELDS', '1', 'f', 'v'] },
+])(
+  'standbys that die in the window, and cannot read the data of the new build, are given up: $from → $to, $shards_count groups',
+  async ({ from, to, shards_count, first }) => {
     await using fairlead = await startFairlead()
     const shape = { shards_count, memory_size: 60_000_000 }
     const policy = { rollback_window: 'until_finalized' }
@@ -23,6 +29,7 @@ test.each([1, 2])(
       'it can go back',
       ({ phase, orders }) => phase === 'window' && orders.rollback.ok,
     )
+    await atPrimary(first)
     const old = await oldShards()
     expect(old).toHaveLength(2 * shards_count)
     for (const shard of old) process.kill(await pidOf(fairlead, shard), 'SIGKILL')
@@ -35,7 +42,7 @@ test.each([1, 2])(
     )
     for (const shard of old)
       expect(told.warnings).toContainEqual(
-        expect.stringMatching(new RegExp(`^shard ${shard} is given up: .*RDB`)),
+        expect.stringMatching(new RegExp(`^shard ${shard} is given up: .*(RDB|store key)`)),
       )
     await until(
       'others have taken their places',
@@ -56,6 +63,14 @@ test.each([1, 2])(
         if (Array.isArray(role) && role[0] === 'slave') old.push(Number(shard))
       }
       return old
+    }
+
+    async function atPrimary([command = '', ...args]: readonly string[]): Promise<void> {
+      for (const { uid: shard, role } of await fairlead.api.listDatabaseShards({ params: { uid } })) {
+        if (role !== 'master') continue
+        using admin = await asAdmin(fairlead, Number(shard))
+        await admin.call(command, ...args)
+      }
     }
 
     async function mostSyncs(): Promise<number> {

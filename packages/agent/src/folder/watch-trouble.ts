@@ -25,6 +25,8 @@ export interface TroubleWatch {
   of(startedAt: number): string
   /** They say that it cannot read the data of a full sync, however often it tries. */
   cannotRead(startedAt: number): boolean
+  /** It could not write its data in the format of a follower, twice or more since the last full sync that it served. */
+  cannotSend(startedAt: number): boolean
   /** Its last line, whatever it says; empty when none has been read. */
   lastLineOf(startedAt: number): string
 }
@@ -56,6 +58,7 @@ export function watchTrouble(path: string): TroubleWatch {
     },
     of: (startedAt) => (followed === startedAt ? describeTrouble(found) : ''),
     cannotRead: (startedAt) => followed === startedAt && tellsUnreadable(found),
+    cannotSend: (startedAt) => followed === startedAt && found.unsent >= ALIKE_MOST,
     lastLineOf: (startedAt) => (followed === startedAt ? lastLine : ''),
   }
 }
@@ -67,21 +70,22 @@ function findLastLine(text: string): string | undefined {
 
 /**
  * The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. `alike`: how many full syncs in a row could
- * not be loaded for one `reason`, the line above that message.
+ * not be loaded for one `reason`, the line above that message; `unsent`: how many it could not write for a follower.
  */
 export interface Trouble {
   readonly lines: readonly string[]
   readonly open: boolean
   readonly alike: number
+  readonly unsent: number
   readonly reason: string
 }
 
 /** The log reports no trouble. */
-export const noTrouble: Trouble = { lines: [], open: false, alike: 0, reason: '' }
+export const noTrouble: Trouble = { lines: [], open: false, alike: 0, unsent: 0, reason: '' }
 
 /** The known trouble after `text`, the next whole lines of a log. */
 export function findTrouble(before: Trouble, text: string): Trouble {
-  let { lines, open, alike, reason } = before
+  let { lines, open, alike, unsent, reason } = before
   let above = lines.at(-1) ?? ''
   for (const line of text.split('\n')) {
     if (line === '') continue
@@ -91,17 +95,20 @@ export function findTrouble(before: Trouble, text: string): Trouble {
       alike = CUT.test(above) ? 0 : above === reason ? alike + 1 : 1
       reason = above
     } else if (SYNCED.test(words)) alike = 0
+    if (UNSENDABLE.test(words)) unsent += 1
+    else if (SERVED.test(words)) unsent = 0
     const isTrouble = tellsTrouble(level, words)
-    if (isTrouble) above = words
+    if (level === '#') above = words
     if (isTrouble) lines = [...(open ? lines.filter((each) => each !== words) : []), words].slice(-MAX_LINES)
     open = isTrouble
   }
-  return { lines, open, alike, reason }
+  return { lines, open, alike, unsent, reason }
 }
 
 const NOT_LOADED = /^Failed (trying )?to load (the )?(MASTER|PRIMARY|RDB|synchronization)/i
 const CUT = /^$|short read|unexpected (EOF|end)|I\/O error|timed? ?out|lost|reset|closed|OOM/i
 const SYNCED = /sync: Finished with success/i
+const SERVED = /^Synchronization with (replica|slave) .* succeeded/i
 
 /** Its lines as one sentence for a report, without arguments that may be secrets, and cut to a bounded length. */
 export function describeTrouble({ lines }: Trouble): string {
@@ -114,6 +121,9 @@ export function describeTrouble({ lines }: Trouble): string {
  */
 const UNREADABLE =
   /Can't handle (RDB format|foreign type)|Unknown object type|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
+
+/** Valkey 9.1 writes the format that its follower can read, and ends the transfer at a hash whose fields expire. For the follower it is cut. */
+const UNSENDABLE = /Can't store key/i
 
 /** Whether the engine could not read its files, as these lines say. */
 export function tellsUnreadable({ lines, alike }: Trouble): boolean {

@@ -56,6 +56,7 @@ export function describeShard(
     asleep: view.state === 'exited' && wanted.spec.onCrash === 'wait',
     trouble: here ? trouble.of(here.startedAt) : '',
     cannotRead: here !== null && trouble.cannotRead(here.startedAt),
+    cannotSend: here !== null && trouble.cannotSend(here.startedAt),
     ...(here && { lastLogLine: trouble.lastLineOf(here.startedAt) }),
     silence: here && silence ? describeSilence(silence) : null,
     disk: disk.last(),

@@ -41,7 +41,8 @@ export function noteChanges({ state, place, changes, statistics, end }: Supervis
 function whatWasSeen(state: ShardState): readonly unknown[] {
   const { wanted, last, view, silence, trouble, crowd, disk, engine, settings } = state
   const at = last?.startedAt ?? 0
-  const said = [crowd.of(at), trouble.of(at), trouble.cannotRead(at), trouble.lastLineOf(at)]
+  const reads = [trouble.cannotRead(at), trouble.cannotSend(at)]
+  const said = [crowd.of(at), trouble.of(at), ...reads, trouble.lastLineOf(at)]
   return [wanted, last, view.state, view.why, silence, disk.last(), engine.state(), settings.state(), ...said]
 }
 

@@ -138,6 +138,8 @@ export const ShardReport = Type.Object({
   trouble: Type.String(),
   /** They say that it cannot read the data of a full sync, and would say so again at each attempt. */
   cannotRead: Type.Boolean(),
+  /** It could not write its data in the format of a follower, twice or more since it last served a full sync. Absent: an older agent. */
+  cannotSend: Type.Optional(Type.Boolean()),
   /** The last line in the log of its process, as far as it has been read, while there is one. */
   lastLogLine: Type.Optional(Type.String()),
   /** Null before the first look. It is looked at every few seconds, and several times a second while the server asks, or something changes. */

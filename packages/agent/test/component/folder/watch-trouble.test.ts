@@ -92,6 +92,15 @@ test.for([
   },
 )
 
+test('data that cannot be written for a follower are noticed at the second attempt, until one succeeds', () => {
+  const attempt = `${at} # Can't store key 'h' (db 0) in RDB version 11\n`
+  const twice = [attempt, attempt].reduce(findTrouble, noTrouble)
+  expect([findTrouble(noTrouble, attempt).unsent, twice.unsent]).toEqual([1, 2])
+  const served = `${at} * Synchronization with replica 127.0.0.1:20301 succeeded\n`
+  expect(findTrouble(twice, served).unsent).toBe(0)
+  expect(describeTrouble(twice)).toContain("Can't store key")
+})
+
 test('the arguments of a refused command are not reported: they are data of the database', () => {
   const said = `# == CRITICAL == This replica is sending an error to its master: 'unknown command 'HPEXPIREAT', with args beginning with: 'patient:7' 'name' ' after processing the command '(null)'`
   expect(troubleIn(said)).toBe(

@@ -13,14 +13,19 @@ export function planUnreadable(group: Group): Verdict | undefined {
   if (primary.revision !== fresh) return undefined
   const lost = replicas.find((shard) => shard.revision !== fresh && cannotRead(shard, primary))
   if (lost === undefined) return undefined
-  const why = `it was a standby, and cannot read what shard ${primary.id} sends${inBrackets(lost.trouble)}`
+  const words = lost.cannotRead ? lost.trouble : primary.trouble
+  const why = `it was a standby, and cannot read what shard ${primary.id} sends${inBrackets(words)}`
   const verdict = retire(lost, why, group)
   return verdict.kind === 'do' && verdict.step.kind === 'retire-shard'
     ? act({ ...verdict.step, warns: true })
     : verdict
 }
 
-/** The shard reports so itself, and each further attempt would fail in the same way and cost the primary a fork. */
+/**
+ * Each further attempt would fail in the same way, and cost the primary a fork: the shard reports so itself, or its primary reports that it
+ * cannot write the format that the shard reads.
+ */
 export function cannotRead(shard: ObservedShard, primary: LiveShard): boolean {
-  return !isLinked(shard, primary) && shard.cannotRead === true
+  if (isLinked(shard, primary)) return false
+  return shard.cannotRead === true || primary.cannotSend === true
 }

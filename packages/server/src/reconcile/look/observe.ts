@@ -120,6 +120,7 @@ async function observeShard(
     asleep: found?.asleep ?? false,
     trouble: found?.trouble ?? '',
     cannotRead: found?.cannotRead ?? false,
+    cannotSend: found?.cannotSend ?? false,
     lastLogLine: found?.lastLogLine ?? '',
     next:
       found === undefined ? null : { limitBytes: found.memoryBytes, evictionPolicy: found.evictionPolicy },
