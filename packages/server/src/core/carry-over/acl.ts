@@ -14,6 +14,8 @@ export interface UsersToCarry {
   readonly remove: readonly string[]
   /** What cannot be carried over, as sentences. They name users, never passwords. */
   readonly obstacles: readonly string[]
+  /** Rights to commands that the target does not have, which users are carried without, as such sentences. */
+  readonly lost: readonly string[]
 }
 
 /** Where users come from and where they go to. `inCluster`: the database is in cluster mode, as are both shards then. */
@@ -53,6 +55,7 @@ export function* usersToCarry(
     set: set.flat(),
     remove: [...there.names].filter((name) => !source.names.has(name) && name !== DATABASE_USER).toSorted(),
     obstacles: [...source.obstacles, ...wanted.flatMap(({ obstacles }) => obstacles)],
+    lost: wanted.flatMap(({ lost }) => lost),
   }
 }
 
@@ -78,9 +81,9 @@ function* readLines(lines: readonly string[], build: Build): InSteps<Lines> {
 function* translateUser(
   user: User,
   { from, to, inCluster }: AclPlaces,
-): InSteps<{ readonly user: User | null; readonly obstacles: readonly string[] }> {
+): InSteps<{ readonly user: User | null } & Pick<UsersToCarry, 'obstacles' | 'lost'>> {
   if (user.name === DATABASE_USER && (yield* isAsGiven(user, from, inCluster))) {
-    return { user: { ...user, root: givenUser(to, inCluster).root }, obstacles: [] }
+    return { user: { ...user, root: givenUser(to, inCluster).root }, obstacles: [], lost: [] }
   }
   const parts = yield* mapInSteps([user.root, ...user.selectors], (rules) => ({
     rules,
@@ -101,10 +104,8 @@ function* translateUser(
   const translated = root && unsayable.length === 0 ? { ...user, sanitizes, root, selectors } : null
   return {
     user: translated && (yield* withinReach(translated, to)),
-    obstacles: [
-      ...unsayable.map((what) => `user ${user.name}: ${place} has no words for its ${what}`),
-      ...lost.map((name) => `user ${user.name}: it may use ${name}, which ${place} does not have`),
-    ],
+    obstacles: unsayable.map((what) => `user ${user.name}: ${place} has no words for its ${what}`),
+    lost: lost.map((name) => `user ${user.name}: it may use ${name}, which ${place} does not have`),
   }
 }
 

@@ -32,7 +32,7 @@ export interface CarriedSettings {
 /** What is still different, and why, as sentences. Without values: they may be secret. */
 export interface Different {
   readonly users: readonly string[]
-  /** Everything else: parameters, and files of users. */
+  /** Everything else: parameters, files of users, and rights to commands that the target does not have. */
   readonly settings: readonly string[]
 }
 
@@ -68,7 +68,8 @@ type Carrying = SettingsPair & { readonly effect: Effect }
 const given = new WeakMap<EngineConnection, SourceSettings & { readonly from: EngineConnection }>()
 
 /** `only`: of these users and settings; null: of all. */
-async function carry({ effect, ...pair }: Carrying, only: Changes | null): Promise<CarriedSettings> {
+async function carry({ effect, ...parts }: Carrying, only: Changes | null): Promise<CarriedSettings> {
+  const pair = await withResets(parts)
   const carried: string[] = []
   let seen = await compare(pair, only)
   /** The orders of the last round, with the reason of those that were refused. */
@@ -104,6 +105,15 @@ async function carry({ effect, ...pair }: Carrying, only: Changes | null): Promi
       ],
     },
   }
+}
+
+/** A parameter that was set and is set back now has the value of its baseline, and is carried all the same. */
+async function withResets(pair: SettingsPair): Promise<SettingsPair> {
+  const last = given.get(pair.to)
+  if (last?.from !== pair.from || pair.baseline === null) return pair
+  const { settings } = changesSince(last, { users: [], settings: await readParameters(pair.from) })
+  const reset = [...settings].map((name) => [name, ''])
+  return { ...pair, baseline: { ...pair.baseline, ...Object.fromEntries(reset) } }
 }
 
 /** Rounds in which something else is different than in the one before: somebody is changing it. */
@@ -149,7 +159,8 @@ async function compare(
   const settings = compareParameters(pair, source, target)
   return {
     differences: [...users.differences, ...settings.differences],
-    obstacles: { users: users.obstacles, settings: settings.obstacles },
+    // Of these a client notices nothing: the command is not there.
+    obstacles: { users: users.obstacles, settings: [...users.lost, ...settings.obstacles] },
     keepsUsersInFile: (target['aclfile'] ?? '') !== '',
     source: { users: lines, settings: raised },
   }
@@ -178,7 +189,7 @@ async function compareUsers(
   const isAsked = (line: string) => only === undefined || only.has(userNameIn(line))
   const [source, target] = [lines.filter(isAsked), there.filter(isAsked)]
   const places = { from: fromDialect, to: toDialect, inCluster }
-  const { set, remove, obstacles } = await inPieces(usersToCarry(source, target, places))
+  const { set, remove, obstacles, lost } = await inPieces(usersToCarry(source, target, places))
   const changed = set.map(({ name, rules }) => ({
     kind: 'carry-user' as const,
     subject: `user ${printable(name)}`,
@@ -191,7 +202,7 @@ async function compareUsers(
     text: `user ${printable(name)} is still on ${place(to)}, and no longer on ${place(from)}`,
     order: ['ACL', 'DELUSER', name],
   }))
-  return { differences: [...changed, ...gone], obstacles: toTell(obstacles) }
+  return { differences: [...changed, ...gone], obstacles: toTell(obstacles), lost: toTell(lost) }
 }
 
 function compareParameters(

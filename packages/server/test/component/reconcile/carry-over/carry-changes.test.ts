@@ -56,11 +56,15 @@ test('later changes of the source are carried, and those that were made at the t
   const [from, to] = [pair.from.admin, pair.to.admin]
   for (const name of ['app', 'gone', 'other'])
     await from.call('ACL', 'SETUSER', name, 'on', '>first', '~*', '+get')
+  await from.call('CONFIG', 'SET', 'slowlog-max-len', '77')
   await carrySettings({ ...pair.pair, effect })
+  expect(await readParameters(to)).toMatchObject({ 'slowlog-max-len': '77' })
 
   await from.call('ACL', 'DELUSER', 'gone')
   await from.call('ACL', 'SETUSER', 'app', 'off')
   await from.call('CONFIG', 'SET', 'hash-max-ziplist-entries', '99')
+  // Back to the value with which it started.
+  await from.call('CONFIG', 'SET', 'slowlog-max-len', '128')
   await to.call('ACL', 'DELUSER', 'other')
   await to.call('ACL', 'SETUSER', 'new', 'on')
   await to.call('CONFIG', 'SET', 'hz', '44')
@@ -68,11 +72,13 @@ test('later changes of the source are carried, and those that were made at the t
   expect(obstacles).toEqual({ users: [], settings: [] })
   expect(carried.toSorted()).toEqual([
     expect.stringMatching(/^setting hash-max-(zip|list)(list|pack)-entries$/),
+    expect.stringMatching(/^setting (slowlog-max-len|commandlog-slow-execution-max-len)$/),
     'user app',
     'user gone',
   ])
   expect((await namesAt(to)).toSorted()).toEqual(['app', 'default', 'fairlead', 'new'])
-  expect(await readParameters(to)).toMatchObject({ hz: '44', 'hash-max-ziplist-entries': '99' })
+  const settings = { hz: '44', 'hash-max-ziplist-entries': '99', 'slowlog-max-len': '128' }
+  expect(await readParameters(to)).toMatchObject(settings)
 })
 
 test('what is changed during such a look is found by the next one', async () => {

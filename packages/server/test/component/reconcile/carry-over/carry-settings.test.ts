@@ -210,8 +210,9 @@ describe('between two shards', () => {
     expect(await carry(pair)).toEqual({
       carried: ['user watcher'],
       obstacles: {
-        users: [`user watcher: it may use commandlog|get, which ${nameOf(oldest)} does not have`],
+        users: [],
         settings: [
+          `user watcher: it may use commandlog|get, which ${nameOf(oldest)} does not have`,
           `commandlog-reply-larger-than was set at run time, and ${nameOf(oldest)} has no such parameter`,
         ],
       },
