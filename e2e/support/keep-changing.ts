@@ -12,8 +12,8 @@ import { untilAction } from '../../proof/way-back.ts'
 const { from, to } = usualPair()
 
 /**
- * Upgrades and rolls back a database twice, while each group gets a change of users or settings every `everyMs`. Every change that a primary
- * has acknowledged is true afterwards.
+ * Upgrades and rolls back a database twice, while each group gets a change of users or settings every `everyMs`. Expects
+ * every change that a primary has acknowledged to be true afterwards.
  */
 export async function changeInUpgrades(fairlead: Fairlead, { shards_count, everyMs }: Shape): Promise<void> {
   const body = { name: freshName('users'), memory_size: 60_000_000, replication: true, shards_count }
@@ -56,13 +56,13 @@ export interface Shape {
 
 interface Expected {
   readonly acknowledged: number
-  /** By user, the pattern of its keys; by parameter, its value. */
+  /** The pattern of keys of each user, and the value of each parameter. */
   readonly state: ReadonlyMap<string, string>
 }
 
 const USERS = 7
 
-/** Makes one change after the other, each in a transaction that says whether the shard was the primary then. */
+/** Makes changes, each in a transaction that tells whether the shard was the primary then. */
 async function keepChanging(
   fairlead: Fairlead,
   uid: number,

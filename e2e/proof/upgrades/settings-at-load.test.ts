@@ -42,7 +42,7 @@ async function fill({ port, password }: { readonly port: number; readonly passwo
   for (let n = 0; n < HASHES; n += 1) await client.call('HSET', `hash-${n}`, ...fields)
 }
 
-/** Of all primaries, without what replication takes. */
+/** Adds up the memory of all primaries, without what replication takes. */
 async function usedBytes(fairlead: Fairlead, uid: number): Promise<number> {
   const each = await atPrimaries(fairlead, uid, async (admin) => {
     const memory = readInfo(await admin.info('memory'))

@@ -56,7 +56,7 @@ export function engineConfig(
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
 }
 
-/** Those that the build knows. Set later, they would not concern what a full sync or a file has brought. */
+/** Limits that the build knows. Set later, they would not concern what a full sync or a file has brought. */
 function encodingLines({ build, encodings = {} }: ShardSpec): readonly (readonly (string | number)[])[] {
   return Object.entries(encodings).filter(
     ([name]) => !name.startsWith('set-max-listpack-') || packsSets(build),

@@ -8,8 +8,8 @@ const SECRET = /(pass|password|passwd|passphrase|auth|secret|token|credentials?)
 const LEAST_SECRET = 8
 
 /**
- * The settings in an answer of CONFIG GET, by name, with which the process would have started without those of its primary: these are ''. Left
- * out: secrets, and whatever holds a password of `spec`.
+ * Reads the settings of an answer of CONFIG GET, by name. Those that the process was given from its primary are '': they
+ * count as set later. Left out: secrets, and whatever holds a password of `spec`.
  */
 export function readSettings(
   reply: Reply,

@@ -25,7 +25,7 @@ export interface TroubleWatch {
   of(startedAt: number): string
   /** They say that it cannot read the data of a full sync, however often it tries. */
   cannotRead(startedAt: number): boolean
-  /** It could not write its data in the format of a follower, twice or more since the last full sync that it served. */
+  /** Tells whether, since it last served a full sync, it could twice not write its data in the format of a follower. */
   cannotSend(startedAt: number): boolean
   /** Its last line, whatever it says; empty when none has been read. */
   lastLineOf(startedAt: number): string
@@ -69,44 +69,57 @@ function findLastLine(text: string): string | undefined {
 }
 
 /**
- * The last lines of trouble. `open`: nothing came after them, so that a next one belongs to them. `alike`: how many full syncs in a row could
- * not be loaded for one `reason`, the line above that message; `unsent`: how many it could not write for a follower.
+ * The last lines of trouble. `open`: a next one belongs to them. `alike`: how many full syncs in a row could not be
+ * loaded for one `reason`, the line above. `unsent`: how many could not be written for a follower.
  */
 export interface Trouble {
   readonly lines: readonly string[]
   readonly open: boolean
+  /** It has said that it cannot read the data of a full sync, and has loaded none since. */
+  readonly unreadable: boolean
   readonly alike: number
   readonly unsent: number
   readonly reason: string
 }
 
 /** The log reports no trouble. */
-export const noTrouble: Trouble = { lines: [], open: false, alike: 0, unsent: 0, reason: '' }
+export const noTrouble: Trouble = {
+  lines: [],
+  open: false,
+  unreadable: false,
+  alike: 0,
+  unsent: 0,
+  reason: '',
+}
 
 /** The known trouble after `text`, the next whole lines of a log. */
 export function findTrouble(before: Trouble, text: string): Trouble {
-  let { lines, open, alike, unsent, reason } = before
+  let { lines, open, unreadable, alike, unsent, reason } = before
   let above = lines.at(-1) ?? ''
   for (const line of text.split('\n')) {
     if (line === '') continue
     const { level, text: words } = readLogLine(line)
     if (NOT_LOADED.test(words) && !NOT_LOADED.test(above)) {
-      // A sync that was cut is no evidence.
       alike = CUT.test(above) ? 0 : above === reason ? alike + 1 : 1
       reason = above
-    } else if (SYNCED.test(words)) alike = 0
+    } else if (SYNCED.test(words)) {
+      alike = 0
+      unreadable = false
+    }
     if (UNSENDABLE.test(words)) unsent += 1
     else if (SERVED.test(words)) unsent = 0
     const isTrouble = tellsTrouble(level, words)
     if (level === '#') above = words
+    if (isTrouble && UNREADABLE.test(words)) unreadable = true
     if (isTrouble) lines = [...(open ? lines.filter((each) => each !== words) : []), words].slice(-MAX_LINES)
     open = isTrouble
   }
-  return { lines, open, alike, unsent, reason }
+  return { lines, open, unreadable, alike, unsent, reason }
 }
 
 const NOT_LOADED = /^Failed (trying )?to load (the )?(MASTER|PRIMARY|RDB|synchronization)/i
-const CUT = /^$|short read|unexpected (EOF|end)|I\/O error|timed? ?out|lost|reset|closed|OOM/i
+/** A sync that was cut, or met the machine, is no evidence of what the next one will do. */
+const CUT = /^$|short read|unexpected (EOF|end)|I\/O error|timed? ?out|lost|reset|closed|OOM|no space|open/i
 const SYNCED = /sync: Finished with success/i
 const SERVED = /^Synchronization with (replica|slave) .* succeeded/i
 
@@ -122,12 +135,12 @@ export function describeTrouble({ lines }: Trouble): string {
 const UNREADABLE =
   /Can't handle (RDB format|foreign type)|Unknown object type|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
-/** Valkey 9.1 writes the format that its follower can read, and ends the transfer at a hash whose fields expire. For the follower it is cut. */
+/** Matches the words of valkey 9.1, which writes an older format and ends the transfer at a hash whose fields expire. */
 const UNSENDABLE = /Can't store key/i
 
 /** Whether the engine could not read its files, as these lines say. */
-export function tellsUnreadable({ lines, alike }: Trouble): boolean {
-  return alike >= ALIKE_MOST || lines.some((line) => UNREADABLE.test(line))
+export function tellsUnreadable({ unreadable, alike }: Trouble): boolean {
+  return unreadable || alike >= ALIKE_MOST
 }
 
 /** Another attempt would fail in the same way, whatever the engine's words are. */

@@ -38,8 +38,8 @@ export const ENCODINGS = [
 const Followed = Type.Object({ ...Address.properties, tlsPort: Type.Optional(Type.Integer()) })
 
 /**
- * Up to which sizes an engine keeps a value in its compact form: by the names that all builds know, and as integers, because a server
- * that was taken over must not be able to set anything else.
+ * Sizes up to which an engine keeps a value in its compact form, by the names that all builds know. Integers, because a
+ * server that was taken over must not be able to set anything else.
  */
 export const Encodings = Type.Object(
   Object.fromEntries(ENCODINGS.map((name) => [name, Type.Optional(Type.Integer())])) as Record<
@@ -82,7 +82,7 @@ export const ShardSpec = Type.Object(
     aofFsync: Type.Enum(['everysec', 'always']),
     snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
     backlogBytes: Type.Integer({ minimum: 0 }),
-    /** Of what the process loads: set before it does. Absent: as in the spec before. */
+    /** Limits of compact forms, set before the process loads any data. Absent: as in the spec before. */
     encodings: Type.Optional(Encodings),
     /** If a module file is missing or has another hash, the process is not started: the shard is `failed`. */
     modules: Type.Array(LoadedModule),
@@ -138,7 +138,7 @@ export const ShardReport = Type.Object({
   trouble: Type.String(),
   /** They say that it cannot read the data of a full sync, and would say so again at each attempt. */
   cannotRead: Type.Boolean(),
-  /** It could not write its data in the format of a follower, twice or more since it last served a full sync. Absent: an older agent. */
+  /** True: since it last served a full sync, it could twice not write its data in the format of a follower. */
   cannotSend: Type.Optional(Type.Boolean()),
   /** The last line in the log of its process, as far as it has been read, while there is one. */
   lastLogLine: Type.Optional(Type.String()),

@@ -87,7 +87,7 @@ export interface Connection {
    * may not be sent any more, the client gets this text after its last reply.
    */
   protocolError: string | undefined
-  /** The connection ends when everything is answered, with this error: nothing more is taken of its client. Null: it does not. */
+  /** Not null: nothing more is taken of its client, and when all is answered the connection ends with this error. */
   lastError: string | null
   readonly timed: Timed
   /** How often it delayed the last holds. */

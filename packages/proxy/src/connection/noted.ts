@@ -15,7 +15,7 @@ const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 /** The cost of a note in addition to the command. */
 export const NOTED_ALONE = 192
-/** How many replies may be outstanding for a client that does not read. They are counted here, and kept by the engine. */
+/** How many replies may be outstanding for a client that does not read. The engine keeps them. */
 const MOST_UNREAD = 1_048_576
 
 /** Adds a request to those of a link whose replies are looked into, and its costs to what these take. */

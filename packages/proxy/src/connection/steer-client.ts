@@ -38,12 +38,13 @@ export function steerClient(connection: Connection): void {
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** When the client reads none of its replies, nothing more is taken of it but the rest of what it sends, so that it comes to read them. */
+/** Drops what a client still sends if it has read no reply for too long: so it comes to read them, and the error. */
 function watch(connection: Connection, link: Link): void {
   const isFull = () => connection.link === link && hasManyPendingReplies(connection, link)
   watchUnread(connection.client, isFull, () => {
     connection.lastError = UNREAD
-    Object.assign(connection, { stash: [], stashBytes: 0 })
+    connection.stash = []
+    connection.stashBytes = 0
     connection.client.resume()
   })
 }

@@ -1,9 +1,9 @@
-/** Of a moment in which this thread stands still, no more than this counts. */
+/** The most that counts of a moment in which this thread stands still, in milliseconds. */
 export const SLICE_MS = 500
 
 /**
- * Calls `act` when this thread has run for `ms`: it may have been stopped meanwhile, with the rest of the machine, and then the other side has had
- * no time either. Disposing of it ends it.
+ * Calls `act` when this thread has run for `ms`. If the whole machine was stopped meanwhile, the other side has had no
+ * time either. Disposing of it ends it.
  */
 export function awakeTimer(ms: number, act: () => void): Disposable {
   let left = ms

@@ -34,7 +34,7 @@ export interface Target extends Place {
   readonly cursors: CursorsNow
 }
 
-/** The deadline of a question to an engine has passed. It tells nothing about the engine but that: this process may have stalled, too. */
+/** Says that the deadline of a question has passed. The engine may be late, or this process has stalled. */
 export class NotInTime extends Error {}
 
 const TRY_AGAIN_MS = 20

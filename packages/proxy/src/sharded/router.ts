@@ -285,12 +285,15 @@ export function steerRouter(router: Router): void {
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** When the client reads none of its replies, nothing more is taken of it but the rest of what it sends, so that it comes to read them. */
+/** Drops what a client still sends if it has read no reply for too long: so it comes to read them, and the error. */
 function watch(router: Router): void {
   const isFull = () => !router.closed && router.pending.size > MOST_PENDING
   watchUnread(router.client, isFull, () => {
+    router.lastError = UNREAD
     // A request of which it has sent a part is not completed either.
-    Object.assign(router, { lastError: UNREAD, clientEnded: true, stash: [], stashBytes: 0 })
+    router.clientEnded = true
+    router.stash = []
+    router.stashBytes = 0
     router.client.resume()
   })
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 
-/** For so long a client may take no byte of its replies while it has as many pending as an endpoint keeps. */
+/** How long a client with the most pending replies may take none of them, in milliseconds. */
 export const UNREAD_MS = 30_000
 
-/** Its last reply. What it sent since its last answered request was not executed. */
+/** The last reply to such a client. Requests behind its last answered one were not executed. */
 export const UNREAD =
   'ERR too many replies are pending for this client, which has read none of them for 30 s: the requests from here on are not executed. Read replies meanwhile, or send the pipeline in parts'
 
@@ -13,8 +13,8 @@ export type Unread = Pick<Socket, 'bytesWritten' | 'writableLength' | 'writableN
 const watched = new WeakSet<Unread>()
 
 /**
- * Calls `giveUp` when `client` takes no byte for 30 s, and `isFull` all the time: it writes all of a pipeline before it reads, and would wait for
- * ever. Without effect while it is watched already, or reads.
+ * Calls `giveUp` when `client` takes no byte for 30 s while `isFull`: it writes all of a pipeline before it reads, and
+ * would wait for ever. Without effect while it is watched already, or reads.
  */
 export function watchUnread(client: Unread, isFull: () => boolean, giveUp: () => void): void {
   if (watched.has(client) || !client.writableNeedDrain) return

@@ -74,6 +74,14 @@ const failed = (reason: string, words = 'Failed trying to load the PRIMARY synch
 test.for([
   ['once', [failed('Wrong thing in RDB')], false],
   ['twice for one reason', [failed('Wrong thing in RDB'), failed('Wrong thing in RDB')], true],
+  [
+    'in known words, and then no more',
+    [
+      failed("Can't handle RDB format version 80"),
+      `${at} * MASTER <-> REPLICA sync: Finished with success\n`,
+    ],
+    false,
+  ],
   ['for two reasons', [failed('Wrong thing in RDB'), failed('Bad thing in RDB')], false],
   [
     'twice because it was cut',

@@ -12,7 +12,7 @@ export interface Changes {
   readonly settings: ReadonlySet<string>
 }
 
-/** The users that were added, changed or deleted since `before`, and the parameters that were set. What Fairlead itself sets is left out. */
+/** Finds users that were added, changed or deleted since `before`, and parameters that were set by others. */
 export function changesSince(before: SourceSettings, now: SourceSettings): Changes {
   const [were, are] = [new Set(before.users), new Set(now.users)]
   const lines = [...were].filter((line) => !are.has(line)).concat([...are].filter((line) => !were.has(line)))
@@ -20,7 +20,7 @@ export function changesSince(before: SourceSettings, now: SourceSettings): Chang
   return { users: new Set(lines.map(userNameIn)), settings: new Set(names.filter(isCarried)) }
 }
 
-/** No engine takes a name with a space. */
+/** Reads the name of a user from a line of ACL LIST: no engine takes one with a space. */
 export function userNameIn(line: string): string {
   return line.split(' ', 2)[1] ?? ''
 }

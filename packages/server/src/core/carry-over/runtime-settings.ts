@@ -95,7 +95,7 @@ function isShown(parameter: string): boolean {
   return !managed.has(parameter) && !secret.test(parameter)
 }
 
-/** Whether a value that is set at run time is given to other processes. Takes the name that an engine has for it. */
+/** Tells whether a parameter that is set at run time is carried to other processes. */
 export function isCarried(name: string): boolean {
   const parameter = parameterOf(name)
   return isShown(parameter) && !bound.test(parameter)

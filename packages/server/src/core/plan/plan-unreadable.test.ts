@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest'
 import { fc } from '../../../../../proof/properties.ts'
 import { type Action, undo } from '../../../test/simulation/action.ts'
+import { goalOf, groupOf } from '../../../test/simulation/group.ts'
 import { lead, type Moment } from '../../../test/simulation/lead.ts'
 import { look } from '../../../test/simulation/look.ts'
 import { kill } from '../../../test/simulation/processes.ts'
-import { propertyWithinMs, runsOf } from '../../../test/simulation/runs.ts'
+import { propertyWithinMs, runsOf as times } from '../../../test/simulation/runs.ts'
 import { beginUpgrade, expectReached, expectSound, shapes } from '../../../test/simulation/upgrade.ts'
 import { membersOf } from '../../../test/simulation/world.ts'
-import { plainPolicy, revisionOf } from '../state/goal.ts'
+import { plainPolicy, revisionOf, runsOf } from '../state/goal.ts'
 import { noOrders } from '../state/orders.ts'
+import type { EngineState } from '../state/topology.ts'
 import { wayBack } from '../state/way-back.ts'
+import { planGroup } from './plan-group.ts'
 
 const policy = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
 const done = { kind: 'done', why: '' }
@@ -67,7 +70,7 @@ test(
         expect(end).toEqual(done)
         expectReached(action)
       }),
-      runsOf(50),
+      times(50),
     )
     for (const [what, often] of Object.entries(ends)) expect(often, what).toBeGreaterThan(0)
   },
@@ -109,9 +112,27 @@ test(
         }
         expectReached(action)
       }),
-      runsOf(50),
+      times(50),
     )
     expect([...ends.keys()].toSorted()).toEqual(['done', 'stuck'])
   },
   propertyWithinMs,
 )
+
+test('a standby that has only lost its link is not given up, whatever full syncs before have shown', () => {
+  const { shards, ...group } = groupOf(1)
+  const handedOver = (change: Partial<EngineState>) => ({
+    ...group,
+    recordedPrimary: 1,
+    shards: shards.map((shard) =>
+      shard.id === 1 || shard.engine === null
+        ? { ...shard, wanted: fresh, revision: revisionOf(fresh), cannotSend: true }
+        : { ...shard, engine: { ...shard.engine, link: 'down' as const, ...change } },
+    ),
+  })
+  const fresh = runsOf(goalOf())
+  expect(planGroup(handedOver({ syncing: true }), goalOf(), 'handover')).toMatchObject({
+    step: { kind: 'retire-shard', shard: 2, warns: true },
+  })
+  expect(planGroup(handedOver({}), goalOf(), 'handover')).not.toHaveProperty('step')
+})

@@ -1,11 +1,11 @@
 import { revisionOf } from '../state/goal.ts'
 import { act, type Group, inBrackets } from '../state/group.ts'
-import { isLinked, type LiveShard, type ObservedShard, type Verdict } from '../state/topology.ts'
+import { isLinked, isLive, type LiveShard, type ObservedShard, type Verdict } from '../state/topology.ts'
 import { retire } from './plan-durability.ts'
 
 /**
- * Gives up a shard on the former build that cannot read what its primary sends: each of its full syncs would fail in the same way. A shard on
- * the target that cannot is another matter: its upgrade is of no use.
+ * Gives up a shard on the former build that tries full syncs and cannot read them: each would fail in the same way. Where
+ * a shard on the target cannot, the upgrade itself is of no use (planSuccessor).
  */
 export function planUnreadable(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
@@ -22,10 +22,12 @@ export function planUnreadable(group: Group): Verdict | undefined {
 }
 
 /**
- * Each further attempt would fail in the same way, and cost the primary a fork: the shard reports so itself, or its primary reports that it
- * cannot write the format that the shard reads.
+ * Tells whether each further full sync would fail in the same way, and cost the primary a fork: the shard reports that it
+ * cannot read, or its primary that it cannot write the format of a follower.
  */
 export function cannotRead(shard: ObservedShard, primary: LiveShard): boolean {
   if (isLinked(shard, primary)) return false
-  return shard.cannotRead === true || primary.cannotSend === true
+  // One that has only lost its link resumes the stream, whatever was true of full syncs before.
+  const isSyncing = isLive(shard) && shard.engine.syncing
+  return shard.cannotRead === true || (isSyncing && primary.cannotSend === true)
 }

@@ -87,7 +87,7 @@ export interface ObservedShard {
   readonly trouble: string
   /** True: `trouble` says that it cannot read the data of a full sync; each further attempt would fail in the same way. */
   readonly cannotRead?: boolean
-  /** True: it could not write its data in the format of a follower, twice or more since it last served a full sync. */
+  /** True: since it last served a full sync, it could twice not write its data in the format of a follower. */
   readonly cannotSend?: boolean
   /** The last line of its process in its log, for people. Absent or empty: none is known. */
   readonly lastLogLine?: string

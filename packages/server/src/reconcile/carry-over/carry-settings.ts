@@ -45,8 +45,8 @@ export async function carrySettings(parts: Carrying): Promise<CarriedSettings> {
 }
 
 /**
- * Carries what was changed on `from` since `to` was last given its users and settings. What was changed on `to` meanwhile stays. If nothing
- * was changed, `from` is asked two questions, and `to` none. Throws EngineUnreachable.
+ * Carries what was changed on `from` since `to` was last given its users and settings. What was changed on `to` meanwhile
+ * stays. Asks `from` two questions, and `to` none, if nothing was changed. Throws EngineUnreachable.
  */
 export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
   const last = given.get(parts.to)
@@ -64,10 +64,10 @@ export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
 
 type Carrying = SettingsPair & { readonly effect: Effect }
 
-/** By target: what its source had when the target was last given it. The entry is dropped with the connection. */
+/** What the source of a target had when the target was last given it. An entry goes with the connection. */
 const given = new WeakMap<EngineConnection, SourceSettings & { readonly from: EngineConnection }>()
 
-/** `only`: of these users and settings; null: of all. */
+/** Carries users and settings: these only, or all (null). */
 async function carry({ effect, ...parts }: Carrying, only: Changes | null): Promise<CarriedSettings> {
   const pair = await withResets(parts)
   const carried: string[] = []
@@ -107,7 +107,7 @@ async function carry({ effect, ...parts }: Carrying, only: Changes | null): Prom
   }
 }
 
-/** A parameter that was set and is set back now has the value of its baseline, and is carried all the same. */
+/** Makes a parameter that is set back to the value of its baseline count as changed, too. */
 async function withResets(pair: SettingsPair): Promise<SettingsPair> {
   const last = given.get(pair.to)
   if (last?.from !== pair.from || pair.baseline === null) return pair

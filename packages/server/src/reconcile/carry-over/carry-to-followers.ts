@@ -47,7 +47,7 @@ export async function carryToFollowers(
   return await toldOf(carried, about, ports)
 }
 
-/** Looks again at users and settings of a primary while its role moves to `successor`, a shard among its followers: see HandoverSettings. */
+/** Looks again at users and settings while the role moves to `successor`, one of the followers: HandoverSettings. */
 export async function laterSettings(about: Followers, successor: number, ports: CarryingPorts) {
   const pairs = await pairsOf(about, ports)
   const { effect } = ports

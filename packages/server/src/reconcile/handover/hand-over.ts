@@ -41,11 +41,11 @@ export interface HandoverClients {
   carryScripts(): Promise<void>
 }
 
-/** Looks again at users and settings of the primary: what was changed since the preparations is carried, too. */
+/** Carries users and settings that were changed since the preparations. */
 export interface HandoverSettings {
   /** Before anything stops. An obstacle: a user that a follower cannot be given. */
   carry(): Promise<Obstacle | undefined>
-  /** When the successor serves: what the old primary acknowledged until then. What cannot be carried is a warning of the action. Never rejects. */
+  /** When the successor serves. What cannot be carried is a warning of the action. Rejects only if the store does. */
   carryToSuccessor(): Promise<void>
 }
 

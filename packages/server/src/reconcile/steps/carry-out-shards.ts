@@ -250,7 +250,7 @@ async function put(
   )
 }
 
-/** As its primary has them, or else its own process: values that it loads before it has them would take another form. */
+/** Reads the limits of compact forms of its primary, or of its own process if it has none. */
 async function encodingsFor(
   shard: ShardRecord,
   members: readonly ShardRecord[],

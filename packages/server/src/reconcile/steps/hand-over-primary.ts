@@ -52,7 +52,7 @@ export type HandoverStepPorts = RecordingPorts &
  * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the successor and
  *    to its siblings. Users and settings of run time are carried over: the successor must be what the primary is to its clients.
  *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn that completes this, the gates are checked once
- *    more, as are users and settings, and in cluster mode also that the group knows the successor, and that the successor knows the slot map.
+ *    more, as are users and settings; in cluster mode also that the group knows the successor, and that it knows the slot map.
  * 2. The intent is on record.
  * 3. Blocking commands are given up, if there are many (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is
  *    answered, and in cluster mode until the successor has heard what they published. Then the pause: writes of clients that connect to
