@@ -1,3 +1,4 @@
+import { endUnread, UNREAD } from '../traffic/watch-unread.ts'
 import type { Connection } from './connection.ts'
 import { dropPart } from './keep-part.ts'
 import { countSubscribed } from './kept-subscriptions.ts'
@@ -9,7 +10,8 @@ export function endConnection(connection: Connection, error?: string, why = erro
   if (connection.mode === 'closed') return
   if (error !== undefined) connection.client.write(`-${error}\r\n`)
   close(connection, why)
-  connection.client.destroySoon()
+  if (error === UNREAD) endUnread(connection.client)
+  else connection.client.destroySoon()
 }
 
 /** The same if no engine was reached: no request that waits for a link was carried out. */

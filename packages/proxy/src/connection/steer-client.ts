@@ -29,23 +29,23 @@ export function stash(connection: Connection, bytes: Buffer): void {
 export function steerClient(connection: Connection): void {
   const { client, link, stashBytes, yielded, lastError } = connection
   if (lastError !== null) return
-  const hasMany = link !== null && hasManyPendingReplies(connection, link)
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||
     link?.socket.writableNeedDrain === true ||
-    hasMany
-  if (hasMany) watch(connection, link)
+    (link !== null && hasManyPendingReplies(connection, link))
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** Drops what a client still sends if it has read no reply for too long: so it comes to read them, and the error. */
-function watch(connection: Connection, link: Link): void {
-  const isFull = () => connection.link === link && hasManyPendingReplies(connection, link)
-  watchUnread(connection.client, isFull, () => {
+/** Drops what a paused client still sends if it reads no reply for too long: so it comes to read them, and the error. */
+export function watchUnreadReplies(connection: Connection): void {
+  const { client } = connection
+  const isFull = () =>
+    connection.mode !== 'closed' && client.isPaused() && connection.link?.socket.writableNeedDrain !== true
+  watchUnread(client, isFull, () => {
     connection.lastError = UNREAD
     connection.stash = []
     connection.stashBytes = 0
-    connection.client.resume()
+    client.resume()
   })
 }
 

@@ -12,7 +12,7 @@ import type { Connection, Visitor } from '../connection/connection.ts'
 import { createConnection } from '../connection/create-connection.ts'
 import { dropConnection, endConnection } from '../connection/end-connection.ts'
 import { judgeLogin } from '../connection/judge-login.ts'
-import { steerLink } from '../connection/steer-client.ts'
+import { steerLink, watchUnreadReplies } from '../connection/steer-client.ts'
 import {
   endIfDone,
   forwardStash,
@@ -250,6 +250,7 @@ function listenTo(connection: Connection, client: Socket): void {
     takeRequests(connection, chunk)
     endTurn(allowance)
   })
+  client.on('pause', () => watchUnreadReplies(connection))
   client.on('drain', () => {
     beginPiece('takes requests again of', crumb)
     steerLink(connection)

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { dropConnection } from '../connection/end-connection.ts'
 import { viasOf } from '../listen/list-clients.ts'
 import { type ConnectionState, isSubscribed } from '../remembered/connection-state.ts'
+import { endUnread, UNREAD, watchUnread } from '../traffic/watch-unread.ts'
 import { letGo } from './collected-replies.ts'
 import { countPart } from './kept-parts.ts'
 import { forgetRequests } from './kept-requests.ts'
@@ -19,7 +20,8 @@ export function endRouter(router: Router, error?: string, why = error): void {
   flushOutgoing(router)
   if (error !== undefined && router.pending.first()?.begun !== true) client.write(`-${error}\r\n`)
   close(router, why)
-  client.destroySoon()
+  if (error === UNREAD) endUnread(client)
+  else client.destroySoon()
 }
 
 /** Ends a client's connection at once; `why` as above. */
@@ -38,6 +40,24 @@ export function endIfAnswered(router: Router): void {
     dropRouter(router)
   else if (!busy && pending.size === withoutReply(router) && stash.length === 0)
     endRouter(router, router.lastError || undefined)
+}
+
+/** Drops what a paused client still sends if it reads no reply for too long: so it comes to read them, and the error. */
+export function watchUnreadReplies(router: Router): void {
+  const { client, pending, backends } = router
+  const isFull = () =>
+    !router.closed &&
+    client.isPaused() &&
+    pending.size > 0 &&
+    !backends.some((backend) => backend?.connection.link?.socket.writableNeedDrain === true)
+  watchUnread(client, isFull, () => {
+    router.lastError = UNREAD
+    // A request of which it has sent a part is not completed either.
+    router.clientEnded = true
+    router.stash = []
+    router.stashBytes = 0
+    client.resume()
+  })
 }
 
 /** How many of the pending replies will not come, because the client has gone in the middle of their request. */

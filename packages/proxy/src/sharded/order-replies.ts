@@ -33,7 +33,8 @@ export function orderReplies(backend: Backend, chunk: Buffer): void {
     from = to
   }
   flushOutgoing(router)
-  if (router.pending.size === 0 || router.diverted.length > 0 || router.clientEnded) router.onReplies()
+  const { pending, diverted, clientEnded, stash } = router
+  if (pending.size === 0 || diverted.length > 0 || clientEnded || stash.length > 0) router.onReplies()
 }
 
 /** Whether the reply that begins may be a special one, which is not simply passed on. */

@@ -78,7 +78,7 @@ function routeStash(router: Router): void {
   endIfAnswered(router)
 }
 
-/** All replies that could be sent are sent: bytes that waited for that go on. */
+/** Replies have come: bytes that waited for that go on. */
 export function resume(router: Router): void {
   if (router.closed || router.busy) return
   if (router.diverted.length > 0) {
@@ -86,7 +86,7 @@ export function resume(router: Router): void {
     return
   }
   if (router.pending.size > 0) {
-    endIfAnswered(router)
+    routeStash(router)
     return
   }
   if (router.lastError !== null) {

@@ -13,7 +13,6 @@ import { type Allowance, MOST_ASIDE_BYTES } from '../connection/allowance.ts'
 import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Upstream } from '../endpoint/upstream.ts'
 import type { Cut } from '../listen/cut-log.ts'
-import { UNREAD, watchUnread } from '../traffic/watch-unread.ts'
 import type { CommandRules } from './command-rules.ts'
 import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'
@@ -276,24 +275,9 @@ export const MOST_PENDING = 8_192
 export function steerRouter(router: Router): void {
   const { client, backends, stashBytes, pending, yielded } = router
   if (router.lastError !== null) return
-  const hasMany = pending.size > MOST_PENDING
-  if (hasMany) watch(router)
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||
-    hasMany ||
+    pending.size > MOST_PENDING ||
     backends.some((backend) => backend?.paused === true)
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
-}
-
-/** Drops what a client still sends if it has read no reply for too long: so it comes to read them, and the error. */
-function watch(router: Router): void {
-  const isFull = () => !router.closed && router.pending.size > MOST_PENDING
-  watchUnread(router.client, isFull, () => {
-    router.lastError = UNREAD
-    // A request of which it has sent a part is not completed either.
-    router.clientEnded = true
-    router.stash = []
-    router.stashBytes = 0
-    router.client.resume()
-  })
 }

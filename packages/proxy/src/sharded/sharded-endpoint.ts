@@ -27,7 +27,7 @@ import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { createCount } from '../traffic/count-traffic.ts'
 import { askAsClients } from './ask-as-clients.ts'
 import { backendFor, DEFAULT_GROUP } from './backends.ts'
-import { connectionsOf, dropRouter, endIfAnswered, endRouter } from './close-router.ts'
+import { connectionsOf, dropRouter, endIfAnswered, endRouter, watchUnreadReplies } from './close-router.ts'
 import { presumedRules } from './command-rules.ts'
 import { createDoubts } from './doubts.ts'
 import { allHeld, allSeen, createGroups } from './groups-of-endpoint.ts'
@@ -233,6 +233,7 @@ function listenTo(router: Router, gone: () => void): void {
     takeClientBytes(router, chunk)
     endTurn(allowance)
   })
+  client.on('pause', () => watchUnreadReplies(router))
   client.on('drain', () => {
     beginPiece('takes requests again of', crumb)
     for (const backend of router.backends) {

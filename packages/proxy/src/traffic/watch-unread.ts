@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** How long a client with the most pending replies may take none of them, in milliseconds. */
+/** How long a client that is not read any more may take none of its replies, in milliseconds. */
 export const UNREAD_MS = 30_000
 
 /** The last reply to such a client. Requests behind its last answered one were not executed. */
@@ -13,19 +13,26 @@ export type Unread = Pick<Socket, 'bytesWritten' | 'writableLength' | 'writableN
 const watched = new WeakSet<Unread>()
 
 /**
- * Calls `giveUp` when `client` takes no byte for 30 s while `isFull`: it writes all of a pipeline before it reads, and
- * would wait for ever. Without effect while it is watched already, or reads.
+ * Calls `giveUp` when `client` takes no byte for 30 s while `isFull`, its requests are not read: it writes all of a pipeline
+ * before it reads, and would wait for ever. Looks every 30 s until it is no longer full. Without effect while it is watched.
  */
 export function watchUnread(client: Unread, isFull: () => boolean, giveUp: () => void): void {
-  if (watched.has(client) || !client.writableNeedDrain) return
+  if (watched.has(client)) return
   watched.add(client)
   const look = (before: number) => {
     const taken = client.bytesWritten - client.writableLength
-    const isStuck = client.writableNeedDrain && isFull()
-    if (isStuck && taken !== before) return begin(taken)
+    if (!isFull()) return void watched.delete(client)
+    // Not the client's fault: the engine owes the replies. Nothing tells when the client stops to take them.
+    if (!client.writableNeedDrain || taken !== before) return begin(taken)
     watched.delete(client)
-    if (isStuck) giveUp()
+    giveUp()
   }
   const begin = (taken: number) => void setTimeout(look, UNREAD_MS, taken).unref()
   begin(client.bytesWritten - client.writableLength)
+}
+
+/** Ends a client that was given up. It may still be writing: if the socket was closed, replies that it has not read would be lost. */
+export function endUnread(client: Pick<Socket, 'destroy' | 'end' | 'setTimeout'>): void {
+  client.end()
+  client.setTimeout(UNREAD_MS, () => client.destroy())
 }

@@ -19,18 +19,28 @@ async function pipeline(
   port: number,
   request: Buffer,
   times: number,
-  before: () => Promise<void> = async () => undefined,
+  { onStopped = () => undefined, hundredth = request }: { onStopped?: () => void; hundredth?: Buffer } = {},
 ) {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   socket.pause()
   let text = ''
   let ended = false
-  const chunk = Buffer.concat(Array.from({ length: 100 }, () => request))
+  const chunk = Buffer.concat([...Array.from({ length: 99 }, () => request), hundredth])
   const written = (async () => {
     for (let n = 0; n < times / 100; n += 1) if (!socket.write(chunk)) await once(socket, 'drain')
   })()
-  await Promise.all([written, before()])
+  // All kernels between are full when nothing has moved in this many turns.
+  let taken = 0
+  let turns = 0
+  const timer = setInterval(() => {
+    const now = socket.bytesWritten - socket.writableLength
+    turns = now === taken ? turns + 1 : 0
+    taken = now
+    if (turns >= 20) onStopped()
+  }, 100)
+  await written
+  clearInterval(timer)
   socket.on('end', () => {
     ended = true
   })
@@ -69,18 +79,34 @@ test('a longer one than an endpoint keeps ends with an error that says why, behi
     [endpoint.wanted.port, evalScript, 64_000],
     [cluster.port, set, 8_192],
   ] as const) {
-    const before = held.length
-    const time = async () => {
-      await until(() => held.length > before)
-      // Its kernel takes what still fits; when no more does, the time is over.
-      for (let looked = before; looked < held.length; looked += 1) {
-        held[looked]?.()
-        await new Promise((resolve) => setTimeout(resolve, 100))
-      }
-    }
-    const { replies, last } = await pipeline(port, request, 120_000, time)
+    const { replies, last } = await pipeline(port, request, 120_000, { onStopped: passTime(held) })
     expect(replies).toBeGreaterThan(least)
     expect(replies).toBeLessThan(120_000)
     expect(last).toBe(`-${UNREAD}`)
   }
 })
+
+test('so does one in which requests wait until all before them are answered', async () => {
+  const held = holdTimers(UNREAD_MS)
+  await using engine = await startEngine(newest)
+  await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
+  await using cluster = await makeCluster()
+  await engine.admin('RPUSH list element')
+  for (const [port, command] of [
+    [endpoint.wanted.port, ['BLMOVE', 'list', 'list', 'LEFT', 'RIGHT', '0']],
+    [cluster.port, ['MGET', 'a', 'b', 'c']],
+  ] as const) {
+    const hundredth = encodeCommand(command)
+    const { replies, last } = await pipeline(port, set, 120_000, { onStopped: passTime(held), hundredth })
+    expect(replies).toBeGreaterThan(1_000)
+    expect(last).toBe(`-${UNREAD}`)
+  }
+})
+
+/** Ends the timers that were begun since. */
+function passTime(held: readonly (() => void)[]) {
+  let ended = held.length
+  return () => {
+    for (const end = held.length; ended < end; ended += 1) held[ended]?.()
+  }
+}
