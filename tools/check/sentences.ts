@@ -19,8 +19,7 @@ const lookedInto = new RegExp(
 )
 /** Words of others, which have no codes. */
 const ofOthers: Readonly<Record<string, string>> = {
-  'packages/server/src/reconcile/carry-over/carry-settings.ts':
-    'an engine may quote a secret in what it refuses',
+  'packages/server/src/reconcile/carry-over/refusal-of.ts': 'an engine may quote a secret in what it refuses',
   'packages/proxy/src/forwarding/deliver-replies.ts': 'replies of engines',
   'packages/server/src/store/open-embedded.ts': 'SQLite',
   'packages/server/src/http/create-http.ts': 'the JSON of the runtime',

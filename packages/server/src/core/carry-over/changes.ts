@@ -20,6 +20,16 @@ export function changesSince(before: SourceSettings, now: SourceSettings): Chang
   return { users: new Set(lines.map(userNameIn)), settings: new Set(names.filter(isCarried)) }
 }
 
+/** Replaces in `before` what the changes concern by its state in `later`. */
+export function withChanges(before: SourceSettings, later: SourceSettings, changes: Changes): SourceSettings {
+  const isConcerned = (line: string) => changes.users.has(userNameIn(line))
+  const settings = Object.entries(later.settings).filter(([name]) => changes.settings.has(name))
+  return {
+    users: [...before.users.filter((line) => !isConcerned(line)), ...later.users.filter(isConcerned)],
+    settings: { ...before.settings, ...Object.fromEntries(settings) },
+  }
+}
+
 /** Reads the name of a user from a line of ACL LIST: no engine takes one with a space. */
 export function userNameIn(line: string): string {
   return line.split(' ', 2)[1] ?? ''

@@ -1,12 +1,19 @@
 import type { Build } from '@fairlead/api'
-import { type EngineConnection, EngineError, printable } from '@fairlead/engine'
+import { type EngineConnection, printable } from '@fairlead/engine'
 import { usersToCarry } from '../../core/carry-over/acl.ts'
-import { type Changes, changesSince, type SourceSettings, userNameIn } from '../../core/carry-over/changes.ts'
+import {
+  type Changes,
+  changesSince,
+  type SourceSettings,
+  userNameIn,
+  withChanges,
+} from '../../core/carry-over/changes.ts'
 import { type Parameters, settingsToCarry } from '../../core/carry-over/runtime-settings.ts'
 import { type ReplicaLimit, SYNC_SETTING, withReplicaLimit } from '../../core/carry-over/sync-room.ts'
 import type { Effect } from '../turn/effect.ts'
 import { inPieces } from '../turn/in-pieces.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
+import { explainRefusal, refusalOf } from './refusal-of.ts'
 
 /** The shard whose users and settings count, and the one that is to have them too. */
 export interface SettingsPair {
@@ -41,7 +48,9 @@ export interface Different {
  * neither. Idempotent; `from` is only read. Throws EngineUnreachable; what an engine refuses is an obstacle.
  */
 export async function carrySettings(parts: Carrying): Promise<CarriedSettings> {
-  return carry(parts, null)
+  const { equal, ...done } = await carry(parts, null, MOST_ROUNDS)
+  given.set(parts.to, { ...equal, from: parts.from })
+  return done
 }
 
 /**
@@ -49,16 +58,28 @@ export async function carrySettings(parts: Carrying): Promise<CarriedSettings> {
  * stays. Asks `from` two questions, and `to` none, if nothing was changed. Throws EngineUnreachable.
  */
 export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
+  return (await carryOnlyChanges(parts, MOST_ROUNDS)) ?? carrySettings(parts)
+}
+
+/**
+ * The same once `to` serves: in one round, because each could undo what its clients have changed by then. Undefined: it is not
+ * known what `to` was given, and nothing is carried.
+ */
+export async function carryLateChanges(parts: Carrying): Promise<CarriedSettings | undefined> {
+  return carryOnlyChanges(parts, 1)
+}
+
+async function carryOnlyChanges(parts: Carrying, rounds: number): Promise<CarriedSettings | undefined> {
   const last = given.get(parts.to)
-  if (last?.from !== parts.from) return carry(parts, null)
+  if (last?.from !== parts.from) return undefined
   const [users, settings] = await Promise.all([readUserLines(parts.from), readParameters(parts.from)])
   const now = { users, settings }
   const changes = changesSince(last, now)
   if (changes.users.size === 0 && changes.settings.size === 0)
     return { carried: [], obstacles: { users: [], settings: [] } }
-  const done = await carry(parts, changes)
+  const { equal, ...done } = await carry(parts, changes, rounds)
   // What others have changed since then is for the next look.
-  if (given.has(parts.to)) given.set(parts.to, { ...now, from: parts.from })
+  given.set(parts.to, { ...withChanges(now, equal, changes), from: parts.from })
   return done
 }
 
@@ -67,35 +88,38 @@ type Carrying = SettingsPair & { readonly effect: Effect }
 /** What the source of a target had when the target was last given it. An entry goes with the connection. */
 const given = new WeakMap<EngineConnection, SourceSettings & { readonly from: EngineConnection }>()
 
-/** Carries users and settings: these only, or all (null). */
-async function carry({ effect, ...parts }: Carrying, only: Changes | null): Promise<CarriedSettings> {
+/** Carries users and settings: these only, or all (null). `equal`: the state of the source that the target has now. */
+async function carry(
+  { effect, ...parts }: Carrying,
+  only: Changes | null,
+  rounds: number,
+): Promise<CarriedSettings & { readonly equal: SourceSettings }> {
   const pair = await withResets(parts)
   const carried: string[] = []
   let seen = await compare(pair, only)
+  let equal = seen.source
   /** The orders of the last round, with the reason of those that were refused. */
   let tried: ReadonlyMap<string, string | undefined> = new Map()
   let isUnsaved = false
   const isNew = ({ order }: Difference) => !tried.has(JSON.stringify(order))
-  for (let round = 0; round < MOST_ROUNDS && seen.differences.some(isNew); round += 1) {
-    const orders = new Map<string, string | undefined>()
+  for (let round = 0; round < rounds && seen.differences.some(isNew); round += 1) {
+    tried = await removeDifferences(pair.to, seen.differences, effect)
     for (const { kind, subject, order } of seen.differences) {
-      const [command, ...args] = order
-      const why = await refusalOf(() => effect(kind, () => pair.to.call(command ?? '', ...args)))
-      orders.set(JSON.stringify(order), why && explainRefusal(why, args))
-      if (why === undefined && !carried.includes(subject)) carried.push(subject)
-      if (why === undefined && kind !== 'carry-setting') isUnsaved = true
+      if (tried.get(JSON.stringify(order)) !== undefined) continue
+      if (!carried.includes(subject)) carried.push(subject)
+      if (kind !== 'carry-setting') isUnsaved = true
     }
-    tried = orders
+    equal = seen.source
     seen = await compare(pair, only)
   }
   const unsaved = isUnsaved && seen.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
-  if (seen.differences.some(isNew)) given.delete(pair.to)
-  else given.set(pair.to, { ...seen.source, from: pair.from })
+  if (!seen.differences.some(isNew)) equal = seen.source
   // What somebody has changed since the last round is no obstacle: it is looked at again when the role moves.
   const left = seen.differences.filter((each) => !isNew(each))
   const describe = ({ order, text }: Difference) => `${text}${tried.get(JSON.stringify(order)) ?? ''}`
   return {
     carried,
+    equal,
     obstacles: {
       users: [...seen.obstacles.users, ...left.filter(isOfUser).map(describe)],
       settings: [
@@ -105,6 +129,21 @@ async function carry({ effect, ...parts }: Carrying, only: Changes | null): Prom
       ],
     },
   }
+}
+
+/** Gives each order. Answers the orders, with the reason of those that were refused. */
+async function removeDifferences(
+  to: EngineConnection,
+  differences: readonly Difference[],
+  effect: Effect,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const orders = new Map<string, string | undefined>()
+  for (const { kind, order } of differences) {
+    const [command = '', ...args] = order
+    const why = await refusalOf(() => effect(kind, () => to.call(command, ...args)))
+    orders.set(JSON.stringify(order), why && explainRefusal(why, args))
+  }
+  return orders
 }
 
 /** Makes a parameter that is set back to the value of its baseline count as changed, too. */
@@ -246,25 +285,6 @@ const MOST_TOLD = 50
 async function saveUsers(to: EngineConnection, effect: Effect): Promise<readonly string[]> {
   const why = await refusalOf(() => effect('save-users', () => to.call('ACL', 'SAVE')))
   return why === undefined ? [] : [`the users on ${place(to)} cannot be written to its file`]
-}
-
-/** The engine's words when it refuses a command; undefined when it obeys. */
-async function refusalOf(act: () => Promise<unknown>): Promise<string | undefined> {
-  try {
-    await act()
-    return undefined
-  } catch (cause) {
-    if (cause instanceof EngineError) return cause.message
-    throw cause
-  }
-}
-
-/** The engine's error text, unless it quotes an argument of the command: that may be a password or another secret. */
-function explainRefusal(why: string, args: readonly string[]): string {
-  const [, , ...given] = args
-  // Nothing is known about the part that was cut off.
-  const quotes = why.endsWith('…') || given.some((each) => each !== '' && why.includes(printable(each)))
-  return quotes ? ': the engine refuses it' : `: the engine refuses it (${why})`
 }
 
 function place({ address }: EngineConnection): string {

@@ -13,7 +13,13 @@ import type {
   NodeAgent,
   ShardRecords,
 } from '../turn/ports.ts'
-import { type CarriedSettings, carryChanges, carrySettings, type SettingsPair } from './carry-settings.ts'
+import {
+  type CarriedSettings,
+  carryChanges,
+  carryLateChanges,
+  carrySettings,
+  type SettingsPair,
+} from './carry-settings.ts'
 
 /** The ports for carrying users and settings from a primary to its followers. */
 export type CarryingPorts = NodeAgent<'readBaseline'> &
@@ -53,7 +59,8 @@ export async function laterSettings(about: Followers, successor: number, ports: 
   const { effect } = ports
   const changesMissing = async (pair: SettingsPair) => {
     try {
-      return (await toldOf([await carryChanges({ ...pair, effect })], about, ports))?.why
+      const carried = await carryLateChanges({ ...pair, effect })
+      return carried === undefined ? UNKNOWN : (await toldOf([carried], about, ports))?.why
     } catch {
       // The old primary has died, or is not what it was.
       return UNKNOWN

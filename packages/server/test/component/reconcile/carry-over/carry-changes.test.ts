@@ -1,6 +1,10 @@
 import type { EngineConnection } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { carryChanges, carrySettings } from '../../../../src/reconcile/carry-over/carry-settings.ts'
+import {
+  carryChanges,
+  carryLateChanges,
+  carrySettings,
+} from '../../../../src/reconcile/carry-over/carry-settings.ts'
 import { readParameters, readUserLines } from '../../../../src/reconcile/carry-over/read-settings.ts'
 import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
 import { builds } from '../../../engine.ts'
@@ -92,6 +96,32 @@ test('what is changed during such a look is found by the next one', async () => 
   await carryChanges({ ...pair.pair, to, effect })
   await carryChanges({ ...pair.pair, to, effect })
   expect((await namesAt(to)).toSorted()).toEqual(['default', 'fairlead', 'first', 'second'])
+})
+
+test('when the target serves, only what the source changed since is carried, though its users never stopped changing', async () => {
+  await using pair = await startPair(oldest, newest)
+  const [from, target] = [pair.from.admin, pair.to.admin]
+  for (const name of ['app', 'gone', 'late']) await from.call('ACL', 'SETUSER', name, 'on', '>first', '+get')
+  let n = 0
+  const to = before(target, async ([, order]) => {
+    if (order === 'SETUSER') await from.call('ACL', 'SETUSER', 'app', `~app:${++n}:*`)
+  })
+  await carrySettings({ ...pair.pair, to, effect })
+  await carryChanges({ ...pair.pair, to, effect })
+  await target.call('ACL', 'DELUSER', 'gone')
+  await target.call('ACL', 'SETUSER', 'new', 'on')
+  await from.call('ACL', 'SETUSER', 'late', 'off')
+  expect(await carryLateChanges({ ...pair.pair, to, effect })).toMatchObject({
+    carried: ['user app', 'user late'],
+  })
+  expect((await namesAt(target)).toSorted()).toEqual(['app', 'default', 'fairlead', 'late', 'new'])
+})
+
+test('when the target serves, and it is not known what it was given, nothing is carried', async () => {
+  await using pair = await startPair(oldest, newest)
+  await pair.from.admin.call('ACL', 'SETUSER', 'gone', 'on')
+  expect(await carryLateChanges({ ...pair.pair, effect })).toBeUndefined()
+  expect(await namesAt(pair.to.admin)).not.toContain('gone')
 })
 
 test('while nothing has changed, two questions to the source are all', async () => {
