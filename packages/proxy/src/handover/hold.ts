@@ -1,10 +1,11 @@
 import type { HoldObstacle, HoldResult, Obstacle } from '@fairlead/api/of-proxies'
 import type { Connection } from '../connection/connection.ts'
+import { steerLink } from '../connection/steer-client.ts'
 import { isTied } from '../connection/under-way.ts'
 import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-rest.ts'
 import { forwardedBytes, inTheMiddle } from './long-requests.ts'
 import { type Arranged, type Arrangement, arrange } from './move-all.ts'
-import { holdConnection, isHeldUpByClient, noticeQuiet } from './move-connection.ts'
+import { holdConnection, isHeldUpByClient, mayBeUnexecuted, noticeQuiet } from './move-connection.ts'
 
 /**
  * How long all wait for clients that do not read what they asked for, or send nothing more of a long request. Most were just late at
@@ -53,6 +54,7 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
   const began = performance.now()
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
   const suspects = createSuspects()
+  const replies = createReading()
   const order = createOrder(connections)
   let isOver = false
   const waiting: (() => void)[] = []
@@ -67,13 +69,14 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
   const isGivenUp = (each: Connection) =>
     isTied(each)
       ? isHeldUpByClient(each) && isIdle(each) && !isSending(each, first)
-      : !waitsForReaders && isUnread(each)
+      : !waitsForReaders && isUnread(each) && isHeldUpByClient(each)
   const look = () => {
     if (waiting.length === 0 || !suspects.areQuietOr(isGivenUp)) return
     for (const tell of waiting.splice(0)) tell()
   }
   const lookAtClients = () => {
     waitsForReaders = false
+    replies.readOn(suspects.busy())
     look()
     lately = forwardedBy(suspects.busy())
   }
@@ -92,6 +95,7 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
     async drained(withinMs) {
       first = forwardedBy(suspects.busy())
       lately = first
+      replies.readOn([...first.keys()])
       if (first.size > 0) await untilTold(waiting, ended, withinMs, lookAtClients)
       const left = suspects.busy()
       setImmediate(() => isOver || order.arrangeAhead())
@@ -103,6 +107,7 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
     end() {
       clearTimeout(deadline)
       isOver = true
+      replies.end()
       tellEnded()
       return ms()
     },
@@ -149,6 +154,31 @@ function createSuspects() {
         else if (!isGivenUp(each)) return false
       }
       return true
+    },
+  }
+}
+
+/**
+ * Reads engines although their clients do not read, as far as replies may be kept: so it is seen when all that these clients
+ * have sent is executed.
+ */
+function createReading() {
+  const read = new Set<Connection>()
+  return {
+    readOn(connections: readonly Connection[]) {
+      for (const each of connections) {
+        const { link } = each
+        if (read.has(each) || link === null || !isUnread(each) || !mayBeUnexecuted(link)) continue
+        read.add(each)
+        each.readsOn += 1
+        steerLink(each)
+      }
+    },
+    end() {
+      for (const each of read) {
+        each.readsOn -= 1
+        steerLink(each)
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { messageOf, rewindRequest } from '@fairlead/engine'
+import { isBetweenReplies, messageOf, rewindRequest } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection, endUnreached } from '../connection/end-connection.ts'
 import { takePart } from '../connection/keep-part.ts'
@@ -7,7 +7,7 @@ import type { Link } from '../connection/link.ts'
 import { noted, takeDown } from '../connection/noted.ts'
 import { probe, restoreSilence } from '../connection/send-own.ts'
 import { isSilentlyOpen } from '../connection/silent-transactions.ts'
-import { steerClient, steerLink } from '../connection/steer-client.ts'
+import { mayReadOn, steerClient, steerLink } from '../connection/steer-client.ts'
 import { isAnswered, isOnlyBlocked, isPartlySent } from '../connection/under-way.ts'
 import { endIfDone, forwardStash, isDrained } from '../forwarding/forward-requests.ts'
 import { encodeWithTimeLeft } from '../remembered/commands.ts'
@@ -46,7 +46,14 @@ export function noticeQuiet(connection: Connection): boolean {
 /** Whether only its client delays it: the client does not read its replies, or has sent a part of a long request. Others do not wait for it. */
 export function isHeldUpByClient(connection: Connection): boolean {
   const { client, link } = connection
-  return link === null || client.writableNeedDrain || (isPartlySent(connection) && isAnswered(link))
+  if (link === null) return true
+  if (client.writableNeedDrain) return !(mayReadOn(connection) && mayBeUnexecuted(link))
+  return isPartlySent(connection) && isAnswered(link)
+}
+
+/** Whether the engine has perhaps not begun to execute a request. When demoted, it would refuse it. */
+export function mayBeUnexecuted(link: Link): boolean {
+  return link.sent - link.answered > (isBetweenReplies(link.replies) ? 0 : 1)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { encodeCommand } from '@fairlead/engine'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createClock } from '../../pass-time.ts'
 import { proxyFlags, runProxy } from '../../run-proxy.ts'
@@ -196,6 +197,35 @@ test('a client that does not read its replies delays the others for a moment onl
   lazy.resume()
   await until(() => bytes === `$${32 * MB}\r\n\r\n`.length + 32 * MB)
   await until(() => behind().length === 0)
+  lazy.destroy()
+})
+
+test('what a client that does not read has sent is executed before the role moves, and answered later', async () => {
+  await using pair = await makePair()
+  const lazy = connect({ host: '127.0.0.1', port: pair.port })
+  await once(lazy, 'connect')
+  lazy.pause()
+  const requests = Buffer.concat(Array(10_000).fill(encodeCommand(['SET', 'k', 'v'.repeat(1_000), 'GET'])))
+  lazy.write(requests)
+  await until(async () => / omem=[1-9]\d{6,}/.test(await pair.a.admin('CLIENT LIST')))
+  // The next requests wait in its kernel when the hold begins.
+  pair.a.process.kill('SIGSTOP')
+  lazy.write(requests)
+  await delay(200)
+  const hold = pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 50_000 })
+  await delay(200)
+  pair.a.process.kill('SIGCONT')
+  expect(await hold).toMatchObject({ drained: true, late: 0 })
+  await pair.moveRole()
+  await pair.endpoint.switchTo({ host: '127.0.0.1', port: pair.b.port })
+  let [replies, errors] = [0, 0]
+  lazy.on('data', (chunk: Buffer) => {
+    replies += chunk.toString('latin1').split('$').length - 1
+    errors += chunk.toString('latin1').split('-READONLY').length - 1
+  })
+  lazy.resume()
+  await until(() => replies + errors === 20_000)
+  expect(errors).toBe(0)
   lazy.destroy()
 })
 
