@@ -166,6 +166,6 @@ export interface Owner {
 /** Where replies go: the client's socket or, of a sharded database, what puts them in order with those of other groups. */
 export type ClientSide = Pick<
   Socket,
-  | ('isPaused' | 'pause' | 'resume' | 'end' | 'destroy' | 'destroySoon' | 'setTimeout')
+  | ('isPaused' | 'pause' | 'resume' | 'end' | 'destroy' | 'destroyed' | 'destroySoon' | 'setTimeout')
   | ('writableNeedDrain' | 'writableLength' | 'bytesWritten')
 > & { write(bytes: Buffer | string): boolean }

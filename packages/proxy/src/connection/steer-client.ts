@@ -39,9 +39,8 @@ export function steerClient(connection: Connection): void {
 /** Drops what a paused client still sends if it reads no reply for too long: so it comes to read them, and the error. */
 export function watchUnreadReplies(connection: Connection): void {
   const { client } = connection
-  const isFull = () =>
-    connection.mode !== 'closed' && client.isPaused() && connection.link?.socket.writableNeedDrain !== true
-  watchUnread(client, isFull, () => {
+  const isExcused = () => connection.mode === 'closed' || connection.link?.socket.writableNeedDrain === true
+  watchUnread(client, isExcused, () => {
     connection.lastError = UNREAD
     connection.stash = []
     connection.stashBytes = 0

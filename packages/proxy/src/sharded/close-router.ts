@@ -44,13 +44,10 @@ export function endIfAnswered(router: Router): void {
 
 /** Drops what a paused client still sends if it reads no reply for too long: so it comes to read them, and the error. */
 export function watchUnreadReplies(router: Router): void {
-  const { client, pending, backends } = router
-  const isFull = () =>
-    !router.closed &&
-    client.isPaused() &&
-    pending.size > 0 &&
-    !backends.some((backend) => backend?.connection.link?.socket.writableNeedDrain === true)
-  watchUnread(client, isFull, () => {
+  const { client, backends } = router
+  const isExcused = () =>
+    router.closed || backends.some((backend) => backend?.connection.link?.socket.writableNeedDrain === true)
+  watchUnread(client, isExcused, () => {
     router.lastError = UNREAD
     // A request of which it has sent a part is not completed either.
     router.clientEnded = true

@@ -7,28 +7,37 @@ export const UNREAD_MS = 30_000
 export const UNREAD =
   'ERR too many replies are pending for this client, which has read none of them for 30 s: the requests from here on are not executed. Read replies meanwhile, or send the pipeline in parts'
 
-export type Unread = Pick<Socket, 'bytesWritten' | 'writableLength' | 'writableNeedDrain'>
+/** How much of one long reply a client takes in that time at least: until all of it is taken, nothing tells how much. */
+const LEAST_TAKEN_BYTES = 3_000_000
+
+export type Unread = Pick<
+  Socket,
+  'bytesWritten' | 'destroyed' | 'isPaused' | 'writableLength' | 'writableNeedDrain'
+>
 
 /** Clients that are being watched. */
 const watched = new WeakSet<Unread>()
 
 /**
- * Calls `giveUp` when `client` takes no byte for 30 s while `isFull`, its requests are not read: it writes all of a pipeline
- * before it reads, and would wait for ever. Looks every 30 s until it is no longer full. Without effect while it is watched.
+ * Calls `giveUp` when a paused `client` takes no byte for 30 s: it writes all of a pipeline before it reads, and would wait for
+ * ever. Looks every 30 s until it is read again, or closed. While `isExcused` the client is not to blame. Without effect while it is watched.
  */
-export function watchUnread(client: Unread, isFull: () => boolean, giveUp: () => void): void {
+export function watchUnread(client: Unread, isExcused: () => boolean, giveUp: () => void): void {
   if (watched.has(client)) return
   watched.add(client)
-  const look = (before: number) => {
+  const look = (before: number, looks: number) => {
     const taken = client.bytesWritten - client.writableLength
-    if (!isFull()) return void watched.delete(client)
-    // Not the client's fault: the engine owes the replies. Nothing tells when the client stops to take them.
-    if (!client.writableNeedDrain || taken !== before) return begin(taken)
-    watched.delete(client)
-    giveUp()
+    const isIdle = client.writableNeedDrain && taken === before && !isExcused()
+    if (client.destroyed || !client.isPaused()) watched.delete(client)
+    else if (!isIdle) begin(taken, 1)
+    else if (looks * LEAST_TAKEN_BYTES < client.writableLength) begin(taken, looks + 1)
+    else {
+      watched.delete(client)
+      giveUp()
+    }
   }
-  const begin = (taken: number) => void setTimeout(look, UNREAD_MS, taken).unref()
-  begin(client.bytesWritten - client.writableLength)
+  const begin = (taken: number, looks: number) => void setTimeout(look, UNREAD_MS, taken, looks).unref()
+  begin(client.bytesWritten - client.writableLength, 1)
 }
 
 /** Ends a client that was given up. It may still be writing: if the socket was closed, replies that it has not read would be lost. */

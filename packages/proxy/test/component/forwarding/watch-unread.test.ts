@@ -92,11 +92,13 @@ test('so does one in which requests wait until all before them are answered', as
   await using endpoint = await openEndpoint(makeEndpointSpec(await freePort(), engine.port))
   await using cluster = await makeCluster()
   await engine.admin('RPUSH list element')
-  for (const [port, command] of [
+  for (const [port, ...commands] of [
     [endpoint.wanted.port, ['BLMOVE', 'list', 'list', 'LEFT', 'RIGHT', '0']],
     [cluster.port, ['MGET', 'a', 'b', 'c']],
+    [cluster.port, ['DBSIZE']],
+    [cluster.port, ['MULTI'], ['SET', '{a}k', 'v'], ['EXEC']],
   ] as const) {
-    const hundredth = encodeCommand(command)
+    const hundredth = Buffer.concat(commands.map((words) => encodeCommand(words)))
     const { replies, last } = await pipeline(port, set, 120_000, { onStopped: passTime(held), hundredth })
     expect(replies).toBeGreaterThan(1_000)
     expect(last).toBe(`-${UNREAD}`)
