@@ -70,6 +70,22 @@ test('a rollback is refused from the moment on in which the last standby is give
   })
 })
 
+test('a failed upgrade is begun again only while the database is what it was then', async () => {
+  await using fairlead = await startControlPlane()
+  const auth = await fairlead.signIn('admin', adminPassword)
+  await beginUpgrade(fairlead)
+  await fairlead.withStore(async ({ db }) => {
+    await actionsStore(db).update('up', { status: 'failed' }, at)
+    await databasesStore(db).setRuns(1, { ...then, restartNonce: 1 }, at)
+  })
+  const told = await fairlead.send('GET', '/v1/actions/up', { auth })
+  expect(told.body).toMatchObject({ orders: { retry: { ok: false, error_code: 'order_not_applicable' } } })
+  expect(await fairlead.send('POST', '/v1/actions/up/retry', { auth })).toMatchObject({
+    status: 409,
+    body: { error_code: 'order_not_applicable' },
+  })
+})
+
 /** An upgrade of two groups under way: each has a shard that runs the target. Answers these. */
 async function beginUpgrade(fairlead: TestControlPlane): Promise<readonly number[]> {
   const primaries: number[] = []
