@@ -1,5 +1,5 @@
 import type { Action, Database, Node } from '@fairlead/api'
-import { ApiError, actionPhases } from '@fairlead/api/lean'
+import { ApiError, actionPhases, nextCommand, type StuckAction } from '@fairlead/api/lean'
 import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 
@@ -107,14 +107,24 @@ interface Running {
 
 function ofWaiting({ action, name }: Running): StatusLine {
   const { action_uid, phase, waiting_for, waiting, heartbeat, certificates } = action
-  const order = phase === 'window' ? 'finalize' : phase === 'ready' || phase === 'paused' ? 'resume' : 'show'
   const last = certificates.at(-1)
   const begun = phase === 'window' && last !== undefined ? last.at : waiting?.since
   return {
     ...{ name, action_uid, state: actionPhases[phase].label, why: waiting_for },
     since_ms: begun === undefined ? heartbeat * 1_000 : Date.parse(begun),
-    next: `fairlead actions ${order} ${name}`,
+    next: nextOf(action, name),
   }
+}
+
+/** Names the command that leads on. Never one that gives up the way back while the database has another trouble. */
+export function nextOf(action: Pick<Action, 'phase'> & StuckAction, name: string): string {
+  const { phase, waiting } = action
+  const show = `fairlead actions show ${name}`
+  if (phase === 'ready' || phase === 'paused') return `fairlead actions resume ${name}`
+  if (phase === 'stuck') return nextCommand(action, name)?.command ?? show
+  return phase === 'window' && waiting?.hold_reason === 'rollback_window'
+    ? `fairlead actions finalize ${name}`
+    : show
 }
 
 function ofMoving({ action, name }: Running): StatusLine {
