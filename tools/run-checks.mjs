@@ -22,7 +22,7 @@ const types = (project, name) => {
 
 /** The longest first, so that the last one does not run alone. */
 const checks = [
-  { name: 'promises', command: ['node_modules/.bin/oxlint', '--type-aware'] },
+  { name: 'lint with types', command: ['node_modules/.bin/oxlint', '--type-aware'] },
   { name: 'types', command: types('.', 'all') },
   { name: 'format and lint', command: ['node_modules/.bin/biome', 'ci', `--colors=${colours}`, '.'] },
   { name: 'map', command: ['tools/check/main.ts'] },
@@ -36,7 +36,7 @@ const checks = [
 const ofGo = { GOMAXPROCS: '1', GOGC: '400' }
 
 /**
- * Format, lint, types, promises and the map, as many at a time as there are processors. Prints what those have found that
+ * Format, lint, types and the map, as many at a time as there are processors. Prints what those have found that
  * fail, and names them; resolves with the exit code of the first of these, else 0.
  */
 export async function runChecks({ root, node, env }) {

@@ -171,4 +171,12 @@ export const mutantsOfHandover: readonly Mutant[] = [
     text: "} else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {",
     instead: '} else {',
   },
+  {
+    name: 'what the successor was given is forgotten while users keep changing',
+    breaks: 'a deleted user never comes back',
+    file: 'packages/server/src/reconcile/carry-over/carry-settings.ts',
+    tests: ['packages/server/test/component/reconcile/carry-over/carry-changes.test.ts'],
+    text: '  given.set(parts.to, { ...withChanges(now, equal, changes), from: parts.from })',
+    instead: '  given.delete(parts.to)',
+  },
 ]

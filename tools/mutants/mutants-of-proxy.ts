@@ -190,4 +190,21 @@ export const mutantsOfProxy: readonly Mutant[] = [
     text: '  return users.length === 0 || [0, ...users].includes(uid)',
     instead: '  return users.length === 0 || uid >= 0',
   },
+  {
+    name: 'a client that stops reading later is not watched any more',
+    breaks: 'a pipeline that is written whole never waits in silence',
+    file: 'packages/proxy/src/traffic/watch-unread.ts',
+    tests: ['packages/proxy/src/traffic/watch-unread.test.ts'],
+    text: 'else if (!isIdle) begin(taken, 1)',
+    instead: 'else if (!isIdle) watched.delete(client)',
+  },
+  {
+    name: 'a hold does not wait for what a client that does not read has sent',
+    breaks: 'no write is refused because its client reads slowly',
+    file: 'packages/proxy/src/handover/move-connection.ts',
+    tests: ['packages/proxy/test/component/handover/long-values.test.ts'],
+    named: 'what a client that does not read has sent',
+    text: 'if (client.writableNeedDrain) return !(mayReadOn(connection) && mayBeUnexecuted(link))',
+    instead: 'if (client.writableNeedDrain) return true',
+  },
 ]
