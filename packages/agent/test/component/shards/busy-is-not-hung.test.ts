@@ -8,6 +8,8 @@ import { engines } from '../../engines.ts'
 const soon = { hungAfterMs: 800, primaryHungAfterMs: 1_600 }
 /** Much longer than a process may be silent here. */
 const BUSY_MS = 4_000
+/** Not long enough for an engine to say BUSY. */
+const SCRIPT = ['EVAL', 'local x = 0 for n = 1, 3000000 do x = x + n end return x', '0']
 const builds = [engines.at(0), engines.at(-1)].flatMap((one) => one ?? [])
 
 test.for(builds)(
@@ -51,7 +53,9 @@ test('one long transaction ends neither a replica nor a process that is to be re
   const isReplacedLater = async () => {
     const before = await home.becomes('a-1', { state: 'running', revision })
     using client = await connect(spec)
-    return await isSeenDuring(scriptsFor(BUSY_MS, client), async () => {
+    // Not while that is measured: the process may be replaced between two transactions.
+    const times = await timesFor(BUSY_MS, SCRIPT, client)
+    return await isSeenDuring(inTransaction(times, SCRIPT, client), async () => {
       if (!(await isBusy('a-1')())) return false
       revision = `after ${revision}`
       await home.client.putShard({ params: { id: 'a-1' }, body: { ...spec, revision } })
@@ -172,17 +176,21 @@ async function workFor(ms: number, client: EngineConnection): Promise<number> {
   return repeatFor(ms, ['LPOS', 'list', 'absent'], client)
 }
 
-/** The same with scripts, none of them long enough for an engine to say BUSY. */
+/** The same with scripts. */
 function scriptsFor(ms: number, client: EngineConnection): Promise<number> {
-  return repeatFor(ms, ['EVAL', 'local x = 0 for n = 1, 3000000 do x = x + n end return x', '0'], client)
+  return repeatFor(ms, SCRIPT, client)
 }
 
 async function repeatFor(ms: number, command: readonly string[], client: EngineConnection) {
+  return inTransaction(await timesFor(ms, command, client), command, client)
+}
+
+/** How often a command has to be repeated to take about this long. */
+async function timesFor(ms: number, command: readonly string[], client: EngineConnection): Promise<number> {
   // The shortest of a few measurements: on a busy machine a slow one would make the work too short.
   const tries = []
   for (let n = 0; n < 5; n += 1) tries.push(await inTransaction(10, command, client))
-  const one = Math.min(...tries) / 10
-  return inTransaction(Math.ceil(ms / one), command, client)
+  return Math.ceil((ms * 10) / Math.min(...tries))
 }
 
 async function inTransaction(
