@@ -19,7 +19,8 @@ export async function noteObstacle(
   const stuck = lanes.map(({ verdict }) => obstacleIn(verdict, action)).find((why) => why !== undefined)
   const now = stuck ?? null
   if (now === obstacle) return
-  if (now !== null) log.error({ database: uid, obstacle: now }, 'a person has to decide')
+  // Its words may change each second: for how long a process has been silent, for example.
+  if (obstacle === null) log.error({ database: uid, obstacle: now }, 'a person has to decide')
   await databases.setObstacle(uid, now)
 }
 
