@@ -1,7 +1,8 @@
 import type { Action, Database, Node } from '@fairlead/api'
-import { ApiError, actionPhases, nextCommand, type StuckAction } from '@fairlead/api/lean'
+import { ApiError, actionPhases } from '@fairlead/api/lean'
 import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
+import { nextOf } from '../next-of.ts'
 
 /** One thing in the state of a cluster: what it is about, how it is, and the command that leads on. */
 export interface StatusLine {
@@ -114,17 +115,6 @@ function ofWaiting({ action, name }: Running): StatusLine {
     since_ms: begun === undefined ? heartbeat * 1_000 : Date.parse(begun),
     next: nextOf(action, name),
   }
-}
-
-/** Names the command that leads on. Never one that gives up the way back while the database has another trouble. */
-export function nextOf(action: Pick<Action, 'phase'> & StuckAction, name: string): string {
-  const { phase, waiting } = action
-  const show = `fairlead actions show ${name}`
-  if (phase === 'ready' || phase === 'paused') return `fairlead actions resume ${name}`
-  if (phase === 'stuck') return nextCommand(action, name)?.command ?? show
-  return phase === 'window' && waiting?.hold_reason === 'rollback_window'
-    ? `fairlead actions finalize ${name}`
-    : show
 }
 
 function ofMoving({ action, name }: Running): StatusLine {

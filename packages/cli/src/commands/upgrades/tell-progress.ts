@@ -2,6 +2,7 @@ import type { Action, ActionEvent } from '@fairlead/api'
 import type { Context } from '../../link/open-context.ts'
 import { asJson, inOneLine } from '../../output/without-orders.ts'
 import { labelOf } from '../describe-action.ts'
+import { nextOf } from '../next-of.ts'
 import { describeHandover } from './describe-handover.ts'
 import type { OnEvent } from './follow-action.ts'
 
@@ -36,7 +37,7 @@ export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string)
   }, SILENCE_MS)
   return {
     onEvent: (action, event) => {
-      now = stateOf(action)
+      now = withNext(action, name)
       for (const line of event.type === 'handover' ? handoverOf(event) : []) say(event.time, line)
       if (event.type === 'handover' || now === last) return
       last = now
@@ -44,6 +45,12 @@ export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string)
     },
     [Symbol.dispose]: () => clearInterval(silence),
   }
+}
+
+/** Where an action is, and the command for which it waits, if it does. */
+function withNext(action: Action, name: string): string {
+  const waits = action.phase === 'ready' || action.phase === 'paused'
+  return waits ? `${stateOf(action)}; next: ${nextOf(action, name)}` : stateOf(action)
 }
 
 /** A certificate comes twice: when the role has moved, and when its full syncs are counted. */

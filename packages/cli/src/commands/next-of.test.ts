@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextOf } from './read-status.ts'
+import { nextOf } from './next-of.ts'
 
 type Asked = Parameters<typeof nextOf>[0]
 
