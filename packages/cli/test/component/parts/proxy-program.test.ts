@@ -25,8 +25,8 @@ afterEach(async () => {
   await rm(home, { recursive: true })
 })
 
-/** The ports of 127.0.0.1, or of all addresses, at which the proxy of this environment listens before it has an endpoint. */
-async function portsWith(environment: Readonly<Record<string, string>>): Promise<readonly number[]> {
+/** Starts the proxy of this environment. Answers a look at the ports of 127.0.0.1, or of all addresses, at which it listens. */
+async function startWith(environment: Readonly<Record<string, string>>): Promise<() => readonly number[]> {
   const [node = '', ...args] = proxyProgram(loadConfig(environment))
   proxy = spawn(node, [...args, '--home', home], { stdio: 'ignore' })
   const { pid } = proxy
@@ -34,6 +34,10 @@ async function portsWith(environment: Readonly<Record<string, string>>): Promise
   await until('the proxy serves its socket', () => existsSync(join(home, 'proxy.sock')), {
     withinMs: 120_000,
   })
+  return () => portsOf(pid)
+}
+
+function portsOf(pid: number | undefined): readonly number[] {
   const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)))
   return ['tcp', 'tcp6'].flatMap((table) =>
     readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
@@ -53,10 +57,17 @@ function linkOf(path: string): string {
 }
 
 test('unless it is asked for, no process answers as a Sentinel, which tells all local processes the names and ports of all databases', async () => {
-  expect(await portsWith({})).toEqual([])
+  const ports = await startWith({})
+  expect(ports()).toEqual([])
 })
 
 test('if it is asked for, the proxy answers as a Sentinel at that port', async () => {
-  await using ports = await claimPorts()
-  expect(await portsWith({ FAIRLEAD_SENTINEL_PORT: String(ports.from) })).toEqual([ports.from])
+  await using claimed = await claimPorts()
+  const ports = await startWith({ FAIRLEAD_SENTINEL_PORT: String(claimed.from) })
+  // A port that is taken at that moment is tried again.
+  const seen = await until('it listens', () => {
+    const now = ports()
+    return now.length > 0 && now
+  })
+  expect(seen).toEqual([claimed.from])
 })
