@@ -159,8 +159,8 @@ function createSuspects() {
 }
 
 /**
- * Reads engines although their clients do not read, as far as replies may be kept: so it is seen when all that these clients
- * have sent is executed.
+ * Reads engines although their clients do not read, as far as replies may be kept: so it is seen when all
+ * that these clients have sent is executed.
  */
 function createReading() {
   const read = new Set<Connection>()

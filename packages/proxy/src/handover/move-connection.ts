@@ -51,7 +51,7 @@ export function isHeldUpByClient(connection: Connection): boolean {
   return isPartlySent(connection) && isAnswered(link)
 }
 
-/** Whether the engine has perhaps not begun to execute a request. When demoted, it would refuse it. */
+/** Tells that the engine has perhaps not begun to execute a request. When demoted, it would refuse it. */
 export function mayBeUnexecuted(link: Link): boolean {
   return link.sent - link.answered > (isBetweenReplies(link.replies) ? 0 : 1)
 }

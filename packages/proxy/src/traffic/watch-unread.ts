@@ -7,7 +7,7 @@ export const UNREAD_MS = 30_000
 export const UNREAD =
   'ERR too many replies are pending for this client, which has read none of them for 30 s: the requests from here on are not executed. Read replies meanwhile, or send the pipeline in parts'
 
-/** How much of one long reply a client takes in that time at least: until all of it is taken, nothing tells how much. */
+/** The least of one long reply that a client takes in that time: nothing tells how much, until it has all. */
 const LEAST_TAKEN_BYTES = 3_000_000
 
 export type Unread = Pick<

@@ -130,7 +130,7 @@ test('a stalled replica is killed soon, and follows its primary again', async ()
   await until(() => isLinked(replica.spec))
 })
 
-/** Whether something was so while work went on. Throws what the work throws. */
+/** Answers whether something was so while work went on. Throws what the work throws. */
 async function isSeenDuring(work: Promise<unknown>, look: () => Promise<boolean>): Promise<boolean> {
   const seen = { isSo: false, isOver: false }
   const over = work.finally(() => {

@@ -47,7 +47,7 @@ export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string)
   }
 }
 
-/** Where an action is, and the command for which it waits, if it does. */
+/** Describes where an action is, with the command for which it waits. */
 function withNext(action: Action, name: string): string {
   const waits = action.phase === 'ready' || action.phase === 'paused'
   return waits ? `${stateOf(action)}; next: ${nextOf(action, name)}` : stateOf(action)

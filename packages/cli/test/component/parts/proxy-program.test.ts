@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(home, { recursive: true })
 })
 
-/** Starts the proxy of this environment. Answers a look at the ports of 127.0.0.1, or of all addresses, at which it listens. */
+/** Starts the proxy of this environment. Returns a function that reads the TCP ports at which it listens. */
 async function startWith(environment: Readonly<Record<string, string>>): Promise<() => readonly number[]> {
   const [node = '', ...args] = proxyProgram(loadConfig(environment))
   proxy = spawn(node, [...args, '--home', home], { stdio: 'ignore' })
