@@ -1,7 +1,7 @@
 import type { Action } from '@fairlead/api'
 import { nextCommand, type StuckAction } from '@fairlead/api/lean'
 
-/** Names the command that leads on: none that gives up the way back while the database has another trouble. */
+/** Names the command that leads on. While the database has another trouble, the way back is not given up. */
 export function nextOf(action: Pick<Action, 'phase'> & StuckAction, name: string): string {
   const { phase, waiting } = action
   const show = `fairlead actions show ${name}`

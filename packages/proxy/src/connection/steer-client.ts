@@ -36,7 +36,7 @@ export function steerClient(connection: Connection): void {
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** Drops what a paused client sends if it reads no reply for too long: so it comes to read, also the error. */
+/** Drops what a paused client sends if it reads no reply for too long, so that it begins to read. */
 export function watchUnreadReplies(connection: Connection): void {
   const { client } = connection
   const isExcused = () => connection.mode === 'closed' || connection.link?.socket.writableNeedDrain === true

@@ -42,7 +42,7 @@ export function endIfAnswered(router: Router): void {
     endRouter(router, router.lastError || undefined)
 }
 
-/** Drops what a paused client sends if it reads no reply for too long: so it comes to read, also the error. */
+/** Drops what a paused client sends if it reads no reply for too long, so that it begins to read. */
 export function watchUnreadReplies(router: Router): void {
   const { client, backends } = router
   const isExcused = () =>

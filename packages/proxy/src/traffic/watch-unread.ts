@@ -7,7 +7,7 @@ export const UNREAD_MS = 30_000
 export const UNREAD =
   'ERR too many replies are pending for this client, which has read none of them for 30 s: the requests from here on are not executed. Read replies meanwhile, or send the pipeline in parts'
 
-/** The least of one long reply that a client takes in that time: nothing tells how much, until it has all. */
+/** The least that a client takes of one long reply in 30 s. A reply counts only when all of it is taken. */
 const LEAST_TAKEN_BYTES = 3_000_000
 
 export type Unread = Pick<
@@ -19,8 +19,9 @@ export type Unread = Pick<
 const watched = new WeakSet<Unread>()
 
 /**
- * Calls `giveUp` when a paused `client` takes no byte for 30 s: it writes all of a pipeline before it reads, and would wait for
- * ever. Looks every 30 s until it is read again, or closed. While `isExcused` the client is not to blame. Without effect while it is watched.
+ * Calls `giveUp` when a paused `client` takes no byte for 30 s: it writes all of a pipeline before it reads,
+ * and would wait for ever. Looks every 30 s until the client is read again or closed. Never calls it while
+ * `isExcused`, and does nothing if the client is watched.
  */
 export function watchUnread(client: Unread, isExcused: () => boolean, giveUp: () => void): void {
   if (watched.has(client)) return
@@ -40,7 +41,7 @@ export function watchUnread(client: Unread, isExcused: () => boolean, giveUp: ()
   begin(client.bytesWritten - client.writableLength, 1)
 }
 
-/** Ends a client that was given up. It may still be writing: if the socket was closed, replies that it has not read would be lost. */
+/** Ends a client that was given up. It may still be writing: closing the socket would lose unread replies. */
 export function endUnread(client: Pick<Socket, 'destroy' | 'end' | 'setTimeout'>): void {
   client.end()
   client.setTimeout(UNREAD_MS, () => client.destroy())
