@@ -118,7 +118,7 @@ function whereFrom(code: string): string {
 
 /** Of the server's variables, once the server has them. */
 async function printConfiguration(): Promise<string | undefined> {
-  const file = new URL('packages/server/src/config.ts', root)
+  const file = new URL('packages/server/src/config/config.ts', root)
   if (!existsSync(file)) return undefined
   const module = (await import(file.href)) as { printConfigurationDocs?: () => string }
   return module.printConfigurationDocs?.()

@@ -1,5 +1,5 @@
-import { metricTable, printMetricTable } from '../packages/server/src/metrics/metric-table.ts'
-import { vendorTable } from '../packages/server/src/metrics/vendor-table.ts'
+import { metricTable, printMetricTable } from '../packages/server/src/observe/metrics/metric-table.ts'
+import { vendorTable } from '../packages/server/src/observe/metrics/vendor-table.ts'
 
 /** docs/metrics.md, from the table of metrics. */
 export function printMetrics(): string {
@@ -7,7 +7,7 @@ export function printMetrics(): string {
 }
 
 const head = [
-  '<!-- Printed by `npm run docs` from packages/server/src/metrics/metric-table.ts and tools/print-metrics.ts. Do not edit. -->',
+  '<!-- Printed by `npm run docs` from packages/server/src/observe/metrics/metric-table.ts and tools/print-metrics.ts. Do not edit. -->',
   '# Metrics',
   '',
   '`GET /metrics` of the server, over HTTP and HTTPS, answers in the text format of Prometheus. Dashboard, alert rules and a scrape',

@@ -30,7 +30,7 @@ const seconds = Number(flags.seconds)
 const CLIENTS = 24
 const STORM_CLIENTS = 50
 const CALM_RATE = 200
-/** As many password checks at once as the server makes (passwords/hashing.ts) on this machine. */
+/** As many password checks at once as the server makes (identity/hashing/hashing.ts) on this machine. */
 const atOnce = Math.min(3, availableParallelism())
 
 await using ports = await claimPorts()

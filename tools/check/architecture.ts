@@ -35,22 +35,6 @@ const lean: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
 }
 
-/**
- * Inside the server, from the inside out: core ← stores ← services ← routes ← app, and core, stores, services ←
- * reconcile ← app. A layer may import itself and those named here.
- */
-const layers: Readonly<Record<Layer, readonly Layer[]>> = {
-  core: [],
-  store: ['core'],
-  service: ['core', 'store', 'config'],
-  reconcile: ['core', 'store', 'service'],
-  http: ['core', 'service', 'config'],
-  routes: ['core', 'service', 'http'],
-  config: ['core'],
-  app: ['core', 'store', 'service', 'reconcile', 'http', 'routes', 'config'],
-}
-type Layer = 'core' | 'store' | 'service' | 'reconcile' | 'http' | 'routes' | 'config' | 'app'
-
 /** All that core may take from other packages as values: tables and pure functions. Types are free. */
 const pureValues = [
   ...['parseVersion', 'compareVersions', 'matchesVersion', 'permissions', 'BUCKETS', 'stepWords'],
@@ -62,15 +46,16 @@ const impure =
 /** All but what tests are built from: that starts the product as others do. */
 const inSource = files.filter((file) => file.includes('/src/') || file.endsWith('.test.ts'))
 const ofServer = product.filter((file) => file.startsWith('packages/server/src/'))
-const ofLayer = (layer: Layer) => ofServer.filter((file) => layerOf(file) === layer)
-const outside = (layer: Layer) => ofServer.filter((file) => layerOf(file) !== layer)
+const inRoom = (room: string) => ofServer.filter((file) => roomOf(file) === room)
+const outside = (room: string) => ofServer.filter((file) => roomOf(file) !== room)
+const isStore = (file: string) => roomOf(file) === 'store' || file.endsWith('-store.ts')
 
 /** What packages of ours may know of each other. */
 export const packages = [
   rule('a package imports only those of ours that the map allows', () =>
     strays(product, (file, { from }) => {
       if (packageOf(file) === 'proxy' && from === '@fairlead/api') return true // all schemas cost it memory
-      const ours = /^@fairlead\/([^/]+)(?:\/(?:lean|of-parts|of-proxies))?$/.exec(from)?.[1]
+      const ours = /^@fairlead\/([^/]+)(?:\/(?:lean|sockets|settings|of-proxies))?$/.exec(from)?.[1]
       return from.startsWith('@fairlead/') && !(mayDependOn[packageOf(file)] ?? []).includes(ours ?? '')
     }),
   ),
@@ -116,31 +101,47 @@ export const packages = [
   ),
 ]
 
-/** What parts of the server may know of each other. */
+/** What files of the server may know, beyond the map of rooms. */
 export const server = [
-  rule('the layers of the server point one way', () =>
-    strays(ofServer, (file, { from }) => {
+  rule('stores import only core, stores and what stores are made of', () =>
+    strays(ofServer.filter(isStore), (file, { from }) => {
       if (!isLocal(from)) return false
-      const [here, there] = [layerOf(file), layerOf(target(file, from))]
-      return here !== there && !layers[here].includes(there)
+      const there = target(file, from)
+      return roomOf(there) !== 'core' && !isStore(there)
     }),
   ),
 
   rule('only stores know SQL', () =>
-    strays(outside('store'), (_, { from }) => ['kysely', 'better-sqlite3'].includes(libraryOf(from))),
+    strays(
+      ofServer.filter((file) => !isStore(file)),
+      (_, { from }) => ['kysely', 'better-sqlite3'].includes(libraryOf(from)),
+    ),
+  ),
+
+  // The stream of events reads pages of what has happened while it is followed.
+  rule('a room opens its own stores and the audit; of routes only the stream of events opens any', () =>
+    strays(
+      ofServer.filter((file) => !['app', 'store', 'reconcile'].includes(roomOf(file))),
+      (file, { from }) => {
+        const there = target(file, from)
+        if (!isLocal(from) || !there.endsWith('-store.ts') || roomOf(there) === 'store') return false
+        if (file.startsWith('packages/server/src/routes/stream/')) return false
+        return roomOf(there) !== roomOf(file) && !there.endsWith('/audit-store.ts')
+      },
+    ),
   ),
 
   rule('in the reconciler one file knows stores', () =>
     strays(
-      ofLayer('reconcile').filter((file) => !file.endsWith('/records/stored-records.ts')),
-      (file, { from }) => isLocal(from) && layerOf(target(file, from)) === 'store',
+      inRoom('reconcile').filter((file) => !file.endsWith('/records/stored-records.ts')),
+      (file, { from }) => isLocal(from) && isStore(target(file, from)),
     ),
   ),
 
   rule('a handover knows nothing of stores, actions, databases and the audit', () => {
-    const handover = ofLayer('reconcile').filter((file) => file.includes('/reconcile/handover/'))
+    const handover = inRoom('reconcile').filter((file) => file.includes('/reconcile/handover/'))
     mustSee(handover.length, 6)
-    return strays(handover, (_, { from }) => /\/(actions|databases|audit)\//.test(from))
+    return strays(handover, (_, { from }) => /\/(fleet|audit)\//.test(from))
   }),
 
   rule('only the reconciler connects to engines', () =>
@@ -148,14 +149,14 @@ export const server = [
   ),
 
   rule('core imports nothing but itself, types, and what is as pure as itself', () =>
-    strays(ofLayer('core'), (_, { from, values }) => {
+    strays(inRoom('core'), (_, { from, values }) => {
       if (isLocal(from)) return false
       return !from.startsWith('@fairlead/') || values.some((name) => !pureValues.includes(name))
     }),
   ),
 
   rule('core has no clock, no chance, no environment, no network and no promises', () =>
-    ofLayer('core').flatMap((file) => {
+    inRoom('core').flatMap((file) => {
       const found = impure.exec(codeOf(read(file)))
       return found === null ? [] : [`${file}: ${found[0]}`]
     }),
@@ -202,12 +203,8 @@ export const agent = [
   ),
 ]
 
-function layerOf(file: string): Layer {
+/** The first folder of a file of the server; empty for a file next to the folders. */
+function roomOf(file: string): string {
   const path = file.replace('packages/server/src/', '')
-  const folder = path.includes('/') ? path.split('/')[0] : ''
-  if (path.endsWith('-routes.ts')) return 'routes'
-  if (path.endsWith('-store.ts')) return 'store'
-  if (folder === 'core' || folder === 'store' || folder === 'reconcile' || folder === 'http') return folder
-  if (folder !== '') return 'service'
-  return /^(config(-[a-z]+)?|sockets)\.ts$/.test(path) ? 'config' : 'app'
+  return path.includes('/') ? (path.split('/')[0] ?? '') : ''
 }

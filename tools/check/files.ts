@@ -17,7 +17,7 @@ export const everyFile = [
       const code = read(file)
       if (/^export default\b/m.test(code)) return true
       return (
-        !/^(packages\/[^/]+|ledger)\/src\/(index|lean|of-parts|of-proxies)\.ts$/.test(file) &&
+        !/^(packages\/[^/]+|ledger)\/src\/(index|lean|of-proxies|[a-z]+-entry)\.ts$/.test(file) &&
         /^export\b[^=;(]*\bfrom '/m.test(code)
       )
     }),

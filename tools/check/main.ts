@@ -10,7 +10,6 @@ import { everyFile } from './files.ts'
 import { functions } from './functions.ts'
 import { mutants } from './mutants.ts'
 import { pagesOfRepository } from './pages.ts'
-import { realms } from './realms.ts'
 import { rooms } from './rooms.ts'
 import type { Rule } from './rule.ts'
 import { seeds } from './seeds.ts'
@@ -20,7 +19,7 @@ import { ofTests } from './tests.ts'
 import { everyText } from './texts.ts'
 
 const rules: readonly Rule[] = [
-  ...[functions, packages, server, agent, rooms, realms, everyFile, everyText, ofTests, mutants],
+  ...[functions, packages, server, agent, rooms, everyFile, everyText, ofTests, mutants],
   ...[sentences, documented, citations, pagesOfRepository, decisions, seeds, testingPage],
 ].flat()
 

@@ -4,8 +4,8 @@ import { rule } from './rule.ts'
 import { everything, importsIn, isLocal, isTest, product, strays, target } from './tree.ts'
 
 /**
- * The rooms of a folder, from the inside out: what is in a room may import what is in it, and in the rooms named for it. Each folder of
- * these is a line here. What lies beside the rooms (a program, an index) may import all of them.
+ * The rooms of each folder, from the inside out: a file may import from its own room and from the rooms named for it. A file next to the
+ * rooms (a program, an index) may import from all of them, and no room imports from it. A room with rooms has a map too.
  */
 const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'packages/api/src': {
@@ -47,6 +47,60 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     sentinel: ['connection', 'listen', 'heartbeat', 'forwarding'],
     program: ['listen', 'heartbeat', 'handover', 'workers', 'sentinel'],
   },
+  // Data flows one way: routes → services (fleet, identity, observe, …) → stores.
+  'packages/server/src': {
+    core: [],
+    config: ['core'],
+    store: ['core'],
+    identity: ['core', 'store'],
+    leases: ['core', 'store'],
+    tls: ['core', 'store', 'identity'],
+    nodes: ['core'],
+    observe: ['core', 'config', 'store', 'nodes'],
+    operator: ['config', 'store', 'identity', 'nodes'],
+    fleet: ['core', 'store', 'identity', 'tls', 'nodes'],
+    reconcile: ['core', 'store', 'identity', 'leases', 'tls', 'nodes', 'observe', 'fleet'],
+    http: ['core', 'identity', 'tls', 'nodes'],
+    routes: ['core', 'store', 'identity', 'tls', 'nodes', 'observe', 'fleet', 'http'],
+    app: [
+      ...['core', 'config', 'store', 'identity', 'leases', 'tls', 'nodes', 'observe', 'operator', 'fleet'],
+      ...['reconcile', 'http', 'routes'],
+    ],
+  },
+  // Records of a room of services that change together, in one transaction: their stores are one room.
+  'packages/server/src/identity': {
+    stores: [],
+    hashing: [],
+    audit: ['stores'],
+    sessions: ['stores', 'hashing', 'audit'],
+    passwords: ['stores', 'hashing', 'sessions'],
+    roles: ['stores', 'sessions'],
+    users: ['stores', 'sessions', 'passwords'],
+    cluster: ['stores', 'passwords'],
+  },
+  'packages/server/src/fleet': {
+    stores: [],
+    events: ['stores'],
+    refusals: ['stores'],
+    modules: ['stores', 'refusals'],
+    databases: ['stores', 'refusals', 'modules'],
+    actions: ['stores', 'refusals', 'events', 'modules', 'databases'],
+    endpoints: ['stores', 'refusals', 'databases'],
+    upgrades: ['stores', 'refusals', 'modules', 'databases', 'actions'],
+  },
+  'packages/server/src/observe': {
+    stores: [],
+    statistics: ['stores'],
+    metrics: ['stores', 'statistics'],
+    traces: [],
+  },
+  'packages/server/src/routes': {
+    nodes: [],
+    observe: [],
+    identity: ['nodes'],
+    fleet: ['nodes', 'identity'],
+    stream: ['identity', 'fleet'],
+  },
   'packages/server/src/core': {
     state: [],
     modules: ['state'],
@@ -84,21 +138,34 @@ export const rooms = [
   }),
 
   rule('imports between rooms point down only', () =>
-    strays(product, (file, { from }) => {
-      const here = roomOf(file)
-      const there = isLocal(from) ? roomOf(target(file, from)) : null
-      if (here === null || there === null || here.folder !== there.folder) return false
-      const below = here.room === '' ? Object.keys(map[here.folder] ?? {}) : map[here.folder]?.[here.room]
-      return here.room !== there.room && !below?.includes(there.room)
-    }),
+    strays(product, (file, { from }) => isLocal(from) && pointsUp(file, target(file, from))),
   ),
 
-  rule('each room is on the map', () =>
-    product.filter((file) => {
-      const place = roomOf(file)
-      return place !== null && place.room !== '' && !(place.room in (map[place.folder] ?? {}))
-    }),
-  ),
+  rule('the map has no circles, and each folder with rooms has all of them on it', () => [
+    ...Object.entries(map).flatMap(([folder, rooms]) =>
+      findCircles(Object.keys(rooms), (room) => rooms[room] ?? []).map(
+        (circle) => `${folder}: ${circle.join(' → ')}`,
+      ),
+    ),
+    ...product.flatMap((file) =>
+      placesOf(file)
+        .filter(({ folder, room }) => room !== '' && !(room in (map[folder] ?? {})))
+        .map(({ folder, room }) => `${folder}: ${room}`),
+    ),
+    ...Object.entries(map).flatMap(([folder, rooms]) =>
+      Object.keys(rooms)
+        .filter((room) => !product.some((file) => file.startsWith(`${folder}/${room}/`)))
+        .map((room) => `${folder}: ${room} is gone`),
+    ),
+  ]),
+
+  rule('the server has at most 17 places', () => {
+    const home = 'packages/server/src/'
+    const places = new Set(
+      product.filter((file) => file.startsWith(home)).map((file) => file.slice(home.length).split('/')[0]),
+    )
+    return places.size > 17 ? [[...places].join(', ')] : []
+  }),
 
   rule('a folder holds at most 30 files of code', () => {
     const among = everything.filter((file) => !file.endsWith('.test.ts'))
@@ -120,10 +187,27 @@ export const rooms = [
   ]),
 ]
 
-/** In which room of a folder with rooms a file lies; `room` is empty beside the rooms, and null is no such folder. */
-function roomOf(file: string): { readonly folder: string; readonly room: string } | null {
-  const folder = Object.keys(map).find((one) => file.startsWith(`${one}/`))
-  if (folder === undefined) return null
-  const rest = file.slice(folder.length + 1)
-  return { folder, room: rest.includes('/') ? (rest.split('/')[0] ?? '') : '' }
+interface Place {
+  readonly folder: string
+  /** Empty for a file next to the rooms. */
+  readonly room: string
+}
+
+/** The places of a file, one for each folder of the map that it is in. */
+function placesOf(file: string): readonly Place[] {
+  return Object.keys(map)
+    .filter((folder) => file.startsWith(`${folder}/`))
+    .map((folder) => {
+      const rest = file.slice(folder.length + 1)
+      return { folder, room: rest.includes('/') ? (rest.split('/')[0] ?? '') : '' }
+    })
+}
+
+function pointsUp(file: string, there: string): boolean {
+  const places = placesOf(there)
+  return placesOf(file).some(({ folder, room }) => {
+    const to = places.find((place) => place.folder === folder)
+    if (to === undefined || to.room === room || room === '') return false
+    return map[folder]?.[room]?.includes(to.room) !== true
+  })
 }

@@ -7,7 +7,7 @@ import { agentOperations } from '@fairlead/api'
 import { agentSocket } from '@fairlead/server'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { openModuleFiles } from '../../../packages/server/src/modules/module-files.ts'
+import { openModuleFiles } from '../../../packages/server/src/fleet/modules/module-files.ts'
 import { connectAgent } from '../../../packages/server/src/nodes/agent-link.ts'
 import { ensureModules } from '../../../packages/server/src/nodes/ensure-modules.ts'
 

@@ -17,6 +17,6 @@ const ofClient: readonly string[] = [
 ]
 
 async function readConfig(env: NodeJS.ProcessEnv) {
-  const { loadConfig } = await import('@fairlead/server/of-parts')
+  const { loadConfig } = await import('@fairlead/server/settings')
   return loadConfig(Object.fromEntries(Object.entries(env).filter(([name]) => !ofClient.includes(name))))
 }

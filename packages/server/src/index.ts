@@ -1,6 +1,8 @@
 export { currentRequestId } from '@fairlead/engine'
-export { type ControlPlane, createControlPlane, type World } from './app.ts'
-export { type Config, ConfigError, loadConfig, printConfigurationDocs } from './config.ts'
+export { type ControlPlane, createControlPlane, type World } from './app/app.ts'
+export { type Config, ConfigError, loadConfig, printConfigurationDocs } from './config/config.ts'
+export { agentSocket } from './config/sockets.ts'
+export { softwareVersion } from './config/version.ts'
 export { copyEmbedded } from './operator/copy-embedded.ts'
 export {
   connectOperator,
@@ -8,5 +10,3 @@ export {
   ServerUnreachable,
   verifyAuditOf,
 } from './operator/operator-link.ts'
-export { agentSocket } from './sockets.ts'
-export { softwareVersion } from './version.ts'

@@ -1,5 +1,5 @@
 import { createAgent, createBuildFinder } from '@fairlead/agent'
-import { agentSocket, type Config, softwareVersion } from '@fairlead/server/of-parts'
+import { agentSocket, type Config, softwareVersion } from '@fairlead/server/settings'
 import { openHome } from '../home/open-home.ts'
 import { createLog } from '../parts/create-log.ts'
 import { proxyProgram } from '../parts/proxy-program.ts'

@@ -1,5 +1,5 @@
 import { readApiError, type Transport } from '@fairlead/api/lean'
-import { findOperatorSocket, homeOf } from '@fairlead/server/lean'
+import { findOperatorSocket, homeOf } from '@fairlead/server/sockets'
 import { CommandFault } from '../output/command-fault.ts'
 import type { HoldToken } from './hold-token.ts'
 import { httpTransport } from './http-transport.ts'

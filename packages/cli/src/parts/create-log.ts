@@ -1,4 +1,4 @@
-import { type Config, currentRequestId } from '@fairlead/server/of-parts'
+import { type Config, currentRequestId } from '@fairlead/server/settings'
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import { hideSecrets } from './hide-secrets.ts'
 

@@ -62,7 +62,7 @@ test.each(['agent', 'up'])('%s loads neither the store nor the API of a server',
   expect(status).not.toBe(0)
   expect(loaded.some((url) => url.endsWith(`/commands/${part}.ts`))).toBe(true)
   expect(loaded.filter((url) => /node_modules\/(better-sqlite3|kysely|pg)\//.test(url))).toEqual([])
-  const ofServer = /\/packages\/server\/src\/(?!(of-parts|lean|sockets|version|config[^/]*|core\/.*)\.ts)/
+  const ofServer = /\/packages\/server\/src\/(?!((settings|sockets)-entry|config\/[^/]*|core\/.*)\.ts)/
   expect(loaded.filter((url) => ofServer.test(url))).toEqual([])
 })
 

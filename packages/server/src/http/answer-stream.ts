@@ -2,7 +2,7 @@ import { type CutReason, cutReasons, EVENT_ID, Refusal, StreamCut } from '@fairl
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Caller } from '../core/identity/access.ts'
-import type { Identify } from '../sessions/identify.ts'
+import type { Identify } from '../identity/sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { credentialsOf } from './browser-session.ts'
 import { type Connection, holdConnection } from './connections/hold-connection.ts'

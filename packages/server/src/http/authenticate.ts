@@ -1,7 +1,7 @@
 import { type Operation, Refusal } from '@fairlead/api'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, may } from '../core/identity/access.ts'
-import type { Identify } from '../sessions/identify.ts'
+import type { Identify } from '../identity/sessions/identify.ts'
 import { credentialsOf } from './browser-session.ts'
 import { createChangeBudgets } from './change-budgets.ts'
 import { requesterOf } from './requester-of.ts'

@@ -8,8 +8,8 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
-import type { Identify } from '../sessions/identify.ts'
-import type { SourceOf } from '../sessions/sources.ts'
+import type { Identify } from '../identity/sessions/identify.ts'
+import type { SourceOf } from '../identity/sessions/sources.ts'
 import { noteMethods } from './allowed-methods.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'

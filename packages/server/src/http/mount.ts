@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import type { Caller, Requester } from '../core/identity/access.ts'
-import { readBasicHeader } from '../sessions/read-basic.ts'
+import { readBasicHeader } from '../identity/sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import { refuseForeignPage, setCookie } from './browser-session.ts'
 import type { ConnectionBounds } from './connections/bound-connections.ts'

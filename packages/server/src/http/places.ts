@@ -1,6 +1,6 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
-import type { SourceOf } from '../sessions/sources.ts'
+import type { SourceOf } from '../identity/sessions/sources.ts'
 import { requesterOf } from './requester-of.ts'
 
 /** Places for requests that keep a connection for long: event streams, and requests that are answered when an upgrade has ended. */

@@ -1,6 +1,6 @@
 import { openEmbedded } from './open-embedded.ts'
-import { openPostgres } from './open-postgres.ts'
-import type { PostgresPlace } from './postgres-access.ts'
+import { openPostgres } from './postgres/open-postgres.ts'
+import type { PostgresPlace } from './postgres/postgres-access.ts'
 import type { SecretBox } from './secret-box.ts'
 import type { Db as DbOfStore, Store as OpenedStore } from './store.ts'
 import type { OnStatement } from './watch-statements.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, Driver } from 'kysely'
-import { StoreAway } from './postgres-trouble.ts'
+import { StoreAway } from './postgres/postgres-trouble.ts'
 
 /** As long as PostgreSQL takes to restart. Then the caller is told. */
 export const PATIENCE_MS = 5_000

@@ -1,5 +1,5 @@
 import type { LogEvent } from 'kysely'
-import { StoreAway } from './postgres-trouble.ts'
+import { StoreAway } from './postgres/postgres-trouble.ts'
 
 /** Told of each statement: how long it took, and why it failed if it did. */
 export type OnStatement = (milliseconds: number, failure?: StatementFailure) => void

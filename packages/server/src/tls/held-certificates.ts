@@ -1,7 +1,7 @@
-import { auditStore } from '../audit/audit-store.ts'
 import type { Actor } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
 import type { TlsTerms } from '../core/identity/tls-terms.ts'
+import { auditStore } from '../identity/stores/audit-store.ts'
 import type { Store } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 import { readTerms } from './read-certificate.ts'

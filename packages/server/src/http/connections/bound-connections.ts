@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
-import { addressSource } from '../../sessions/sources.ts'
+import { addressSource } from '../../identity/sessions/sources.ts'
 import { createConnectionRegistry } from './connection-registry.ts'
 
 /** For the store, the agent, the proxy, engines, the operators' socket, and packages on their way. */

@@ -6,7 +6,7 @@ import type { Goal } from '../../core/state/goal.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { pauseAfter } from '../../core/state/pause-after.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
-import { findPortWithin, type PartOfPorts } from '../../databases/taken-ports.ts'
+import { findPortWithin, type PartOfPorts } from '../../fleet/databases/taken-ports.ts'
 import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { TlsNow } from '../../tls/tls-service.ts'
 import type {

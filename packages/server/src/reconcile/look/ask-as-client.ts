@@ -1,6 +1,6 @@
 import type { Address } from '@fairlead/api'
 import { connectEngine, type EngineConnection, EngineError, EngineUnreachable } from '@fairlead/engine'
-import type { AskAsClient, CommandOutcome } from '../../endpoints/commands-service.ts'
+import type { AskAsClient, CommandOutcome } from '../../fleet/endpoints/commands-service.ts'
 
 /** An upgrade may hold the command for a while; people wait for it. */
 const CONNECT_WITHIN_MS = 2_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Certificate } from '../../core/state/action.ts'
-import { createCounters } from '../../metrics/counters.ts'
+import { createCounters } from '../../observe/metrics/counters.ts'
 import { countRecords } from './count-records.ts'
 import type { Records } from './stored-records.ts'
 

@@ -1,4 +1,4 @@
-import type { Counters } from '../../metrics/counters.ts'
+import type { Counters } from '../../observe/metrics/counters.ts'
 import type { Records } from './stored-records.ts'
 
 /** Where ends of actions and handovers are counted. */

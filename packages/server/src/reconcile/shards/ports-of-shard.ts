@@ -2,7 +2,7 @@ import type { ShardRecord } from '../../core/state/database.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import { BUS_DISTANCE } from '../../core/state/shard-addresses.ts'
 import type { ObservedGroup } from '../../core/state/topology.ts'
-import { findPortWithin } from '../../databases/taken-ports.ts'
+import { findPortWithin } from '../../fleet/databases/taken-ports.ts'
 import type {
   DatabaseRecords,
   EffectRunner,

@@ -1,6 +1,6 @@
 import { ApiError, createClient, fetchTransport, operations } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { databasesStore } from '../../../src/databases/databases-store.ts'
+import { databasesStore } from '../../../src/fleet/stores/databases-store.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../control-plane.ts'
 import { databaseOf } from '../../records.ts'
 

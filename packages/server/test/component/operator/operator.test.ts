@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { operatorSocket } from '../../../src/config/sockets.ts'
 import { connectOperator, type OperatorLink, ServerUnreachable } from '../../../src/operator/operator-link.ts'
-import { operatorSocket } from '../../../src/sockets.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../control-plane.ts'
 
 let fairlead: TestControlPlane

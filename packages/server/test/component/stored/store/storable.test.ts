@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { auditStore } from '../../../../src/audit/audit-store.ts'
-import { verifyAudit } from '../../../../src/audit/verify-audit.ts'
 import { fairlead } from '../../../../src/core/identity/audit-record.ts'
+import { verifyAudit } from '../../../../src/identity/audit/verify-audit.ts'
+import { auditStore } from '../../../../src/identity/stores/audit-store.ts'
 import { openTestStore } from '../../../open-test-store.ts'
 
 /** What an engine, a module or a machine may say: NUL, and halves of a surrogate pair. */

@@ -1,0 +1,100 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config/config.ts'
+import { operatorSocket } from '../config/sockets.ts'
+import { listenOnPort, type Patience } from '../http/listen-on-port.ts'
+import type { HashCost } from '../identity/hashing/hashing.ts'
+import type { Served } from '../routes/operator-routes.ts'
+import { assembleIdentity } from './assemble-identity.ts'
+import { assembleReconciling } from './assemble-reconciling.ts'
+import { openGround } from './open-ground.ts'
+import { readersOfMetrics, serveApi } from './serve-api.ts'
+import { type Https, serveHttps } from './serve-https.ts'
+import { listenOnSocket, serveOperator } from './serve-operator.ts'
+import { serveVendorMetrics } from './serve-vendor-metrics.ts'
+
+/** A server that serves. Disposed of, it serves no longer and closes what it opened. */
+export interface ControlPlane extends AsyncDisposable {
+  /** Where the API is served. */
+  readonly url: string
+  /** The same over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port. */
+  readonly https: Https | null
+  /** Only on the first start, and only when none was given: to be shown once. */
+  readonly generatedPassword: string | undefined
+  /** No user can sign in until the cluster is created through the API. */
+  readonly waitsToBeCreated: boolean
+  /** The secret for that, if it was generated: to be shown. */
+  readonly bootstrapSecret: string | undefined
+}
+
+/** Dependencies of the control plane, in addition to its configuration. */
+export interface World {
+  /** Unix milliseconds. */
+  readonly now: () => number
+  readonly log: Logger
+  /** Sees every effect just before and just after it. Tests end the process here. */
+  readonly onEffect?: (phase: 'before' | 'after', name: string) => void
+  /** Aborted, it ends a start that waits for its store or its port. Once the server serves, it has no effect: disposing of the server stops it. */
+  readonly stop?: AbortSignal
+  /** Cost of a password hash; default: OWASP's parameters. Only tests set it. */
+  readonly hashCost?: HashCost
+}
+
+/**
+ * Builds the server and starts it: here and in the files that it calls, everything is put together. Read it top to
+ * bottom. Everything that it opened is closed in reverse order, also when a later step fails.
+ */
+export async function createControlPlane(config: Config, world: World): Promise<ControlPlane> {
+  await using opened = new AsyncDisposableStack()
+
+  const ground = await openGround(config, world, opened)
+  const identity = await assembleIdentity(ground, opened)
+  const reconciling = await assembleReconciling(ground, identity, world.onEffect, opened)
+
+  const readers = readersOfMetrics(ground, identity)
+  const http = serveApi(ground, identity, reconciling, readers)
+  const ended = opened.use(new AsyncDisposableStack())
+  opened.defer(() => http.close())
+  let served: Served = { notYet: 'the server is starting; try again in a moment' }
+  const local = serveOperator(world.log, identity, reconciling, { now: world.now, served: () => served })
+  opened.defer(() => local.close())
+  await listenOnSocket(local, operatorSocket(config.home))
+
+  const { cluster, bootstrap } = identity
+  const patience = (await cluster.settings()).createdAt === null ? undefined : createPatience(world, opened)
+  const https = await serveHttps(ground, reconciling.tls, http, patience, ended)
+  if (config.metricsPort !== 0)
+    opened.use(await serveVendorMetrics(ground, reconciling.metrics, reconciling.tls, readers))
+  const { httpAddress: host, httpPort: port } = config
+  const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
+  const onTaken = (why: string) => {
+    patience?.onTaken(why)
+    served = { notYet: `its API is not served yet: ${why}; databases are looked after meanwhile` }
+  }
+  const waiting = { patience: patience && { ...patience, onTaken } }
+  const url = await listenOnPort((place) => http.listen(place), { host, port, settings }, waiting)
+  served = { url }
+  // Last: if the start failed after this, a generated password would never be shown.
+  const { generatedPassword } = await cluster.ensure(config.adminUsername, config.adminPassword)
+
+  const { createdAt } = await cluster.settings()
+  const owned = opened.move()
+  return {
+    url,
+    https,
+    generatedPassword,
+    waitsToBeCreated: createdAt === null,
+    bootstrapSecret: (createdAt === null ? bootstrap?.generated : null) ?? undefined,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Of a server that has been created: it has databases to look after, and any local user could keep it from that by taking a port. */
+function createPatience({ log, stop }: World, opened: AsyncDisposableStack): Patience {
+  const ended = new AbortController()
+  opened.defer(() => ended.abort())
+  return {
+    onTaken: (why) =>
+      log.warn({ why }, 'a port of the API is not served yet and tried again; databases are looked after'),
+    stop: stop === undefined ? ended.signal : AbortSignal.any([stop, ended.signal]),
+  }
+}

@@ -1,0 +1,107 @@
+import { agentOperations } from '@fairlead/api'
+import { createTurns } from '@fairlead/engine'
+import { agentSocket, proxySocket } from '../config/sockets.ts'
+import { softwareVersion } from '../config/version.ts'
+import { createDatabases, type Databases } from '../fleet/databases/databases-service.ts'
+import { openModuleFiles } from '../fleet/modules/module-files.ts'
+import { createModules } from '../fleet/modules/modules-service.ts'
+import { databaseOrdersStore } from '../fleet/stores/database-orders-store.ts'
+import { modulesStore } from '../fleet/stores/modules-store.ts'
+import { connectAgent, HEARING_WITHIN_MS, TRIAL_WITHIN_MS } from '../nodes/agent-link.ts'
+import { createNodes } from '../nodes/nodes-service.ts'
+import { createMetrics } from '../observe/metrics/metrics-service.ts'
+import { watchProcess } from '../observe/metrics/watch-process.ts'
+import { createStatistics } from '../observe/statistics/statistics-service.ts'
+import { createObserver } from '../reconcile/look/observer.ts'
+import { createReconciler, type Reconciler } from '../reconcile/loop/create-reconciler.ts'
+import { storedRecords } from '../reconcile/records/stored-records.ts'
+import { createEffect } from '../reconcile/turn/effect.ts'
+import { createReaches } from '../reconcile/turn/reach.ts'
+import { createTrials } from '../reconcile/turn/trials.ts'
+import { createTls } from '../tls/tls-service.ts'
+import type { Identity } from './assemble-identity.ts'
+import type { Ground } from './open-ground.ts'
+import { hostsOfApi } from './serve-https.ts'
+
+/** Everything about databases: the reconciler, nodes, modules, databases, certificates. */
+export type Reconciling = Awaited<ReturnType<typeof assembleReconciling>>
+
+/** Starts the reconciler. `opened` owns what is to be closed; `onEffect` sees every effect just before and after it. */
+export async function assembleReconciling(
+  ground: Ground,
+  { cluster }: Pick<Identity, 'cluster'>,
+  onEffect: ((phase: 'before' | 'after', name: string) => void) | undefined,
+  opened: AsyncDisposableStack,
+) {
+  const { config, folder, store, leases, counters, now, log } = ground
+  const { shardTls, portRange, askedPorts } = config
+  const tls = createTls({ ...ground, apiHosts: hostsOfApi(config) })
+  const moduleFiles = await openModuleFiles(folder)
+  const trials = createTrials({
+    agent: connectAgent(agentOperations, agentSocket(config.home), { withinMs: TRIAL_WITHIN_MS }),
+    files: moduleFiles,
+    modules: modulesStore(store.db),
+    tls,
+  })
+  const inTurn = createTurns()
+  const sockets = { agentSocket: agentSocket(config.home), proxySocket: proxySocket(config.home) }
+  const reaches = opened.use(createReaches(sockets))
+  const deps = {
+    ...storedRecords(store),
+    ...{
+      leases,
+      recordsUnder: (uid: number, epoch: number) => storedRecords(store, leases.fence(uid, epoch)),
+    },
+    orders: store.isShared ? databaseOrdersStore(store.db) : undefined,
+    hearing: connectAgent(agentOperations, agentSocket(config.home), { withinMs: HEARING_WITHIN_MS }),
+    ...{ counters, recordSpan: ground.spans?.record },
+    ...{ reaches, reachUnder: reaches.under, trials, tls, shardTls, portRange, inTurn, now, log },
+    effect: createEffect((phase, name) => {
+      log.debug({ phase, name }, 'effect')
+      onEffect?.(phase, name)
+    }),
+  }
+  const reconciler = opened.use(await createReconciler(deps))
+  const { nudge, nudgeAll } = reconciler
+
+  const nodes = createNodes(ground.agent, cluster.settings)
+  const modules = await createModules({
+    ...{ store, now, settings: cluster.settings },
+    files: moduleFiles,
+    onFileGone: (sha256) => nodes.dropModule(sha256),
+  })
+  const databases = createDatabases({
+    ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
+  })
+  return {
+    ...(await measure(ground, { ...databases, cluster }, reconciler, opened)),
+    tls,
+    trials,
+    nudge,
+    nudgeAll,
+    nodes,
+    modules,
+    databases,
+    observer: createObserver({ ...deps, leases }),
+  }
+}
+
+/** Measures, and makes metrics of it. */
+async function measure(
+  ground: Ground,
+  { placesOf, cluster }: Pick<Databases, 'placesOf'> & Pick<Identity, 'cluster'>,
+  { load }: Pick<Reconciler, 'load'>,
+  opened: AsyncDisposableStack,
+) {
+  const { config, store, counters, now } = ground
+  const statistics = opened.use(await createStatistics({ ...ground, placesOf }))
+  const process = opened.use(watchProcess())
+  return {
+    statistics,
+    metrics: createMetrics({
+      ...{ version: softwareVersion, store, counters, statistics, process, load, now },
+      clusterName: async () => (await cluster.settings()).name,
+      mostDatabases: config.metricsDatabases,
+    }),
+  }
+}

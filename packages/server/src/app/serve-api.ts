@@ -1,0 +1,164 @@
+import { join } from 'node:path'
+import { getOpenApi, operations, toOpenApi } from '@fairlead/api'
+import { consoleFolder } from '@fairlead/web'
+import type { FastifyInstance } from 'fastify'
+import { softwareVersion } from '../config/version.ts'
+import { actorOf } from '../core/identity/access.ts'
+import { createActions } from '../fleet/actions/actions-service.ts'
+import { createOrders } from '../fleet/actions/orders-service.ts'
+import { createLimitChanges } from '../fleet/databases/limits-service.ts'
+import { createShards } from '../fleet/databases/shards-service.ts'
+import { createCommands } from '../fleet/endpoints/commands-service.ts'
+import { createDeletions } from '../fleet/endpoints/deletions-service.ts'
+import { createEndpoints } from '../fleet/endpoints/endpoints-service.ts'
+import { createEventFeed } from '../fleet/events/event-feed.ts'
+import { createUpgradeHints } from '../fleet/upgrades/upgrade-hints.ts'
+import { createUpgrades } from '../fleet/upgrades/upgrades-service.ts'
+import { mostByFiles, readFileLimit } from '../http/connections/bound-connections.ts'
+import { prepareFarewell } from '../http/connections/farewell.ts'
+import { readConsole } from '../http/console-files.ts'
+import { createHttp } from '../http/create-http.ts'
+import { type Mount, mountOn } from '../http/mount.ts'
+import { createIdentify } from '../identity/sessions/identify.ts'
+import { createSessions } from '../identity/sessions/sessions-service.ts'
+import { createUsers } from '../identity/users/users-service.ts'
+import { countAnswers } from '../observe/metrics/count-answers.ts'
+import { openScrapeToken } from '../observe/metrics/scrape-token.ts'
+import { traceRequests } from '../observe/traces/trace-requests.ts'
+import { askAsClient } from '../reconcile/look/ask-as-client.ts'
+import { answerWithPage, consoleRoutes } from '../routes/console-routes.ts'
+import { actionsRoutes } from '../routes/fleet/actions-routes.ts'
+import { commandsRoutes } from '../routes/fleet/commands-routes.ts'
+import { credentialsRoutes } from '../routes/fleet/credentials-routes.ts'
+import { databasesListRoutes } from '../routes/fleet/databases-list-routes.ts'
+import { databasesRoutes } from '../routes/fleet/databases-routes.ts'
+import { deletionsRoutes } from '../routes/fleet/deletions-routes.ts'
+import { endpointsRoutes } from '../routes/fleet/endpoints-routes.ts'
+import { limitsRoutes } from '../routes/fleet/limits-routes.ts'
+import { modulesRoutes } from '../routes/fleet/modules-routes.ts'
+import { ordersRoutes } from '../routes/fleet/orders-routes.ts'
+import { shardsRoutes } from '../routes/fleet/shards-routes.ts'
+import { targetsRoutes } from '../routes/fleet/targets-routes.ts'
+import { upgradesRoutes } from '../routes/fleet/upgrades-routes.ts'
+import { healthRoutes } from '../routes/health-routes.ts'
+import { auditRoutes } from '../routes/identity/audit-routes.ts'
+import { clusterRoutes } from '../routes/identity/cluster-routes.ts'
+import { passwordsRoutes } from '../routes/identity/passwords-routes.ts'
+import { rolesRoutes } from '../routes/identity/roles-routes.ts'
+import { sessionsRoutes } from '../routes/identity/sessions-routes.ts'
+import { usersRoutes } from '../routes/identity/users-routes.ts'
+import { nodeStatusRoutes } from '../routes/nodes/node-status-routes.ts'
+import { nodesRoutes } from '../routes/nodes/nodes-routes.ts'
+import { metricsRoute, type Readers } from '../routes/observe/metrics-routes.ts'
+import { statisticsRoutes } from '../routes/observe/statistics-routes.ts'
+import { createClusterEvents } from '../routes/stream/cluster-events.ts'
+import { eventsRoutes } from '../routes/stream/events-routes.ts'
+import { tlsRoutes } from '../routes/tls-routes.ts'
+import { tellOfCommits } from '../store/tell-of-commits.ts'
+import type { Identity } from './assemble-identity.ts'
+import type { Reconciling } from './assemble-reconciling.ts'
+import type { Ground } from './open-ground.ts'
+import { hostsOfApi } from './serve-https.ts'
+
+/** The API of the cluster, with all its operations mounted; it does not listen yet. The caller closes it. */
+export function serveApi(
+  ground: Ground,
+  identity: Identity,
+  reconciling: Reconciling,
+  readers: Readers = readersOfMetrics(ground, identity),
+): FastifyInstance {
+  const { config, log } = ground
+  const { sourceOf } = identity
+  const { identify, onRefused } = readers
+  const files = readConsole(consoleFolder)
+  const http = createHttp({
+    ...{ identify, onRefused, log },
+    first: (app) => watchRequests(app, ground),
+    sourceOf,
+    hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
+    mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
+    pageAt: (request, reply) => answerWithPage(request, reply, files),
+  })
+  consoleRoutes(http, files)
+  metricsRoute(http, '/metrics', () => reconciling.metrics.own(), readers)
+  const mount = mountOn(http, tellOfCommits)
+  mountIdentity(mount, ground, identity)
+  mountDatabases(mount, ground, identity, reconciling)
+  tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
+  modulesRoutes(mount, reconciling.modules)
+  clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
+  nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
+  let isStopping = false
+  const farewell = prepareFarewell(http.server)
+  http.addHook('preClose', async () => {
+    isStopping = true
+    await farewell()
+  })
+  healthRoutes(mount, { cluster: identity.cluster, nodes: reconciling.nodes, isStopping: () => isStopping })
+  statisticsRoutes(mount, reconciling.statistics, reconciling.databases)
+  const document = toOpenApi(operations, softwareVersion)
+  mount(getOpenApi, async () => document)
+  return http
+}
+
+/** What decides which requests may do what: by the users of the cluster, and for metrics by the scrape token. */
+export function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
+  const { tokens, browserSessions: sessions, identities, logins, sourceOf, counter } = identity
+  return {
+    token: openScrapeToken(join(folder, 'metrics.token')),
+    identify: createIdentify({ store, tokens, sessions, identities, logins, sourceOf, now }),
+    onRefused: (caller, permission, databaseUid) =>
+      counter.record({
+        type: 'permission_refused',
+        by: actorOf(caller),
+        ...(databaseUid !== undefined && { databaseUid }),
+        details: { permission },
+      }),
+  }
+}
+
+/** Counts requests, and makes spans of them if there are to be traces. */
+function watchRequests(http: FastifyInstance, { config: { traces }, counters, spans }: Ground): void {
+  countAnswers(http, counters)
+  if (traces !== null && spans !== null) traceRequests(http, spans.record, traces)
+}
+
+function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {
+  const { identities, keys, tokens, counter, logins, passwords, userPasswords, roles } = identity
+  const sessions = createSessions({ store, logins, tokens, identities, counter, now })
+  sessionsRoutes(mount, sessions, identity.browserSessions, keys)
+  passwordsRoutes(mount, passwords)
+  usersRoutes(mount, createUsers({ store, passwords: userPasswords, identities, logins, now }), roles)
+  rolesRoutes(mount, roles)
+}
+
+function mountDatabases(
+  mount: Mount,
+  { store, eventMarks, agent, proxy, now, log }: Ground,
+  { counter, audit }: Identity,
+  reconciling: Reconciling,
+): void {
+  const { databases, modules, nodes, trials, tls, nudge } = reconciling
+  const { look, probeAsClient } = reconciling.observer
+  const feed = createEventFeed(store)
+  const actions = createActions({ store, now, feed })
+  const events = createClusterEvents({ store, marks: eventMarks, feed, databases, nodes, now, log })
+  eventsRoutes(mount, events, databases)
+  const hints = createUpgradeHints({ nodes, modules, now })
+  databasesRoutes(mount, databases, hints)
+  databasesListRoutes(mount, databases, hints)
+  credentialsRoutes(mount, databases, counter)
+  shardsRoutes(mount, createShards({ store, databases, nodes, look }))
+  const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient })
+  endpointsRoutes(mount, endpoints)
+  deletionsRoutes(mount, databases, createDeletions({ databases, endpoints, look }))
+  commandsRoutes(mount, createCommands({ databases, tls, counter, askAsClient }))
+  limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
+  const upgrades = createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns })
+  upgradesRoutes(mount, upgrades)
+  targetsRoutes(mount, upgrades)
+  actionsRoutes(mount, actions)
+  auditRoutes(mount, audit, actions.databaseOf)
+  ordersRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { readOtel, type TraceSettings } from './config-otel.ts'
+import { samePorts } from './config-ports.ts'
+import { type Values, type Variable, variables } from './config-variables.ts'
+
+/** The settings of Fairlead. Read once, at the start. Each field is described at its variable. */
+export interface Config extends Values {
+  readonly engines: string
+  /** From the standard variables of OpenTelemetry; null: there are no traces. */
+  readonly traces: TraceSettings | null
+}
+
+/** Everything wrong with the environment, one line a fault. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(
+      `the configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    )
+    this.faults = faults
+  }
+}
+
+/**
+ * Reads the configuration from `env`. An empty variable counts as not set. Throws one ConfigError with every fault,
+ * unknown FAIRLEAD_ variables among them: a misspelt one must not be ignored.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = []
+  const read = ({ name, read: readText }: Variable<unknown>): unknown => {
+    try {
+      return readText(env[name] || undefined, (sentence) => {
+        throw new Fault(sentence)
+      })
+    } catch (cause) {
+      if (!(cause instanceof Fault)) throw cause
+      faults.push(
+        `${name} ${cause.message}${/(PASSWORD|STORE_KEY|SECRET)$/.test(name) ? '' : ` (it is ${JSON.stringify(env[name])})`}`,
+      )
+      return undefined
+    }
+  }
+  const entries = Object.entries(variables).map(([name, variable]) => [name, read(variable)])
+  const values = Object.fromEntries(entries) as Values // each by its own variable, unless there is a fault
+  const traces = readOtel(env, (name, sentence) => void faults.push(`${name} ${sentence}`))
+  faults.push(...samePorts(values), ...unknownVariables(env))
+  if (faults.length > 0) throw new ConfigError(faults)
+  return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
+}
+
+/** docs/configuration.md, from the same table. */
+export function printConfigurationDocs(): string {
+  const rows = Object.values(variables).map(
+    ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,
+  )
+  return [
+    '# Configuration\n',
+    'Fairlead is configured by its environment. A wrong value stops it with every fault listed, and exit code 2.',
+    'Printed from `packages/server/src/config/config.ts` by `npm run docs`.',
+    '',
+    '| variable | meaning | when not set |\n|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+class Fault extends Error {}
+
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known: readonly string[] = Object.values(variables).map(({ name }) => name)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('FAIRLEAD_') && !known.includes(name))
+    .map((name) => `${name} is not a variable of Fairlead; there are ${known.join(', ')}`)
+}

@@ -1,0 +1,278 @@
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
+import { obstacleToBusTls } from '../../core/carry-over/builds-with-bus-tls.ts'
+import type { Actor } from '../../core/identity/access.ts'
+import { crowdedCluster } from '../../core/requests/crowded-cluster.ts'
+import { lackOfPorts } from '../../core/requests/lack-of-ports.ts'
+import { refuseLackOfMemory, refuseTinyMemory } from '../../core/requests/refused-memory.ts'
+import { resolveDatabase } from '../../core/requests/resolve-database.ts'
+import type { NewModuleEntry } from '../../core/requests/resolve-modules.ts'
+import type { Action } from '../../core/state/action.ts'
+import { type Database, type ShardRecord, steadyGoal } from '../../core/state/database.ts'
+import type { Runs } from '../../core/state/goal.ts'
+import type { PortRange } from '../../core/state/port-range.ts'
+import type { Refused } from '../../core/state/refused.ts'
+import { agentAway } from '../../nodes/agent-away.ts'
+import type { Nodes } from '../../nodes/nodes-service.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import { rememberUnchanged } from '../../store/remember-unchanged.ts'
+import type { Modules } from '../modules/modules-service.ts'
+import { toRefusal } from '../refusals/to-refusal.ts'
+import { unlessBusy } from '../refusals/unless-busy.ts'
+import { type ActionsStore, actionsStore } from '../stores/actions-store.ts'
+import { databaseOrdersStore } from '../stores/database-orders-store.ts'
+import { type DatabasesStore, databasesStore, type NewDatabase } from '../stores/databases-store.ts'
+import { type ShardsStore, shardsStore } from '../stores/shards-store.ts'
+import { listViews, type ViewsQuery } from './list-views.ts'
+import { type ReadStanding, readStanding } from './read-standing.ts'
+import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
+import { countTakenPorts, takenPorts } from './taken-ports.ts'
+
+/** A database as people see it: with its shards, and the action that runs on it. */
+export interface DatabaseView {
+  readonly database: Database
+  readonly shards: readonly ShardRecord[]
+  readonly action: Action | undefined
+}
+
+/** What is asked of a new database. Sizes are in bytes; what is left out is chosen. */
+export interface DatabaseRequest
+  extends Pick<
+    NewDatabase,
+    | 'name'
+    | 'memoryBytes'
+    | 'groups'
+    | 'cluster'
+    | 'replicas'
+    | 'persistence'
+    | 'aofFsync'
+    | 'snapshots'
+    | 'evictionPolicy'
+    | 'clientsKnowShards'
+    | 'tls'
+    | 'endpointPort'
+  > {
+  readonly engineVersion: string | undefined
+  /** The flavour where the version names none, if there is a build of it that fits. */
+  readonly preferredFlavour?: string
+  readonly modules: readonly NewModuleEntry[]
+  /** Generated when undefined. */
+  readonly userPassword: string | undefined
+}
+
+/** Reads databases and begins actions on them; the reconciler carries these out. */
+export interface Databases {
+  /** By uid. */
+  list(query: ViewsQuery): Promise<readonly DatabaseView[]>
+  /** The ids of the shards of these. */
+  shardsOf(uids: readonly number[]): Promise<readonly number[]>
+  /** The ids of the shards that are primaries, of all databases. */
+  primaries(): Promise<readonly number[]>
+  /** The databases of these shards, and whether clients of them use an endpoint. */
+  placesOf: ShardsStore['placesOf']
+  /** Throws Refusal db_not_exist. */
+  get(uid: number): Promise<DatabaseView>
+  create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
+  remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
+  /** Why so many more shards would find no port on the node, in words; null when they would. */
+  lackOfPorts(needed: number): Promise<string | undefined>
+  /** What is on record of a database, and whether so many further ports are free. Throws Refusal db_not_exist. */
+  standing(uid: number, portsNeeded: number): Promise<ReadStanding>
+  /**
+   * Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs, and plan_outdated where what the change
+   * expects is not on record any more.
+   */
+  begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
+  /** The database with an action that is completed and says why there was nothing to do. Throws Refusal db_busy while another one runs. */
+  noteNothing(uid: number, nothing: Nothing, by: Actor): Promise<DatabaseView>
+}
+
+interface DatabasesDeps {
+  readonly store: Store
+  readonly nodes: Nodes
+  readonly modules: Pick<Modules, 'list'>
+  readonly nudge: (databaseUid: number) => void
+  /** Both ends belong to it. */
+  readonly portRange: PortRange
+  /** What a request may ask for in addition. */
+  readonly askedPorts: PortRange
+  /** Shards of new databases in cluster mode speak TLS to each other. */
+  readonly shardTls: boolean
+  /** Ports are given out one after the other. */
+  readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
+  readonly now: () => number
+}
+
+/** `nudge` wakes the reconciler of a database once a change is on record; `now` is Unix milliseconds. */
+export function createDatabases(deps: DatabasesDeps): Databases {
+  const { store, nodes, modules, nudge, inTurn } = deps
+  const databases = databasesStore(store.db)
+  const shards = shardsStore(store.db)
+  const actions = actionsStore(store.db)
+  const now = () => new Date(deps.now()).toISOString()
+  const view = (database: Database) => viewOf(database, shards, actions)
+
+  const get = rememberUnchanged(store, async (uid: number) => view(await find(databases, uid)))
+  return {
+    list: (query) => listViews(query, { databases, shards, actions }),
+    shardsOf: shards.idsOf,
+    primaries: shards.primaries,
+    placesOf: shards.placesOf,
+    get,
+
+    async create(request, by) {
+      refuse(refuseTinyMemory(request))
+      const resolved = resolveDatabase(request, await nodes.builds(), await modules.list())
+      if ('refused' in resolved) throw toRefusal(resolved)
+      const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(resolved.build) : undefined
+      if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
+      const wanted = newDatabase(request, resolved, deps.shardTls, now())
+      const database = await inTurn(async () => {
+        const last = await databaseOrdersStore(store.db).lastUid()
+        await refuseTakenName(databases, request.name)
+        refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
+        await refuseTakenPort(request.endpointPort, { databases, shards, nodes })
+        const lacking = await this.lackOfPorts(portsFor(request, deps.shardTls))
+        if (lacking !== undefined) throw new Refusal('insufficient_resources', lacking)
+        refuse(await lackOfMemory(request, { databases, nodes }))
+        return store.transaction((db) => recordNext(db, last, wanted, by))
+      })
+      if (request.cluster) await warnOfCrowd(database.uid, request, { actions, nodes, now: now() })
+      nudge(database.uid)
+      return view(database)
+    },
+
+    async remove(uid, by) {
+      const database = await find(databases, uid)
+      const goal = { ...steadyGoal(database), kind: 'remove' } as const
+      const { action } = await this.begin(uid, { kind: 'delete', goal }, by)
+      return { actionUid: action?.uid ?? '' }
+    },
+
+    lackOfPorts: async (needed) =>
+      lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
+
+    standing: (uid, portsNeeded) => readStanding(store.db, uid, portsNeeded, deps.portRange),
+
+    async begin(uid, change, by) {
+      await unlessBusy(uid, store, (db) => recordChange(db, uid, change, by, now()))
+      nudge(uid)
+      return get(uid)
+    },
+
+    async noteNothing(uid, nothing, by) {
+      const noted = await unlessBusy(uid, store, (db) => recordNothing(db, uid, nothing, by, now()))
+      return { ...(await get(uid)), action: await actions.get(noted) }
+    },
+  }
+}
+
+/** Another server may have made one since `last`, the uid of the last one, was read: then its name, its ports or its memory may not be free any more. */
+async function recordNext(db: Db, last: number, wanted: NewDatabase, by: Actor): Promise<Database> {
+  if ((await databaseOrdersStore(db).lastUid()) === last) return recordDatabase(db, wanted, by)
+  throw new Refusal('unavailable', 'another database was created at the same moment; try again')
+}
+
+async function find(databases: DatabasesStore, uid: number): Promise<Database> {
+  const database = await databases.get(uid)
+  if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
+  return database
+}
+
+/** In the turn of a creation: of two creations with the same name, the second finds the first. */
+async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
+  if ((await databases.getByName(name)) === undefined) return
+  throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
+}
+
+/** Any other port may belong to another service, whose clients would then reach the database. */
+function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRange, PortRange]): void {
+  if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
+  throw new Refusal(
+    'port_unavailable',
+    `port: ${port} may not be asked for; send one from ${asked.from} to ${asked.to}, or 0 to get a free one`,
+  )
+}
+
+/** A requested port is given or refused, never replaced: clients would not look for the database at another port. */
+async function refuseTakenPort(
+  port: number | null,
+  places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
+): Promise<void> {
+  if (port === null) return
+  const isTaken =
+    (await takenPorts({ from: port, to: port }, places)).length > 0 || !(await places.nodes.isFree(port))
+  if (isTaken)
+    throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to get a free one`)
+}
+
+/** Why the node has no room for it. Throws Refusal unavailable when no agent answers. */
+async function lackOfMemory(
+  request: Pick<DatabaseRequest, 'memoryBytes' | 'replicas'>,
+  places: { readonly databases: DatabasesStore; readonly nodes: Pick<Nodes, 'describe'> },
+): Promise<Refused | undefined> {
+  if (request.memoryBytes === 0) return undefined
+  const node = await places.nodes.describe()
+  if (node === null) throw agentAway()
+  const { memoryTotalBytes: totalBytes, memoryFreeBytes: freeBytes } = node
+  return refuseLackOfMemory(request, await places.databases.promisedBytes(), { totalBytes, freeBytes })
+}
+
+/** A warning in the action that creates it, where its cluster is large for its node. */
+async function warnOfCrowd(
+  uid: number,
+  { groups, replicas }: Pick<DatabaseRequest, 'groups' | 'replicas'>,
+  { actions, nodes, now }: { readonly actions: ActionsStore; readonly nodes: Nodes; readonly now: string },
+): Promise<void> {
+  const node = await nodes.describe()
+  const warning = crowdedCluster(groups * (1 + replicas), node?.cores)
+  const action = warning === undefined ? undefined : await actions.active(uid)
+  if (warning !== undefined && action !== undefined)
+    await actions.update(action.uid, { warnings: [warning] }, now)
+}
+
+function refuse(refused: Refused | undefined): void {
+  if (refused !== undefined) throw toRefusal(refused)
+}
+
+/** One for each shard, a second where shards speak TLS to each other, and one for the endpoint if none was asked for by name. */
+function portsFor(
+  { groups, replicas, clientsKnowShards, endpointPort }: DatabaseRequest,
+  shardTls: boolean,
+): number {
+  const each = shardTls ? 2 : 1
+  return groups * (1 + replicas) * each + (clientsKnowShards || endpointPort !== null ? 0 : 1)
+}
+
+async function viewOf(database: Database, shards: ShardsStore, actions: ActionsStore): Promise<DatabaseView> {
+  return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
+}
+
+/** What was asked of the engine has been resolved. */
+function withoutWishes({
+  engineVersion: _asked,
+  preferredFlavour: _preferred,
+  modules: _named,
+  ...fields
+}: DatabaseRequest) {
+  return fields
+}
+
+function newDatabase(
+  request: DatabaseRequest,
+  { build, modules }: Pick<Runs, 'build' | 'modules'>,
+  shardTls: boolean,
+  createdAt: string,
+): NewDatabase {
+  const { userPassword, ...fields } = withoutWishes(request)
+  return {
+    ...fields,
+    build,
+    modules,
+    restartNonce: 0,
+    shardTls,
+    adminPassword: randomBytes(32).toString('base64url'),
+    userPassword: userPassword ?? randomBytes(24).toString('base64url'),
+    createdAt,
+  }
+}

@@ -1,0 +1,91 @@
+import { Refusal } from '@fairlead/api'
+import type { Actor } from '../../core/identity/access.ts'
+import { type LimitsRequest, type NewLimits, resolveLimits } from '../../core/requests/resolve-limits.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
+import { auditStore } from '../../identity/stores/audit-store.ts'
+import type { Store } from '../../store/open-store.ts'
+import type { Modules } from '../modules/modules-service.ts'
+import { toRefusal } from '../refusals/to-refusal.ts'
+import { actionsStore } from '../stores/actions-store.ts'
+import { databaseOrdersStore } from '../stores/database-orders-store.ts'
+import { databasesStore } from '../stores/databases-store.ts'
+import type { Databases, DatabaseView } from './databases-service.ts'
+
+/** Other limits of databases that run: nothing restarts. */
+export interface LimitChanges {
+  /**
+   * Writes them down; the engines have them within the next turn, and so does every process that comes later. Throws Refusal, with
+   * every obstacle in its message, and AgentUnreachable.
+   */
+  change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView>
+  /** Says what `change` would do, and refuses what it refuses. */
+  foresee(uid: number, request: LimitsRequest): Promise<DatabaseView>
+}
+
+/** `nudge` wakes the reconciler of a database once its new limits are on record; `now` is Unix milliseconds. */
+export function createLimitChanges(deps: {
+  readonly store: Store
+  readonly databases: Pick<Databases, 'get'>
+  readonly modules: Pick<Modules, 'list'>
+  /** What is seen of a database right now. Throws AgentUnreachable. */
+  readonly look: (database: Database) => Promise<ObservedDatabase>
+  readonly nudge: (databaseUid: number) => void
+  readonly now: () => number
+}): LimitChanges {
+  const { store, databases, modules, look, nudge } = deps
+  const resolve = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
+    const resolved = resolveLimits(request, {
+      ...{ database, action },
+      ...{ seen: await look(database), catalogue: await modules.list() },
+    })
+    if ('refused' in resolved) throw toRefusal(resolved)
+    return resolved
+  }
+  return {
+    async change(uid, request, by) {
+      const view = await databases.get(uid)
+      const limits = await resolve(view, request)
+      if (!limits.change) return view
+      const at = new Date(deps.now()).toISOString()
+      await store.transaction(async (db) => {
+        // The checked state must still hold: otherwise another action, or another change of limits, came first.
+        const [before, action] = [await databasesStore(db).get(uid), await actionsStore(db).active(uid)]
+        if (before === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
+        const isSame =
+          before.memoryBytes === view.database.memoryBytes &&
+          before.evictionPolicy === view.database.evictionPolicy
+        if (!isSame || action?.uid !== view.action?.uid)
+          throw new Refusal(
+            'db_busy',
+            `database ${uid} was changed at the same moment; look at it, and send this again`,
+          )
+        await databasesStore(db).setLimits(uid, limits, at)
+        await databaseOrdersStore(db).note(uid)
+        const details = describeChange(before, limits)
+        await auditStore(db).append({ type: 'bdb_updated', by, databaseUid: uid, details }, at)
+      })
+      nudge(uid)
+      return databases.get(uid)
+    },
+
+    async foresee(uid, request) {
+      const view = await databases.get(uid)
+      const { memoryBytes, evictionPolicy } = await resolve(view, request)
+      return { ...view, database: { ...view.database, memoryBytes, evictionPolicy } }
+    },
+  }
+}
+
+function describeChange(before: Database, { memoryBytes, evictionPolicy }: NewLimits) {
+  return {
+    ...(memoryBytes !== before.memoryBytes && {
+      memory_size: memoryBytes,
+      memory_size_before: before.memoryBytes,
+    }),
+    ...(evictionPolicy !== before.evictionPolicy && {
+      eviction_policy: evictionPolicy,
+      eviction_policy_before: before.evictionPolicy,
+    }),
+  }
+}

@@ -1,0 +1,55 @@
+import { Refusal } from '@fairlead/api'
+import { lackOfPorts } from '../../core/requests/lack-of-ports.ts'
+import type { Standing } from '../../core/requests/plan-basis.ts'
+import type { PortRange } from '../../core/state/port-range.ts'
+import type { Db } from '../../store/open-store.ts'
+import { databasesStore } from '../stores/databases-store.ts'
+import { shardsStore } from '../stores/shards-store.ts'
+import { countTakenPorts } from './taken-ports.ts'
+
+/** What is on record, and how to read it again: within the transaction that accepts a change. */
+export interface ReadStanding {
+  readonly standing: Standing
+  readonly again: (db: Db) => Promise<Standing>
+}
+
+/** What a plan must still find on record when it is carried out. */
+export interface Expected extends Pick<ReadStanding, 'again'> {
+  readonly isSame: (standing: Standing) => boolean
+}
+
+/** What is on record of a database and of the room for it. Throws Refusal db_not_exist. */
+export async function readStanding(
+  db: Db,
+  uid: number,
+  portsNeeded: number,
+  range: PortRange,
+): Promise<ReadStanding> {
+  const again = (at: Db) => readNow(at, uid, portsNeeded, range)
+  return { standing: await again(db), again }
+}
+
+async function readNow(db: Db, uid: number, portsNeeded: number, range: PortRange): Promise<Standing> {
+  const stores = { databases: databasesStore(db), shards: shardsStore(db) }
+  const database = await stores.databases.get(uid)
+  if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
+  return {
+    database,
+    shards: await stores.shards.listOf(uid),
+    reservedBytes: await stores.shards.reservedBytes(),
+    lackOfPorts: lackOfPorts(portsNeeded, range, await countTakenPorts(range, stores)),
+  }
+}
+
+/** Throws Refusal plan_outdated where what is on record is not what the plan was made from. `db` is the transaction that accepts it. */
+export async function refuseOutdated(db: Db, expected: Expected | undefined): Promise<void> {
+  if (expected !== undefined && !expected.isSame(await expected.again(db))) throw planOutdated()
+}
+
+/** The refusal of a request whose plan is outdated. */
+export function planOutdated(): Refusal {
+  return new Refusal(
+    'plan_outdated',
+    'what the plan depends on has changed since it was made, so nothing was begun; ask for a new plan with dry_run',
+  )
+}

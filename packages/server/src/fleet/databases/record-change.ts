@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
+import type { Actor } from '../../core/identity/access.ts'
+import type { Action } from '../../core/state/action.ts'
+import { type Database, steadyGoal } from '../../core/state/database.ts'
+import { describeRuns, type Goal } from '../../core/state/goal.ts'
+import { auditStore } from '../../identity/stores/audit-store.ts'
+import type { Db } from '../../store/open-store.ts'
+import { actionsStore } from '../stores/actions-store.ts'
+import { databaseOrdersStore } from '../stores/database-orders-store.ts'
+import { databasesStore, type NewDatabase } from '../stores/databases-store.ts'
+import { modulesStore } from '../stores/modules-store.ts'
+import { type Expected, refuseOutdated } from './read-standing.ts'
+
+/** What an action is to do. */
+export interface Change {
+  readonly kind: 'upgrade' | 'delete'
+  readonly goal: Goal
+  /** What people are to know of it before it begins. */
+  readonly warnings?: readonly string[]
+  /** What the user sent, without secrets. */
+  readonly request?: Action['request']
+  /** What has to be on record when it is accepted; undefined: anything. */
+  readonly expected?: Expected | undefined
+}
+
+/** An upgrade without a change, and why there is none. */
+export interface Nothing {
+  readonly goal: Goal
+  readonly reason: string
+  readonly request: Action['request']
+  /** As that of a change. */
+  readonly expected?: Expected | undefined
+}
+
+/** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
+export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Promise<Database> {
+  const at = wanted.createdAt
+  await refuseGone(db, wanted.modules)
+  const created = await databasesStore(db).insert(wanted)
+  const goal = steadyGoal(created)
+  const action = { uid: randomUUID(), databaseUid: created.uid, kind: 'create', goal } as const
+  await actionsStore(db).insert({ ...action, requestedBy: by.name }, at)
+  const details = { name: created.name, build: describeRuns(created) }
+  await auditStore(db).append({ type: 'bdb_created', by, databaseUid: created.uid, details }, at)
+  return created
+}
+
+/**
+ * The action that changes a database, its new status, and what the audit says of it. `db` is a transaction; `at` is ISO
+ * 8601. Throws ActiveActionExists while another action runs, and Refusal module_not_exist.
+ */
+export async function recordChange(
+  db: Db,
+  uid: number,
+  { kind, goal, warnings = [], request = null, expected }: Change,
+  by: Actor,
+  at: string,
+): Promise<void> {
+  await refuseOutdated(db, expected)
+  if (kind === 'upgrade') await refuseGone(db, goal.modules)
+  const action = randomUUID()
+  await actionsStore(db).insert(
+    { uid: action, databaseUid: uid, kind, goal, request, requestedBy: by.name },
+    at,
+  )
+  if (warnings.length > 0) await actionsStore(db).update(action, { warnings }, at)
+  await databasesStore(db).setStatus(uid, kind === 'delete' ? 'deleting' : 'changing', at)
+  await databaseOrdersStore(db).note(uid)
+  const type = kind === 'delete' ? 'bdb_deleted' : 'bdb_upgrade_requested'
+  const details = kind === 'upgrade' && { details: { to: describeRuns(goal) } }
+  await auditStore(db).append({ type, by, databaseUid: uid, ...details }, at)
+}
+
+/**
+ * An upgrade that changes nothing: an action that is completed when it is first seen, with `reason` among its warnings. `db` is a transaction. Throws
+ * ActiveActionExists while another action runs.
+ */
+export async function recordNothing(
+  db: Db,
+  uid: number,
+  { goal, reason, request, expected }: Nothing,
+  by: Actor,
+  at: string,
+): Promise<string> {
+  await refuseOutdated(db, expected)
+  const action = randomUUID()
+  const asked = { uid: action, databaseUid: uid, kind: 'upgrade', goal } as const
+  await actionsStore(db).insert({ ...asked, request, requestedBy: by.name }, at)
+  await actionsStore(db).update(action, { status: 'done', progress: 100, warnings: [reason] }, at)
+  const details = { to: describeRuns(goal), change: false }
+  await auditStore(db).append({ type: 'bdb_upgrade_requested', by, databaseUid: uid, details }, at)
+  return action
+}
+
+/** A module that is deleted is looked for in databases, a module that is about to be used in the catalogue. */
+async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
+  for (const { uid, name } of modules) {
+    if ((await modulesStore(db).get(uid)) === undefined)
+      throw new Refusal('module_not_exist', `module ${uid} (${name}) has just been deleted`)
+  }
+}

@@ -1,0 +1,139 @@
+import type { ShardDuty, ShardReport } from '@fairlead/api'
+import { dutyOf } from '../../core/standing/advance-lane.ts'
+import {
+  type Database,
+  type GroupRecord,
+  type ShardRecord,
+  type SlotRange,
+  steadyGoal,
+} from '../../core/state/database.ts'
+import type { Goal } from '../../core/state/goal.ts'
+import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/state/topology.ts'
+import type { Nodes } from '../../nodes/nodes-service.ts'
+import type { Store } from '../../store/open-store.ts'
+import { shardsStore } from '../stores/shards-store.ts'
+import type { Databases, DatabaseView } from './databases-service.ts'
+import type { ViewsQuery } from './list-views.ts'
+
+/** A shard as people see it. */
+export interface ShardView {
+  readonly shard: ShardRecord
+  readonly slots: SlotRange
+  readonly isPrimary: boolean
+  readonly report: ShardReport | undefined
+  /** The agent of its node does not answer. */
+  readonly isAgentAway: boolean
+  /** Undefined: the database was not looked at. */
+  readonly seen: SeenShard | undefined
+}
+
+/** A shard in its group, as its engine says just now. Null where the engine does not answer, or does not have it. */
+interface SeenShard {
+  readonly duty: ShardDuty | null
+  readonly link: 'up' | 'down' | null
+  readonly offset: number | null
+  readonly lagBytes: number | null
+  readonly usedMemoryBytes: number | null
+}
+
+/** People wait for it, and what the agent says is there at once. */
+const LOOK_WITHIN_MS = 1_000
+
+/** Shards, with what their agents say of them right now. */
+export interface Shards {
+  /** Throws Refusal db_not_exist. */
+  ofDatabase(uid: number): Promise<readonly ShardView[]>
+  /** Of the databases of this page, each with its shards. Engines are not asked. */
+  list(query: ViewsQuery): Promise<readonly ShardsOfDatabase[]>
+  get(id: number): Promise<ShardView | undefined>
+}
+
+/** The shards of a database. */
+export interface ShardsOfDatabase {
+  readonly database: Database
+  readonly shards: readonly ShardView[]
+}
+
+/** Nothing is remembered: each call asks the agents, and of one database its engines. */
+export function createShards(deps: {
+  readonly store: Store
+  readonly databases: Pick<Databases, 'get' | 'list'>
+  readonly nodes: Pick<Nodes, 'reportsOf'>
+  readonly look: (database: Database) => Promise<ObservedDatabase>
+}): Shards {
+  const { store, databases, nodes, look } = deps
+  const see = async (
+    views: readonly DatabaseView[],
+    look: Promise<(shard: ShardRecord) => SeenShard | undefined> = Promise.resolve(() => undefined),
+  ) => {
+    const ids = views.flatMap(({ shards }) => shards.map(({ id }) => id))
+    // At once: a node that does not answer costs its deadline once.
+    const [reports, seen] = await Promise.all([nodes.reportsOf(ids), look])
+    return views.map(({ database, shards }) => ({
+      database,
+      shards: database.groups
+        .flatMap((group) => shardViews(group, shards, reports ?? []))
+        .map((view) => ({ ...view, seen: seen(view.shard), isAgentAway: reports === null })),
+    }))
+  }
+  const seeOne = async (uid: number) => {
+    const view = await databases.get(uid)
+    const goal = view.action?.goal ?? steadyGoal(view.database)
+    const looked = unlessLate(look(view.database)).then((observed) => ({ id, group }: ShardRecord) => {
+      const seen = observed?.groups.find((one) => one.group === group)
+      return seen && seeShard(id, seen, goal)
+    })
+    const found = await see([view], looked)
+    return found.flatMap(({ shards }) => shards)
+  }
+  return {
+    ofDatabase: seeOne,
+    list: async (query) => see(await databases.list(query)),
+    async get(id) {
+      const [uid] = await shardsStore(store.db).databasesOf([id])
+      if (uid === undefined) return undefined
+      return (await seeOne(uid)).find(({ shard }) => shard.id === id)
+    },
+  }
+}
+
+/** Undefined when it takes too long, or the agent is away. */
+async function unlessLate(looking: Promise<ObservedDatabase>): Promise<ObservedDatabase | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), LOOK_WITHIN_MS)
+  try {
+    return await Promise.race([looking.catch(() => undefined), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function seeShard(id: number, group: ObservedGroup, goal: Goal): SeenShard {
+  const live = group.shards.filter(isLive)
+  const engine = live.find((shard) => shard.id === id)?.engine
+  const primary = live.find((shard) => shard.id === group.recordedPrimary)?.engine
+  const isReplica = engine?.role === 'replica'
+  const follows = isReplica && primary !== undefined && engine.replid === primary.replid
+  return {
+    duty: dutyOf(id, group, goal),
+    link: isReplica ? engine.link : null,
+    offset: engine?.offset ?? null,
+    lagBytes: follows ? Math.max(0, primary.offset - engine.offset) : null,
+    usedMemoryBytes: engine?.usedMemoryBytes ?? null,
+  }
+}
+
+function shardViews(
+  { number, slots, primaryShard }: GroupRecord,
+  records: readonly ShardRecord[],
+  reports: readonly ShardReport[],
+): readonly Omit<ShardView, 'seen' | 'isAgentAway'>[] {
+  return records
+    .filter(({ group }) => group === number)
+    .map((shard) => ({
+      shard,
+      slots,
+      isPrimary: shard.id === primaryShard,
+      report: reports.find(({ id }) => id === `s${shard.id}`),
+    }))
+}

@@ -1,0 +1,79 @@
+import { type Address, Refusal } from '@fairlead/api'
+import type { EngineTls, Reply } from '@fairlead/engine'
+import { actorOf, type Caller } from '../../core/identity/access.ts'
+import { judgeCommand } from '../../core/requests/judge-command.ts'
+import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
+import type { Tls } from '../../tls/tls-service.ts'
+import type { Databases } from '../databases/databases-service.ts'
+import { addressesOf, trustOf } from './way-of-clients.ts'
+
+/** Commands that users of the API give, as a client of the database would. */
+export interface Commands {
+  /**
+   * Gives one command, and resolves to its reply. Throws Refusal db_not_exist, command_not_allowed, command_failed, too_many_requests, unavailable, and
+   * outcome_unknown where it was sent and not answered.
+   */
+  give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply>
+}
+
+/** Each keeps a connection, and a reply (`reconcile/look/ask-as-client.ts`). */
+const MOST_AT_ONCE = 16
+const MOST_OF_USER = 4
+/** A command, and how it came to its end. */
+export type CommandOutcome =
+  | { readonly end: 'answered'; readonly reply: Reply }
+  | { readonly end: 'refused' | 'not sent' | 'unknown'; readonly why: string }
+
+/** Gives a command as a client of these addresses would, on a connection of its own. */
+export type AskAsClient = (
+  addresses: readonly Address[],
+  command: { readonly words: readonly Buffer[]; readonly password: string; readonly tls: EngineTls | null },
+) => Promise<CommandOutcome>
+
+const codes = { refused: 'command_failed', 'not sent': 'unavailable', unknown: 'outcome_unknown' } as const
+
+/** Each command has a connection of its own, as the user of the database. */
+export function createCommands(deps: {
+  readonly databases: Pick<Databases, 'get'>
+  readonly tls: Pick<Tls, 'current'>
+  readonly counter: Pick<AuditCounter, 'record'>
+  readonly askAsClient: AskAsClient
+}): Commands {
+  const { databases, tls, counter, askAsClient } = deps
+  const takePlace = createTurns()
+  return {
+    async give(uid, given, caller) {
+      const view = await databases.get(uid)
+      const { words, obstacle } = judgeCommand(given)
+      if (obstacle !== undefined) throw new Refusal('command_not_allowed', `command: ${obstacle.why}`)
+      const addresses = addressesOf(view)
+      if (addresses.length === 0) throw new Refusal('unavailable', `database ${uid} has no address yet`)
+      using _ = takePlace(caller.user.uid)
+      const details = { command: nameOf(words) }
+      await counter.record({ type: 'bdb_command_given', by: actorOf(caller), databaseUid: uid, details })
+      const trust = view.database.tls ? trustOf(await tls.current()) : null
+      const command = { words, password: view.database.userPassword, tls: trust }
+      const outcome = await askAsClient(addresses, command)
+      if (outcome.end === 'answered') return outcome.reply
+      throw new Refusal(codes[outcome.end], outcome.why)
+    },
+  }
+}
+
+/** The name of the command only: what follows may be secret. A name that is none is not kept either. */
+function nameOf([word]: readonly Buffer[]): string {
+  const name = (word ?? Buffer.of()).toString('latin1').toUpperCase()
+  return /^[A-Z][A-Z0-9._-]{0,31}$/.test(name) ? name : '(unknown)'
+}
+
+/** Disposed of, a turn is over. Throws too_many_requests beyond the bounds. */
+function createTurns(): (user: number) => Disposable {
+  const users: number[] = []
+  return (user) => {
+    const own = users.filter((one) => one === user).length
+    if (users.length >= MOST_AT_ONCE || own >= MOST_OF_USER)
+      throw new Refusal('too_many_requests', 'too many commands are under way; try again later')
+    users.push(user)
+    return { [Symbol.dispose]: () => void users.splice(users.indexOf(user), 1) }
+  }
+}

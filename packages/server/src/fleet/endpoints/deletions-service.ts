@@ -1,0 +1,103 @@
+import { Refusal, type RequestObstacle } from '@fairlead/api'
+import { type Database, hasEndpoint } from '../../core/state/database.ts'
+import { isLive, type ObservedDatabase } from '../../core/state/topology.ts'
+import { AgentUnreachable } from '../../nodes/agent-link.ts'
+import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import type { Endpoints } from './endpoints-service.ts'
+
+/** What a deletion would end, and give back. Null: not known. Bytes. */
+export interface DeletionPlan {
+  readonly database: Database
+  readonly obstacles: readonly RequestObstacle[]
+  readonly clients: number | null
+  readonly keys: number | null
+  readonly shards: number
+  readonly replicas: readonly number[]
+  readonly standbys: readonly number[]
+  readonly actionUid: string | null
+  /** Unix milliseconds. */
+  readonly savedAt: number | null
+  readonly memoryUsedBytes: number | null
+  readonly memoryReservedBytes: number
+}
+
+/** Says beforehand what deletions would end. */
+export interface Deletions {
+  /** Changes nothing. Throws Refusal db_not_exist. */
+  foresee(uid: number): Promise<DeletionPlan>
+}
+
+/** `look`: what is seen of a database right now. Throws AgentUnreachable. */
+export function createDeletions(deps: {
+  readonly databases: Pick<Databases, 'get'>
+  readonly endpoints: Pick<Endpoints, 'stats'>
+  readonly look: (database: Database) => Promise<ObservedDatabase>
+}): Deletions {
+  const { databases, endpoints, look } = deps
+  return {
+    async foresee(uid) {
+      const view = await databases.get(uid)
+      const { database, shards, action } = view
+      const primaries = database.groups.map(({ primaryShard }) => primaryShard)
+      const followers = shards.filter(({ id }) => !primaries.includes(id))
+      const standbys = followers.filter((shard) => isStandby(shard, view)).map(({ id }) => id)
+      return {
+        database,
+        obstacles: action === undefined ? [] : [busyWith(uid, action)],
+        clients: hasEndpoint(database) ? await orNull(countClients(endpoints, uid)) : null,
+        ...tellOf(await orNull(look(database))),
+        shards: shards.length,
+        replicas: followers.map(({ id }) => id).filter((id) => !standbys.includes(id)),
+        standbys,
+        actionUid: action?.uid ?? null,
+        memoryReservedBytes: database.memoryBytes * (1 + database.replicas),
+      }
+    },
+  }
+}
+
+function busyWith(uid: number, action: NonNullable<DatabaseView['action']>): RequestObstacle {
+  const message = `another change of database ${uid} is in progress: action ${action.uid} (${action.kind}) runs; try again when it has ended`
+  return { code: 'db_busy', message }
+}
+
+/** An old primary of a running upgrade. */
+function isStandby({ id }: { readonly id: number }, { action }: DatabaseView): boolean {
+  return action?.kind === 'upgrade' && !action.goal.undo && action.goal.homes.includes(id)
+}
+
+async function countClients(endpoints: Pick<Endpoints, 'stats'>, uid: number): Promise<number> {
+  return (await endpoints.stats(uid)).connections
+}
+
+/** Sums of what the engines report; null where one that matters does not answer. */
+function tellOf(seen: ObservedDatabase | null): Pick<DeletionPlan, 'keys' | 'savedAt' | 'memoryUsedBytes'> {
+  if (seen === null) return { keys: null, savedAt: null, memoryUsedBytes: null }
+  const primaries = seen.groups.map(({ shards, recordedPrimary }) =>
+    shards.filter(isLive).find(({ id }) => id === recordedPrimary),
+  )
+  const all = seen.groups.flatMap(({ shards }) => shards)
+  const saved = seen.groups.map(({ shards }) =>
+    Math.max(...shards.filter(isLive).map(({ engine }) => engine.saving.lastAt ?? Number.NEGATIVE_INFINITY)),
+  )
+  const savedAt = Math.min(...saved)
+  return {
+    keys: sumOrNull(primaries.map((shard) => shard?.engine.keys ?? null)),
+    savedAt: Number.isFinite(savedAt) ? savedAt : null,
+    memoryUsedBytes: sumOrNull(all.map(({ engine }) => engine?.usedMemoryBytes ?? null)),
+  }
+}
+
+function sumOrNull(numbers: readonly (number | null)[]): number | null {
+  return numbers.reduce<number | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0)
+}
+
+/** A part of the cluster that is away makes a plan less complete, and nothing else. */
+async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (cause instanceof Refusal || cause instanceof AgentUnreachable) return null
+    throw cause
+  }
+}

@@ -1,0 +1,100 @@
+import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
+import type { EngineTls } from '@fairlead/engine'
+import { endpointName } from '../../core/state/endpoint-name.ts'
+import { type Describing, describeNode } from '../../nodes/describe-node.ts'
+import { type ProxyLink, ProxyUnreachable } from '../../nodes/proxy-link.ts'
+import type { Tls } from '../../tls/tls-service.ts'
+import type { Databases } from '../databases/databases-service.ts'
+import { addressesOf, trustOf } from './way-of-clients.ts'
+
+/** Looks at an endpoint at each call: nothing is remembered. */
+export interface Endpoints {
+  /**
+   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound if no process
+   * listens there, and bdb_unavailable_shard_unreachable if no engine answers behind the address.
+   */
+  check(uid: number): Promise<void>
+  /** Throws Refusal endpoint_not_exist of a database whose clients know its shards, unavailable when the proxy is away. */
+  stats(uid: number): Promise<EndpointReport>
+  /**
+   * Lists the clients: at most `limit`, or only the one behind `via` if that is given. Throws as `stats`
+   * does.
+   */
+  clients(uid: number, which: { readonly limit: number; readonly via?: string }): Promise<ClientList>
+}
+
+/** What a client finds when it connects to an address. */
+export interface ClientProbe {
+  readonly found: 'served' | 'no listener' | 'no engine answers'
+  /** In words, where it is not served. */
+  readonly why: string
+}
+
+/** `probeAsClient` connects to an address as a client would and says how far it came. */
+export function createEndpoints(deps: {
+  readonly databases: Pick<Databases, 'get'>
+  readonly proxy: ProxyLink
+  readonly agent: Describing
+  readonly probeAsClient: (address: Address, password: string, tls: EngineTls | null) => Promise<ClientProbe>
+  readonly tls: Pick<Tls, 'current'>
+}): Endpoints {
+  const { databases, proxy, agent, probeAsClient, tls } = deps
+  return {
+    async check(uid) {
+      const view = await databases.get(uid)
+      const addresses = addressesOf(view)
+      if (addresses.length === 0)
+        throw new Refusal('bdb_unavailable_port_unbound', `database ${uid} has no address yet`)
+      const trust = view.database.tls ? trustOf(await tls.current()) : null
+      const probes = await Promise.all(
+        addresses.map(async ({ host, port }) => {
+          const { found, why } = await probeAsClient({ host, port }, view.database.userPassword, trust)
+          return { found, message: `${found}: ${why}` }
+        }),
+      )
+      const unbound = probes.find(({ found }) => found === 'no listener')
+      if (unbound !== undefined) throw new Refusal('bdb_unavailable_port_unbound', unbound.message)
+      const silent = probes.find(({ found }) => found === 'no engine answers')
+      if (silent !== undefined) throw new Refusal('bdb_unavailable_shard_unreachable', silent.message)
+    },
+
+    async stats(uid) {
+      await mustHaveEndpoint(databases, uid)
+      const { endpoints } = await asked(proxy.reportProxy({}))
+      const found = endpoints.find(({ id }) => id === endpointName(uid))
+      if (found === undefined)
+        throw new Refusal('endpoint_not_exist', `the endpoint of database ${uid} is not there yet`)
+      return found.why === '' ? { ...found, why: await whyBegunAnew(agent) } : found
+    },
+
+    async clients(uid, query) {
+      await mustHaveEndpoint(databases, uid)
+      return asked(proxy.listClients({ params: { id: endpointName(uid) }, query }))
+    },
+  }
+}
+
+/** Why the proxy before the one that serves now died; empty when none did, or the agent does not answer. */
+async function whyBegunAnew(agent: Describing): Promise<string> {
+  const node = await describeNode(agent).catch(() => null)
+  const died = node?.proxy.diedBefore
+  return died === undefined
+    ? ''
+    : `the previous proxy process died at ${new Date(died.at).toISOString()}: ${died.why}`
+}
+
+async function mustHaveEndpoint(databases: Pick<Databases, 'get'>, uid: number): Promise<void> {
+  const { database } = await databases.get(uid)
+  if (database.endpointPort === null)
+    throw new Refusal('endpoint_not_exist', `clients of database ${uid} connect to its shards`)
+}
+
+async function asked<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (!(cause instanceof ProxyUnreachable) && !(cause instanceof ApiError)) throw cause
+    const isMissing = cause instanceof ApiError && cause.code === 'not_found'
+    throw new Refusal(isMissing ? 'endpoint_not_exist' : 'unavailable', cause.message, { cause })
+  }
+}

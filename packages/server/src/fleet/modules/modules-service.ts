@@ -1,0 +1,152 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type Pieces, Refusal } from '@fairlead/api'
+import { createTurns } from '@fairlead/engine'
+import type { Actor } from '../../core/identity/access.ts'
+import type { AuditType } from '../../core/identity/audit-record.ts'
+import type { Settings } from '../../core/identity/settings.ts'
+import type { Module } from '../../core/modules/module.ts'
+import type { ModuleAction } from '../../core/modules/module-action.ts'
+import { auditStore } from '../../identity/stores/audit-store.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import { StoreAway } from '../../store/postgres/postgres-trouble.ts'
+import { moduleActionsStore } from '../stores/module-actions-store.ts'
+import { modulesStore } from '../stores/modules-store.ts'
+import type { ModuleFiles } from './module-files.ts'
+import { readPackage } from './read-package.ts'
+import { MB, receiveFile } from './receive-file.ts'
+
+/** The catalogue of modules. */
+export interface Modules {
+  /** By name, the oldest version first. */
+  list(): Promise<readonly Module[]>
+  /** Throws Refusal module_not_exist. */
+  get(uid: string): Promise<Module>
+  /** Reads a package as it comes. Throws Refusal; what was refused left nothing. */
+  upload(file: Pieces, by: Actor): Promise<{ readonly module: Module; readonly action: ModuleAction }>
+  /** Throws Refusal module_not_exist, or module_in_use. */
+  remove(uid: string, by: Actor): Promise<ModuleAction>
+}
+
+/** Unpacked, a package may be this many times what may be uploaded. */
+const UNPACKED = 10
+
+/** Clears away what a crash has left of uploads and deletions, and serves the rest. */
+export async function createModules(deps: {
+  readonly store: Store
+  readonly files: ModuleFiles
+  readonly settings: () => Promise<Pick<Settings, 'moduleUploadMb'>>
+  /** Called when no module has this file any more. */
+  readonly onFileGone: (sha256: string) => Promise<void>
+  readonly now: () => number
+}): Promise<Modules> {
+  const { store, files, onFileGone } = deps
+  // One change of the folder of files at a time: a file that looks unused to one change may be about to be used by another.
+  const inTurn = createTurns()
+  await files.sweep((sha256) => modulesStore(store.db).hasFile(sha256))
+
+  const at = () => new Date(deps.now()).toISOString()
+
+  const dropUnused = async (sha256: string): Promise<boolean> => {
+    if (await modulesStore(store.db).hasFile(sha256)) return false
+    await files.remove(sha256)
+    return true
+  }
+  /** The file first: a module on record has its file. Refused after all, it goes again. */
+  const add = async (module: Module, path: string, by: Actor) => {
+    await refuseDouble(store.db, module)
+    await files.place(path, module.sha256)
+    try {
+      return await store.transaction(async (db) => {
+        await modulesStore(db).insert(module)
+        return recordAction(db, 'upload', module, by, at())
+      })
+    } catch (cause) {
+      // Where it may be on record the file stays: the next start takes away what nothing uses.
+      if (!(cause instanceof StoreAway)) await dropUnused(module.sha256)
+      throw cause
+    }
+  }
+
+  return {
+    list: () => modulesStore(store.db).list(),
+    get: (uid) => find(store.db, uid),
+
+    async upload(file, by) {
+      const { moduleUploadMb } = await deps.settings()
+      await using draft = files.draft()
+      const limits = { bytes: UNPACKED * moduleUploadMb * MB, architecture: process.arch }
+      try {
+        await receiveFile(file, draft.packagePath, moduleUploadMb)
+        const { manifest, ...unpacked } = await readPackage(draft.packagePath, draft.modulePath, limits)
+        const module = { ...manifest, ...unpacked, uid: randomBytes(16).toString('hex'), createdAt: at() }
+        return { module, action: await inTurn(() => add(module, draft.modulePath, by)) }
+      } catch (cause) {
+        throw explainFullDisk(cause)
+      }
+    },
+
+    remove: (uid, by) =>
+      inTurn(async () => {
+        const { module, action } = await store.transaction(async (db) => {
+          const found = await find(db, uid)
+          await refuseUsed(db, found)
+          await modulesStore(db).remove(uid)
+          return { module: found, action: await recordAction(db, 'delete', found, by, at()) }
+        })
+        if (await dropUnused(module.sha256)) await onFileGone(module.sha256)
+        return action
+      }),
+  }
+}
+
+/** The action of an upload or a deletion, and its record in the audit. */
+async function recordAction(
+  db: Db,
+  kind: ModuleAction['kind'],
+  { uid, name, semanticVersion, sha256 }: Module,
+  by: Actor,
+  at: string,
+): Promise<ModuleAction> {
+  const details = { module: uid, name, version: semanticVersion, sha256 }
+  await auditStore(db).append({ type: recordedAs[kind], by, details }, at)
+  const action = { uid: randomUUID(), kind, moduleUid: uid, createdAt: at }
+  await moduleActionsStore(db).insert(action)
+  return action
+}
+
+const recordedAs: { readonly [Kind in ModuleAction['kind']]: AuditType } = {
+  upload: 'module_uploaded',
+  delete: 'module_deleted',
+}
+
+async function find(db: Db, uid: string): Promise<Module> {
+  const module = await modulesStore(db).get(uid)
+  if (module === undefined) throw new Refusal('module_not_exist', `module ${uid} does not exist`)
+  return module
+}
+
+async function refuseDouble(db: Db, { name, semanticVersion }: Module): Promise<void> {
+  const other = await modulesStore(db).getByVersion(name, semanticVersion)
+  if (other === undefined) return
+  throw new Refusal(
+    'module_exists',
+    `${name} ${semanticVersion} is in the catalogue already, as module ${other.uid}; delete that one first, or raise semantic_version`,
+  )
+}
+
+async function refuseUsed(db: Db, { uid, name, semanticVersion }: Module): Promise<void> {
+  const databases = await modulesStore(db).usedBy(uid)
+  if (databases.length === 0) return
+  throw new Refusal(
+    'module_in_use',
+    `${name} ${semanticVersion} (${uid}) is used by database ${databases.join(', ')}; upgrade or delete what uses it first`,
+  )
+}
+
+function explainFullDisk(cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return cause
+  return new Refusal('unavailable', 'the disk of FAIRLEAD_HOME is full; nothing of the module was kept', {
+    cause,
+  })
+}

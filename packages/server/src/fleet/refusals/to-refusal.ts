@@ -1,0 +1,13 @@
+import { Refusal, type RequestObstacle } from '@fairlead/api'
+import type { Refused } from '../../core/state/refused.ts'
+
+/** The error that answers a request with this refusal. */
+export function toRefusal(refused: Refused): Refusal {
+  const { obstacles = [refused] } = refused
+  return new Refusal(refused.refused, refused.message, { obstacles: obstacles.map(toObstacle) })
+}
+
+/** One obstacle, as answers name it. */
+export function toObstacle({ refused: code, message, field }: Refused): RequestObstacle {
+  return { code, message, field }
+}

@@ -1,0 +1,38 @@
+import type { LaneRecord } from '../../core/state/lane-record.ts'
+import type { Db } from '../../store/open-store.ts'
+import { jsonColumn } from '../../store/stored-column.ts'
+import { StoredLane } from '../../store/stored-lane.ts'
+
+export interface ActionLanesStore {
+  /** The lanes of an action, by group; none of one that has not begun. */
+  of(actionUid: string): Promise<readonly LaneRecord[]>
+  /** Writes these lanes anew. Call it in the transaction of the action that they belong to. */
+  put(actionUid: string, lanes: readonly LaneRecord[]): Promise<void>
+}
+
+/** One row a group, because a turn mostly changes one of many. `db` may be a transaction. */
+export function actionLanesStore(db: Db): ActionLanesStore {
+  return {
+    async of(actionUid) {
+      const rows = await db
+        .selectFrom('action_lanes')
+        .select(['group_number', 'data'])
+        .where('action_uid', '=', actionUid)
+        .orderBy('group_number')
+        .execute()
+      return rows.map((row) => laneOf(row.data, `${actionUid}:${row.group_number}`))
+    },
+    async put(actionUid, lanes) {
+      for (const lane of lanes) {
+        const data = JSON.stringify(lane)
+        await db
+          .insertInto('action_lanes')
+          .values({ action_uid: actionUid, group_number: lane.group, data })
+          .onConflict((conflict) => conflict.columns(['action_uid', 'group_number']).doUpdateSet({ data }))
+          .execute()
+      }
+    },
+  }
+}
+
+const laneOf = jsonColumn('action_lanes', 'data', StoredLane)

@@ -1,0 +1,46 @@
+import { type SqlBool, sql } from 'kysely'
+import { byUid, type DatabasesFilter, type DatabasesOrder } from '../../core/requests/databases-order.ts'
+import type { Place } from '../../core/requests/list-order.ts'
+import { choosePage, namedLike } from '../../store/choose-page.ts'
+import type { Db } from '../../store/open-store.ts'
+
+/** What a page is made of: at most `limit`, but for the first `offset`, after the entry at `after`; `only` these uids, unless null. */
+export interface DatabasesPage {
+  readonly limit: number
+  readonly offset: number
+  readonly only: readonly number[] | null
+  readonly after?: Place | undefined
+  readonly filter?: DatabasesFilter
+  readonly order?: DatabasesOrder
+}
+
+/** Each has an index with the uid behind it (migration 0026), so that a page reads its own rows only. */
+const columns = {
+  uid: 'uid',
+  name: 'name',
+  memory_size: 'memory_bytes',
+  created_time: 'created_at',
+  last_changed_time: 'changed_at',
+} as const satisfies Record<DatabasesOrder['by'], string>
+
+/** Rows of `databases` for one page, in its order. */
+export function chooseDatabases(
+  db: Db,
+  { limit, offset, only, after, filter = {}, order = byUid }: DatabasesPage,
+) {
+  let query = choosePage(db.selectFrom('databases').selectAll(), columns, { order, after, limit, offset })
+  if (only !== null) query = query.where('uid', 'in', [...only])
+  return conditionsOf(filter).reduce((chosen, condition) => chosen.where(condition), query)
+}
+
+function conditionsOf({ q, status, hasObstacle, flavour, version }: DatabasesFilter) {
+  return [
+    ...(q === undefined ? [] : [namedLike(q, ['name'])]),
+    ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+    ...(hasObstacle === undefined ? [] : [sql<SqlBool>`(obstacle <> '') = ${sql.raw(String(hasObstacle))}`]),
+    ...(flavour === undefined ? [] : [sql<SqlBool>`flavour = ${flavour}`]),
+    ...(version === undefined
+      ? []
+      : [sql<SqlBool>`(version = ${version} or version like ${`${version}.%`})`]),
+  ]
+}

@@ -1,0 +1,286 @@
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import {
+  type Database,
+  type DatabaseStatus,
+  type GroupRecord,
+  type History,
+  type Reserved,
+  type SlotRange,
+  splitSlots,
+} from '../../core/state/database.ts'
+import type { Runs } from '../../core/state/goal.ts'
+import type { PortRange } from '../../core/state/port-range.ts'
+import { inTransaction } from '../../store/in-transaction.ts'
+import { nextId } from '../../store/next-id.ts'
+import type { Db } from '../../store/open-store.ts'
+import { jsonColumn, wordColumn } from '../../store/stored-column.ts'
+import { StoredModules } from '../../store/stored-values.ts'
+import type { Tables } from '../../store/tables.ts'
+import { changesStore } from './changes-store.ts'
+import { chooseDatabases, type DatabasesPage } from './chosen-databases-store.ts'
+import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
+
+/** A database as it is written down first; the store gives it a uid and its groups their slots. */
+export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups' | 'changedAt'> & {
+  /** The wanted number of groups. */
+  readonly groups: number
+}
+
+/** Databases and their groups. What it writes is on record when the promise resolves. */
+export interface DatabasesStore {
+  /** By uid, unless its order is another one. */
+  page(query: DatabasesPage): Promise<readonly Database[]>
+  /** Of all databases; one that cannot be read is among them. */
+  listReserved(): Promise<readonly Reserved[]>
+  /** Bytes that all databases with a limit were promised, replicas counted. */
+  promisedBytes(): Promise<number>
+  /** Ports of endpoints on record, from the first to the last of `range`. */
+  portsWithin(range: PortRange): Promise<readonly number[]>
+  countPortsWithin(range: PortRange): Promise<number>
+  get(uid: number): Promise<Database | undefined>
+  getByName(name: string): Promise<Database | undefined>
+  insert(database: NewDatabase): Promise<Database>
+  setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
+  setObstacle(uid: number, obstacle: string | null): Promise<void>
+  /** Records the result of an upgrade. */
+  setRuns(uid: number, runs: Runs, now: string): Promise<void>
+  setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
+  setEndpointPort(uid: number, port: number): Promise<void>
+  /** While clients are held: that addresses are others is noted when the handover is closed. */
+  setPrimary(uid: number, group: number, shard: number): Promise<void>
+  setHistory(uid: number, group: number, history: History): Promise<void>
+  /** The history on record of a primary reaches further; not while its role moves, nor one that is another by now. */
+  advanceHistory(seen: SeenStream): Promise<void>
+  remove(uid: number): Promise<void>
+}
+
+/** Rows of `databases` and `groups`, through `db`, which may be a transaction. */
+export function databasesStore(db: Db): DatabasesStore {
+  const set = (uid: number, columns: Partial<Row>) =>
+    inTransaction(db, async (within) => {
+      await within.updateTable('databases').set(columns).where('uid', '=', uid).execute()
+      await changesStore(within).note('databases', uid)
+    })
+  const updateGroup = (uid: number, group: number) =>
+    db.updateTable('groups').where('database_uid', '=', uid).where('number', '=', group)
+  return {
+    ...readParts(db),
+    listReserved: () => listReserved(db),
+    async get(uid) {
+      const rows = await db.selectFrom('databases').selectAll().where('uid', '=', uid).execute()
+      return (await withGroups(db, rows))[0]
+    },
+    async getByName(name) {
+      const rows = await db.selectFrom('databases').selectAll().where('name', '=', name).execute()
+      return (await withGroups(db, rows))[0]
+    },
+    insert: (database) => insertDatabase(db, database),
+    setStatus: (uid, status, now) => set(uid, { status, changed_at: now }),
+    setObstacle: (uid, obstacle) => set(uid, { obstacle: obstacle ?? '' }),
+    setRuns: (uid, { build, restartNonce, modules }, now) =>
+      set(uid, {
+        flavour: build.flavour,
+        version: build.version,
+        restart_nonce: restartNonce,
+        modules: JSON.stringify(modules),
+        changed_at: now,
+      }),
+    setLimits: (uid, { memoryBytes, evictionPolicy }, now) =>
+      set(uid, { memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now }),
+    setEndpointPort: (uid, port) => set(uid, { endpoint_port: port }),
+    async setPrimary(uid, group, shard) {
+      await updateGroup(uid, group).set({ primary_shard: shard }).execute()
+    },
+    async setHistory(uid, group, history) {
+      await updateGroup(uid, group).set(historyToColumns(history)).execute()
+    },
+    advanceHistory: (seen) => advanceHistory(db, seen),
+    remove: (uid) => removeDatabase(db, uid),
+  }
+}
+
+function readParts(
+  db: Db,
+): Pick<DatabasesStore, 'page' | 'promisedBytes' | 'portsWithin' | 'countPortsWithin'> {
+  return {
+    async page(page) {
+      if (page.only?.length === 0) return []
+      return withGroups(db, await chooseDatabases(db, page).execute())
+    },
+    async promisedBytes() {
+      const { bytes } = await db
+        .selectFrom('databases')
+        .select(sql<number | null>`sum(memory_bytes * (1 + replicas))`.as('bytes'))
+        .where('memory_bytes', '>', 0)
+        .executeTakeFirstOrThrow()
+      return Number(bytes ?? 0)
+    },
+    async portsWithin(range) {
+      const rows = await endpointsWithin(db, range).select('endpoint_port').execute()
+      return rows.flatMap(({ endpoint_port }) => endpoint_port ?? [])
+    },
+    async countPortsWithin(range) {
+      const query = endpointsWithin(db, range).select((eb) => eb.fn.countAll().as('ports'))
+      return Number((await query.executeTakeFirstOrThrow()).ports)
+    },
+  }
+}
+
+function endpointsWithin(db: Db, { from, to }: PortRange) {
+  return db.selectFrom('databases').where('endpoint_port', '>=', from).where('endpoint_port', '<=', to)
+}
+
+async function listReserved(db: Db): Promise<readonly Reserved[]> {
+  const columns = ['uid', 'endpoint_port', 'memory_bytes', 'replicas'] as const
+  const rows = await db.selectFrom('databases').select(columns).orderBy('uid').execute()
+  return rows.map(({ uid, endpoint_port, memory_bytes, replicas }) => {
+    return { uid, endpointPort: endpoint_port, memoryBytes: Number(memory_bytes), replicas }
+  })
+}
+
+type Row = Tables['databases']
+type GroupRow = Tables['groups']
+
+async function withGroups(db: Db, rows: readonly Row[]): Promise<readonly Database[]> {
+  if (rows.length === 0) return []
+  const uids = rows.map(({ uid }) => uid)
+  const groups = await db
+    .selectFrom('groups')
+    .selectAll()
+    .where('database_uid', 'in', uids)
+    .orderBy('number')
+    .execute()
+  const byDatabase = Map.groupBy(groups, ({ database_uid }) => database_uid)
+  return rows.map((row) => fromRow(row, byDatabase.get(row.uid) ?? []))
+}
+
+async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> {
+  const row = toRow(await nextId(db, 'database'), database)
+  const groups = splitSlots(database.groups).map((slots, number) => newGroup(row.uid, number, slots))
+  await db
+    .insertInto('databases')
+    .values({ ...row, seq: await nextId(db, 'database_change') })
+    .execute()
+  await db.insertInto('groups').values(groups).execute()
+  await changesStore(db).note('databases', row.uid)
+  return fromRow(row, groups)
+}
+
+/** With its groups, and the certificates of its shards. */
+async function removeDatabase(db: Db, uid: number): Promise<void> {
+  await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
+  await db.deleteFrom('databases').where('uid', '=', uid).execute()
+  await changesStore(db).noteRemoved(uid)
+  await db
+    .deleteFrom('tls_certificates')
+    .where('name', 'in', [`shards-ca:${uid}`, `shards:${uid}`])
+    .execute()
+}
+
+function newGroup(database_uid: number, number: number, { first, last }: SlotRange): GroupRow {
+  return {
+    database_uid,
+    number,
+    first_slot: first,
+    last_slot: last,
+    primary_shard: null,
+    history_replid: null,
+    history_offset: null,
+    history_run_id: null,
+    history_before_replid: null,
+    history_before_until: null,
+  }
+}
+
+function toRow(uid: number, database: NewDatabase): Row {
+  return {
+    uid,
+    name: database.name,
+    status: 'pending',
+    obstacle: '',
+    flavour: database.build.flavour,
+    version: database.build.version,
+    restart_nonce: database.restartNonce,
+    memory_bytes: database.memoryBytes,
+    replicas: database.replicas,
+    persistence: database.persistence,
+    aof_fsync: database.aofFsync,
+    snapshots: JSON.stringify(database.snapshots),
+    eviction_policy: database.evictionPolicy,
+    admin_password: database.adminPassword,
+    user_password: database.userPassword,
+    cluster: Number(database.cluster),
+    oss_cluster: Number(database.clientsKnowShards),
+    shard_tls: Number(database.shardTls),
+    tls: Number(database.tls),
+    endpoint_port: database.endpointPort,
+    modules: JSON.stringify(database.modules),
+    created_at: database.createdAt,
+    changed_at: database.createdAt,
+    seq: 0,
+  }
+}
+
+const statusOf = wordColumn('databases', 'status', [
+  'pending',
+  'active',
+  'changing',
+  'deleting',
+  'creation-failed',
+])
+const modulesOf = jsonColumn('databases', 'modules', StoredModules)
+const persistenceOf = wordColumn('databases', 'persistence', ['disabled', 'aof', 'snapshot'])
+const aofFsyncOf = wordColumn('databases', 'aof_fsync', ['everysec', 'always'])
+const snapshotsOf = jsonColumn(
+  'databases',
+  'snapshots',
+  Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+)
+
+function fromRow(row: Row, groups: readonly GroupRow[]): Database {
+  return {
+    uid: row.uid,
+    name: row.name,
+    status: statusOf(row.status, row.uid),
+    obstacle: row.obstacle === '' ? null : row.obstacle,
+    build: { flavour: row.flavour, version: row.version },
+    restartNonce: row.restart_nonce,
+    modules: modulesOf(row.modules, row.uid),
+    memoryBytes: Number(row.memory_bytes),
+    replicas: row.replicas,
+    persistence: persistenceOf(row.persistence, row.uid),
+    aofFsync: aofFsyncOf(row.aof_fsync, row.uid),
+    snapshots: snapshotsOf(row.snapshots, row.uid),
+    evictionPolicy: row.eviction_policy,
+    adminPassword: row.admin_password,
+    userPassword: row.user_password,
+    cluster: row.cluster === 1,
+    clientsKnowShards: row.oss_cluster === 1,
+    shardTls: row.shard_tls === 1,
+    tls: row.tls === 1,
+    endpointPort: row.endpoint_port,
+    groups: groups.map(groupFromRow),
+    createdAt: row.created_at,
+    changedAt: row.changed_at,
+  }
+}
+
+function groupFromRow(row: GroupRow): GroupRecord {
+  return {
+    number: row.number,
+    slots: { first: row.first_slot, last: row.last_slot },
+    primaryShard: row.primary_shard,
+    history:
+      row.history_replid === null
+        ? null
+        : {
+            replid: row.history_replid,
+            offset: Number(row.history_offset),
+            runId: row.history_run_id,
+            ...(row.history_before_replid !== null && {
+              before: { replid: row.history_before_replid, until: Number(row.history_before_until) },
+            }),
+          },
+  }
+}

@@ -1,0 +1,48 @@
+import type { ModuleAction } from '../../core/modules/module-action.ts'
+import type { ListPage } from '../../core/requests/list-order.ts'
+import { choosePage } from '../../store/choose-page.ts'
+import type { Db } from '../../store/open-store.ts'
+import { wordColumn } from '../../store/stored-column.ts'
+import type { Tables } from '../../store/tables.ts'
+import { actionEventsStore } from './action-events-store.ts'
+
+export interface ModuleActionsStore {
+  get(uid: string): Promise<ModuleAction | undefined>
+  list(page: ListPage<'created_time' | 'last_changed_time'>): Promise<readonly ModuleAction[]>
+  /** Writes it down as ended, with its one event. Call it in the transaction of what it did. */
+  insert(action: ModuleAction): Promise<void>
+}
+
+/** They had ended when they were written. */
+const columns = { created_time: 'created_at', last_changed_time: 'created_at' }
+
+/** Rows of uploads and deletions of modules. Both end with their request: each row is complete. */
+export function moduleActionsStore(db: Db): ModuleActionsStore {
+  const all = () => db.selectFrom('module_actions').selectAll()
+  return {
+    async get(uid) {
+      const row = await all().where('uid', '=', uid).executeTakeFirst()
+      return row && fromRow(row)
+    },
+    list: async (page) => (await choosePage(all(), columns, page).execute()).map(fromRow),
+    async insert({ uid, kind, moduleUid, createdAt }) {
+      await db
+        .insertInto('module_actions')
+        .values({ uid, kind, module_uid: moduleUid, created_at: createdAt })
+        .execute()
+      const change = { status: 'done', progress: 100, step: '', waitingFor: '', needsPerson: false } as const
+      await actionEventsStore(db).append(uid, { type: 'action', change }, createdAt)
+    },
+  }
+}
+
+const kindOf = wordColumn('module_actions', 'kind', ['upload', 'delete'])
+
+function fromRow(row: Tables['module_actions']): ModuleAction {
+  return {
+    uid: row.uid,
+    kind: kindOf(row.kind, row.uid),
+    moduleUid: row.module_uid,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,83 @@
+import type { Module } from '../../core/modules/module.ts'
+import type { Db } from '../../store/open-store.ts'
+import { jsonColumn } from '../../store/stored-column.ts'
+import { StoredManifest } from '../../store/stored-manifest.ts'
+import type { Tables } from '../../store/tables.ts'
+
+/** The catalogue. Files lie elsewhere, under the hash that a module names. */
+export interface ModulesStore {
+  /** By name, the oldest version first. */
+  list(): Promise<readonly Module[]>
+  get(uid: string): Promise<Module | undefined>
+  getByVersion(name: string, semanticVersion: string): Promise<Module | undefined>
+  /** Has any module this file? */
+  hasFile(sha256: string): Promise<boolean>
+  /** The databases that name a module, whose shards still run it, or which are on their way to it or back. */
+  usedBy(uid: string): Promise<readonly number[]>
+  insert(module: Module): Promise<void>
+  remove(uid: string): Promise<void>
+}
+
+/** Rows of `modules`, through `db`, which may be a transaction. */
+export function modulesStore(db: Db): ModulesStore {
+  const find = () => db.selectFrom('modules').selectAll()
+  return {
+    async list() {
+      const modules = (await find().orderBy('name').execute()).map(fromRow)
+      return modules.toSorted((a, b) => (a.name === b.name ? a.version - b.version : 0))
+    },
+    get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
+    getByVersion: async (name, semanticVersion) =>
+      one(
+        await find()
+          .where('name', '=', name)
+          .where('semantic_version', '=', semanticVersion)
+          .executeTakeFirst(),
+      ),
+    hasFile: async (sha256) =>
+      (await find().where('sha256', '=', sha256).limit(1).executeTakeFirst()) !== undefined,
+    async usedBy(uid) {
+      const named = `%"uid":"${uid}"%` // written by JSON.stringify; a uid is hexadecimal
+      const databases = db.selectFrom('databases').select('uid').where('modules', 'like', named)
+      const shards = db.selectFrom('shards').select('database_uid as uid').where('modules', 'like', named)
+      const goals = db
+        .selectFrom('actions')
+        .select('database_uid as uid')
+        .where('status', 'in', ['queued', 'running'])
+        .where((is) => is.or([is('goal', 'like', named), is('asked', 'like', named)]))
+      const rows = await Promise.all([databases.execute(), shards.execute(), goals.execute()])
+      const uids = rows.flat().map((row) => row.uid)
+      return [...new Set(uids)].toSorted((a, b) => a - b)
+    },
+    async insert({ uid, sha256, sizeBytes, createdAt, ...manifest }) {
+      const { name, semanticVersion } = manifest
+      await db
+        .insertInto('modules')
+        .values({
+          ...{ uid, name, sha256, size_bytes: sizeBytes, created_at: createdAt },
+          semantic_version: semanticVersion,
+          manifest: JSON.stringify(manifest),
+        })
+        .execute()
+    },
+    async remove(uid) {
+      await db.deleteFrom('modules').where('uid', '=', uid).execute()
+    },
+  }
+}
+
+const manifestOf = jsonColumn('modules', 'manifest', StoredManifest)
+
+function fromRow(row: Tables['modules']): Module {
+  return {
+    ...manifestOf(row.manifest, row.uid),
+    uid: row.uid,
+    sha256: row.sha256,
+    sizeBytes: Number(row.size_bytes),
+    createdAt: row.created_at,
+  }
+}
+
+function one(row: Tables['modules'] | undefined): Module | undefined {
+  return row && fromRow(row)
+}

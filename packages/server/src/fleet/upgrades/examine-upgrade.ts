@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { Build } from '@fairlead/api'
+import { lackOfMemoryFor, spareBytes } from '../../core/dry-run/describe-plan.ts'
+import { crowdedUpgrade } from '../../core/requests/crowded-cluster.ts'
+import { planBasis, type Standing } from '../../core/requests/plan-basis.ts'
+import { resolveUpgrade, type UpgradeRequest } from '../../core/requests/resolve-upgrade.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { ObservedDatabase } from '../../core/state/topology.ts'
+import type { JudgedBuild, Nodes } from '../../nodes/nodes-service.ts'
+import type { Databases } from '../databases/databases-service.ts'
+import { planOutdated } from '../databases/read-standing.ts'
+import type { Modules } from '../modules/modules-service.ts'
+import { toRefusal } from '../refusals/to-refusal.ts'
+
+/** What says how things are with a database and the cluster. */
+export interface Scene {
+  readonly databases: Pick<Databases, 'standing'>
+  readonly nodes: Pick<Nodes, 'builds' | 'describe'>
+  readonly modules: Pick<Modules, 'list'>
+  /** What is seen of a database right now. */
+  readonly look: (database: Database) => Promise<ObservedDatabase>
+}
+
+/** The facts that decide about an upgrade of a database, as they are now. Throws Refusal db_not_exist and unavailable. */
+export async function examine({ databases, nodes, modules, look }: Scene, known: Database) {
+  const portsNeeded = known.groups.length * (known.shardTls ? 2 : 1)
+  const { standing, again } = await databases.standing(known.uid, portsNeeded)
+  const { database, lackOfPorts } = standing
+  const seen = await look(database)
+  const catalogue = { builds: await nodes.builds(), modules: await modules.list() }
+  const subject = {
+    ...database,
+    groups: database.groups.length,
+    primaries: database.groups.flatMap(({ primaryShard }) => primaryShard ?? []),
+    lackOfMemory: lackOfMemoryFor(seen),
+    lackOfPorts,
+  }
+  return { standing, again, seen, subject, catalogue }
+}
+
+/**
+ * The goal that a request leads to from what is seen now, and the basis of its plan. Throws Refusal when it leads to none, and plan_outdated when
+ * `bases` are expected and this is none of them.
+ */
+export async function resolveNow(
+  deps: Scene,
+  known: Database,
+  request: UpgradeRequest,
+  bases: readonly string[] | undefined,
+) {
+  const { standing, again, seen, subject, catalogue } = await examine(deps, known)
+  const resolved = resolveUpgrade(request, subject, catalogue)
+  if ('refused' in resolved) throw toRefusal(resolved)
+  const { goal, change, passedOver } = resolved
+  const source = { goal, ...catalogue, spareBytes: spareBytes(seen), reservedBytes: standing.reservedBytes }
+  const basisOf = (now: Standing) => digest(planBasis(now, source))
+  const isSame = (now: Standing) => bases === undefined || bases.includes(basisOf(now))
+  if (!isSame(standing)) throw planOutdated()
+  const crowd =
+    change && goal.cluster ? crowdedUpgrade(goal, (await deps.nodes.describe())?.cores) : undefined
+  return {
+    ...{ seen, resolved, database: standing.database, basis: basisOf(standing) },
+    /** To be judged again when it is accepted. */
+    expected: bases === undefined ? undefined : { again, isSame },
+    risks: holesOf(goal.build, catalogue.builds),
+    warnings: [
+      ...passedOver.map((why) => `a newer version was passed over: ${why}`),
+      ...(crowd === undefined ? [] : [crowd]),
+    ],
+  }
+}
+
+/** Long enough that two plans never have the same one, short enough to be typed. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
+/** What is known against the build that the database would run. */
+function holesOf(build: Build, builds: readonly JudgedBuild[]): readonly string[] {
+  const { flavour, version } = build
+  return (judged(build, builds)?.holes ?? []).map(
+    ({ id, what }) => `${flavour} ${version} has a known hole, ${id}: ${what}`,
+  )
+}
+
+/** The build of the catalogue with what is known of it. */
+export function judged({ flavour, version }: Build, builds: readonly JudgedBuild[]): JudgedBuild | undefined {
+  return builds.find((build) => build.flavour === flavour && build.version === version)
+}

@@ -1,0 +1,82 @@
+import type { Build } from '@fairlead/api'
+import type { Catalogue } from '../../core/requests/resolve-upgrade.ts'
+import { upgradableTo } from '../../core/requests/upgrade-targets.ts'
+import type { Database } from '../../core/state/database.ts'
+import type { Nodes } from '../../nodes/nodes-service.ts'
+import type { Modules } from '../modules/modules-service.ts'
+
+/** The newest build that a database can be upgraded to; null: it runs the newest that it can. */
+export type UpgradeHint = (database: Database) => Build | null
+
+/** The builds and modules that hints come from are read again after so long. */
+const FRESH_MS = 2_000
+/** A list does not wait longer for an agent that is slow. */
+const WITHIN_MS = 300
+
+/**
+ * Hints for lists, which look at no engine and are computed once for all databases with the same engine and modules. Undefined while it is
+ * not known which builds there are. `now` is Unix milliseconds.
+ */
+export function createUpgradeHints(deps: {
+  readonly nodes: Pick<Nodes, 'builds'>
+  readonly modules: Pick<Modules, 'list'>
+  readonly now: () => number
+}): () => Promise<UpgradeHint | undefined> {
+  let known: { readonly at: number; readonly hint: UpgradeHint | undefined } | undefined
+  let asked: Promise<UpgradeHint | undefined> | undefined
+  const keep = (hint: UpgradeHint | undefined) => {
+    known = { at: deps.now(), hint }
+    return hint
+  }
+  const ask = async () => {
+    try {
+      return keep(hintFrom({ builds: await deps.nodes.builds(), modules: await deps.modules.list() }))
+    } catch {
+      // A list is answered without hints. The agent that is away is reported elsewhere.
+      return keep(undefined)
+    } finally {
+      asked = undefined
+    }
+  }
+  return () => {
+    if (known !== undefined && deps.now() - known.at < FRESH_MS) return Promise.resolve(known.hint)
+    asked ??= ask()
+    return withinTime(asked, () => keep(known?.hint))
+  }
+}
+
+/** What `answer` becomes, or `otherwise` after WITHIN_MS. */
+async function withinTime<T>(answer: Promise<T>, otherwise: () => T): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>()
+  const timer = setTimeout(() => resolve(otherwise()), WITHIN_MS)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function hintFrom(catalogue: Catalogue): UpgradeHint {
+  const hints = new Map<string, Build | null>()
+  const hintOf = (database: Database): Build | null => {
+    const { build, modules, replicas, persistence, evictionPolicy, cluster } = database
+    const used = modules.map(({ uid }) => uid)
+    const key = JSON.stringify([build, used, replicas, persistence, evictionPolicy, cluster])
+    const hint = hints.get(key)
+    if (hint !== undefined) return hint
+    const nothingLacks = { lackOfMemory: undefined, lackOfPorts: undefined }
+    const subject = { ...database, ...nothingLacks, groups: database.groups.length, primaries: [] }
+    const found = upgradableTo(subject, catalogue) ?? null
+    hints.set(key, found)
+    return found
+  }
+  // A database that has not changed is the same object from one read to the next: the key costs more than the rest of the answer.
+  const seen = new WeakMap<Database, Build | null>()
+  return (database) => {
+    const known = seen.get(database)
+    if (known !== undefined) return known
+    const hint = hintOf(database)
+    seen.set(database, hint)
+    return hint
+  }
+}

@@ -1,0 +1,164 @@
+import { Refusal, type TrialResult } from '@fairlead/api'
+import { describePlan, type UpgradePlan } from '../../core/dry-run/describe-plan.ts'
+import type { Actor } from '../../core/identity/access.ts'
+import type { UpgradeRequest } from '../../core/requests/resolve-upgrade.ts'
+import { type UpgradeTarget, upgradeTargets } from '../../core/requests/upgrade-targets.ts'
+import type { Database } from '../../core/state/database.ts'
+import { type Goal, type Runs, runsOf } from '../../core/state/goal.ts'
+import type { Refused } from '../../core/state/refused.ts'
+import type { JudgedBuild } from '../../nodes/nodes-service.ts'
+import type { Actions } from '../actions/actions-service.ts'
+import type { Databases, DatabaseView } from '../databases/databases-service.ts'
+import { toRefusal } from '../refusals/to-refusal.ts'
+import { examine, judged, resolveNow, type Scene } from './examine-upgrade.ts'
+
+/** Starts what a shard of the database would run, and removes it again. */
+type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
+
+/** Begins upgrades, and says beforehand what they would do. */
+export interface Upgrades {
+  /**
+   * Resolves the request into a goal and begins the upgrade. Answers with the database and the action that leads it
+   * there. When nothing would change, the action is the one that runs, or else one that is completed and says why. Throws Refusal, with every obstacle in its message;
+   * plan_outdated where `bases` are expected and its plan has another one by now.
+   */
+  start(uid: number, request: UpgradeRequest, by: Actor, bases?: readonly string[]): Promise<DatabaseView>
+  /** The same for a request that names modules; `names` are theirs, in its order. */
+  startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
+  /**
+   * The database when the action that runs on it has reached its goal. Throws Refusal upgrade_failed when it
+   * has not, and unavailable when `signal` aborts; the upgrade goes on in any case.
+   */
+  untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
+  /**
+   * Says what `start` would do, and the database as it would be. The target build is really started, beside everything,
+   * and removed again. Refuses what `start` refuses, but for another change that runs.
+   */
+  foresee(
+    uid: number,
+    request: UpgradeRequest,
+    bases?: readonly string[],
+  ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan; readonly basis: string }>
+  /** Every build that there is as a target: what `start` would refuse, and why. */
+  targets(uid: number): Promise<{ readonly database: Database; readonly targets: readonly JudgedTarget[] }>
+}
+
+/** A target, with what is known against its build. */
+export interface JudgedTarget extends UpgradeTarget {
+  readonly holes: JudgedBuild['holes']
+}
+
+/** How an upgrade of modules was begun. */
+export interface UpgradedModules {
+  readonly view: DatabaseView
+  readonly names: readonly string[]
+  /** Undefined only when the action has gone meanwhile. */
+  readonly actionUid: string | undefined
+}
+
+interface UpgradesDeps extends Scene {
+  readonly databases: Databases
+  readonly actions: Pick<Actions, 'get' | 'follow'>
+  readonly tryRuns: TryRuns
+}
+
+/** `tryRuns` says whether a shard starts with what an upgrade leads to. */
+export function createUpgrades(deps: UpgradesDeps): Upgrades {
+  const { databases, actions, tryRuns } = deps
+
+  return {
+    async start(uid, request, by, bases) {
+      const view = await databases.get(uid)
+      const busy = busyWith(view)
+      if (busy !== undefined) throw toRefusal(busy)
+      const { resolved, warnings, expected } = await resolveNow(deps, view.database, request, bases)
+      const { goal } = resolved
+      const asked = { goal, expected, request: request.written ?? null }
+      if (!resolved.change)
+        return databases.noteNothing(
+          uid,
+          { ...asked, reason: [nothingToDo(goal), ...warnings].join('; ') },
+          by,
+        )
+      if (goal.discard) await proveTarget(view.database, goal, tryRuns)
+      return databases.begin(uid, { kind: 'upgrade', warnings, ...asked }, by)
+    },
+
+    async startModules(uid, request, by) {
+      const before = (await databases.get(uid)).database.modules
+      const view = await this.start(uid, request, by)
+      const names = request.modules.flatMap(({ currentModule, moduleName }) =>
+        before
+          .filter((used) =>
+            currentModule === undefined ? used.name === moduleName : used.uid === currentModule,
+          )
+          .map((used) => used.name),
+      )
+      return { view, names, actionUid: view.action?.uid }
+    },
+
+    async untilDone(view, signal) {
+      const { action, database } = view
+      if (action === undefined) return view
+      for await (const _ of actions.follow(action.uid, 0, signal)) {
+        // Each event is only a sign that it goes on.
+      }
+      const ended = await actions.get(action.uid)
+      if (ended.of !== 'database' || ended.action.status === 'done') return databases.get(database.uid)
+      if (ended.action.status === 'failed')
+        throw new Refusal('upgrade_failed', `${ended.action.error ?? ''} (action ${action.uid})`)
+      throw new Refusal('unavailable', `Fairlead is stopping; the upgrade goes on as action ${action.uid}`)
+    },
+
+    async foresee(uid, request, bases) {
+      const view = await databases.get(uid)
+      const now = await resolveNow(deps, view.database, request, bases)
+      const { seen, resolved, database, basis } = now
+      const trial = resolved.change ? await tryRuns(database, resolved.goal) : null
+      return {
+        view: { ...view, database: { ...database, ...runsOf(resolved.goal) } },
+        plan: withRisks(describePlan(seen, resolved, trial), [...now.risks, ...now.warnings]),
+        basis,
+      }
+    },
+
+    targets: async (uid) => targetsOf(deps, await databases.get(uid)),
+  }
+}
+
+function nothingToDo({ build, modules }: Goal): string {
+  const names = modules.map(({ name, semanticVersion }) => ` with ${name} ${semanticVersion}`)
+  return `nothing was to be changed: the database runs ${build.flavour} ${build.version}${names.join(' and')} already; force_restart restarts it anyway`
+}
+
+/** Every build as a target of this database. */
+async function targetsOf(deps: Scene, view: DatabaseView) {
+  const { standing, subject, catalogue } = await examine(deps, view.database)
+  const targets = upgradeTargets(subject, catalogue, busyWith(view)).map((target) => ({
+    ...target,
+    holes: judged(target.build, catalogue.builds)?.holes ?? [],
+  }))
+  return { database: standing.database, targets }
+}
+
+/** Why no upgrade can begin now; undefined: one can. */
+function busyWith({ database, action }: DatabaseView): Refused | undefined {
+  const isWhole = database.groups.every(({ primaryShard }) => primaryShard !== null)
+  if (action === undefined && isWhole) return undefined
+  const message = `another change of database ${database.uid} is in progress${action ? `: action ${action.uid} (${action.kind}) runs` : ''}; try again when it has ended`
+  return { refused: 'db_busy', message }
+}
+
+/** Where data is discarded there is no way back, so the target is proven before. Everywhere else the surge shard is. */
+async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Promise<void> {
+  const trial = await tryRuns(database, goal)
+  if (trial.ok) return
+  throw new Refusal(
+    'target_does_not_start',
+    `${goal.build.flavour} ${goal.build.version} does not start as this database needs it, so nothing was discarded: ${trial.why}`,
+  )
+}
+
+function withRisks(plan: UpgradePlan, risks: readonly string[]): UpgradePlan {
+  return { ...plan, risks: [...plan.risks, ...risks] }
+}

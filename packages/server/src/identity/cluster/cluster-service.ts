@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { Refusal } from '@fairlead/api'
+import { type Actor, actorOf, type Caller } from '../../core/identity/access.ts'
+import { fairlead } from '../../core/identity/audit-record.ts'
+import type { Settings } from '../../core/identity/settings.ts'
+import { nameFault } from '../../core/identity/user-name.ts'
+import type { Store } from '../../store/open-store.ts'
+import type { UserPasswords } from '../passwords/user-passwords.ts'
+import { auditStore } from '../stores/audit-store.ts'
+import { rolesStore } from '../stores/roles-store.ts'
+import { settingsStore } from '../stores/settings-store.ts'
+import { usersStore } from '../stores/users-store.ts'
+import type { BootstrapSecret } from './bootstrap-secret.ts'
+
+/** The settings of the cluster and its creation. */
+export interface Cluster {
+  settings(): Promise<Settings>
+  /** Changes what is given. */
+  change(change: SettingsChange, caller: Caller): Promise<Settings>
+  /**
+   * Creates the cluster with its first user, once; `secret` must be the right one. Throws Refusal
+   * cluster_already_exists, invalid_request, forbidden, password_not_complex, too_many_requests.
+   */
+  create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void>
+  /**
+   * Creates the cluster where there is none, unless an operator is to do so. Returns the password if it was generated; it is shown once.
+   */
+  ensure(
+    name: string,
+    password: string | undefined,
+  ): Promise<{ readonly generatedPassword: string | undefined }>
+}
+
+export interface FirstUser {
+  readonly name: string
+  readonly password: string
+}
+
+/** What to change of the settings: sections and fields that are left out keep their values. */
+export type SettingsChange = {
+  readonly [Name in keyof Omit<Settings, 'name' | 'createdAt'>]?: Partial<Settings[Name]>
+}
+
+/** `passwords` checks and hashes the first user's; `now` is Unix milliseconds. */
+export function createCluster(deps: {
+  readonly store: Store
+  readonly passwords: UserPasswords
+  /** The secret with which a request creates the cluster; null: it creates itself. */
+  readonly bootstrap: BootstrapSecret | null
+  readonly now: () => number
+}): Cluster {
+  const { store, passwords, bootstrap } = deps
+  const now = () => new Date(deps.now()).toISOString()
+  const settings = () => settingsStore(store.db).get()
+
+  const create = async (name: string, admin: FirstUser, by: Actor): Promise<void> => {
+    if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
+    const fault = nameFault(admin.name)
+    if (fault !== undefined) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
+    const phc = await passwords.prepare(admin.password, [admin.name])
+    await store.transaction(async (db) => {
+      // Of two requests at the same time, one has to fail.
+      if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
+      await settingsStore(db).set({ name, createdAt: now() })
+      const roles = await rolesStore(db).listBuiltIn()
+      const roleUids = roles.filter(({ management }) => management === 'admin').map(({ uid }) => uid)
+      const email = admin.name.includes('@') ? admin.name : null
+      const user = await usersStore(db).insert({ name: admin.name, email, roleUids }, now())
+      await passwords.replace(db, user.uid, phc)
+      const details = { cluster: name, user: user.uid, name: admin.name }
+      await auditStore(db).append({ type: 'cluster_created', by, details }, now())
+    })
+  }
+
+  return {
+    settings,
+
+    async create(name, admin, by, secret) {
+      if (bootstrap === null) throw new Refusal('cluster_already_exists', 'this cluster creates itself')
+      if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
+      bootstrap.check(secret)
+      await create(name, admin, by)
+      await bootstrap.forget()
+    },
+
+    async change(change, caller) {
+      return store.transaction(async (db) => {
+        const before = await settingsStore(db).get()
+        const after = {
+          ...change,
+          ...(change.passwordRules && {
+            passwordRules: { ...before.passwordRules, ...change.passwordRules },
+          }),
+          ...(change.lockout && { lockout: { ...before.lockout, ...change.lockout } }),
+        }
+        await settingsStore(db).set(after as Partial<Settings>) // whole parts, as merged above
+        const details = { settings: JSON.stringify(change) }
+        await auditStore(db).append({ type: 'cluster_updated', by: actorOf(caller), details }, now())
+        return settingsStore(db).get()
+      })
+    },
+
+    async ensure(name, password) {
+      const { name: clusterName, createdAt } = await settings()
+      if (bootstrap !== null || createdAt !== null) return { generatedPassword: undefined }
+      const chosen = password ?? randomBytes(18).toString('base64url')
+      await create(clusterName, { name, password: chosen }, fairlead)
+      return { generatedPassword: password === undefined ? chosen : undefined }
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import { Refusal } from '@fairlead/api'
+import { type Actor, actorOf, type Caller, isAdmin, mayDoWithout } from '../../core/identity/access.ts'
+import type { AuditType } from '../../core/identity/audit-record.ts'
+import { noFailures } from '../../core/identity/lockout.ts'
+import type { User } from '../../core/identity/user.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import type { Hashing } from '../hashing/hashing.ts'
+import type { Identities } from '../sessions/identities.ts'
+import type { Logins } from '../sessions/logins.ts'
+import { auditStore } from '../stores/audit-store.ts'
+import { passwordsStore } from '../stores/passwords-store.ts'
+import { usersStore } from '../stores/users-store.ts'
+import { confirmOld, refuseWithoutOld } from './confirm-old.ts'
+import type { UserPasswords } from './user-passwords.ts'
+
+/** Whose password, and which. `userName` undefined: the caller's own. */
+export interface PasswordRequest {
+  readonly userName: string | undefined
+  readonly password: string
+  /** Must be a right one of the user, when it is given; see mayDoWithout. */
+  readonly oldPassword?: string | undefined
+}
+
+/**
+ * Changes the passwords of users. All throw Refusal: unauthorized_action, user_not_exist, invalid_credentials,
+ * password_not_complex.
+ */
+export interface Passwords {
+  /** Makes it the only password; unlocks the user and ends its tokens. */
+  set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
+  /** Adds it to the present passwords. Tokens stay valid. */
+  add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
+  /** Takes it away and ends the user's tokens. The last one stays. */
+  remove(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
+  /** For the operator of the machine: as `set`, and enables a disabled user again. */
+  reset(userName: string, password: string, by: Actor): Promise<void>
+}
+
+/** A user's name, and how many passwords the user has after a change. */
+export interface PasswordsLeft {
+  readonly userName: string
+  readonly passwords: number
+}
+
+const MOST_PASSWORDS = 10
+
+interface PasswordsDeps {
+  readonly store: Store
+  readonly hashing: Hashing
+  readonly passwords: UserPasswords
+  readonly identities: Identities
+  readonly logins: Pick<Logins, 'confirm'>
+  readonly now: () => number
+}
+
+/** `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds. */
+export function createPasswords(deps: PasswordsDeps): Passwords {
+  const { store, hashing, passwords, identities, logins } = deps
+  const now = () => new Date(deps.now()).toISOString()
+
+  const targetOf = async ({ userName, oldPassword }: PasswordRequest, caller: Caller): Promise<User> => {
+    const user = await findTarget(userName, caller, store.db)
+    if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
+    else if (!mayDoWithout(caller)) refuseWithoutOld()
+    return user
+  }
+  const prepare = (password: string, { name, email, uid }: User) =>
+    passwords.prepare(password, [name, email ?? ''], uid)
+
+  const write = async (user: User, type: AuditType, by: Actor, change: (db: Db) => Promise<void>) => {
+    const left = await store.transaction((db) => recordChange(db, { user, type, by, at: now() }, change))
+    identities.forget(user.uid)
+    return { userName: user.name, passwords: left }
+  }
+  const replace = async (db: Db, uid: number, phc: string, change: { readonly disabled?: false }) => {
+    await passwords.replace(db, uid, phc)
+    await usersStore(db).update(uid, { ...change, failures: noFailures }, now())
+    await usersStore(db).raiseEpoch(uid)
+  }
+
+  return {
+    async set(request, caller) {
+      const user = await targetOf(request, caller)
+      const phc = await prepare(request.password, user)
+      return write(user, 'password_changed', actorOf(caller), (db) => replace(db, user.uid, phc, {}))
+    },
+
+    async add(request, caller) {
+      const user = await targetOf(request, caller)
+      const phc = await prepare(request.password, user)
+      return write(user, 'password_added', actorOf(caller), async (db) => {
+        const present = await passwordsStore(db).listOf(user.uid)
+        if (present.length >= MOST_PASSWORDS) refuseMore()
+        await passwordsStore(db).insert(user.uid, phc, now())
+      })
+    },
+
+    async remove({ userName, password }, caller) {
+      const user = await findTarget(userName, caller, store.db)
+      const phc = await confirmOld(user, password, caller, logins)
+      return write(user, 'password_removed', actorOf(caller), async (db) => {
+        const present = await passwordsStore(db).listOf(user.uid)
+        if (present.length < 2) throw new Refusal('cannot_delete_last_password')
+        const gone = present.find((one) => one.phc === phc) ?? refuseWrong()
+        await passwordsStore(db).remove(gone.id)
+        await usersStore(db).raiseEpoch(user.uid)
+      })
+    },
+
+    async reset(userName, password, by) {
+      const user = await usersStore(store.db).getByLogin(userName)
+      if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName}`)
+      const phc = await hashing.hash(password)
+      await write(user, 'password_changed', by, (db) => replace(db, user.uid, phc, { disabled: false }))
+    },
+  }
+}
+
+/** Writes a change of a user's passwords and its audit record. Answers how many passwords are left. */
+async function recordChange(
+  db: Db,
+  of: { readonly user: User; readonly type: AuditType; readonly by: Actor; readonly at: string },
+  change: (db: Db) => Promise<void>,
+): Promise<number> {
+  const { user, type, by, at } = of
+  await change(db)
+  await auditStore(db).append({ type, by, details: { user: user.uid, name: user.name } }, at)
+  return (await passwordsStore(db).listOf(user.uid)).length
+}
+
+function refuseMore(): never {
+  throw new Refusal('too_many_passwords', `a user has at most ${MOST_PASSWORDS} passwords; remove one first`)
+}
+
+function refuseWrong(): never {
+  throw new Refusal('invalid_credentials', 'old_password: is not a password of the user')
+}
+
+/** Only admins may change another user's passwords, and learn that the user exists. */
+async function findTarget(userName: string | undefined, { user: caller }: Caller, db: Db): Promise<User> {
+  const user =
+    userName === undefined ? await usersStore(db).get(caller.uid) : await usersStore(db).getByLogin(userName)
+  if (user?.uid !== caller.uid && !isAdmin(caller)) {
+    throw new Refusal(
+      'unauthorized_action',
+      'username: only an admin may change the password of another user',
+    )
+  }
+  if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName ?? caller.name}`)
+  return user
+}

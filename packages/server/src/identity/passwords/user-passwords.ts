@@ -1,0 +1,48 @@
+import { Refusal } from '@fairlead/api'
+import { passwordFaults } from '../../core/identity/password-rules.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import type { Hashing } from '../hashing/hashing.ts'
+import { loginLanesStore } from '../stores/login-lanes-store.ts'
+import { passwordsStore } from '../stores/passwords-store.ts'
+import { settingsStore } from '../stores/settings-store.ts'
+
+/** New passwords, by the rules of the cluster: for creating users and for changing their passwords. */
+export interface UserPasswords {
+  /**
+   * Checks a new password of a user with these names, and hashes it: to be done before a transaction, as it
+   * takes long. `userUid`: the user whose present passwords it must differ from.
+   *
+   * Throws Refusal password_not_complex, with every fault; new_password_same_as_current; too_many_requests.
+   */
+  prepare(password: string, names: readonly string[], userUid?: number): Promise<string>
+  /** Makes it the only one of the user, and lets every source try again. */
+  replace(db: Db, userUid: number, phc: string): Promise<void>
+}
+
+/** Reads the rules from `store` at each call; `now` is Unix milliseconds. */
+export function createUserPasswords(deps: {
+  readonly store: Store
+  readonly hashing: Hashing
+  readonly now: () => number
+}): UserPasswords {
+  const { store, hashing, now } = deps
+  return {
+    async prepare(password, names, userUid) {
+      const { passwordRules } = await settingsStore(store.db).get()
+      const faults = passwordFaults(password, passwordRules, names)
+      if (faults.length > 0) throw new Refusal('password_not_complex', `the password ${faults.join('; it ')}`)
+      if (userUid === undefined) return hashing.hash(password)
+
+      const present = (await passwordsStore(store.db).listOf(userUid)).map(({ phc }) => phc)
+      if ((await hashing.find(password, present)) !== undefined)
+        throw new Refusal('new_password_same_as_current')
+      return hashing.hash(password, present[0])
+    },
+    async replace(db, userUid, phc) {
+      const passwords = passwordsStore(db)
+      await passwords.removeAllOf(userUid)
+      await passwords.insert(userUid, phc, new Date(now()).toISOString())
+      await loginLanesStore(db).clearFailures(userUid)
+    },
+  }
+}

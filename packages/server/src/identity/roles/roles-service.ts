@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Management, Refusal } from '@fairlead/api'
+import { actorOf, type Caller, isAdmin, isLimitable } from '../../core/identity/access.ts'
+import { LAST_BUILT_IN_ROLE, type Role } from '../../core/identity/user.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import type { Identities } from '../sessions/identities.ts'
+import { auditStore } from '../stores/audit-store.ts'
+import { type RolesPage, rolesStore } from '../stores/roles-store.ts'
+import { usersStore } from '../stores/users-store.ts'
+
+/**
+ * Roles, and the effect of their changes on the users who have them. Each change throws Refusal, and writes
+ * its audit record in the same transaction.
+ */
+export interface Roles {
+  list(page: RolesPage): Promise<readonly Role[]>
+  /** Throws Refusal role_not_exist. */
+  get(uid: number): Promise<Role>
+  /** The uid of the role that comes with a management. */
+  builtIn(management: Management): Promise<number>
+  create(role: Omit<Role, 'uid'>, caller: Caller): Promise<Role>
+  /** Ends the tokens of the users with this role. */
+  update(uid: number, change: Partial<Omit<Role, 'uid'>>, caller: Caller): Promise<Role>
+  remove(uid: number, caller: Caller): Promise<void>
+}
+
+/** `identities` forgets users whose role has changed; `now` is Unix milliseconds. */
+export function createRoles(deps: {
+  readonly store: Store
+  readonly identities: Identities
+  readonly now: () => number
+}): Roles {
+  const { store, identities } = deps
+  const now = () => new Date(deps.now()).toISOString()
+
+  return {
+    list: (page) => rolesStore(store.db).list(page),
+    get: (uid) => find(store.db, uid),
+
+    async builtIn(management) {
+      const roles = await rolesStore(store.db).listBuiltIn()
+      const role = roles.find((one) => one.management === management)
+      if (role === undefined) throw new Error(`there is no built-in role for ${management}`)
+      return role.uid
+    },
+
+    async create(role, caller) {
+      refuseWrong(role, caller)
+      return store.transaction(async (db) => {
+        await refuseTaken(db, role.name)
+        const created = await rolesStore(db).insert(role)
+        const details = { role: created.uid, name: role.name, management: role.management }
+        await auditStore(db).append({ type: 'role_created', by: actorOf(caller), details }, now())
+        return created
+      })
+    },
+
+    async update(uid, change, caller) {
+      const { role, holders } = await store.transaction((db) => updateRole(db, uid, change, caller, now()))
+      for (const user of holders) identities.forget(user)
+      return role
+    },
+
+    async remove(uid, caller) {
+      await store.transaction(async (db) => {
+        const role = await findOwn(db, uid)
+        refuseWrong(role, caller)
+        const holders = await rolesStore(db).holders(uid)
+        if (holders.length > 0) {
+          throw new Refusal(
+            'role_in_use',
+            `role ${uid} belongs to ${holders.length} users, user ${holders[0]} among them`,
+          )
+        }
+        await rolesStore(db).remove(uid)
+        const details = { role: uid, name: role.name }
+        await auditStore(db).append({ type: 'role_deleted', by: actorOf(caller), details }, now())
+      })
+    },
+  }
+}
+
+/** Changes a role and ends the tokens of its users. Answers with the role and the uids of these users. */
+async function updateRole(
+  db: Db,
+  uid: number,
+  change: Partial<Omit<Role, 'uid'>>,
+  caller: Caller,
+  now: string,
+): Promise<{ readonly role: Role; readonly holders: readonly number[] }> {
+  const before = await find(db, uid)
+  const after = { ...before, ...change }
+  if (isDeepStrictEqual(after, before)) return { role: before, holders: [] }
+  refuseBuiltIn(before)
+  refuseWrong(before, caller)
+  refuseWrong(after, caller)
+  await refuseOfAdmin(db, uid, caller)
+  if (after.name !== before.name) await refuseTaken(db, after.name)
+  const roles = rolesStore(db)
+  await roles.update(after)
+  if (!(await usersStore(db).hasAdmin())) throw new Refusal('change_last_admin_role_not_allowed')
+  const holders = await roles.holders(uid)
+  for (const user of holders) await usersStore(db).raiseEpoch(user)
+  const details = { role: uid, fields: Object.keys(change).join(' '), management: after.management }
+  await auditStore(db).append({ type: 'role_updated', by: actorOf(caller), details }, now)
+  return { role: after, holders }
+}
+
+async function find(db: Db, uid: number): Promise<Role> {
+  const role = await rolesStore(db).get(uid)
+  if (role === undefined) throw new Refusal('role_not_exist', `role ${uid} does not exist`)
+  return role
+}
+
+async function findOwn(db: Db, uid: number): Promise<Role> {
+  const role = await find(db, uid)
+  refuseBuiltIn(role)
+  return role
+}
+
+function refuseBuiltIn({ uid, name }: Role): void {
+  if (uid <= LAST_BUILT_IN_ROLE)
+    throw new Refusal('role_is_built_in', `role ${uid} (${name}) is built in; create another one`)
+}
+
+/** Only admins may change a role that an admin has: a change ends the admin's tokens. */
+async function refuseOfAdmin(db: Db, uid: number, { user }: Caller): Promise<void> {
+  if (isAdmin(user)) return
+  for (const holder of await rolesStore(db).holders(uid)) {
+    const held = await rolesStore(db).listOf(holder)
+    if (held.some(({ management }) => management === 'admin')) {
+      throw new Refusal('unauthorized_action', `role ${uid} is held by an admin; only an admin may change it`)
+    }
+  }
+}
+
+async function refuseTaken(db: Db, name: string): Promise<void> {
+  if ((await rolesStore(db).getByName(name)) === undefined) return
+  throw new Refusal('name_already_exists', `name: a role named ${name} exists`)
+}
+
+function refuseWrong({ management, databases }: Omit<Role, 'uid'>, { user }: Caller): void {
+  if (management === 'admin' && !isAdmin(user)) {
+    throw new Refusal('unauthorized_action', 'management: only an admin may give or take admin')
+  }
+  if (databases.length > 0 && !isLimitable(management)) {
+    throw new Refusal(
+      'unsupported_resource',
+      `resources: a role of management ${management} is not limited to databases; db_member and db_viewer can be`,
+    )
+  }
+}

@@ -1,0 +1,89 @@
+import { Refusal } from '@fairlead/api'
+import { actorOf, type Caller, operatorPrincipal, type Requester } from '../../core/identity/access.ts'
+import { isExpired } from '../../core/identity/password-rules.ts'
+import type { Store } from '../../store/open-store.ts'
+import type { AuditCounter } from '../audit/audit-counter.ts'
+import { revokedTokensStore } from '../stores/revoked-tokens-store.ts'
+import { settingsStore } from '../stores/settings-store.ts'
+import type { Identities } from './identities.ts'
+import type { Login, Logins } from './logins.ts'
+import type { Tokens } from './tokens.ts'
+
+/** Gives out tokens and ends them. */
+export interface Sessions {
+  /** A token for the user of this login. Throws Refusal as Logins does. */
+  authorize(login: Login, ttlSeconds: number, by: Requester): Promise<string>
+  /**
+   * Another token for the caller's session. Throws Refusal password_expired, unauthorized when the user
+   * has gone or the session has ended, invalid_request for the session of a browser.
+   */
+  refresh(caller: Caller, ttlSeconds: number): Promise<string>
+  /** Ends the caller's token. Throws Refusal invalid_request when the request came with a password. */
+  end(caller: Caller): Promise<void>
+}
+
+/** `counter` records logins in the audit; `now` is Unix milliseconds. */
+export function createSessions(deps: {
+  readonly store: Store
+  readonly logins: Logins
+  readonly tokens: Tokens
+  readonly identities: Identities
+  readonly counter: AuditCounter
+  readonly now: () => number
+}): Sessions {
+  const { store, logins, tokens, identities, counter, now } = deps
+  return {
+    async authorize(login, ttlSeconds, by) {
+      const { user } = await logins.check(login, { ...by, via: 'authorize' })
+      return tokens.issue(user, ttlSeconds, now())
+    },
+
+    async refresh({ user: { uid }, token }, ttlSeconds) {
+      // A script of a page must not get out of the session what the cookie keeps from it.
+      if (token?.isSession === true)
+        throw new Refusal(
+          'invalid_request',
+          'a session is renewed by itself while it is used; it gives no token',
+        )
+      if (uid === operatorPrincipal.uid) refuseOfOperator()
+      const identity = await identities.get(uid)
+      if (identity === undefined) throw new Refusal('unauthorized')
+      const { passwordDays } = await settingsStore(store.db).get()
+      if (isExpired(identity.newestPasswordMs, passwordDays, now())) throw new Refusal('password_expired')
+      return tokens.issue(identity.user, ttlSeconds, token?.signedInMs ?? now()) // or the request came with a password
+    },
+
+    async end(caller) {
+      const { user, token } = caller
+      if (token === null) {
+        throw new Refusal(
+          'invalid_request',
+          'Authorization: there is no token to end; the request came with a password',
+        )
+      }
+      if (user.uid === operatorPrincipal.uid) refuseOfOperator()
+      await counter.transaction(async (db, note) => {
+        const revoked = revokedTokensStore(db)
+        await revoked.removeEnded(new Date(now() - KEPT_MS).toISOString())
+        await revoked.insert({
+          id: token.id,
+          userUid: user.uid,
+          expiresAt: new Date(token.expiresAtMs).toISOString(),
+        })
+        await note({ type: 'logged_out', by: actorOf(caller) })
+      })
+      identities.forget(user.uid)
+    },
+  }
+}
+
+/** A token of the operator lives for minutes, and the socket gives as many as are wanted. */
+function refuseOfOperator(): never {
+  throw new Refusal(
+    'invalid_request',
+    'the token of the operator ends by itself; fairlead takes another one from the socket in FAIRLEAD_HOME',
+  )
+}
+
+/** So long after a token has ended it is known as logged out: a clock that is ahead for hours, and is set back, must not bring it back. */
+const KEPT_MS = 24 * 60 * 60 * 1000

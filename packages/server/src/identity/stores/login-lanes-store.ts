@@ -1,0 +1,102 @@
+import type { LoginLane } from '../../core/identity/login-lanes.ts'
+import type { Db } from '../../store/open-store.ts'
+import type { Tables } from '../../store/tables.ts'
+
+export interface LoginLanesStore {
+  get(userUid: number, source: string): Promise<LoginLane | undefined>
+  /** Of each of these users at whose account a source is locked out: until when the last of them is, Unix milliseconds. */
+  lastLocksOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
+  /** Of one user: until when each source is locked out, Unix milliseconds. */
+  locksOf(userUid: number): Promise<ReadonlyMap<string, number>>
+  put(userUid: number, lane: LoginLane, now: string): Promise<void>
+  /**
+   * Of each user there are so many lanes that are known, and so many that are not: of those like this one, which was just written, those longest
+   * unused go.
+   */
+  dropSurplus(userUid: number, lane: LoginLane): Promise<void>
+  /** Lets every source try again. Known sources stay known. */
+  clearFailures(userUid: number): Promise<void>
+}
+
+const MOST = { known: 32, strangers: 64 } as const
+
+/** How logins of a user from a source went, through `db`, which may be a transaction. */
+export function loginLanesStore(db: Db): LoginLanesStore {
+  const ofUser = (userUid: number) => db.selectFrom('login_lanes').selectAll().where('user_uid', '=', userUid)
+  return {
+    async get(userUid, source) {
+      const row = await ofUser(userUid).where('source', '=', source).executeTakeFirst()
+      return row && fromRow(row)
+    },
+    async lastLocksOf(userUids) {
+      if (userUids.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('login_lanes')
+        .select((eb) => ['user_uid', eb.fn.max('locked_until').as('until')])
+        .where('user_uid', 'in', [...userUids])
+        .where('locked_until', 'is not', null)
+        .groupBy('user_uid')
+        .execute()
+      return new Map(rows.map(({ user_uid, until }) => [user_uid, toMs(until) ?? 0]))
+    },
+    async locksOf(userUid) {
+      const rows = await ofUser(userUid).where('locked_until', 'is not', null).execute()
+      return new Map(rows.map(({ source, locked_until }) => [source, toMs(locked_until) ?? 0]))
+    },
+    async put(userUid, { source, known, failures }, now) {
+      const row = {
+        known: known ? 1 : 0,
+        failures: failures.count,
+        failed_at: toIso(failures.lastMs),
+        locked_until: toIso(failures.lockedUntilMs),
+        used_at: now,
+      }
+      await db
+        .insertInto('login_lanes')
+        .values({ user_uid: userUid, source, ...row })
+        .onConflict((conflict) => conflict.columns(['user_uid', 'source']).doUpdateSet(row))
+        .execute()
+    },
+    dropSurplus: (userUid, lane) => dropSurplus(db, userUid, lane),
+    async clearFailures(userUid) {
+      await db
+        .updateTable('login_lanes')
+        .set({ failures: 0, failed_at: null, locked_until: null })
+        .where('user_uid', '=', userUid)
+        .execute()
+    },
+  }
+}
+
+async function dropSurplus(db: Db, userUid: number, { source, known }: LoginLane): Promise<void> {
+  const isKnown = known ? 1 : 0
+  const [first] = await db
+    .selectFrom('login_lanes')
+    .selectAll()
+    .where('user_uid', '=', userUid)
+    .where('known', '=', isKnown)
+    .orderBy('used_at', 'desc')
+    .orderBy('source')
+    .offset(known ? MOST.known : MOST.strangers)
+    .limit(1)
+    .execute()
+  if (first === undefined) return
+  await db
+    .deleteFrom('login_lanes')
+    .where('user_uid', '=', userUid)
+    .where('known', '=', isKnown)
+    .where('used_at', '<=', first.used_at)
+    .where('source', '!=', source)
+    .execute()
+}
+
+function fromRow({ source, known, failures, failed_at, locked_until }: Tables['login_lanes']): LoginLane {
+  return {
+    source,
+    known: known === 1,
+    failures: { count: failures, lastMs: toMs(failed_at), lockedUntilMs: toMs(locked_until) },
+  }
+}
+
+const toIso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+const toMs = (iso: string | null) => (iso === null ? null : Date.parse(iso))

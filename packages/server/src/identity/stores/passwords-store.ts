@@ -1,0 +1,52 @@
+import type { Password } from '../../core/identity/user.ts'
+import { nextId } from '../../store/next-id.ts'
+import type { Db } from '../../store/open-store.ts'
+
+export interface PasswordsStore {
+  listOf(userUid: number): Promise<readonly Password[]>
+  /** Unix milliseconds of the newest password of these users, by user. */
+  newestOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
+  insert(userUid: number, phc: string, now: string): Promise<void>
+  /** The same password, hashed in another way. */
+  rehash(id: number, phc: string): Promise<void>
+  remove(id: number): Promise<void>
+  removeAllOf(userUid: number): Promise<void>
+}
+
+/** Hashes of passwords (PHC strings), through `db`, which may be a transaction. */
+export function passwordsStore(db: Db): PasswordsStore {
+  return {
+    async listOf(userUid) {
+      const rows = await db
+        .selectFrom('passwords')
+        .selectAll()
+        .where('user_uid', '=', userUid)
+        .orderBy('id')
+        .execute()
+      return rows.map(({ id, phc, issued_at }) => ({ id, phc, issuedMs: Date.parse(issued_at) }))
+    },
+    async newestOf(userUids) {
+      if (userUids.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('passwords')
+        .select((eb) => ['user_uid', eb.fn.max('issued_at').as('issued_at')])
+        .where('user_uid', 'in', [...userUids])
+        .groupBy('user_uid')
+        .execute()
+      return new Map(rows.map(({ user_uid, issued_at }) => [user_uid, Date.parse(issued_at)]))
+    },
+    async insert(userUid, phc, now) {
+      const id = await nextId(db, 'password')
+      await db.insertInto('passwords').values({ id, user_uid: userUid, phc, issued_at: now }).execute()
+    },
+    async rehash(id, phc) {
+      await db.updateTable('passwords').set({ phc }).where('id', '=', id).execute()
+    },
+    async remove(id) {
+      await db.deleteFrom('passwords').where('id', '=', id).execute()
+    },
+    async removeAllOf(userUid) {
+      await db.deleteFrom('passwords').where('user_uid', '=', userUid).execute()
+    },
+  }
+}

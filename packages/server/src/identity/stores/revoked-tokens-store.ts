@@ -1,0 +1,33 @@
+import type { Db } from '../../store/open-store.ts'
+
+export interface RevokedTokensStore {
+  /** The tokens of a user that were ended before their time. */
+  listOf(userUid: number): Promise<ReadonlySet<string>>
+  insert(token: { readonly id: string; readonly userUid: number; readonly expiresAt: string }): Promise<void>
+  /** Forgets those that would have ended by now anyway. */
+  removeEnded(now: string): Promise<void>
+}
+
+/** Tokens that were ended before their time, until they would have expired. */
+export function revokedTokensStore(db: Db): RevokedTokensStore {
+  return {
+    async listOf(userUid) {
+      const rows = await db
+        .selectFrom('revoked_tokens')
+        .select('id')
+        .where('user_uid', '=', userUid)
+        .execute()
+      return new Set(rows.map(({ id }) => id))
+    },
+    async insert({ id, userUid, expiresAt }) {
+      await db
+        .insertInto('revoked_tokens')
+        .values({ id, user_uid: userUid, expires_at: expiresAt })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    },
+    async removeEnded(now) {
+      await db.deleteFrom('revoked_tokens').where('expires_at', '<', now).execute()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import type { KeyTimes } from '../../core/identity/key-stages.ts'
+import type { Db } from '../../store/open-store.ts'
+import type { SecretBox } from '../../store/secret-box.ts'
+
+/** A key as it is stored, opened. */
+export interface SigningKey extends KeyTimes {
+  /** The private key as a JWK in JSON. */
+  readonly privateJwk: string
+}
+
+export interface SigningKeysStore {
+  /** Oldest first. Throws when a key does not open. */
+  list(): Promise<readonly SigningKey[]>
+  insert(key: Pick<SigningKey, 'kid' | 'privateJwk'>, now: string): Promise<void>
+  activate(kid: string, now: string): Promise<void>
+  retire(kid: string, now: string): Promise<void>
+  remove(kid: string): Promise<void>
+  /** Seals what an older Fairlead left open. */
+  sealAll(): Promise<void>
+}
+
+/** Private keys are sealed on their way into the table, and opened on their way out. */
+export function signingKeysStore(db: Db, box: SecretBox): SigningKeysStore {
+  const update = (kid: string) => db.updateTable('signing_keys').where('kid', '=', kid)
+  const seal = (jwk: string, kid: string) => box.seal(jwk, `signing key ${kid}`)
+  return {
+    async list() {
+      const rows = await db
+        .selectFrom('signing_keys')
+        .selectAll()
+        .orderBy('created_at')
+        .orderBy('kid')
+        .execute()
+      return rows.map((row) => ({
+        kid: row.kid,
+        privateJwk: box.open(row.private_jwk, `signing key ${row.kid}`),
+        createdMs: Date.parse(row.created_at),
+        activeMs: row.active_at === null ? null : Date.parse(row.active_at),
+        retiredMs: row.retired_at === null ? null : Date.parse(row.retired_at),
+      }))
+    },
+    async insert({ kid, privateJwk }, now) {
+      const row = { kid, private_jwk: seal(privateJwk, kid), created_at: now }
+      await db
+        .insertInto('signing_keys')
+        .values({ ...row, active_at: null, retired_at: null })
+        .execute()
+    },
+    async activate(kid, now) {
+      await update(kid).set({ active_at: now }).execute()
+    },
+    async retire(kid, now) {
+      await update(kid).set({ retired_at: now }).execute()
+    },
+    async remove(kid) {
+      await db.deleteFrom('signing_keys').where('kid', '=', kid).execute()
+    },
+    async sealAll() {
+      const open = await db
+        .selectFrom('signing_keys')
+        .select(['kid', 'private_jwk'])
+        .where('private_jwk', 'like', '{%')
+        .execute()
+      for (const { kid, private_jwk } of open) {
+        await update(kid)
+          .set({ private_jwk: seal(private_jwk, kid) })
+          .execute()
+      }
+    },
+  }
+}

@@ -1,0 +1,263 @@
+import { Refusal } from '@fairlead/api'
+import { actorOf, type Caller, isAdmin, may, mayDoWithout } from '../../core/identity/access.ts'
+import { noFailures } from '../../core/identity/lockout.ts'
+import { expiryOf } from '../../core/identity/password-rules.ts'
+import {
+  type Alerts,
+  loginOf,
+  type Role,
+  statusOf,
+  type User,
+  type UserStatus,
+} from '../../core/identity/user.ts'
+import { nameFault } from '../../core/identity/user-name.ts'
+import { readInPieces } from '../../store/choose-page.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import { confirmOld, refuseWithoutOld } from '../passwords/confirm-old.ts'
+import type { UserPasswords } from '../passwords/user-passwords.ts'
+import type { Identities } from '../sessions/identities.ts'
+import type { Logins } from '../sessions/logins.ts'
+import { auditStore } from '../stores/audit-store.ts'
+import { loginLanesStore } from '../stores/login-lanes-store.ts'
+import { passwordsStore } from '../stores/passwords-store.ts'
+import { rolesStore } from '../stores/roles-store.ts'
+import { settingsStore } from '../stores/settings-store.ts'
+import { type UserChange, type UsersPage, usersStore } from '../stores/users-store.ts'
+
+/** A user as the API shows it; `newestPasswordMs` (Unix milliseconds) says when the password may expire. */
+export interface UserView {
+  readonly user: User
+  readonly roles: readonly Role[]
+  readonly status: UserStatus
+  readonly newestPasswordMs: number
+  /** Unix milliseconds; null: never. */
+  readonly passwordExpiresMs: number | null
+}
+
+export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids' | 'alerts'> {
+  readonly password: string
+}
+/** What to change of a user; what is left out stays. */
+export type UserRequest = Partial<Omit<NewUserRequest, 'email' | 'alerts'> & Pick<User, 'disabled'>> & {
+  readonly email?: string
+  /** What is left out stays. */
+  readonly alerts?: Partial<Alerts>
+  /** With a password of one's own; see mayDoWithout. */
+  readonly oldPassword?: string
+}
+
+/** Which users a list has. */
+export interface UsersQuery extends UsersPage {
+  readonly status?: UserStatus | undefined
+}
+
+/** Users, their roles and first passwords. Each change throws Refusal, and writes its audit record with it. */
+export interface Users {
+  list(query: UsersQuery): Promise<readonly UserView[]>
+  /** Throws Refusal user_not_exist. */
+  get(uid: number): Promise<UserView>
+  create(request: NewUserRequest, caller: Caller): Promise<UserView>
+  /** A new password unlocks the user and ends its tokens, as other roles and being disabled do. */
+  update(uid: number, request: UserRequest, caller: Caller): Promise<UserView>
+  remove(uid: number, caller: Caller): Promise<void>
+}
+
+interface UsersDeps {
+  readonly store: Store
+  readonly passwords: UserPasswords
+  readonly identities: Identities
+  readonly logins: Pick<Logins, 'confirm'>
+  readonly now: () => number
+}
+
+/** `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds. */
+export function createUsers(deps: UsersDeps): Users {
+  const { store, passwords, identities } = deps
+  const now = () => new Date(deps.now()).toISOString()
+  const get = (uid: number) => getView(store.db, uid, deps.now())
+
+  return {
+    list: (query) => listViews(store.db, query, deps.now()),
+    get,
+
+    async create({ password, ...user }, caller) {
+      refuseOddNames(user)
+      const phc = await passwords.prepare(password, [user.name, user.email ?? ''])
+      const created = await store.transaction(async (db) => {
+        await refuseTaken(db, user)
+        await refuseGivingAdmin(db, caller, user.roleUids)
+        const inserted = await usersStore(db).insert(user, now())
+        await passwordsStore(db).insert(inserted.uid, phc, now())
+        const details = { user: inserted.uid, name: user.name, roles: user.roleUids.join(' ') }
+        await auditStore(db).append({ type: 'user_created', by: actorOf(caller), details }, now())
+        return inserted
+      })
+      return get(created.uid)
+    },
+
+    async update(uid, request, caller) {
+      await updateUser(deps, uid, request, caller)
+      identities.forget(uid)
+      return get(uid)
+    },
+
+    async remove(uid, caller) {
+      await store.transaction(async (db) => {
+        const users = usersStore(db)
+        const user = (await users.get(uid)) ?? refuseUnknown(uid)
+        await refuseGivingAdmin(db, caller, user.roleUids)
+        await users.remove(uid)
+        await refuseWithoutAdmin(db)
+        const details = { user: uid, name: user.name }
+        await auditStore(db).append({ type: 'user_deleted', by: actorOf(caller), details }, now())
+      })
+      identities.forget(uid)
+    },
+  }
+}
+
+/** The whole of a change: what the caller may not, an old password that is wrong, and names that are taken are refused. */
+async function updateUser(
+  { store, passwords, logins, now }: Pick<UsersDeps, 'store' | 'passwords' | 'logins' | 'now'>,
+  uid: number,
+  { password, oldPassword, ...request }: UserRequest,
+  caller: Caller,
+): Promise<void> {
+  const { user } = await getView(store.db, uid, now())
+  refuseOddNames(request, user)
+  const wanted = { ...request, ...(password !== undefined && { password }) }
+  await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
+  if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
+  else if (password !== undefined && caller.user.uid === uid && !mayDoWithout(caller)) refuseWithoutOld()
+  const names = [request.name ?? user.name, request.email ?? user.email ?? '']
+  const phc = password === undefined ? undefined : await passwords.prepare(password, names, uid)
+  await store.transaction(async (db) => {
+    const at = new Date(now()).toISOString()
+    const users = usersStore(db)
+    const before = (await users.get(uid)) ?? refuseUnknown(uid)
+    await refuseBeyond(db, caller, before, wanted)
+    await refuseTaken(db, request, uid)
+    const { alerts, ...others } = request
+    const change: UserChange = {
+      ...others,
+      ...(alerts && { alerts: { ...before.alerts, ...alerts } }),
+      ...(phc !== undefined && { failures: noFailures }),
+    }
+    await users.update(uid, change, at)
+    await refuseWithoutAdmin(db)
+    if (phc !== undefined) await passwords.replace(db, uid, phc)
+    if (phc !== undefined || endsTokens(before, request)) await users.raiseEpoch(uid)
+    const fields = [...Object.keys(request), ...(phc === undefined ? [] : ['password'])].join(' ')
+    const details = { user: uid, fields, ...rolesChanged(before, request) }
+    await auditStore(db).append({ type: 'user_updated', by: actorOf(caller), details }, at)
+  })
+}
+
+/** For the audit: the roles before a change and after it; undefined when the change names none. */
+function rolesChanged(before: User, { roleUids }: UserRequest) {
+  return roleUids && { rolesBefore: before.roleUids.join(' '), roles: roleUids.join(' ') }
+}
+
+async function getView(db: Db, uid: number, nowMs: number): Promise<UserView> {
+  const user = (await usersStore(db).get(uid)) ?? refuseUnknown(uid)
+  const [view] = await viewsOf(db, [user], nowMs)
+  return view ?? refuseUnknown(uid)
+}
+
+/** The status depends on the time and on the rules of the cluster: no statement can choose by it. */
+async function listViews(
+  db: Db,
+  { status, q, ...page }: UsersQuery,
+  nowMs: number,
+): Promise<readonly UserView[]> {
+  return readInPieces(
+    page,
+    async (piece) => viewsOf(db, await usersStore(db).list({ ...piece, q }), nowMs),
+    ({ user }, by) => ({ value: user[by], uid: user.uid }),
+    status && ((view) => view.status === status),
+  )
+}
+
+async function viewsOf(db: Db, users: readonly User[], nowMs: number): Promise<readonly UserView[]> {
+  const uids = users.map(({ uid }) => uid)
+  const settings = await settingsStore(db).get()
+  const newest = await passwordsStore(db).newestOf(uids)
+  const roles = await rolesStore(db).listThese(users.flatMap(({ roleUids }) => roleUids))
+  const locks = await loginLanesStore(db).lastLocksOf(uids)
+  return users.map((user) => {
+    const newestPasswordMs = newest.get(user.uid) ?? 0
+    return {
+      user,
+      roles: roles.filter(({ uid }) => user.roleUids.includes(uid)),
+      status: statusOf(user, { newestPasswordMs, lockedUntilMs: locks.get(user.uid) ?? 0 }, settings, nowMs),
+      newestPasswordMs,
+      passwordExpiresMs: expiryOf(newestPasswordMs, settings.passwordDays),
+    }
+  })
+}
+
+function refuseUnknown(uid: number): never {
+  throw new Refusal('user_not_exist', `user ${uid} does not exist`)
+}
+
+/** Names that users have already are left to them. */
+function refuseOddNames(
+  names: { readonly name?: string; readonly email?: string | null },
+  before?: Pick<User, 'name' | 'email'>,
+): void {
+  for (const field of ['name', 'email'] as const) {
+    const name = names[field]
+    const fault = name && name !== before?.[field] ? nameFault(name) : undefined
+    if (fault !== undefined) throw new Refusal('invalid_request', `${field}: ${fault}`)
+  }
+}
+
+async function refuseTaken(
+  db: Db,
+  names: { readonly name?: string; readonly email?: string | null },
+  uid = 0,
+) {
+  for (const field of ['name', 'email'] as const) {
+    const login = names[field]
+    const other = login ? await usersStore(db).getByLogin(login) : undefined
+    if (other === undefined || other.uid === uid) continue
+    throw new Refusal(
+      `${field}_already_exists`,
+      `${field}: another user (uid ${other.uid}) signs in as ${loginOf(login ?? '')} already; send another ${field}`,
+    )
+  }
+}
+
+/** Users who manage users may neither make nor change admins: they would become admins in two steps. */
+async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly number[]): Promise<void> {
+  const roles = await rolesStore(db).listThese(roleUids)
+  const unknown = roleUids.find((uid) => roles.every((role) => role.uid !== uid))
+  if (unknown !== undefined) throw new Refusal('role_not_exist', `role ${unknown} does not exist`)
+  const admin = roles.some(({ uid, management }) => management === 'admin' && roleUids.includes(uid))
+  if (admin && !isAdmin(user))
+    throw new Refusal('unauthorized_action', 'only an admin may make or change an admin')
+}
+
+/** Without the permission, users may change their own name, password and alerts, and nothing else. */
+async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserRequest): Promise<void> {
+  const { name: _name, password: _password, alerts: _alerts, ...guarded } = request
+  const isOwn = caller.user.uid === before.uid
+  if (isOwn && Object.keys(guarded).length === 0) return
+  if (!may(caller.user, 'update_user')) {
+    const fields = Object.keys(guarded).map((name) => (name === 'roleUids' ? 'role_uids' : name))
+    throw new Refusal(
+      'unauthorized_action',
+      `${fields.join(', ')}: you may change only your name, password and alerts`,
+    )
+  }
+  await refuseGivingAdmin(db, caller, [...before.roleUids, ...(request.roleUids ?? [])])
+}
+
+async function refuseWithoutAdmin(db: Db): Promise<void> {
+  if (!(await usersStore(db).hasAdmin())) throw new Refusal('change_last_admin_role_not_allowed')
+}
+
+function endsTokens(before: User, { roleUids, disabled }: UserRequest): boolean {
+  const sameRoles = roleUids === undefined || roleUids.toSorted().join() === before.roleUids.toSorted().join()
+  return !sameRoles || (disabled === true && !before.disabled)
+}

@@ -1,0 +1,132 @@
+import { X509Certificate } from 'node:crypto'
+import { setImmediate as pause } from 'node:timers/promises'
+import type { Store } from '../../store/open-store.ts'
+import type { Measured } from '../statistics/collect.ts'
+import type { Statistics } from '../statistics/statistics-service.ts'
+import {
+  type ActionsOfMetrics,
+  type DatabaseOfMetrics,
+  metricsStore,
+  type ShardOfMetrics,
+} from '../stores/metrics-store.ts'
+import type { Counters } from './counters.ts'
+import type { ProcessReading, ProcessWatch } from './watch-process.ts'
+
+/** All that the readings of one scrape are made from. */
+export interface Facts {
+  /** Of the server. */
+  readonly version: string
+  readonly counters: Counters
+  readonly measured: Measured
+  readonly process: ProcessReading
+  readonly load: LoopLoad
+  /** False: the store did not answer, and the records are those of the last time that it did. */
+  readonly storeIsUp: boolean
+  readonly records: Records
+  /** Unix milliseconds. */
+  readonly nowMs: number
+}
+
+/** How many databases have their turn, and how many wait for one in each queue. */
+export interface LoopLoad {
+  readonly running: number
+  readonly waiting: Readonly<Record<string, number>>
+}
+
+/** What is on record. */
+export interface Records {
+  /** The name of the cluster. */
+  readonly cluster: string
+  readonly databases: readonly DatabaseOfMetrics[]
+  /** How many there are besides. */
+  readonly leftOut: number
+  readonly shards: readonly ShardOfMetrics[]
+  readonly actions: readonly ActionsOfMetrics[]
+  readonly needingPerson: ReadonlySet<number>
+  readonly certificates: readonly {
+    readonly name: string
+    readonly origin: string
+    readonly endsAtMs: number
+  }[]
+}
+
+/** Where facts come from. */
+export interface FactSources {
+  readonly version: string
+  readonly store: Store
+  readonly clusterName: () => Promise<string>
+  readonly counters: Counters
+  readonly statistics: Pick<Statistics, 'measured'>
+  readonly process: Pick<ProcessWatch, 'read'>
+  readonly load: () => LoopLoad
+  readonly mostDatabases: number
+  readonly now: () => number
+}
+
+const nothing: Records = {
+  ...{
+    cluster: '',
+    databases: [],
+    leftOut: 0,
+    shards: [],
+    actions: [],
+    needingPerson: new Set(),
+    certificates: [],
+  },
+}
+
+/** Reads facts anew with each call. Never rejects because the store is away: what it said last is good enough then. */
+export function createReadFacts(sources: FactSources): () => Promise<Facts> {
+  const { version, store, clusterName, counters, statistics, process, load, mostDatabases, now } = sources
+  const endOf = rememberEnds()
+  let records = nothing
+  return async () => {
+    const [read, ofProcess] = await Promise.all([
+      readRecords(store, clusterName, mostDatabases, endOf).catch(() => null),
+      process.read(),
+    ])
+    records = read ?? records
+    return {
+      ...{ version, counters, records, process: ofProcess, measured: statistics.measured, load: load() },
+      ...{ storeIsUp: read !== null, nowMs: now() },
+    }
+  }
+}
+
+async function readRecords(
+  { db }: Store,
+  clusterName: () => Promise<string>,
+  most: number,
+  endOf: (pem: string) => number,
+): Promise<Records> {
+  const stored = metricsStore(db)
+  const all = await stored.countDatabases()
+  const databases = await stored.databases(most, pause)
+  const shards = await stored.shardsOf(
+    databases.map(({ uid }) => uid),
+    pause,
+  )
+  const [actions, needing] = [await stored.actions(), await stored.needingPerson(Math.max(1, most))]
+  const certificates = (await stored.certificates()).map(({ name, certificate, origin }) => ({
+    ...{ name, origin, endsAtMs: endOf(certificate) },
+  }))
+  return {
+    ...{ databases, shards, actions, certificates },
+    cluster: await clusterName(),
+    leftOut: Math.max(0, all - databases.length),
+    needingPerson: new Set(needing),
+  }
+}
+
+/** To read a certificate takes longer than to remember when it ends. */
+function rememberEnds(): (pem: string) => number {
+  let known = new Map<string, number>()
+  return (pem) => {
+    const end = known.get(pem) ?? new X509Certificate(pem).validToDate.getTime()
+    if (known.size > MOST_REMEMBERED) known = new Map()
+    known.set(pem, end)
+    return end
+  }
+}
+
+const MOST_REMEMBERED = 100

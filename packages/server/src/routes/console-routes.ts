@@ -1,0 +1,71 @@
+import { Refusal } from '@fairlead/api'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ConsoleFiles } from '../http/console-files.ts'
+import { chooseEncoding } from '../http/output/choose-encoding.ts'
+
+/**
+ * What a page of the console may do: run its own script and style, and ask this server. Everything else is refused by the browser. There is no inline script and no inline
+ * style, so there is no nonce either. React sets styles of elements by script, which a policy does not concern.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const forAYear = 'public, max-age=31536000, immutable'
+const notBuilt =
+  'The web console is not built here. "npm start" in the repository builds it; the API and the command line work without it.\n'
+
+/**
+ * Serves the console at `/`, and its files under `/assets/`; null: it has not been built, which `/` says. Its other pages have the same text: `answerWithPage`.
+ */
+export function consoleRoutes(http: FastifyInstance, files: ConsoleFiles | null): void {
+  http.get('/', async (_, reply) => pageFor(reply, files))
+  http.get('/assets/:name', async (request, reply) => {
+    const { name } = request.params as { readonly name: string }
+    const file = files?.assets.get(name)
+    if (file === undefined)
+      throw new Refusal('not_found', `there is no file ${name}: reload the page, the console is another one`)
+    void reply.header('cache-control', forAYear).header('vary', 'accept-encoding').type(file.type)
+    const encoding = chooseEncoding(request.headers['accept-encoding'])
+    if (encoding === undefined) return file.bytes
+    void reply.header('content-encoding', encoding)
+    return file.compressed[encoding]
+  })
+}
+
+/**
+ * Answers a path that the API does not have with the console, if a browser looks for a page there: the console knows its pages, and says where there is none.
+ * Returns whether it did.
+ */
+export function answerWithPage(
+  request: Pick<FastifyRequest, 'method' | 'url' | 'headers'>,
+  reply: FastifyReply,
+  files: ConsoleFiles | null,
+): boolean {
+  if (!isForPage(request)) return false
+  void reply.send(pageFor(reply, files))
+  return true
+}
+
+/** Programs take what there is, and paths of the API stay those of the API. */
+function isForPage({ method, url, headers }: Pick<FastifyRequest, 'method' | 'url' | 'headers'>): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  return headers.accept?.includes('text/html') === true && !/^\/(v\d|assets)(\/|\?|$)/.test(url)
+}
+
+function pageFor(reply: FastifyReply, files: ConsoleFiles | null): string {
+  void reply.header('cache-control', 'no-cache')
+  if (files === null) {
+    void reply.status(404).type('text/plain; charset=utf-8')
+    return notBuilt
+  }
+  void reply.header('content-security-policy', policy).type('text/html; charset=utf-8')
+  return files.page
+}

@@ -1,0 +1,112 @@
+import {
+  followAction,
+  getAction,
+  getActionV2,
+  getHandoverTrace,
+  type Input,
+  listActions,
+  listActionsV2,
+  listDatabaseActions,
+  Refusal,
+} from '@fairlead/api'
+import { type Caller, may } from '../../core/identity/access.ts'
+import type { ActionsOrder } from '../../core/requests/actions-order.ts'
+import type { ActionStatus } from '../../core/state/action.ts'
+import type { ActionEvent } from '../../core/state/action-event.ts'
+import { type Actions, type ActionView, placeOfAction } from '../../fleet/actions/actions-service.ts'
+import { listPages } from '../../http/list-pages.ts'
+import type { Mount } from '../../http/mount.ts'
+import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
+
+/**
+ * Serves the operations that read actions. Refuses with `forbidden` if the caller's roles do not include the database.
+ */
+export function actionsRoutes(mount: Mount, actions: Actions): void {
+  /** An action that this caller may see. */
+  const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {
+    const view = await actions.get(uid)
+    if (!maySee(view, caller)) {
+      const what = view.of === 'module' ? 'the catalogue' : `database ${view.action.databaseUid}`
+      throw new Refusal('forbidden', `the action is about ${what}, which your role may not see`)
+    }
+    return view
+  }
+
+  mount(listActions, async ({ query }, { user }) => {
+    const { entries, next } = pageOf(await actions.list(readQuery(query, fromStatus), user), query)
+    return { entries: { actions: [], 'state-machines': entries.map((view) => toWire(view, user)) }, next }
+  })
+
+  mount(listActionsV2, async ({ query }, { user }) => {
+    const { entries, next } = pageOf(await actions.list(readQuery(query, fromStatusV2), user), query)
+    return { entries: entries.map(toWireV2), next }
+  })
+
+  mount(listDatabaseActions, async ({ params, query }, { user }) => {
+    const { entries, next } = pageOf(await actions.listOf(params.uid, readQuery(query, fromStatus)), query)
+    return { entries: entries.map((view) => toWire(view, user)), next }
+  })
+
+  mount(getAction, async ({ params }, caller) => toWire(await show(params.uid, caller), caller.user))
+
+  mount(getHandoverTrace, async ({ params: { uid, n } }, caller) => {
+    await show(uid, caller)
+    return actions.trace(uid, n)
+  })
+
+  mount(getActionV2, async ({ params }, caller) => toWireV2(await show(params.uid, caller)))
+
+  mount(followAction, async ({ params }, caller) => {
+    const view = await show(params.uid, caller)
+    return {
+      admits: (asker) => maySee(view, asker),
+      async *events(last, signal) {
+        for await (const event of actions.follow(params.uid, last?.seq ?? 0, signal)) yield wireOf(event)
+      },
+    }
+  })
+}
+
+/** Events that go to many followers are put into words once. */
+function wireOf(event: ActionEvent): ReturnType<typeof eventToWire> {
+  const wire = words.get(event) ?? eventToWire(event)
+  words.set(event, wire)
+  return wire
+}
+const words = new WeakMap<ActionEvent, ReturnType<typeof eventToWire>>()
+
+function maySee(view: ActionView, { user }: Pick<Caller, 'user'>): boolean {
+  const database = view.of === 'module' ? NO_DATABASE : view.action.databaseUid
+  return may(user, 'view_status_of_cluster_action', database)
+}
+
+/** Stands for all databases: only users that are not limited to some may see it. */
+const NO_DATABASE = 0
+
+/** If the query names no number. */
+const LIMIT = 200
+
+const pages = listPages<ActionsOrder['by'], ActionView>({
+  list: 'actions',
+  sorts: { created_time: 'text', last_changed_time: 'text' },
+  usual: '-created_time',
+  uids: 'text',
+  placeOf: placeOfAction,
+})
+
+type Query = Omit<NonNullable<Input<typeof listActions>['query']>, 'status'>
+
+function readQuery<Word extends string>(
+  { status, ...query }: Query & { readonly status?: Word },
+  read: Readonly<Record<Word, ActionStatus>>,
+) {
+  const { phase, outcome, q, bdb_uid: database } = query
+  return {
+    ...pages.read({ limit: LIMIT, ...query }),
+    ...{ phase, outcome, q, database, status: status && read[status] },
+  }
+}
+
+function pageOf(views: readonly ActionView[], query: Query) {
+  return pages.answer(views, { limit: LIMIT, ...query })
+}

@@ -1,0 +1,296 @@
+import {
+  type Address,
+  type Body,
+  type createDatabase,
+  type Database as DatabaseAnswer,
+  type ErrorCode,
+  fixedDatabaseFields,
+  Refusal,
+  type Shard,
+  type ShardReport,
+} from '@fairlead/api'
+import { joinArgs } from '../../core/modules/module-args.ts'
+import { type Database, type DatabaseStatus, hasEndpoint } from '../../core/state/database.ts'
+import { ENDPOINT_HOST } from '../../core/state/endpoint-name.ts'
+import type { UsedModule } from '../../core/state/goal.ts'
+import { actionNames } from '../../fleet/actions/action-names.ts'
+import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databases-service.ts'
+import type { ShardView } from '../../fleet/databases/shards-service.ts'
+import { argsFromWire } from './module-args-wire.ts'
+
+/** Wire words stop here: a database as the API shows it. With its password only if `showsPassword`. */
+export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
+  const primaries = database.groups.flatMap(
+    ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
+  )
+  const addresses = hasEndpoint(database) ? endpointsOf(database) : primaries
+  return {
+    ...fixedDatabaseFields,
+    uid: database.uid,
+    name: database.name,
+    type: 'redis',
+    status:
+      database.status === 'active' && database.obstacle !== null ? 'recovery' : statusWords[database.status],
+    status_reason: database.obstacle ?? '',
+    ...buildToWire(database.build),
+    memory_size: database.memoryBytes,
+    replication: database.replicas > 0,
+    sharding: database.cluster,
+    shards_count: database.groups.length,
+    shard_list: shards.map(({ id }) => id),
+    data_persistence: database.persistence,
+    aof_policy: database.aofFsync === 'always' ? 'appendfsync-always' : 'appendfsync-every-sec',
+    snapshot_policy: [...database.snapshots],
+    eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // written from the same enumeration
+    module_list: database.modules.map((module) => moduleToWire(module, showsPassword)),
+    endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
+    port: addresses[0]?.port ?? 0,
+    oss_cluster: database.clientsKnowShards,
+    ...tlsToWire(database),
+    crdt: false,
+    crdt_guid: '',
+    ...(showsPassword && passwordToWire(database.userPassword)),
+    roles_permissions: [],
+    ...actionToWire(action),
+    created_time: seconds(database.createdAt),
+    last_changed_time: seconds(database.changedAt),
+  }
+}
+
+function tlsToWire({ tls }: Database) {
+  return { tls_mode: tls ? 'enabled' : 'disabled', ssl: tls } as const
+}
+
+/** `background_op` is the older word. */
+function actionToWire(action: DatabaseView['action']) {
+  if (action === undefined) return { background_op: [{ status: 'idle' as const }] }
+  const { uid, kind, progress } = action
+  return {
+    action_uid: uid,
+    background_op: [{ status: 'active' as const, name: actionNames[kind], progress }],
+  }
+}
+
+/** In the words of Fairlead, and in the older ones. */
+function buildToWire({ flavour, version }: Database['build']) {
+  return { engine: flavour, engine_version: version, version, redis_version: minorOf(version) }
+}
+
+function passwordToWire(password: string) {
+  return { authentication_engine_pass: password, authentication_redis_pass: password }
+}
+
+function moduleToWire({ uid, name, semanticVersion, args }: UsedModule, showsArgs: boolean) {
+  return {
+    module_id: uid,
+    module_name: name,
+    semantic_version: semanticVersion,
+    ...(showsArgs && { module_args: joinArgs(args) }),
+  }
+}
+
+const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status'] } = {
+  pending: 'pending',
+  active: 'active',
+  changing: 'active-change-pending',
+  deleting: 'delete-pending',
+  'creation-failed': 'creation-failed',
+}
+
+/** The status of the wire in the words of the store: `recovery` is an active database with an obstacle. */
+export function storedStatusOf(status: DatabaseAnswer['status']): {
+  readonly status: DatabaseStatus
+  readonly hasObstacle?: boolean
+} {
+  if (status === 'recovery') return { status: 'active', hasObstacle: true }
+  if (status === 'active') return { status, hasObstacle: false }
+  const stored = (Object.keys(statusWords) as DatabaseStatus[]).find((word) => statusWords[word] === status) // the keys of a table
+  if (stored === undefined) throw new Error(`no database is ever ${status}`)
+  return { status: stored }
+}
+
+/** The one address of a database, once a primary serves in each group. */
+function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
+  const serves = groups.every(({ primaryShard }) => primaryShard !== null)
+  return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]
+}
+
+function endpointOf(uid: string, { host, port }: Address): DatabaseAnswer['endpoints'][number] {
+  return { uid, dns_name: host, port, addr: [host], addr_type: 'internal' }
+}
+
+/** "8.1" of "8.1.4". */
+function minorOf(version: string): string {
+  return version.split('.', 2).join('.')
+}
+
+/** The wider API shows times without fractions. */
+function seconds(iso: string): string {
+  return iso.replace(/\.\d+Z$/, 'Z')
+}
+
+/** A request to create a database, in our words. Refuses what is understood and not available yet. */
+export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
+  refuseUnavailable(body)
+  return {
+    name: body.name,
+    memoryBytes: body.memory_size,
+    groups: body.shards_count ?? 1,
+    cluster: body.sharding === true || (body.shards_count ?? 1) > 1,
+    replicas: body.replication === true ? 1 : 0,
+    persistence: body.data_persistence ?? 'disabled',
+    aofFsync: body.aof_policy === 'appendfsync-always' ? 'always' : 'everysec',
+    snapshots:
+      body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
+    evictionPolicy: body.eviction_policy ?? 'volatile-lru',
+    engineVersion: versionIn(body),
+    // The older words ask for the engine of that name.
+    ...((body.redis_version !== undefined || body.type === 'redis') && { preferredFlavour: 'redis' }),
+    clientsKnowShards: body.oss_cluster ?? false,
+    tls: body.tls_mode === 'enabled' || body.ssl === true,
+    endpointPort: body.port === undefined || body.port === 0 ? null : body.port,
+    modules: (body.module_list ?? []).map((entry, n) => ({
+      place: `module_list[${n}]`,
+      uid: entry.module_id,
+      name: entry.module_name,
+      semanticVersion: entry.semantic_version,
+      args:
+        entry.module_args === undefined
+          ? undefined
+          : argsFromWire(entry.module_args, `module_list[${n}].module_args`),
+    })),
+    userPassword: oneOf(
+      'authentication_engine_pass',
+      body.authentication_engine_pass,
+      'authentication_redis_pass',
+      body.authentication_redis_pass,
+    ),
+  }
+}
+
+/**
+ * Three words for one thing. Answers have all of them, the older one with two numbers: a program that creates a database like another one sends them as they are.
+ */
+function versionIn({
+  engine_version,
+  version,
+  redis_version,
+}: Body<typeof createDatabase>): string | undefined {
+  const full = oneOf('engine_version', engine_version, 'version', version)
+  if (full !== undefined && redis_version === minorOf(full)) return full
+  return oneOf(
+    engine_version === undefined ? 'version' : 'engine_version',
+    full,
+    'redis_version',
+    redis_version,
+  )
+}
+
+function refuseUnavailable(body: Body<typeof createDatabase>): void {
+  const notYet = [
+    ...(body.type === 'memcached' ? ([['type', 'type memcached']] as const) : []),
+    ...(body.tls_mode === 'replica_ssl' ? ([['tls_mode', 'tls_mode replica_ssl']] as const) : []),
+  ].map(([field, what]) => [field, `${what} is not available yet; leave it out`] as const)
+  if (notYet.length > 0) throw refusalOf('field_not_available', notYet)
+  const unused = unusedIn(body)
+  if (unused.length > 0) throw refusalOf('conflicting_fields', unused)
+}
+
+/** The fields that would have no effect, each with the reason. */
+function unusedIn(body: Body<typeof createDatabase>): readonly (readonly [field: string, why: string])[] {
+  const sharded = body.sharding ?? (body.shards_count ?? 1) > 1
+  const rules: readonly (readonly [isUnused: boolean, field: string, why: string])[] = [
+    [
+      body.oss_cluster === true && (body.port ?? 0) !== 0,
+      'port',
+      'port is that of an endpoint, and with oss_cluster clients connect to the shards',
+    ],
+    [
+      body.oss_cluster === true && (body.tls_mode === 'enabled' || body.ssl === true),
+      'tls_mode',
+      'tls_mode enabled is for an endpoint; with oss_cluster clients connect to the shards, which do not speak TLS',
+    ],
+    [
+      body.ssl === true && body.tls_mode === 'disabled',
+      'ssl',
+      'ssl true is tls_mode enabled: send one of them',
+    ],
+    [
+      body.sharding === false && (body.shards_count ?? 1) > 1,
+      'shards_count',
+      'shards_count above 1 needs sharding',
+    ],
+    [body.oss_cluster === true && !sharded, 'oss_cluster', 'oss_cluster needs sharding'],
+    [
+      body.aof_policy === 'appendfsync-always' && body.data_persistence !== 'aof',
+      'aof_policy',
+      'aof_policy needs data_persistence aof',
+    ],
+    [
+      body.snapshot_policy !== undefined && body.data_persistence !== 'snapshot',
+      'snapshot_policy',
+      'snapshot_policy needs data_persistence snapshot',
+    ],
+  ]
+  return rules.filter(([isUnused]) => isUnused).map(([, field, why]) => [field, why])
+}
+
+function refusalOf(code: ErrorCode, faults: readonly (readonly [field: string, message: string])[]): Refusal {
+  const obstacles = faults.map(([field, message]) => ({ code, message, field }))
+  return new Refusal(code, obstacles.map(({ message }) => message).join('; '), { obstacles })
+}
+
+/** Two spellings of one field: either, or both with the same value. */
+export function oneOf<T>(
+  name: string,
+  value: T | undefined,
+  alias: string,
+  aliased: T | undefined,
+): T | undefined {
+  if (value !== undefined && aliased !== undefined && value !== aliased) {
+    const message = `${name} and ${alias} are the same field with different values: send one of them`
+    throw refusalOf('conflicting_fields', [[name, message]])
+  }
+  return value ?? aliased
+}
+
+/** A shard as the API answers it; without a report of the agent its `detailed_status` is `unknown`. */
+export function shardToWire({ shard, slots, isPrimary, report, isAgentAway, seen }: ShardView): Shard {
+  const startedAt = report?.startedAt ?? null
+  return {
+    uid: String(shard.id),
+    bdb_uid: shard.databaseUid,
+    node_uid: String(shard.nodeUid),
+    role: isPrimary ? 'master' : 'slave',
+    assigned_slots: `${slots.first}-${slots.last}`,
+    status: report?.state === 'running' ? 'active' : 'inactive',
+    detailed_status: report === undefined ? 'unknown' : detailOf(report),
+    status_reason: isAgentAway ? 'the agent of its node does not answer' : reasonOf(report),
+    engine: report?.build.flavour ?? shard.runs.build.flavour,
+    engine_version: report?.build.version ?? shard.runs.build.version,
+    port: shard.port,
+    group: shard.group,
+    started: startedAt === null ? null : new Date(startedAt).toISOString(),
+    duty: seen?.duty ?? null,
+    ...{ link: seen?.link ?? null, offset: seen?.offset ?? null, lag_bytes: seen?.lagBytes ?? null },
+    used_memory: seen?.usedMemoryBytes ?? null,
+  }
+}
+
+function reasonOf(report: ShardReport | undefined): string {
+  return report?.silence?.isLong ? report.silence.why : (report?.why ?? '')
+}
+
+/** A short silence is not reported: an engine may be slow at times. */
+function detailOf({ state, silence }: ShardReport): Shard['detailed_status'] {
+  if (state !== 'running' || silence === null || !silence.isLong) return detailWords[state]
+  return silence.doing === 'works' || silence.doing === 'disk' ? 'busy' : 'timeout'
+}
+
+const detailWords: { readonly [State in ShardReport['state']]: Shard['detailed_status'] } = {
+  starting: 'loading',
+  running: 'ok',
+  stopping: 'busy',
+  exited: 'down',
+  failed: 'down',
+}

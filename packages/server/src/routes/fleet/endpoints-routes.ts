@@ -1,0 +1,45 @@
+import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from '@fairlead/api'
+import type { Endpoints } from '../../fleet/endpoints/endpoints-service.ts'
+import type { Mount } from '../../http/mount.ts'
+
+/** Serves what tells of endpoints: availability, counters, clients. */
+export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
+  for (const operation of [getAvailability, getLocalAvailability])
+    mount(operation, async ({ params }) => {
+      await endpoints.check(params.uid)
+      return { available: true as const }
+    })
+
+  mount(getEndpointStats, async ({ params }) => {
+    const stats = await endpoints.stats(params.uid)
+    return {
+      port: stats.port,
+      state: stats.state,
+      why: stats.why,
+      connections: stats.connections,
+      commands: stats.commands,
+      held_ms_total: stats.heldMsTotal,
+      held_ms_last: stats.heldMsLast,
+      repoints: stats.repoints,
+      failed_holds: stats.failedHolds,
+      errors: stats.errors,
+      last_error: stats.lastError,
+      doubted: stats.doubted?.count ?? 0,
+      doubted_last: stats.doubted?.why ?? '',
+    }
+  })
+
+  mount(listEndpointClients, async ({ params, query: { limit = 1_000, via } }) => {
+    const { connections, clients } = await endpoints.clients(params.uid, {
+      limit,
+      ...(via !== undefined && { via }),
+    })
+    return {
+      connections,
+      clients: clients.map(({ connectedAt, ...client }) => ({
+        ...client,
+        connected_at: new Date(connectedAt).toISOString(),
+      })),
+    }
+  })
+}

@@ -1,0 +1,31 @@
+import { getHealth, getReadiness, Refusal } from '@fairlead/api'
+import type { Mount } from '../http/mount.ts'
+import type { Cluster } from '../identity/cluster/cluster-service.ts'
+import { holdFor } from '../identity/cluster/hold-for.ts'
+import type { Nodes } from '../nodes/nodes-service.ts'
+
+/** It needs no token: requests without number must not become as many questions to the agent. */
+const HOLDS_MS = 500
+
+/** Serves what supervisors and load balancers ask. `isStopping`: the server takes no new connections. */
+export function healthRoutes(
+  mount: Mount,
+  deps: {
+    readonly cluster: Pick<Cluster, 'settings'>
+    readonly nodes: Pick<Nodes, 'ready'>
+    readonly isStopping: () => boolean
+  },
+): void {
+  const { cluster, nodes, isStopping } = deps
+  mount(getHealth, async () => ({ status: 'ok' as const }))
+
+  const isReady = holdFor(HOLDS_MS, async () => {
+    await cluster.settings() // throws where the store is away
+    return nodes.ready()
+  })
+  mount(getReadiness, async () => {
+    if (isStopping()) throw new Refusal('unavailable', 'this server is stopping')
+    if (!(await isReady())) throw new Refusal('unavailable', 'the agent does not answer')
+    return { status: 'ok' as const }
+  })
+}

@@ -1,0 +1,87 @@
+import { type Input, listLogs, Refusal, timeIn } from '@fairlead/api'
+import { type AuditType, auditTypes } from '../../core/identity/audit-record.ts'
+import { InvalidInput } from '../../http/compile-validator.ts'
+import { readCursor, writeCursor } from '../../http/cursors.ts'
+import type { Mount } from '../../http/mount.ts'
+import type { Audit, RecordsQuery } from '../../identity/audit/audit-service.ts'
+import { toWire } from './audit-wire.ts'
+
+type Query = Input<typeof listLogs>['query']
+
+/**
+ * Serves GET /v1/logs. A time that cannot be read is refused with `invalid_request`. `databaseOf`: of an action; undefined where there is no
+ * such action.
+ */
+export function auditRoutes(
+  mount: Mount,
+  audit: Audit,
+  databaseOf: (action: string) => Promise<number | undefined>,
+): void {
+  mount(listLogs, async ({ query }, caller) => {
+    const { limit = 1_000, order = 'asc', action_uid: action } = query
+    const about = action === undefined ? {} : await aboutAction(action, query.bdb_uid, databaseOf)
+    if (about === undefined) return { entries: [], next: undefined }
+    // One more than asked for says whether more follows.
+    const records = await audit.list({ ...readQuery(query), ...about, order, limit: limit + 1 }, caller)
+    const last = records.length > limit ? records[limit - 1] : undefined
+    return {
+      entries: records.slice(0, limit).map(toWire),
+      next: last && writeCursor({ list: 'logs', order }, { value: last.seq, uid: 0 }),
+    }
+  })
+}
+
+/** Undefined: no record can be about both. */
+async function aboutAction(
+  action: string,
+  databaseUid: number | undefined,
+  databaseOf: (action: string) => Promise<number | undefined>,
+): Promise<Pick<RecordsQuery, 'action' | 'databaseUid'> | undefined> {
+  const uid = await databaseOf(action)
+  if (uid === undefined || (databaseUid !== undefined && databaseUid !== uid)) return undefined
+  return { action, databaseUid: uid }
+}
+
+function readQuery(query: Query): Omit<RecordsQuery, 'order' | 'limit'> {
+  const from = readTime('stime', query.stime)
+  const to = endOfSecond(readTime('etime', query.etime), query.etime)
+  const after = readCursor({ list: 'logs', order: query.order ?? 'asc' }, 'number', query.cursor)
+  const types = typesOf(query)
+  return {
+    offset: query.offset ?? 0,
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(after !== undefined && { after: Number(after.value) }),
+    ...(types !== undefined && { types }),
+    ...(query.bdb_uid !== undefined && { databaseUid: query.bdb_uid }),
+    ...(query.originator !== undefined && { originator: query.originator }),
+  }
+}
+
+/** A severity stands for the types that have it; undefined: any type. Throws InvalidInput for a type that there is not. */
+function typesOf({ type, severity }: Pick<Query, 'type' | 'severity'>): readonly string[] | undefined {
+  if (type === undefined && severity === undefined) return undefined
+  const all = Object.keys(auditTypes) as AuditType[] // the keys of a table
+  if (type !== undefined && !all.some((name) => name === type)) {
+    const message = `type: must be one of ${all.join(', ')}`
+    throw new InvalidInput([{ field: 'type', message }])
+  }
+  return all.filter(
+    (name) => (type ?? name) === name && (severity === undefined || auditTypes[name] === severity),
+  )
+}
+
+/** Times are kept in UTC with milliseconds, so that they sort as text. */
+function readTime(field: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const time = timeIn(text)
+  if (Number.isNaN(time)) {
+    throw new Refusal('invalid_request', `${field}: is not a time; write it as 2026-11-21T12:00:00Z`)
+  }
+  return new Date(time).toISOString()
+}
+
+/** Records are shown with whole seconds: an end without a fraction is the whole of its second. */
+function endOfSecond(time: string | undefined, text: string | undefined): string | undefined {
+  return time === undefined || text?.includes('.') ? time : time.replace('.000Z', '.999Z')
+}

@@ -1,0 +1,52 @@
+import { Refusal } from '@fairlead/api'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Caller, databasesFor } from '../../core/identity/access.ts'
+import type { OnRefused } from '../../http/authenticate.ts'
+import { requesterOf } from '../../http/requester-of.ts'
+import type { Identify } from '../../identity/sessions/identify.ts'
+import { splitScheme } from '../../identity/sessions/read-basic.ts'
+import type { ScrapeToken } from '../../observe/metrics/scrape-token.ts'
+import { TEXT_TYPE } from '../../observe/metrics/write-text.ts'
+
+/** What decides which requests may read metrics. */
+export interface Readers {
+  readonly token: ScrapeToken
+  readonly identify: Identify
+  readonly onRefused: OnRefused
+}
+
+const PERMISSION = 'view_cluster_stats'
+
+/**
+ * Serves a text of metrics at `path`: to the bearer of the scrape token, and to users who may see the statistics of the whole cluster. No operation of the
+ * contract: it answers no JSON.
+ */
+export function metricsRoute(
+  http: FastifyInstance,
+  path: '/metrics' | '/v2',
+  read: () => Promise<string>,
+  readers: Readers,
+): void {
+  http.get(path, async (request, reply) => {
+    await admit(request, readers)
+    void reply.header('cache-control', 'no-store').type(TEXT_TYPE)
+    return await read()
+  })
+}
+
+async function admit(request: FastifyRequest, { token, identify, onRefused }: Readers): Promise<void> {
+  const { authorization } = request.headers
+  const { scheme, rest } = splitScheme(authorization ?? '')
+  if (scheme === 'bearer' && (await token.fits(rest))) return
+  const caller = await identify(authorization, requesterOf(request), { admitsExpired: false })
+  if (seesAll(caller)) return
+  await onRefused(caller, PERMISSION, undefined)
+  throw new Refusal(
+    'forbidden',
+    `the roles of ${caller.user.name} lack the permission ${PERMISSION} for all databases`,
+  )
+}
+
+function seesAll({ user }: Caller): boolean {
+  return databasesFor(user, PERMISSION) === null
+}

@@ -1,0 +1,54 @@
+import { stat } from 'node:fs/promises'
+import pg from 'pg'
+import type { PostgresAddress } from '../../core/state/read-postgres-address.ts'
+import { StoreAway } from './postgres-trouble.ts'
+
+/**
+ * Whether any local user could listen there while PostgreSQL is away: then it has to prove itself. TLS has proven it already; so has a Unix socket
+ * in a folder that is closed to others.
+ */
+export async function isOpenToAll({ host, tls }: PostgresAddress): Promise<boolean> {
+  if (tls !== null) return false
+  if (!host.startsWith('/')) return true
+  const found = await stat(host).catch(() => null)
+  return found !== null && (found.mode & 0o002) !== 0
+}
+
+/**
+ * A client that never sends the password, and accepts a PostgreSQL only after that has proven (SCRAM) that it already knows the password. `isProven` says
+ * so once it is connected; one that asks for the password itself is left at once.
+ */
+export class ProvingClient extends pg.Client {
+  #isProven = false
+
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    // Before the listeners of pg: what these write then goes nowhere.
+    const leave = () => void this.connection.stream.destroy(unproven('it asks for the password itself'))
+    this.connection.on('authenticationCleartextPassword', leave)
+    this.connection.on('authenticationMD5Password', leave)
+    // Where the proof is wrong, pg ends the connection before it is used.
+    this.connection.on('authenticationSASLFinal', () => {
+      this.#isProven = true
+    })
+  }
+
+  get isProven(): boolean {
+    return this.#isProven
+  }
+}
+
+/** A connection of `pool`. Throws StoreAway where one of a ProvingClient is not proven. */
+export async function connectProven(pool: pg.Pool): Promise<pg.PoolClient> {
+  const client = await pool.connect()
+  if (!(client instanceof ProvingClient) || client.isProven) return client
+  client.release(true)
+  throw unproven('it accepts the login without a password')
+}
+
+function unproven(what: string): StoreAway {
+  return new StoreAway(
+    `the process that listens at the address of FAIRLEAD_STORE may belong to any local user: ${what}. Let PostgreSQL use scram-sha-256 (pg_hba.conf) and give the password, or use TLS, or a Unix socket in a folder that is closed to others`,
+    undefined,
+  )
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { steadyGoal } from '../../../../../src/core/state/database.ts'
+import { createDatabases } from '../../../../../src/fleet/databases/databases-service.ts'
+import { createLimitChanges } from '../../../../../src/fleet/databases/limits-service.ts'
+import { auditStore } from '../../../../../src/identity/stores/audit-store.ts'
+import { AgentUnreachable } from '../../../../../src/nodes/agent-link.ts'
+import type { Nodes } from '../../../../../src/nodes/nodes-service.ts'
+import type { Store } from '../../../../../src/store/open-store.ts'
+import { openTestStore } from '../../../../open-test-store.ts'
+import { groupOf } from '../../../../simulation/group.ts'
+
+const by = { uid: 1, name: 'admin', address: null }
+const more = { memoryBytes: 2_000_000, evictionPolicy: undefined }
+
+let folder: string
+let store: Store
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-limits-'))
+  store = await openTestStore(join(folder, 'store.db'))
+})
+afterEach(async () => {
+  await store[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A database with 1 MB for its clients, on which nothing runs. `look`: what happens while it is observed. */
+async function databaseWith(look: () => Promise<unknown> = async () => undefined) {
+  const nudged: number[] = []
+  const databases = createDatabases({
+    ...{ store, now: () => 0, nudge: () => undefined, portRange: { from: 10_000, to: 10_009 } },
+    askedPorts: { from: 10_000, to: 10_009 },
+    shardTls: true,
+    nodes: {
+      builds: async () => [{ flavour: 'valkey', version: '8.1.1', path: '' }],
+      describe: async () => ({ memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 }),
+    } as unknown as Nodes,
+    modules: { list: async () => [] },
+    inTurn: (place) => place(),
+  })
+  const { database } = await databases.create(
+    {
+      ...{
+        name: 'orders',
+        memoryBytes: 1_000_000,
+        groups: 1,
+        cluster: false,
+        replicas: 0,
+        clientsKnowShards: false,
+      },
+      ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
+      ...{ tls: false, endpointPort: null, engineVersion: undefined, modules: [], userPassword: undefined },
+    },
+    by,
+  )
+  await store.db.deleteFrom('actions').execute()
+  const limits = createLimitChanges({
+    ...{ store, databases, modules: { list: async () => [] }, now: () => 0 },
+    look: async () => {
+      await look()
+      return { groups: [groupOf(0)] }
+    },
+    nudge: (uid) => void nudged.push(uid),
+  })
+  return { databases, database, limits, nudged }
+}
+
+test('other limits are on record together with the user that asked for them, and the reconciler is woken', async () => {
+  const { limits, nudged } = await databaseWith()
+  const view = await limits.change(1, { ...more, evictionPolicy: 'allkeys-lru' }, by)
+  expect(view.database).toMatchObject({ memoryBytes: 2_000_000, evictionPolicy: 'allkeys-lru' })
+  expect(nudged).toEqual([1])
+  const [record] = await auditStore(store.db).list({ order: 'desc', limit: 1, offset: 0 })
+  expect(record).toMatchObject({
+    ...{ type: 'bdb_updated', by: { name: 'admin' }, databaseUid: 1 },
+    details: {
+      ...{ memory_size: 2_000_000, memory_size_before: 1_000_000 },
+      ...{ eviction_policy: 'allkeys-lru', eviction_policy_before: 'noeviction' },
+    },
+  })
+})
+
+test('unchanged values, and a dry run, write nothing', async () => {
+  const { limits, nudged } = await databaseWith()
+  const before = await auditStore(store.db).lastNumber()
+  await limits.change(1, { memoryBytes: 1_000_000, evictionPolicy: 'noeviction' }, by)
+  expect((await limits.foresee(1, more)).database.memoryBytes).toBe(2_000_000)
+  expect(await auditStore(store.db).lastNumber()).toBe(before)
+  expect(nudged).toEqual([])
+})
+
+test('a change that was checked before another one began is not written', async () => {
+  const { databases, database, limits } = await databaseWith(async () => {
+    const goal = { ...steadyGoal(database), kind: 'remove' } as const
+    await databases.begin(1, { kind: 'delete', goal }, by)
+  })
+  await expect(limits.change(1, more, by)).rejects.toMatchObject({ code: 'db_busy' })
+  expect((await databases.get(1)).database.memoryBytes).toBe(1_000_000)
+})
+
+test('while the agent is away it is not known whether there is room', async () => {
+  const { limits } = await databaseWith(() => Promise.reject(new AgentUnreachable('away')))
+  await expect(limits.change(1, more, by)).rejects.toBeInstanceOf(AgentUnreachable)
+  await expect(limits.change(2, more, by)).rejects.toMatchObject({ code: 'db_not_exist' })
+})
