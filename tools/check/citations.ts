@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { mustSee, rule } from './rule.ts'
 import { find, read, root } from './tree.ts'
 
-const pages = find('*.md', 'docs/**/*.md')
+const pages = find('*.md', '{docs,changes}/**/*.md')
 const sources = find(
   ...['packages/**/*.ts', 'ledger/**/*.ts', 'tools/**/*.{ts,mjs}', '{e2e,proof,bench,demo}/**/*.ts'],
 )

@@ -5,7 +5,7 @@ import { printDocs } from '../print-docs.ts'
 import { mustSee, rule } from './rule.ts'
 import { find, read, root } from './tree.ts'
 
-const pages = find('*.md', 'docs/**/*.md')
+const pages = find('*.md', '{docs,changes}/**/*.md')
 const isMissing = (file: string) => !existsSync(join(root, file))
 
 /** Answered without an operation being reached. */
@@ -58,8 +58,15 @@ export const pagesOfRepository = [
     ]
   }),
 
-  rule('the changelog has an Unreleased section', () =>
-    /^## \[?Unreleased\]?/m.test(read('CHANGELOG.md')) ? [] : ['CHANGELOG.md'],
+  rule('the changelog begins with the version of package.json', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string }
+    return /^## (.*)$/m.exec(read('CHANGELOG.md'))?.[1] === version ? [] : [`CHANGELOG.md: not ${version}`]
+  }),
+
+  rule('a fragment of the changelog is named area-what.md and holds one sentence on one line', () =>
+    find('changes/*')
+      .filter((file) => file !== 'changes/README.md')
+      .filter((file) => !/\/[a-z]+(-[a-z0-9]+)+\.md$/.test(file) || !/^\S.{0,398}\.\n$/.test(read(file))),
   ),
 ]
 

@@ -7,7 +7,7 @@ const inUse = [
   ...find('{packages/*,ledger}/src/**/*.{ts,tsx}'),
   ...find('{demo,bench,e2e,proof}/**/*.ts'),
 ].filter((file) => !file.endsWith('.test.ts'))
-const pages = find('*.md', '{docs,bench}/**/*.md')
+const pages = find('*.md', '{docs,bench,changes}/**/*.md')
 
 /** What is said to people. */
 const said = 'message|why|\\w*Why|whyHeld|waitingFor|waiting_for|reason|\\w+_reason|trouble|obstacle'
