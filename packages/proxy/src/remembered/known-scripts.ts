@@ -5,7 +5,8 @@ import { type Command, wordAt } from './command.ts'
 
 /**
  * The scripts that clients of an endpoint have loaded into their engines. No engine replicates them, so the
- * handover gives them to the next primary (ADR 20).
+ * handover gives them to the next primary. Client libraries load a script once for each connection, which
+ * survives the handover: they would get NOSCRIPT.
  */
 export interface KnownScripts {
   /** The engine has executed the command. */

@@ -11,9 +11,10 @@ type Make = () => unknown
 const usual = { afterMs: 10_000, everyMs: 50 }
 
 /**
- * The code that checks the input of an operation, and the code that writes its answer, are made when the operation is first asked for. Fastify makes all
- * of them before it listens: 0.7 s of a processor for an API of which most servers are asked a few operations (decision 61). The rest is made later, so
- * that no request does it while an upgrade hands over.
+ * The code that checks the input of an operation, and the code that writes its answer, are made when the
+ * operation is first asked for. Fastify makes all of them before it listens: 0.7 s of a processor for an API
+ * of which most servers are asked a few operations. The rest is made later, so that no request does it while
+ * an upgrade hands over.
  */
 export function compileWhenUsed(app: FastifyInstance, { afterMs, everyMs } = usual): void {
   const rest: Make[] = []

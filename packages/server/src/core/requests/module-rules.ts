@@ -14,7 +14,8 @@ export interface ModuleTraits {
 
 /**
  * The edition of module packages, and of their API, that this Fairlead supports: what packages mean by the
- * version of "the cluster software". Fairlead's own version means nothing to them (docs/decisions/0013).
+ * version of "the cluster software". Fairlead's own version means nothing to them: packers write 5.2 and
+ * above by default.
  */
 export const ENGINE_PACK_VERSION = '7.4.0'
 
