@@ -17,6 +17,7 @@ import { printCli } from './print-cli.ts'
 import { printCliExamples } from './print-cli-examples.ts'
 import { printCommands } from './print-commands.ts'
 import { printCompatibility } from './print-compatibility.ts'
+import { printInvariants } from './print-invariants.ts'
 import { printMan } from './print-man.ts'
 import { printMetrics } from './print-metrics.ts'
 import { printOperationTable } from './print-operation-table.ts'
@@ -37,6 +38,7 @@ export async function printDocs(): Promise<Readonly<Record<string, string>>> {
     'docs/commands.md': printCommands(),
     'docs/compatibility.md': printCompatibility(),
     'docs/metrics.md': printMetrics(),
+    'docs/invariants.md': printInvariants(),
     'packages/api/src/operation-table.ts': printOperationTable(),
     ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
   }

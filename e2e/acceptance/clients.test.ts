@@ -12,6 +12,7 @@ import { test } from '../support/shared-fairlead.ts'
 const { from, to } = usualPair()
 
 /** The other libraries are in e2e/proof/clients. */
+// invariant: Clients of usual libraries see no error and no new connection at a handover.
 test.for(['node-redis', 'valkey-glide'])(
   '%s notices neither an upgrade, nor its rollback, nor roles that are preserved',
   async (name, { fairlead }) => {

@@ -12,6 +12,7 @@ import { until } from '../../proof/until.ts'
  * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to a
  * second. A sibling in that second got a new primary that no longer had the writes which it missed.
  */
+// invariant: A handover waits until the stream reaches every follower.
 test('the gate stays closed while any follower, successor or not, has a link without a stream', async () => {
   await using fairlead = await startFairlead()
   const { uid, action_uid } = await fairlead.api.createDatabase({

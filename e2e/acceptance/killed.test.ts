@@ -37,6 +37,7 @@ describe.each([
   })
   afterAll(() => loaded[Symbol.asyncDispose]())
 
+  // invariant: An engine, agent or server that dies in a handover blocks no client.
   test.each(kills)('the $victim is killed $when', async ({ victim, when, whileAway }) => {
     const action = await upgradeWithKill(loaded, { victim, when }, whileAway)
     expect(action).toMatchObject({ status: 'completed', warnings: [] })

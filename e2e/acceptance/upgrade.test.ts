@@ -6,6 +6,7 @@ import { test } from '../support/shared-fairlead.ts'
 const pair = usualPair()
 
 /** Every way through an upgrade, and every pair of builds, is in e2e/proof/upgrades. */
+// invariant: No acknowledged write is lost, none is executed twice.
 describe('an upgrade under load loses no acknowledged write and executes none twice', () => {
   test.for([
     ['of a database that keeps its data in an AOF', { kind: 'set', persistence: 'aof' }, 1],

@@ -96,6 +96,7 @@ test('a supervised upgrade stops before the first handover; cancelled there, it 
   await untilPaired(fairlead, uid)
 })
 
+// invariant: A shard that skipped a command of its primary is not promoted.
 test('an upgrade whose standby could not follow a command says so, is not rolled back, and can be finalized', async ({
   fairlead,
 }) => {

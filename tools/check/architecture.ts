@@ -148,6 +148,7 @@ export const server = [
     strays(outside('reconcile'), (_, { names }) => names.includes('connectEngine')),
   ),
 
+  // invariant: core/ imports only itself, types and functions as pure as itself.
   rule('core imports nothing but itself, types, and what is as pure as itself', () =>
     strays(inRoom('core'), (_, { from, values }) => {
       if (isLocal(from)) return false
@@ -155,6 +156,7 @@ export const server = [
     }),
   ),
 
+  // invariant: core/ reads no clock, environment or network, and has no promises.
   rule('core has no clock, no chance, no environment, no network and no promises', () =>
     inRoom('core').flatMap((file) => {
       const found = impure.exec(codeOf(read(file)))

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { agentOperations, errors, errorsOf, operations, proxyOperations } from '@fairlead/api'
 import { printDocs } from '../print-docs.ts'
+import { readInvariants } from '../print-invariants.ts'
 import { mustSee, rule } from './rule.ts'
 import { find, read, root } from './tree.ts'
 
@@ -18,6 +19,20 @@ export const pagesOfRepository = [
       .filter(([file, text]) => read(file) !== text)
       .map(([file]) => file),
   ),
+
+  rule('an invariant has a statement that no other has, right above its test', () => {
+    const invariants = readInvariants()
+    mustSee(invariants.length, 101)
+    const statements = invariants.map(({ statement }) => statement)
+    return invariants
+      .filter(
+        ({ statement, test }, at) =>
+          statement === '' ||
+          statements.indexOf(statement) !== at ||
+          !/^(test|describe|rule|gives)\b/.test(test),
+      )
+      .map(({ file, statement }) => `${file}: ${statement}`)
+  }),
 
   rule('errors.md lists every error there is, and no other', () => {
     const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| \d/gm)].map(([, code = '']) => code)

@@ -39,6 +39,7 @@ function isSentence(text: string): boolean {
 
 /** What sentences are for, and how they name things. */
 export const sentences = [
+  // invariant: No decision reads the text of a message.
   rule('no decision hangs on the text of a message: it has a code beside it', () =>
     inUse.filter((file) => !(file in ofOthers) && lookedInto.test(codeOf(read(file)))),
   ),

@@ -106,6 +106,7 @@ function expectAll(scans: Scans, keys = MANY): void {
 /** Every build as the successor of one that all of them can follow, and of itself. */
 const pairs = [...builds.map((build) => [oldest, build] as const), [newest, newest] as const]
 
+// invariant: A scan across a handover misses no element that existed all the time.
 test.for(pairs)(
   'a scan with a handover there and back in its middle misses no element that always existed: %s → %s',
   async ([from, to]) => {

@@ -18,6 +18,7 @@ const chosen = Array.from({ length: MOST_POINTS }, (_, point) => point).filter((
 /** Most of the time is waiting. */
 const SIDE_BY_SIDE = 2
 
+// invariant: An upgrade continues after an interruption between any two of its effects.
 test('a server killed between any two effects of an upgrade loses nothing, and the next one finishes it', {
   timeout: 900_000,
 }, async () => {

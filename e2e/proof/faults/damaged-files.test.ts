@@ -39,6 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
+// invariant: A database whose files cannot be read reports its engine's words.
 test.each(kinds)(
   'a database whose file is damaged says so, in the words of its engine, until the file is repaired: $persistence',
   async ({ persistence, file, damage, words }) => {
@@ -78,6 +79,7 @@ test.each(kinds)(
   },
 )
 
+// invariant: A process with the only copy of data rewrites its files before a restart in place.
 test.each([
   { persistence: 'aof', file: /base\.rdb$/, save: 'BGREWRITEAOF' },
   { persistence: 'snapshot', file: /dump\.rdb$/, save: 'BGSAVE' },

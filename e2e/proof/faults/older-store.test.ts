@@ -8,6 +8,7 @@ import { startFairlead } from '../../../proof/start-fairlead.ts'
 
 const { to } = usualPair()
 
+// invariant: A shard never goes to another database, even on a restored, older store.
 test('a database that is created on a restored, older store gets no process and no data of another database', async () => {
   await using fairlead = await startFairlead()
   const { api, server, home } = fairlead

@@ -55,6 +55,7 @@ test('the successor of a sharded group dies right after it took over, and nothin
   expect(await load.readBack()).toMatchObject({ lost: 0, examples: [] })
 })
 
+// invariant: No shard comes back after a crash as a second primary.
 test('a successor that died right after taking over, unrecorded, does not come back empty to empty the others', async () => {
   await using fairlead = await startFairlead({
     serverMain: join(import.meta.dirname, '../../support/crash-main.ts'),

@@ -7,6 +7,7 @@ import { until } from '../../../proof/until.ts'
 import { create, kill, primaryOf, serves } from '../../support/kill-shards.ts'
 
 describe('a database repairs itself', () => {
+  // invariant: An agent does not restart a primary that has replicas.
   test('when the process of its primary dies: the replica serves, and the dead shard comes back as its replica', async () => {
     await using fairlead = await startFairlead()
     const uid = await create(fairlead)

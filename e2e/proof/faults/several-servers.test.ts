@@ -18,6 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => postgres?.[Symbol.asyncDispose]())
 
+// invariant: Of several servers one works on a database.
 test.skipIf(postgresHere() === null)(
   'two servers on one PostgreSQL: an upgrade goes on when the server that carries it out is killed, stopped, paused beyond its lease, or cut off',
   { timeout: 300_000 },

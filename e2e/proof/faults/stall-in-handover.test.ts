@@ -41,6 +41,7 @@ describe('a process that stalls in the middle of a handover and goes on later co
   ]
   for (const round of rounds) {
     // A process is stopped for most of this time.
+    // invariant: Certificates add up: no client waited for less time than writes were stopped.
     test.concurrent(`of a database of ${round.groups} group(s)`, { timeout: 200_000 }, async () => {
       const after = await stallInUpgrades(round)
       const context = describeAftermath(round, after)
@@ -57,6 +58,7 @@ describe('a process that stalls in the middle of a handover and goes on later co
   }
 })
 
+// invariant: A primary that stalls during the promotion and resumes later costs no write.
 describe('an old primary that hangs from before the promotion until it is ended costs no write, and the handover ends', () => {
   const pair = usualPair()
   for (const groups of [1, 3])

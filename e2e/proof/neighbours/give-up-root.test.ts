@@ -20,6 +20,7 @@ async function canRunHere(): Promise<boolean> {
   return (await stranger.says()) === 'can'
 }
 
+// invariant: Started as root on another user's home, no process of Fairlead stays root.
 test.runIf(await canRunHere())(
   'started as root on the home of another user, all processes of Fairlead run as that user, engines too; root can stop it, but not take it over while it runs',
   async () => {

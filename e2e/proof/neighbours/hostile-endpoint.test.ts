@@ -93,6 +93,7 @@ async function attackAll(
   await Promise.all(running)
 }
 
+// invariant: Input of a client can end its own connection, and nothing else.
 test(`${INPUTS} hostile inputs end nothing but their own connections, and no neighbour waits for them`, {
   timeout: times('hostile', 180_000),
 }, async () => {

@@ -9,6 +9,7 @@ import { until } from '../../../proof/until.ts'
 import { canBeStranger, startStranger } from '../../support/start-stranger.ts'
 
 describe.runIf(canBeStranger)('another user of the machine', () => {
+  // invariant: Another user at the port of a dead engine gets no password and no data.
   test('that takes the port of an engine that died receives no password and no data; when it goes, the database is back', async () => {
     await using fairlead = await startFairlead()
     const { uid, password, port } = await create(fairlead)

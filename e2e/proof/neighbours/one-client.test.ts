@@ -82,6 +82,7 @@ function settings(count: number): Buffer {
 }
 
 describe('one client does not delay clients of other databases', () => {
+  // invariant: A client without a login is not believed.
   test('a client without a password cannot make the proxy believe or remember anything', async () => {
     const strangers = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
     const sendSettings = async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { startFairlead } from '../../../proof/start-fairlead.ts'
 import { canBeStranger, startStranger } from '../../support/start-stranger.ts'
 
+// invariant: Another user can neither enter nor read FAIRLEAD_HOME.
 test.runIf(canBeStranger)(
   'of the home of a running Fairlead another user of the machine can enter nothing and read nothing, whatever umask it was started with',
   async () => {

@@ -39,6 +39,7 @@ async function authorize(password: string): Promise<number> {
   return answer.status
 }
 
+// invariant: A change by the operator is in the audit.
 test('each change of a database is in the audit with the user, the result, and the reason of a failure', async () => {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'audited', memory_size: 0, engine_version: build('valkey', '8.0') },

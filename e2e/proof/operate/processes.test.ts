@@ -42,6 +42,7 @@ describe('a node has one server', () => {
 })
 
 describe('fairlead up', () => {
+  // invariant: Engines outlive the control plane.
   test('says where it is and the first password once, stops on Ctrl-C without the databases, and finds them again', async () => {
     await using ports = await claimPorts()
     const home = await mkdtemp(join(tmpdir(), 'fairlead-'))
@@ -252,6 +253,7 @@ describe('a database that was stopped in order', () => {
   }
 })
 
+// invariant: Secrets are in no command line, no environment and no log.
 test('secrets are in no command line, no environment of another process, and no log', async () => {
   await using fairlead = await startFairlead({ env: { FAIRLEAD_LOG_LEVEL: 'debug' } })
   const { authentication_engine_pass: userPassword = '' } = await create(fairlead)

@@ -247,6 +247,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 )
 
+// invariant: Nothing changes the slot map while the disk is almost full.
 test.runIf(process.getuid?.() === 0)(
   'with almost no disk left no role of a sharded database moves, because its engines would end themselves; with room again the upgrade goes on',
   { timeout: 180_000 },

@@ -15,6 +15,7 @@ afterAll(() => fairlead[Symbol.asyncDispose]())
 const [from, to] = [build('valkey', '8.0'), build('valkey', '8.1')]
 const TOO_SMALL = 'replica 4194304 0 0'
 
+// invariant: Limits that a person has set on an engine are restored after a full sync.
 test('a database that writes more during a full sync than its primary may hold back is still upgraded, and keeps its former limit', async () => {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: { name: 'writes-much', memory_size: 0, engine_version: from },

@@ -28,6 +28,7 @@ describe('memory_size is for the clients: replication takes nothing from it', ()
     ['valkey', '9'],
   ].flatMap((line) => findBuild(line[0] ?? '', line[1]) ?? [])
 
+  // invariant: All of memory_size is for clients; memory for replication is added.
   test.each(builds)('%s: a replicated database that evicts nothing accepts all writes', async (name) => {
     const uid = await create({ engine_version: name, memory_size: 16 * MB, replication: true })
     using client = await asUser(uid)
@@ -114,6 +115,7 @@ describe('an upgrade to a build that needs more memory for the same data', () =>
   const older = build('valkey', '8.1')
   const newer = findBuild('redis', '8.0')
 
+  // invariant: The role does not move where the data would not fit.
   test.runIf(newer !== undefined).each(['noeviction', 'allkeys-lru'] as const)(
     'is taken back before the role moves when the data would not fit: %s',
     async (eviction_policy) => {

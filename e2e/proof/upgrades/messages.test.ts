@@ -14,6 +14,7 @@ const PUBLISHERS = 3
 /** A shard channel of each group. */
 const shardChannels = ['{b}news', '{a}news'] as const
 
+// invariant: Subscribers receive each message once, in order.
 test('subscribers of a sharded database receive each message once, in order, although the bus is slow while roles move', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead

@@ -175,6 +175,7 @@ describe('a module upgrade', () => {
     expect(await rolesOf(fairlead, uid)).toEqual(['primary', 'replica'])
   })
 
+  // invariant: A module that loads and then hangs is found before any shard runs it.
   test('to a version that loads and then hangs is caught by its self-test', async () => {
     const uid = await create()
     const refused = fairlead.api.upgradeModules({

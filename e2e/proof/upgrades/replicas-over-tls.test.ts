@@ -52,6 +52,7 @@ async function linkOf(fairlead: Fairlead, shard: number) {
   return { role, link, port: primary?.port }
 }
 
+// invariant: A process at the port of a dead primary gets no password and no replica.
 test.runIf(canBeStranger)(
   'a process of another user that takes the ports of a dead primary gets no password from its replicas, and they do not take its data',
   async () => {

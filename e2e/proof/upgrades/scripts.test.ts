@@ -37,6 +37,7 @@ const libraries: Readonly<Record<string, typeof Redis>> = {
   iovalkey: Valkey as unknown as typeof Redis,
 }
 
+// invariant: Scripts that clients have loaded are at the new primary before the clients.
 test.for([1, 2])(
   'scripts are at the new primary before clients are: database of %i group(s)',
   async (groups) => {

@@ -46,6 +46,7 @@ async function shake(port: number, pair?: { readonly cert: string; readonly key:
   return { answer, serial }
 }
 
+// invariant: No process joins a database's cluster bus without a certificate of that database.
 test('shards of every build take no process on their bus, or as a replica, without a certificate of the database', {
   timeout: 180_000,
 }, async () => {

@@ -60,6 +60,7 @@ async function connectAll(fairlead: Fairlead, owned: DisposableStack) {
   return connections
 }
 
+// invariant: In cluster mode the whole group knows the successor before it takes over.
 test('the gate opens for a successor once gossip has reached all, and is closed, with the reason, when the group does not know the successor', async () => {
   await using fairlead = await withUngatedSuccessor()
   using owned = new DisposableStack()

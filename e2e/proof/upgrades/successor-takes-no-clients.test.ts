@@ -6,6 +6,7 @@ import { startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 import { untilAction } from '../../../proof/way-back.ts'
 
+// invariant: A role does not move to a shard that accepts no clients.
 test('a role does not move to a shard that accepts no clients: the upgrade says so, and goes on when it accepts them again', async () => {
   await using fairlead = await startFairlead()
   const { api } = fairlead

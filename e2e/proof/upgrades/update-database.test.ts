@@ -19,6 +19,7 @@ beforeAll(async () => {
 afterAll(() => fairlead[Symbol.asyncDispose]())
 
 describe('PUT /v1/bdbs/{uid}', () => {
+  // invariant: A change of memory reaches every process, even if the server dies in between.
   test('reaches engines and agent also when the server dies right after recording it', async () => {
     await using crashing = await startFairlead({
       serverMain: join(import.meta.dirname, '../../support/crash-main.ts'),
@@ -57,6 +58,7 @@ describe('PUT /v1/bdbs/{uid}', () => {
     await until('keys were evicted', async () => Number(await client.call('DBSIZE')) < 200_000)
   })
 
+  // invariant: An unknown field of a request is refused by name.
   test('refuses unknown fields by name, and unknown databases', async () => {
     const uid = await create({ memory_size: 20 * MB })
     await expect(

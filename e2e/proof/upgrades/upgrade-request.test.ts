@@ -154,6 +154,7 @@ test('without ports for its shards a database is refused, and so is its upgrade,
   expect(await crowded.api.listDatabases({})).toMatchObject([{ uid, status: 'active' }])
 })
 
+// invariant: Users and settings are equal at the successor before the role moves.
 test('users with their rights, and settings that an operator made at run time, go with the role', async () => {
   const { uid, shard_list } = await create({ replication: true, engine_version: build('redis', '7.0') })
   const [first = 0] = shard_list

@@ -105,6 +105,7 @@ const { reply } = fc.letrec<{ reply: Buffer }>((tie) => ({
 }))
 
 describe('requests', () => {
+  // invariant: The end of a message is found, however it is cut.
   test('end where they end, wherever they are cut', () => {
     fc.assert(
       fc.property(fc.array(request, { maxLength: 8 }), cuts, fc.boolean(), (all, at, keepAll) => {
@@ -187,6 +188,7 @@ describe('requests', () => {
     expect([end, rests, scanner.words.length]).toEqual([bytes.length, Array(5).fill(1_000), 2])
   })
 
+  // invariant: The proxy keeps a bounded part of a message.
   test('are not kept beyond a bound, however many and long their arguments are', () => {
     const scanner = createRequestScanner(table)
     scanner.keepAll = true

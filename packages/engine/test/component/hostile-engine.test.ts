@@ -71,6 +71,7 @@ async function slowestBeside(work: Promise<unknown>): Promise<number> {
   return slowest
 }
 
+// invariant: An answer of an engine can end its own connection, and nothing else.
 test.each([...hostile.said, ...hostile.floods])(
   'an engine that answers with %s ends its own connection, and its neighbour is answered',
   async (name) => {

@@ -196,6 +196,7 @@ async function scansOf(found: readonly Cost[], { db }: Store): Promise<readonly 
   return [...scans]
 }
 
+// invariant: The rows that a request reads do not depend on the number of databases.
 test('a request about one database, or for one page, reads as much with 300 databases as with 30, and looks at no others', async () => {
   const few = await costs(30)
   const many = await costs(300)

@@ -33,6 +33,7 @@ function serverWith(files: ConsoleFiles | null) {
 
 const fromBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
+// invariant: A page of the console runs only what this server sends.
 test('every page is the same text, may run only what this server sends, and is asked for again each time', async () => {
   const app = serverWith(built)
   for (const url of ['/', '/databases/7', '/actions/x?tab=1', '/nothing']) {
@@ -46,6 +47,7 @@ test('every page is the same text, may run only what this server sends, and is a
   }
 })
 
+// invariant: A path of the API is never a page.
 test('a path of the API is never a page, nor is anything that a program asks for', async () => {
   const app = serverWith(built)
   const asked = [

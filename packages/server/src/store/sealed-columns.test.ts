@@ -82,6 +82,7 @@ async function expectAll({ db }: Store): Promise<void> {
   expect(action).toMatchObject({ goal: { ...runs, from: runs }, asked: { from: runs } })
 }
 
+// invariant: A copy of the store alone opens no database.
 test('secrets of databases are sealed in the store, and what reads it does not notice', async () => {
   {
     await using store = await openStore(file)

@@ -104,6 +104,7 @@ test('a store that a newer Fairlead wrote is refused', async () => {
   await expect(openStore(file)).rejects.toThrow('does not fit this version of Fairlead')
 })
 
+// invariant: A database has one active change at a time.
 test('one database has one active action: the store itself refuses a second', async () => {
   await using store = await openStore(file)
   const database = await databasesStore(store.db).insert(orders)

@@ -12,6 +12,7 @@ const paths = {
   certificate: { ca: '/ca', cert: '/cert', key: '/key' },
 }
 
+// invariant: A user of a database does not administer its engine.
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'the user of the database may do everything but administer: $flavour $version',
   async (build) => {

@@ -18,6 +18,7 @@ const probe = await mkdtemp(join(tmpdir(), 'wall-'))
 const { missing } = await openEngineWall(probe, true, pino({ level: 'silent' }))
 await rm(probe, { recursive: true })
 
+// invariant: An engine and its modules see only their own folder and build, where a sandbox works.
 test
   .runIf(missing === null)
   .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(

@@ -54,6 +54,7 @@ async function subjectAt(port: number): Promise<string> {
   return subject
 }
 
+// invariant: Another certificate of shards restarts nothing.
 test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
   'a shard proves itself with another certificate as soon as it is put, without a restart: $flavour $version',
   async (build) => {

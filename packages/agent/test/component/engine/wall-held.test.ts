@@ -13,6 +13,7 @@ const probe = makeHome()
 const { missing } = await openEngineWall(probe.path, true, logger)
 probe[Symbol.dispose]()
 
+// invariant: A process that had a sandbox does not run as root again after an error.
 test.runIf(missing === null)(
   'on a home where walls have worked, a wall that cannot be built is tried again, and without one nothing starts as root',
   async () => {

@@ -57,6 +57,7 @@ test('the offset of a dead primary is known until the next process reports its o
   expect(watch.stream()).toMatchObject({ offset: 70 })
 })
 
+// invariant: An idle engine causes no change that the agent reports.
 test('an agent reports the changes of each engine, and nothing for engines without one', async () => {
   await using home = await makeHome()
   await using _ = await home.start()

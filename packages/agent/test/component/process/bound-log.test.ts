@@ -48,6 +48,7 @@ describe('a log that is too long', () => {
   })
 })
 
+// invariant: The log of an engine does not fill the disk, whatever its clients write.
 test.for(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(
   'a script that writes to the log endlessly takes some megabytes of the disk, not all of it: %s',
   async ([, engine]) => {

@@ -27,6 +27,7 @@ const allowed = kinds.filter(
     spawnSync('unshare', [flags, 'mount', '-t', 'tmpfs', 'none', tmpdir()], { cwd: '/', ...as }).status === 0,
 )
 
+// invariant: A process is recognized by its user and working folder, not by its name.
 test.each(allowed)(
   'a process $whose that only imitates names and paths of Fairlead is adopted neither as proxy nor as engine or trial',
   async ({ flags, as }) => {

@@ -28,6 +28,7 @@ const { missing } = await openEngineWall(probe, true, pino({ level: 'silent' }))
 await rm(probe, { recursive: true })
 const gives = test.runIf(isRoot && missing === null)
 
+// invariant: Started as root, the proxy is another user without rights.
 gives(
   'started by root, the proxy is another user without rights, and sees its own folder and nothing else of Fairlead',
   async () => {

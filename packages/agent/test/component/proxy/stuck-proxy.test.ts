@@ -15,6 +15,7 @@ async function startSlowly(home: Awaited<ReturnType<typeof makeProxyHome>>, prox
   await home.proxyBecomes({ state: 'running' })
 }
 
+// invariant: A proxy is ended only when a loop is stuck in one piece of work, which the log names.
 test('a proxy that is stuck in one piece of work is ended, and both logs say which piece of work, and for which client', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()

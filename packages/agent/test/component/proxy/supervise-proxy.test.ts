@@ -45,6 +45,7 @@ test('the log of a running proxy is cut when it is long, and the proxy goes on t
   await until(() => /^{"at":.*bdb-1/m.test(readFileSync(log, 'utf8')))
 })
 
+// invariant: The proxy outlives its agent, and the next agent adopts it.
 test('the next agent adopts the proxy of one that was killed: its clients keep their connections', async () => {
   await using home = await makeProxyHome()
   await using database = await echoServer()

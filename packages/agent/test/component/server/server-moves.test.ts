@@ -50,6 +50,7 @@ describe.runIf(isRoot)('what the server of a home keeps', () => {
     expect(await openServerFolder(folder)).toBe(uid)
   })
 
+  // invariant: The server's store is whole in one place after a crash at any step of its move.
   test('is whole after a crash at any step, whichever way the next start goes', async () => {
     for (const [first, next] of [
       [moveIntoOwn, moveIntoOwn],
@@ -88,6 +89,7 @@ describe.runIf(isRoot)('what the server of a home keeps', () => {
     expect(existsSync(join(home, 'store.key'))).toBe(true)
   })
 
+  // invariant: Root follows no link that a compromised server left.
   test('comes back without files that a compromised server has put there: no link is followed, and no other file changes its owner', async () => {
     await fill(home)
     const secret = join(home, 'secret')

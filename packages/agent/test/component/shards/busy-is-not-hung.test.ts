@@ -12,6 +12,7 @@ const BUSY_MS = 4_000
 const SCRIPT = ['EVAL', 'local x = 0 for n = 1, 3000000 do x = x + n end return x', '0']
 const builds = [engines.at(0), engines.at(-1)].flatMap((one) => one ?? [])
 
+// invariant: A silent process that works or waits for its disk is not ended.
 test.for(builds)(
   'one long transaction ends no primary that is alone: $flavour $version',
   async ({ flavour, version }) => {
@@ -69,6 +70,7 @@ test('one long transaction ends neither a replica nor a process that is to be re
   expect(await after.call('GET', 'a')).toBe('1')
 })
 
+// invariant: A silent process with the only copy of data is left to a person.
 test('a stalled process without others and without data on its disk is left to a person, who may resume it', async () => {
   await using home = await makeHome()
   await using _ = await home.start(soon)

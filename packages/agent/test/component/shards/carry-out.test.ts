@@ -128,6 +128,7 @@ test('a replica resumes without a full sync, and later, as a primary, loads the 
   await aofIsWritten(replica)
 })
 
+// invariant: The choice of the file to load depends on no clock.
 test.for(builds)(
   'a clock that is set back after its start brings back no old data: $flavour $version',
   async (build) => {

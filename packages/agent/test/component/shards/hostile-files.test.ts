@@ -36,6 +36,7 @@ const names = [
   ...['data/appendonlydir/appendonly.aof.manifest', 'users/users.acl'],
 ]
 
+// invariant: Files that an engine replaces block no other shard and delete no other file.
 test('objects that an engine puts in the place of its files delay no other shard', async () => {
   await using home = await makeHome()
   await using _ = await home.start()

@@ -14,6 +14,7 @@ const probe = await mkdtemp(join(tmpdir(), 'wall-'))
 const { missing } = await openEngineWall(probe, true, pino({ level: 'silent' }))
 await rm(probe, { recursive: true })
 
+// invariant: No order of a server makes the agent run a program as root.
 test.runIf(missing === null)(
   'a build that needs files outside of its folder runs without a wall; if it would be root, only for a shard that ran like this before',
   async () => {

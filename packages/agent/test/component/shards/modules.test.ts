@@ -79,6 +79,7 @@ test.for(engines.map((engine) => ({ engine, name: `${engine.flavour} ${engine.ve
   },
 )
 
+// invariant: No process starts with a module file other than the uploaded one.
 test('a shard whose module file is missing or damaged is not started, says which, and starts when the file is there', async () => {
   await using home = await makeHome()
   await using _ = await home.start()

@@ -36,6 +36,7 @@ test.runIf(own <= 100)(
   },
 )
 
+// invariant: Without memory, the kernel ends the engine furthest above its limit first.
 test('without memory, engines are ended first, and of these the one with the most memory beyond its limit', () => {
   const total = 10_000 * MB
   // As the kernel computes it.

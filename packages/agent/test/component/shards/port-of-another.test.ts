@@ -15,6 +15,7 @@ await rm(probe, { recursive: true })
 const program = [...proxyProgram, '--workers', '2']
 const TOLD = /^[+]OK|WRONGPASS/
 
+// invariant: An engine with its own user gets no secret at the port of another engine.
 test.runIf(missing === null && process.getuid?.() === 0)(
   'an engine that takes the port of another one that has died gets no password, as long as an agent confirms the user of each engine',
   async () => {

@@ -20,6 +20,7 @@ honest.once('data', () => {
 honest.once('close', () => console.log('honest was cut'))
 `
 
+// invariant: Connections without a login at the port of a shard do not lock its clients out.
 test
   .runIf(process.geteuid?.() === 0)
   .each(engines.map((engine) => [`${engine.flavour} ${engine.version}`, engine] as const))(

@@ -68,6 +68,7 @@ test('a tunnel ends with its engine, and is refused where none answers; the next
   await until(again)
 })
 
+// invariant: No byte of a replaced server's tunnel reaches an engine.
 test('a higher epoch cuts the tunnels of lower ones before it is answered, and no later byte of theirs reaches the engine', async () => {
   await using home = await makeHome()
   await using _ = await home.start({ stoodStillMs: PATIENT_MS })
@@ -90,6 +91,7 @@ test('a higher epoch cuts the tunnels of lower ones before it is answered, and n
   expect(await other.engine.call('PING')).toBe('PONG')
 })
 
+// invariant: An agent refuses orders, looks and tunnels of a server that was replaced.
 test('orders, looks and tunnels of a lower epoch are refused, also by the next agent', async () => {
   await using home = await makeHome()
   const spec = await makeSpec()
@@ -136,6 +138,7 @@ test('an order is not carried out if its server was replaced before the body arr
   expect((await home.client.reportNode({})).shards).toEqual([])
 })
 
+// invariant: Orders that waited in a stopped agent do not reach the engine.
 test('bytes that waited in a stalled agent do not reach the engine when it resumes', async () => {
   await using home = await makeHome()
   const program = fileURLToPath(new URL('../../run-agent.ts', import.meta.url))

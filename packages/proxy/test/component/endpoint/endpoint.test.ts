@@ -54,6 +54,7 @@ async function countUp(port: number, key: string, signal: AbortSignal): Promise<
   }
 }
 
+// invariant: No request is sent twice, and no reply is delivered twice.
 test('six handovers under load: nothing lost, nothing twice, no client disconnected', async () => {
   await using pair = await makePair(oldest, newest)
   const stop = new AbortController()

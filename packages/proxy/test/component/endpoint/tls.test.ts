@@ -45,6 +45,7 @@ async function serve(tls: NonNullable<EndpointSpec['tls']>, shards: EndpointSpec
   return { home, logged, put, remove, port: wanted.port, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
+// invariant: Another TLS certificate closes no connection.
 test.each(['one group', 'slots'])(
   'another certificate is shown to new clients, and no open connection is closed: %s',
   async (kind) => {

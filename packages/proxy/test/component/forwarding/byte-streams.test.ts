@@ -266,6 +266,7 @@ function report(run: fc.RunDetails<[Conversation]>): void {
   throw new Error(`seed ${run.seed}, path ${run.counterexamplePath}\n${what}`, { cause: run.errorInstance })
 }
 
+// invariant: Bytes of a client, cut anywhere, are answered across handovers as by one engine.
 test('the replies to any bytes of a client, cut anywhere, with handovers and stalls at the cuts, are those that one engine might give', {
   timeout: withinMs,
 }, async () => {

@@ -25,6 +25,7 @@ beforeAll(async () => {
   }
 })
 
+// invariant: A command of an engine that was not reviewed fails the suite.
 test.for(builds)('the table has every command of %s', (build) => {
   expect(withoutRow(knownTo(build), rows)).toEqual([])
 })
@@ -49,6 +50,7 @@ describe('the marks of the table are correct', () => {
   })
 })
 
+// invariant: A command with a handover in its middle has the reply and effect of a single engine.
 test('a command with a handover in the middle has the same reply and effect as without one', async () => {
   await using place = await plainEndpoint(newest, newest)
   const found = await findDifferences(place, runs, atSingle)

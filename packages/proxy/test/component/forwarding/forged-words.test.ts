@@ -8,6 +8,7 @@ const request = (...words: readonly string[]) => `*${words.length}\r\n${words.ma
 /** Counts its calls, and then answers with any error. */
 const says = "redis.call('INCR', KEYS[1]) return redis.error_reply(ARGV[1])"
 
+// invariant: A script whose error looks like a redirect runs once.
 test('the error of a script reaches its client unchanged, during a hold too, and the script runs once', async () => {
   await using pair = await makePair(newest, newest)
   await using rogue = await openRogue()

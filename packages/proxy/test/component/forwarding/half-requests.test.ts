@@ -21,6 +21,7 @@ function longSet(key: string, bytes = LONG): readonly [string, string] {
   return [`*3\r\n$3\r\nSET\r\n$${key.length}\r\n${key}\r\n$${bytes + tail.length}\r\n${head}`, `${tail}\r\n`]
 }
 
+// invariant: No request is continued at another engine.
 test('the rest of a long request is never carried out by another engine, as commands of its own', async () => {
   await using pair = await makePair()
   const pass = createClock()

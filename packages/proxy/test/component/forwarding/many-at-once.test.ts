@@ -20,6 +20,7 @@ const select = 'SELECT 0\r\n'.repeat(3_000)
 const get = 'GET nothing\r\n'.repeat(1_000)
 const deep = 'EVAL "local t={} for i=1,7000 do t[i]={{},{i}} end return t" 0\r\n'
 
+// invariant: Many clients of one database do not delay another database.
 test.for([
   ['plain', '3,000 requests that are noted', select, 3_000 * '+OK\r\n'.length],
   ['sharded', '1,000 requests', get, 1_000 * '$-1\r\n'.length],

@@ -67,6 +67,7 @@ const hold = { deadlineMs: 60_000, drainMs: 100 }
 /** The engine is waited for, however late its answer is: where the machine stalls, it would count as busy, and excuse what is in the way. */
 const waitForEngine = () => holdTimers(ANSWER_MS)
 
+// invariant: A missing reply cannot postpone a handover without end.
 test.for([
   ['a client that waits', `PING\r\n${MUTE}`, '+PONG\r\n'],
   ['a client that goes on, whose replies are counted for those before', `${MUTE}PING\r\n`, '+PONG\r\n'],
@@ -160,6 +161,7 @@ test.for([true, false])(
   },
 )
 
+// invariant: The client of a slow command is never disconnected for it.
 test.for([oldest, newest])(
   'slow commands are answered, however often a handover was delayed: %s',
   async (build) => {

@@ -5,6 +5,7 @@ import { beginLongValue } from '../../stream-value.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
+// invariant: A slow sender cannot postpone a handover without end.
 test('a client that takes minutes to send one value delays a handover for one minute, then gets the reason and is closed; others notice nothing', async () => {
   await using pair = await makePair()
   await using other = await dial(pair.port)

@@ -24,6 +24,7 @@ test.for(builds)(
   },
 )
 
+// invariant: A refused login is answered and changes nothing of the state that moves.
 test.for(builds)('a wrong login without an answer changes nothing at a handover: %s', async (build) => {
   await using pair = await makePair(build, build)
   for (const engine of [pair.a, pair.b])

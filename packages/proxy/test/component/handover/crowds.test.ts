@@ -39,6 +39,7 @@ async function countUp(client: RawClient, key: string, signal: AbortSignal): Pro
   return count
 }
 
+// invariant: Thousands of waiting clients delay no writer, and miss nothing.
 test('thousands of waiting clients delay no other client: everything arrives once and in order, through many handovers', async () => {
   await using stack = new AsyncDisposableStack()
   const pair = stack.use(await makePair())

@@ -32,6 +32,7 @@ async function giveUp(engine: Engine, addresses: readonly string[]): Promise<num
 const item = (key: string, value: string) =>
   `*2\r\n$${key.length}\r\n${key}\r\n$${value.length}\r\n${value}\r\n`
 
+// invariant: Blocking commands are ended before writes stop, and sent again once.
 test.for(builds)(
   'a command that %s gives up before the role moves waits for the successor, and each item arrives once',
   async (build) => {

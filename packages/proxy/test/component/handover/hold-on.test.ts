@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { builds, dial, makePair, until } from '../../stage.ts'
 
 describe.each(builds)('a hold that is never ended, before %s', (build) => {
+  // invariant: Held clients are not released to a replica, a silent engine or one that refuses writes.
   test.each([
     ['the default user', ''],
     ['a user that may not administrate', 'AUTH app pw'],

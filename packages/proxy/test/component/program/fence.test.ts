@@ -8,6 +8,7 @@ import { dial, freePort, makeEndpointSpec, newest, startEngine } from '../../sta
 
 const stale = { status: 412, code: 'stale_epoch' }
 
+// invariant: A proxy refuses orders of a server that was replaced.
 test('orders of a lower epoch are refused, by the next proxy too, and clients do not notice them', async () => {
   await using proxy = await runProxy()
   await using engine = await startEngine(newest)

@@ -147,6 +147,7 @@ test.for(pairs)(
   },
 )
 
+// invariant: A blocking command is sent again only after its engine has ended it.
 test('a blocking command is sent again also if the engine does not end it by itself', async () => {
   await using pair = await makePair()
   await using waits = await dial(pair.port)

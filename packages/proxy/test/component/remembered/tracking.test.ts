@@ -42,6 +42,7 @@ test.for(builds)(
   },
 )
 
+// invariant: A refused CLIENT TRACKING changes nothing of the state that moves.
 test.for(builds)(
   'a CLIENT TRACKING that is refused without an answer changes nothing at a handover: %s',
   async (build) => {

@@ -129,6 +129,7 @@ describe('if roles move without the endpoint', () => {
   beforeEach(() => void holdTimers(ANSWER_MS))
   afterEach(() => vi.restoreAllMocks())
 
+  // invariant: No reply to a client decides where requests go.
   test('no redirect is followed to an address that does not belong to the database', async () => {
     const given = cluster.shards.map(({ upstream }) => upstream)
     cluster.endpoint.know(given)

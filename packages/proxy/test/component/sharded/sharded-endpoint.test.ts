@@ -47,6 +47,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     return text
   }
 
+  // invariant: Replies of several groups come in the order of the requests.
   test('a pipeline over several groups is answered in its order', async () => {
     expect(keyOf.map((key) => Math.floor((hashSlot(Buffer.from(key)) * 3) / 16_384))).toEqual([0, 1, 2])
     client.send(
@@ -290,6 +291,7 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await until(() => half.ended())
   })
 
+  // invariant: A sharded database answers a pipeline as a single engine does.
   test('random pipelines are answered as a single engine answers them', async () => {
     await using single = await startEngine(build)
     await using plain = await openEndpoint(makeEndpointSpec(await freePort(), single.port))

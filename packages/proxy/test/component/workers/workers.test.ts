@@ -65,6 +65,7 @@ async function each(clients: readonly RawClient[], line: string, answer: string)
   await Promise.all(clients.map((client) => client.ask(line, answer)))
 }
 
+// invariant: All threads of an endpoint hold and move its clients together.
 test('clients of both workers are counted, listed, prepared, held and moved together', async () => {
   const params = { id: 'together' }
   await using stack = new AsyncDisposableStack()
@@ -319,6 +320,7 @@ test('the shards keep most of the cores', () => {
   expect(cores.map(countWorkers)).toEqual([1, 1, 1, 1, 2, 4, 4])
 })
 
+// invariant: A thread of the proxy that ends takes the whole proxy with it.
 test('when a worker ends, the whole proxy ends, and logs it', async () => {
   const params = { id: 'ends' }
   await using stack = new AsyncDisposableStack()

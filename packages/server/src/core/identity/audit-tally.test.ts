@@ -23,6 +23,7 @@ function recordsOf(events: readonly AuditEvent[]): readonly AuditEvent[] {
 const total = (records: readonly AuditEvent[]) =>
   records.reduce((sum, { details }) => sum + Number(details?.['times'] ?? 1), 0)
 
+// invariant: Refused requests do not fill the disk, and each is counted.
 test('whatever events come, all are counted', () => {
   const events = fc.array(
     fc.record({ uid: fc.nat(3), database: fc.nat(80), times: fc.integer({ min: 1, max: 60 }) }),

@@ -10,6 +10,7 @@ test('a handover at one offset whose old primary resumed has lost nothing', () =
   expect(lostInHandover(equal, null, true)).toBeUndefined()
 })
 
+// invariant: Losses in a handover are reported by offset.
 test('a successor that branched off earlier lacks the bytes between', () => {
   expect(lostInHandover({ offsetFrom: 625_022, offsetTo: 570_597 }, copiedAnew, true)).toBe(54_425)
 })

@@ -20,6 +20,7 @@ const open = { from: 1, to: 3, released: false, ageMs: 100 }
 const certified = { ...open, released: true }
 
 describe('when a replica is promoted, acknowledged writes may be lost', () => {
+  // invariant: Possible losses of a dead process are reported, in the action and in the audit.
   test('with the primary that died', () => {
     expect(lostWith(groupWithout([1], null), true)).toBe(1)
   })

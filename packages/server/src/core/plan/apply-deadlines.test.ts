@@ -42,6 +42,7 @@ describe('an introduction', () => {
     }
   })
 
+  // invariant: A wait without progress ends: the upgrade is undone, or a person is asked.
   test('that brings nothing ends an upgrade that can be undone; otherwise a person is asked, and it goes on', () => {
     const waited = { waitedMs: 130_000 }
     for (const verdict of [meet, arriving]) {

@@ -13,6 +13,7 @@ function holdsBack(seen: ObservedGroup, ...ports: readonly number[]): ObservedGr
 
 const asItIs = goalOf({ ...old, replicas: 2 })
 
+// invariant: A follower counts when the stream reaches it, not when its link is up.
 test('a database is not complete before its primary sends its stream to each replica, whatever their links say', () => {
   expect(planGroup(groupOf(2), asItIs)).toEqual({ kind: 'done' })
   expect(planGroup(holdsBack(groupOf(2), 3), asItIs)).toEqual({

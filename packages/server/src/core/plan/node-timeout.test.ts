@@ -17,6 +17,7 @@ test.each([
   expect(nodeTimeout(nodes)).toBe(ms)
 })
 
+// invariant: More nodes do not ping each other more often than a bound.
 test('more nodes never get a shorter timeout, and up to 128 of them do not ping each other more than 550 times a second', () => {
   const all = Array.from({ length: 300 }, (_, nodes) => nodeTimeout(nodes))
   expect(all).toEqual(all.toSorted((a, b) => a - b))

@@ -95,6 +95,7 @@ function died(
 }
 
 describe('when the new primary dies while a replica on redis 6.0 follows it,', () => {
+  // invariant: A replica that may have old values is promoted last.
   test('another follower takes over that executes all its commands', () => {
     expect(planGroup(died(noDisk, 'beside another'), goal)).toMatchObject({
       step: { kind: 'promote', shard: 3 },

@@ -39,6 +39,7 @@ describe('in cluster mode', () => {
     )
   })
 
+  // invariant: No shard of a database is ever forgotten by the others while it belongs to it.
   test('no shard of the database is ever forgotten, not even while it does not answer', async () => {
     await fc.assert(
       fc.asyncProperty(sharded, async (shape) => {

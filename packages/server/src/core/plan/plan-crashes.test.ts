@@ -36,6 +36,7 @@ const lostView: [Shape, number, number] = [
 ]
 
 describe('when the server is killed repeatedly, between any two of its effects,', () => {
+  // invariant: Never two shards of a group take writes.
   test(
     'an upgrade ends as without a crash, with every write, and never with two shards that take writes',
     async () => {

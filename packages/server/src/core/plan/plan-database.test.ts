@@ -73,6 +73,7 @@ describe('an upgrade of a database', () => {
     )
   })
 
+  // invariant: Nothing old is given up before every group has handed over.
   test('gives up nothing old in any group before all groups have handed over', async () => {
     await fc.assert(
       fc.asyncProperty(shapes, async (shape) => {
@@ -278,6 +279,7 @@ describe('people', () => {
     ...{ parallel: 0, canary: true, restart: false },
   }
 
+  // invariant: Nothing old is given up before a person or the time permits it.
   test('keep every standby until they finalize, or the rollback window is over', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -96,6 +96,7 @@ describe('with snapshots, before the role moves,', () => {
     expect(planned(surged({ 1: at(50), 3: { ...saved, disk: { lookedAt: 5_000 } } }))).toMatchObject(save(3))
   })
 
+  // invariant: Data on a disk is on the next primary's disk before a handover or a retirement.
   test('a handover to a shard with less on disk breaks an invariant', () => {
     const step = { kind: 'hand-over', from: 1, to: 3, why: '' } as const
     expect(violations(surged({ 1: at(50), 3: at(49) }), step, 'snapshot')).toHaveLength(1)

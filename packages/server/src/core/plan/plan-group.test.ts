@@ -43,6 +43,7 @@ describe('an upgrade', () => {
     )
   })
 
+  // invariant: A serving primary is neither restarted nor doubled, and the last shard stays.
   test('never breaks an invariant, and never has two primaries', () => {
     fc.assert(
       fc.property(cases, ({ replicas, aof, preserveRoles, picks }) => {
@@ -67,6 +68,7 @@ describe('an upgrade', () => {
     )
   })
 
+  // invariant: Nothing old is touched before the surge shard holds all data.
   test('touches nothing old before the surge shard holds all data', () => {
     fc.assert(
       fc.property(cases, ({ replicas, picks }) => {
@@ -176,6 +178,7 @@ describe('an upgrade', () => {
     )
   })
 
+  // invariant: An upgrade that is given up before its handover leaves the database as it was.
   test('given up at any moment before its handover leaves the database as it was', () => {
     fc.assert(
       fc.property(cases, fc.nat({ max: 30 }), ({ replicas, aof, picks }, turns) => {

@@ -31,6 +31,7 @@ const without = (seen: ObservedGroup, id: number): ObservedGroup => ({
 })
 
 describe('when a primary dies and a shard has begun to leave,', () => {
+  // invariant: A shard that is leaving takes over if no other holds as much data.
   test('it takes over if no other shard is left, or none holds as much', () => {
     for (const seen of [without(led({ 3: 100 }), 2), led({ 2: 95, 3: 100 }), led({ 2: 80, 3: 100 })]) {
       const verdict = planGroup(seen, goal)

@@ -30,6 +30,7 @@ const found = [
 ] as const
 
 describe('when everything is killed within a moment, between any two effects of an upgrade,', () => {
+  // invariant: When all processes died, no data is lost that was on the disk of the primary.
   test('nothing is lost that was on the disk of the primary, and the upgrade ends', async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (shape) => {

@@ -142,6 +142,7 @@ describe('a database that is kept', () => {
     expect(plan.kind === 'do' && violations(seen, plan.step)).toEqual([])
   })
 
+  // invariant: A replica that came back from an old file is not promoted.
   test('never promotes a shard that came back from its disk beside a primary whose disk holds more, and empties no shard with data', () => {
     const whole = cameBack({ aof: 'whole' })
     expect(violations(whole, { kind: 'promote', shard: 2, why: '' })).toHaveLength(1)

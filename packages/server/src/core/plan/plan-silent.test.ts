@@ -26,6 +26,7 @@ function silentPrimary(silence: Silence | null, offset: number, replicas = 1): O
   }
 }
 
+// invariant: No shard is promoted while a silent one may be the primary.
 test('beside a primary that is silent and busy no shard is promoted, and nothing is done to it', () => {
   for (const silence of [null, { ...hangs, hung: false }])
     expect(planGroup(silentPrimary(silence, 100), goal)).toEqual({
@@ -123,6 +124,7 @@ describe('when the primary is gone and a follower is silent,', () => {
     expect(planGroup({ ...besideSilent(hangs, 100), handover }, goal)).toMatchObject(promoted)
   })
 
+  // invariant: A silent follower does not delay a promotion.
   test('another shard that holds what is on record is promoted, and the silent one is named', () => {
     for (const silence of [since(2_000), hangs]) {
       const seen = besideSilent(silence, 100)

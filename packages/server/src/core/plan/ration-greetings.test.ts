@@ -39,6 +39,7 @@ const greetingsIn = (lanes: readonly Lane[]) =>
     0,
   )
 
+// invariant: Shards of many groups join a few at a time.
 test('64 groups do not introduce all their shards at once, and a group without room says so', () => {
   const lanes = planDatabase(strange, onOld, unrestricted)
   expect(greetingsIn(lanes)).toBe(MOST_GREETINGS)

@@ -170,6 +170,7 @@ const shape = fc.record({
 })
 
 describe('a stranger that claims slots', () => {
+  // invariant: A foreign node in the cluster costs no data that a shard still holds.
   test('costs no data that any shard still holds, moves no role twice, and is forgotten in the end', () => {
     let takenBack = 0
     fc.assert(

@@ -26,6 +26,7 @@ describe('a new database', () => {
     expect(resolve(asked, builds)).toBe(chosen)
   })
 
+  // invariant: A build through whose holes clients run code gets no new database.
   test('does not run a build with known holes, and the refusal names the sound builds and the way out', () => {
     const builds = [build('redis-7.0.15'), build('valkey-8.0.1', 'CVE-1', 'CVE-2'), build('valkey-8.1.1')]
     expect(resolve('8.0.1', builds)).toMatchObject({

@@ -68,6 +68,7 @@ function metricsOf({ shards, traffic }: Awaited<ReturnType<typeof fill>>, mostDa
   return { own, vendor, measured, [Symbol.dispose]: () => watch[Symbol.dispose]() }
 }
 
+// invariant: A scrape of metrics makes no other request wait, however many databases there are.
 test('while the text of 300 databases is made, other work has its turn at least once for every 500 lines and 250 rows', async () => {
   using metrics = metricsOf(await fill(300))
   let turns = 0

@@ -40,6 +40,7 @@ const found: readonly Plot[] = [
   { seed: 1373844180, inCluster: false, siblings: 1, death: null, trouble: 'stumbling successor' },
 ]
 
+// invariant: The old primary is demoted before another is promoted, wherever the server dies.
 test('a role moves with every write, or does not move, whenever the server is killed', async () => {
   const ends = new Map<string, number>()
   await fc.assert(

@@ -8,6 +8,7 @@ const happening = fc.oneof(
   fc.record({ kind: fc.constant('end' as const), nth: fc.nat() }),
 )
 
+// invariant: Work on a database does not wait for routine looks at others.
 test('in any order of requests, each database gets one place, and no queue takes places of another', () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 120 }), (happenings) => {

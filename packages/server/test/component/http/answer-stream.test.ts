@@ -76,6 +76,7 @@ async function untilCalm(read: () => number): Promise<number> {
   }
 }
 
+// invariant: A slow follower of events makes the server neither wait nor keep events for it.
 test('for a client that does not read, the source is not read ahead; when the client reads on, so does the source', async () => {
   const { count, url } = await serve(endless)
   const socket = await askAndStall(url)

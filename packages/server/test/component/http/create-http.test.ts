@@ -51,6 +51,7 @@ const ask = (
     ...(body && { payload: {} }),
   })
 
+// invariant: Every operation has its permission, checked before its handler.
 describe('a role may do what its permissions say, and nothing else', () => {
   for (const operation of all) {
     const { permission } = operation
@@ -136,6 +137,7 @@ test('a bug is answered with an id to quote, without its reason', async () => {
   expect(answer.headers['x-request-id']).toBe(id)
 })
 
+// invariant: An undeclared field is never sent.
 test('an undeclared field is never sent', async () => {
   const { app } = serverWith(async () => ({ uid: 1, name: 'a', adminPassword: 'hidden' }) as never)
   expect((await ask(app, operations.getDatabase, 'admin')).body).not.toContain('hidden')

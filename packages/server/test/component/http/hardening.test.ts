@@ -42,6 +42,7 @@ describe('a request to a name', () => {
     'localhost:8080:1',
     'localhost@evil',
   ]) {
+    // invariant: Requests from foreign web pages are refused.
     test(`${name} is not: it may be a page's own`, async () => {
       const heard = await ask(`Host: ${name}`)
       expect(heard).toMatch(/^HTTP\/1.1 400 /)

@@ -118,6 +118,7 @@ test('roles and settings are told in the same way, and a certificate of before s
   expect((await handoversStore(db).last(1)).get(0)?.certificate).toEqual({ ...certificate, heldMs: null })
 })
 
+// invariant: A damaged row affects only its database; the error names table, row and column.
 test('a server whose store has a damaged row starts, says which row, and goes on with the other databases', async () => {
   await using fairlead = await startControlPlane()
   await fairlead.withStore(fill)

@@ -80,6 +80,7 @@ test('there is an authority, and a certificate by it for each name of an endpoin
   expect(leaf.checkHost('elsewhere.example.org')).toBeUndefined()
 })
 
+// invariant: A certificate is renewed before it ends.
 test('both are the same after a restart, and renewed in time, when they are read', async () => {
   const first = await certificates()
   await fairlead.restart()

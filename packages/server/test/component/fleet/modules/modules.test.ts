@@ -307,6 +307,7 @@ describe('an invalid package is refused, and nothing of it is kept', () => {
       /x would not be/,
     ],
   }
+  // invariant: Nothing of a refused module package is kept.
   test('each for its own reason', async () => {
     for (const [name, [make, code, message]] of Object.entries(evil)) {
       const answer = await upload(make())

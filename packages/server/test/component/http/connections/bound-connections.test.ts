@@ -89,6 +89,7 @@ test('half of the files that are not reserved are for connections', () => {
   expect([1_024, 4_096, 524_288, 100].map(mostByFiles)).toEqual([362, 1_898, 4_096, 16])
 })
 
+// invariant: Connections to the API leave the server the files that it needs.
 test('5,000 idle and slow connections from one source neither take all files nor the connection of a client that has signed in', async () => {
   await using fairlead = await startControlPlane({ mostConnections: 400 })
   const token = await fairlead.signIn('admin', adminPassword)

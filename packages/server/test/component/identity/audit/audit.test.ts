@@ -31,6 +31,7 @@ const types = async () => (await logs()).map(({ type }) => type)
 const authorize = (username: string, password: string) =>
   fairlead.send('POST', '/v1/users/authorize', { body: { username, password } })
 
+// invariant: Every change, login and refused permission is in the audit.
 test('every login, failure and lock, every change of users, roles, passwords and settings, and every refused permission is written down', async () => {
   const before = (await logs()).length
   await send('POST', '/v1/roles', { name: 'team', management: 'db_viewer' })
@@ -182,6 +183,7 @@ const tampering: Readonly<Record<string, readonly [string, RegExp]>> = {
   ],
 }
 for (const [what, [change, message]] of Object.entries(tampering)) {
+  // invariant: A verification of the audit fails when a record was changed or removed.
   test(`a verification fails when ${what}`, async () => {
     for (let n = 0; n < 4; n += 1) await authorize('nobody', 'x')
     await fairlead.tamper(change)

@@ -105,6 +105,7 @@ test('over TLS the cookie is Secure, and that of a connection without TLS does n
   }
 })
 
+// invariant: A change with a session cookie comes from a page of this server.
 describe('a change with a session', () => {
   const evil = 'http://evil.example'
   let cookie: string | undefined

@@ -59,6 +59,7 @@ describe('authorize', () => {
     })
   }
 
+  // invariant: A failed login has the same answer for every reason.
   test('answers an unknown user, a wrong password, a locked, a disabled and an expired user in the same words', async () => {
     const locked = await createUser('locked')
     for (let tries = 0; tries < 5; tries += 1) await authorize({ username: 'locked', password: 'wrong' })

@@ -32,6 +32,7 @@ async function addUser(name: string, role: object): Promise<void> {
 }
 
 describe('metrics are read by', () => {
+  // invariant: Metrics need a token or a permission, from this machine too.
   test('no stranger, on this machine either', async () => {
     expect(await scrape()).toMatchObject({ status: 401 })
     expect(await scrape('Bearer a-token-that-is-none')).toMatchObject({ status: 401 })

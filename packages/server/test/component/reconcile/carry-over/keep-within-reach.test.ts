@@ -11,6 +11,7 @@ import { builds, startTestEngine, type TestEngine, USER_PASSWORD } from '../../.
 const deps = { effect: createEffect(() => undefined), log: pino({ level: 'silent' }) }
 
 describe.for(builds)('an engine of an older Fairlead: $flavour $version', (build) => {
+  // invariant: Users of a running engine lose commands that reach beyond their database.
   test('its users lose what reaches beyond their database, and their connections go on', async () => {
     await using engine = await startTestEngine(build)
     const { admin } = engine

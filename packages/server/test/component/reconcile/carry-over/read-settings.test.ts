@@ -10,6 +10,7 @@ const reader = `user reader on #${'a'.repeat(64)} ~* &* -@all +@read`
 const beyond = /acl|config|debug|flushall|shutdown/
 
 describe.for(builds)('an engine of $flavour $version', (build) => {
+  // invariant: The list of commands of an engine counts for its own users only.
   test('that lies about its commands gives no user of another database of its build more than it has', async () => {
     await using engine = await startTestEngine(build)
     const liar = lying(engine.admin)

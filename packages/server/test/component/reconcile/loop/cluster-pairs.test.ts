@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { obstacleInOneCluster } from '../../../../src/core/requests/cluster-pairs.ts'
 import { builds, startTestEngine, type TestEngine } from '../../../engine.ts'
 
+// invariant: Two builds that cannot be in one cluster never are.
 test('in one cluster every build names every other one by its address, but for the pairs that are refused', async () => {
   await using stack = new AsyncDisposableStack()
   const engines: TestEngine[] = []

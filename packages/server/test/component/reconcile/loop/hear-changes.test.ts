@@ -67,6 +67,7 @@ test('only databases with changed shards are reported', async () => {
   expect(events).toEqual([1, 2, 'other proxy', 'asked', 2, 'asked', 'asked'])
 })
 
+// invariant: A change that was missed is found by the digest.
 test('a change that was missed is found by the digest: then everything is asked for, and what differs is reported', async () => {
   const other = { ...marks, s1: 'dddddddddddd' }
   const { asked, events } = await hear(

@@ -48,6 +48,7 @@ test.each([0, 10])(
   },
 )
 
+// invariant: A handover waits for no other database.
 test('a change that is heard right before a handover does not make it wait for a place', async () => {
   const stop = new AbortController()
   const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()))

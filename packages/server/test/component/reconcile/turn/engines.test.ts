@@ -61,6 +61,7 @@ test('a connection serves the epoch in which it was opened, and no later one', a
   await expect(pool.under(epoch).connect({ uid: 2 }, another)).rejects.toThrow('not of bucket 1')
 })
 
+// invariant: No engine counts as silent because its agent was away.
 test('a missing answer counts as the engine’s fault only if its agent answered and this server was not replaced', async () => {
   using tunnels = await startTunnels({ isSilent: true })
   using pool = createEnginePool(tunnels.ways)

@@ -60,6 +60,7 @@ function roleOf({ admin }: TestEngine) {
 }
 
 describe.each(builds)('$flavour $version', (build) => {
+  // invariant: The successor refuses an order to take over that arrives after its deadline.
   test('an order to take over is carried out in its time, and refused by the engine itself when it is late, or when its primary has a higher epoch', async () => {
     await using group = await startGroup(build)
     const { primary, successor } = group

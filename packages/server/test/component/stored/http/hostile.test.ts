@@ -105,6 +105,7 @@ describe('every operation, asked by', () => {
   })
 
   for (const management of managements.toReversed()) {
+    // invariant: No operation opens to a role that lacks its permission.
     test(`${management} opens what the contract says, and nothing else`, async () => {
       expect(await wrong(tokens[management] ?? '', (operation) => opens(management, operation))).toEqual([])
     })
@@ -151,6 +152,7 @@ const { seed, times } = campaign()
 const COUNT = times('hostile', isOnPostgres ? 500 : 5_000)
 const AT_ONCE = 8
 
+// invariant: No request, however odd, gets a 5xx or brings the server down.
 test(`${COUNT} hostile requests are refused or answered, and leave nothing behind`, async () => {
   const some = ['admin', 'cluster_member', 'user_manager', 'none', 'db_member@1'].map(
     (who) => tokens[who] ?? '',

@@ -16,6 +16,7 @@ const filesOf = (folder: string) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
+// invariant: No answer, log or file of the server holds a password, token or key in the open.
 test('no password, token or key is logged, answered or left in a file', async () => {
   const admin = await fairlead.signIn('admin', adminPassword)
   const secrets = ['wrong-w9Qx', 'first-w9Qx', 'second-w9Qx', 'third-w9Qx', 'fourth-w9Qx', adminPassword]

@@ -54,6 +54,7 @@ test.skipIf(isOnPostgres)(
   },
 )
 
+// invariant: A server that was replaced writes nothing to the store.
 test('a write under a former epoch is refused', async () => {
   await using store = await openTestStore(':memory:')
   await using leases = await createLeases({ store, log })

@@ -25,6 +25,7 @@ async function foldOf(store: Store, uid: string, after = 0): Promise<ActionChang
   return Object.assign({}, ...changes) as ActionChange
 }
 
+// invariant: Every visible change of an action is an event, written in the same transaction.
 test('an event and its change are written together or not at all; a change that people do not see makes no event', async () => {
   await using store = await openTestStore(':memory:')
   await begin(store, 'a', 1)

@@ -174,6 +174,7 @@ test('a handover is an event when the role has moved, and again when its full sy
   ])
 })
 
+// invariant: A follower of an action gets every event once, in order.
 test('a client that resumes with the last id gets every event once and in order, while others are written', async () => {
   const writing = (async () => {
     for (let n = 1; n < 400; n += 1) {

@@ -39,6 +39,7 @@ test('an upgrade is finalized as soon as its last handover is on record, whateve
   expect((await finalize()).status).toBe(409)
 })
 
+// invariant: A rollback that was accepted finds its standbys.
 test('a rollback is refused from the moment on in which the last standby is given up, and keeps it if it was accepted before', async () => {
   await using fairlead = await startControlPlane()
   const auth = await fairlead.signIn('admin', adminPassword)

@@ -68,6 +68,7 @@ test('users that may change a database read its password, and each reading is in
   ])
 })
 
+// invariant: No list has a password or an argument of a module.
 test('no list has a password or an argument of a module, and one database has both for users with view_redis_pass', async () => {
   const hasSecrets = async (path: string, auth?: string) => {
     const { status, body } = await get(path, auth)

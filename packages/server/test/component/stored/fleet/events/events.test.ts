@@ -292,6 +292,7 @@ async function collect(events: AsyncIterable<{ readonly seq: number }>): Promise
   return seqs
 }
 
+// invariant: One number is a follower's place among all events, over restarts of the server.
 test('a stream whose token ends says so, and one that is resumed goes on after its last event, over restarts of the server', async () => {
   grants['short'] = [admin]
   const short = await fetch(`${server.url}/v1/events?topics=audit`, {
@@ -319,6 +320,7 @@ test('a stream whose token ends says so, and one that is resumed goes on after i
   expect(one.typesOf().filter((type) => type === 'snapshot')).toHaveLength(1)
 })
 
+// invariant: A follower that is too far back gets a gap and a fresh snapshot.
 test('what came after an unknown place, or one that is too far back, is told as a gap with a fresh snapshot', async () => {
   await record(1)
   const raised = await store.db

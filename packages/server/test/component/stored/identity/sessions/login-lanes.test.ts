@@ -20,6 +20,7 @@ const allow = async (login_lockout_threshold: number) =>
   })
 
 describe.runIf(canBeOther)('another local user', () => {
+  // invariant: Failed logins lock out their source, and no user.
   test('locks out itself, and not the admin, be it known here or new; by token, by Basic, at a login', async () => {
     expect(await sendAsOther(fairlead.url, guesses('admin', 5))).toEqual([401, 401, 401, 401, 401])
     expect((await right()).status).toBe(200) // never seen from here before

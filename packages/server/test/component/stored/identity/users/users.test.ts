@@ -102,6 +102,7 @@ describe('a user', () => {
 })
 
 describe('the last admin', () => {
+  // invariant: An admin who can sign in always remains.
   test('can be neither removed nor demoted nor disabled, and can once there is another', async () => {
     const change = (body: object) => send('PUT', '/v1/users/1', body)
     const code = 'change_last_admin_role_not_allowed'
