@@ -1,7 +1,7 @@
 /** One fault that the tests must find: a text of a source file, and its replacement. */
 export interface Mutant {
   readonly name: string
-  /** The rule that the fault breaks, in the words of ARCHITECTURE.md or of the code. */
+  /** The rule that the fault breaks, in the words of docs/invariants.md or of the code. */
   readonly breaks: string
   /** From the root of the repository, as the tests are. */
   readonly file: string
