@@ -5,9 +5,13 @@ import { packTally } from '../../proof/modules/add-module.ts'
 import { type Fairlead, startFairlead } from '../../proof/start-fairlead.ts'
 import { blocksOf, readPage, run, walk } from '../support/walk.ts'
 
+const API_PAGE = 'docs/start/api.md'
+
 test('the demo proves what the README says about it, as one JSON object', async () => {
   const { code, stdout, stderr } = await run(process.execPath, ['tools/run.mjs', 'demo', '--json'])
   expect(code, stderr).toBe(0)
+  const [, sample = ''] = /```json\n(.*)\n```/.exec(readPage('README.md')) ?? []
+  expect(Object.keys(JSON.parse(stdout))).toEqual(Object.keys(JSON.parse(sample)))
   const { from, to, acked, write_stop_ms, client_gap_ms, seconds, ...nothing } = JSON.parse(stdout)
   expect(nothing).toEqual({ lost: 0, duplicated: 0, errors: 0, reconnects: 0, full_syncs: 0 })
   expect([from, to]).toEqual([expect.stringMatching(/^redis 7\.0\./), expect.stringMatching(/^valkey \d/)])
@@ -46,11 +50,11 @@ describe('the commands work as they are printed', () => {
     })
   })
 
-  test('README.md: the same over the API, and the client of the engine connects', async () => {
-    await walk(fairlead, blocksOf(fairlead, 'README.md'))
+  test('docs/start/api.md: the same over the API, and the client of the engine connects', async () => {
+    await walk(fairlead, blocksOf(fairlead, API_PAGE))
     const { action, database } = await only()
     expect(await fairlead.untilEnded(action?.action_uid)).toMatchObject({ outcome: 'completed' })
-    const [line = ''] = /^\.fairlead\/engines.*valkey-cli .*$/m.exec(readPage('README.md')) ?? []
+    const [line = ''] = /^\.fairlead\/engines.*valkey-cli .*$/m.exec(readPage(API_PAGE)) ?? []
     const client = line
       .replace('.fairlead/engines', enginesFolder())
       .replace('PORT', String(database.endpoints[0]?.port))

@@ -9,7 +9,7 @@ test('pasted commands end with the code of the error: for an unknown version, an
   await createDatabase(fairlead, { name: 'another', memory_size: 0, engine_version: 'valkey-8.0' })
   const unknownVersion = (page: string) =>
     paste(blocksOf(fairlead, page).map((block) => block.replaceAll('"valkey-8.1"', '"valkey-9.9"')))
-  for (const page of ['README.md', 'docs/upgrades.md']) {
+  for (const page of ['docs/start/api.md', 'docs/upgrades.md']) {
     expect((await unknownVersion(page)).stderr).toContain('"error_code":"invalid_version"')
     expect((await unknownVersion(page)).stderr).toContain('"error_code":"name_already_exists"')
   }
@@ -20,9 +20,9 @@ test('pasted commands end with the code of the error: for an unknown version, an
   })
 })
 
-test('the walk through the API in the README ends with an error while its password is not filled in', async () => {
+test('the first steps over the API end with an error while the password is not filled in', async () => {
   await using fairlead = await startFairlead()
-  const blocks = blocksOf(fairlead, 'README.md').map((block) => {
+  const blocks = blocksOf(fairlead, 'docs/start/api.md').map((block) => {
     return block.replace(/"password": "[^"]*"/, '"password": "PASSWORD"')
   })
   expect((await paste(blocks)).stderr).toContain('"error_code":"unauthorized"')
