@@ -87,7 +87,7 @@ export async function startFairlead(
     FAIRLEAD_HTTPS_PORT: '0',
     FAIRLEAD_LOG_LEVEL: 'error',
     FAIRLEAD_SENTINEL_PORT: '0',
-    // For a whole run: see CONTRIBUTING.md.
+    // Of the environment of the run: docs/testing.md.
     ...(shardTls !== undefined && { FAIRLEAD_SHARD_TLS: shardTls }),
     ...options.env,
   }
