@@ -29,7 +29,7 @@ function openAccount() {
   }
 }
 
-// invariant: A source from which a user has signed in never waits for unknown sources.
+// invariant: A source that a user has signed in from never waits for unknown sources.
 test('whatever others try, from however many sources, a source that is known gets in', () => {
   const tries = fc.array(fc.record({ source: fc.nat(200), gap: fc.nat(120) }), { maxLength: 400 })
   fc.assert(

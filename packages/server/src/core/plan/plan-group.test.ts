@@ -178,7 +178,7 @@ describe('an upgrade', () => {
     )
   })
 
-  // invariant: An upgrade that is given up before its handover leaves the database as it was.
+  // invariant: An upgrade that is given up before its handover changes nothing of the database.
   test('given up at any moment before its handover leaves the database as it was', () => {
     fc.assert(
       fc.property(cases, fc.nat({ max: 30 }), ({ replicas, aof, picks }, turns) => {
