@@ -1,9 +1,8 @@
 import { metricTable, printMetricTable } from '../packages/server/src/observe/metrics/metric-table.ts'
-import { vendorTable } from '../packages/server/src/observe/metrics/vendor-table.ts'
 
 /** docs/metrics.md, from the table of metrics. */
 export function printMetrics(): string {
-  return `${[...head, ...series, printMetricTable(metricTable), ...wider, printMetricTable(vendorTable)].join('\n')}\n`
+  return `${[...head, ...series, printMetricTable(metricTable)].join('\n')}\n`
 }
 
 const head = [
@@ -50,16 +49,5 @@ const series = [
   'away, metrics are answered, with what it said last, and `fairlead_store_up` is 0; only the scrape token is good then.',
   '',
   '## All metrics',
-  '',
-]
-
-const wider = [
-  '',
-  '## Names of the wider API',
-  '',
-  'Dashboards of the wider API ask for other names, at `https://HOST:8070/v2`. `FAIRLEAD_METRICS_PORT=8070` serves those of them that Fairlead has a value for, at',
-  'FAIRLEAD_HTTPS_ADDRESS (loopback unless set), with the certificate of the API, to the same readers as above. It is off by default, because two Fairleads on one',
-  'machine would want the same port. If another process has it, Fairlead serves everything else, says so in its log, and tries again. Counters of connections, reads and writes apart, and',
-  'what belongs to licences, disks of flash and replication between clusters are not there.',
   '',
 ]

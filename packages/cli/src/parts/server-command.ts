@@ -57,13 +57,13 @@ function programOf(
   env: NodeJS.ProcessEnv,
   flags: readonly string[],
 ): ServerProgram {
-  const { home, httpPort, httpsPort, metricsPort, serverWall, engineWall } = config
+  const { home, httpPort, httpsPort, serverWall, engineWall } = config
   const { NODE_COMPILE_CACHE: compileCache } = env
   return {
     home,
     program: process.execPath,
     args: [...nodeFlags('server'), ...flags, main, ...args],
-    lowPorts: [httpPort, httpsPort, metricsPort].some((port) => port > 0 && port < FIRST_HIGH_PORT),
+    lowPorts: [httpPort, httpsPort].some((port) => port > 0 && port < FIRST_HIGH_PORT),
     isWanted: serverWall && engineWall,
     shown: [
       ...(compileCache === undefined || !existsSync(compileCache) ? [] : [resolve(compileCache)]),

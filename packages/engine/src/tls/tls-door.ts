@@ -1,49 +1,77 @@
 import type { Socket } from 'node:net'
-import type { Server } from 'node:tls'
-import { type HandshakeEnd, shakeHands } from './shake-hands.ts'
-import type { Arrival, TlsGuard } from './tls-guard.ts'
+import type { TLSSocket, Server as TlsServer } from 'node:tls'
+import { createQueue, type Queue } from '../process/queue.ts'
 
-/** Where handshakes with clients begin. */
+/** Starts TLS handshakes on connections that another server has accepted. */
 export interface TlsDoor {
-  /** Begins the handshake. Its `cut` is called, now or later, if the client floods. */
-  begin(raw: Socket, client: Arrival & HandshakeEnd): void
-  /** It is served. `isStranger`: whether it has not signed in yet. */
-  admit(raw: Socket, secured: Socket, isStranger: () => boolean): void
-  /** A user has signed in on it. */
-  know(raw: Socket): void
+  /** Queues the handshake of `raw`; one begins in each round of the event loop, and sources take turns. */
+  begin(raw: Socket, source: string, end: HandshakeEnd): void
 }
 
-/** A client waits this long for others to sign in. After that it is served in any case, but with more processor time, until it leaves. */
-const WAIT_MS = 250
-const AGAIN_MS = 10
-/** Fewer than may be strangers before clients are read with more care (crowds.ts): some have ended their handshake and sign in. */
-export const HANDSHAKES_AT_ONCE = 12
+/** The end of one handshake. At most one of them is called, once; neither if the client leaves. */
+export interface HandshakeEnd {
+  secured(client: TLSSocket): void
+  /** The caller closes the client. */
+  failed(cause: Error): void
+}
 
-/** The door of one listener: `server` gets sockets, or streams in place of them while a client has flooded lately. `guard`: that of this thread. */
-export function createTlsDoor(server: Server, guard: TlsGuard): TlsDoor {
-  const { crowds } = guard
+type Begin = () => void
+
+/** Queues of handshakes by source: the source that comes next is first. A handshake takes 0.5 ms of processor time. */
+const waiting = new Map<string, Queue<Begin>>()
+let isDue = false
+
+/** Hands connections to `server`, a TLS server that does not listen itself, and reports how each handshake ends. */
+export function createTlsDoor(server: TlsServer): TlsDoor {
+  /** By the address of the client, the only thing that the events of a TLS server say of it. */
+  const under = new Map<string, HandshakeEnd>()
+  server.on('secureConnection', (client) => {
+    const end = under.get(addressOf(client))
+    // A client that has left by now has no address any more.
+    if (end === undefined) client.destroy()
+    else end.secured(client)
+  })
+  server.on('tlsClientError', (cause, client) => {
+    under.get(addressOf(client))?.failed(cause)
+    // Node reports clients that were too slow, and leaves them connected.
+    client.destroy()
+  })
   return {
-    begin(raw, client) {
-      const { source } = client
-      raw.once('close', () => guard.forget(raw))
-      const untilMs = performance.now() + WAIT_MS
-      const tryNow = () => {
+    begin(raw, source, end) {
+      const address = addressOf(raw)
+      enqueue(source, () => {
         if (raw.destroyed) return
-        const isCrowded = guard.isCrowded(source)
-        if (isCrowded && !guard.isOn() && crowds.mayThin(source)) {
-          if (performance.now() < untilMs) {
-            setTimeout(tryNow, AGAIN_MS).unref()
-            return
-          }
-          crowds.waitedInVain(source)
-        }
-        const isPaced = guard.isOn() || isCrowded
-        guard.watch(raw, { ...client, isPaced })
-        shakeHands(server, raw, { isPaced }, client)
-      }
-      tryNow()
+        under.set(address, end)
+        raw.once('close', () => under.get(address) === end && under.delete(address))
+        server.emit('connection', raw)
+      })
     },
-    admit: guard.admit,
-    know: guard.know,
   }
+}
+
+function addressOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
+}
+
+function enqueue(source: string, begin: Begin): void {
+  const queue = waiting.get(source) ?? createQueue()
+  queue.push(begin)
+  waiting.set(source, queue)
+  notice()
+}
+
+function notice(): void {
+  if (isDue || waiting.size === 0) return
+  isDue = true
+  setImmediate(() => {
+    isDue = false
+    const [next] = waiting
+    if (next === undefined) return
+    const [source, queue] = next
+    waiting.delete(source)
+    const begin = queue.shift()
+    if (queue.size > 0) waiting.set(source, queue)
+    notice()
+    begin?.()
+  })
 }

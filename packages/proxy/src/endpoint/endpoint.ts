@@ -202,12 +202,12 @@ function admitClient(
     readonly admission: Admission
     readonly refuse: (socket: Socket, why: string) => void
   },
-): Visitor | undefined {
+): void {
   if (!share.take(1)) {
     upstream.owner.onError(TOO_MANY)
     refuse(socket, TOO_MANY)
     turnAway(socket)
-    return undefined
+    return
   }
   const visitor = visitorOf(socket, name)
   beginPiece('takes a new client', visitor.crumb)
@@ -221,7 +221,6 @@ function admitClient(
   listenTo(connection, socket)
   upstream.add(connection)
   endPiece()
-  return visitor
 }
 
 /** Counts it in the tape, and describes it. */

@@ -1,15 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import { type EndpointSpec, Refusal } from '@fairlead/api/of-proxies'
-import {
-  awaitHello,
-  createHandshakeQueue,
-  createTlsDoor,
-  createTlsGuard,
-  HANDSHAKES_AT_ONCE,
-  messageOf,
-  tlsForClients,
-} from '@fairlead/engine'
+import { awaitHello, createTlsDoor, messageOf, tlsForClients } from '@fairlead/engine'
 import { addressText } from './address-text.ts'
 import type { Share } from './admission.ts'
 import type { Strangers } from './strangers.ts'
@@ -22,17 +14,14 @@ export interface Listener extends AsyncDisposable {
   renewTls(tls: Tls): void
 }
 
-/** Of all endpoints of this thread. */
-const guard = createTlsGuard()
-
 /** The admission of clients, and the clients that have not signed in. */
 interface Places {
   readonly share: Share
   readonly strangers: Strangers
 }
 
-/** Serves a client. Returns by what it is among the strangers, until it has signed in. */
-type Admit = (socket: Socket) => object | undefined
+/** Serves a client. */
+type Admit = (socket: Socket) => void
 
 interface Handshaking extends Places {
   readonly wanted: EndpointSpec
@@ -43,8 +32,6 @@ interface Handshaking extends Places {
 const BACKLOG = 4_096
 /** A client that has not finished the handshake within this time is closed. */
 const HANDSHAKE_MS = 5_000
-/** Of all endpoints of this thread. */
-const handshakes = createHandshakeQueue({ atOnce: HANDSHAKES_AT_ONCE, isKnown: guard.crowds.isKnown })
 
 /**
  * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
@@ -97,8 +84,8 @@ export function checkTls(tls: Tls): void {
 }
 
 /**
- * Takes a client that has connected: its handshake begins when it has said something and it is its turn. `strangers` are those that have not
- * finished theirs: they take a file each, and only this closes them.
+ * Takes a client through its handshake, which begins when its first message is complete. `strangers` holds the clients whose
+ * handshake has not ended.
  */
 function watchHandshakes(
   server: TlsServer,
@@ -106,10 +93,9 @@ function watchHandshakes(
   { wanted, share, strangers: unknown, admit, onStranger }: Handshaking,
 ): (socket: Socket) => void {
   const endpoint = addressText(wanted)
-  const door = createTlsDoor(server, guard)
+  const door = createTlsDoor(server)
   const passed = (socket: Socket) => {
     if (!strangers.delete(socket)) return
-    handshakes.end(socket)
     unknown.remove(socket)
     share.leave(1)
   }
@@ -119,56 +105,35 @@ function watchHandshakes(
     socket.destroy()
   }
   const begin = (socket: Socket, source: string) =>
-    door.begin(socket, {
-      ...{ source, cut: close },
+    door.begin(socket, source, {
       secured(secured) {
         if (!strangers.has(socket)) return void secured.destroy()
         passed(socket)
-        const key = admit(secured)
-        const isUnknown = () => key !== undefined && unknown.has(key)
-        door.admit(socket, secured, () => secured.bytesRead === 0 || isUnknown())
-        if (key !== undefined) unknown.whenIn(key, () => door.know(socket))
+        admit(secured)
       },
-      // Node reports clients that were too slow, but leaves them connected.
-      failed(cause, secured) {
-        tell(socket, `TLS: ${cause.message}`)
-        secured.destroy()
-      },
+      failed: (cause) => tell(socket, `TLS: ${cause.message}`),
     })
   return (socket) => {
     if (!share.take(1)) return void socket.destroy()
     strangers.add(socket)
-    const address = socket.remoteAddress ?? ''
-    const source = `${endpoint} ${address}`
+    const source = socket.remoteAddress ?? ''
     const cut = () => {
       passed(socket)
       socket.destroy()
     }
-    unknown.add(socket, { endpoint, source: address, judge: () => 'unknown', cut })
+    unknown.add(socket, { endpoint, source, judge: () => 'unknown', cut })
     const late = () => (strangers.has(socket) ? close(socket, 'TLS: TLS handshake timeout') : undefined)
     const timer = setTimeout(late, HANDSHAKE_MS).unref()
     socket.once('close', () => {
       clearTimeout(timer)
       passed(socket)
     })
-    // What goes wrong in its handshake, TLS tells.
+    // TLS reports errors of the handshake.
     socket.on('error', () => undefined)
-    awaitTurn(socket, source, begin, close)
+    // Bytes that are not TLS go to TLS, too: its error says what is wrong.
+    const come = () => stop(() => begin(socket, `${endpoint} ${source}`))
+    const stop = awaitHello(socket, { come, plain: come, refused: (why) => close(socket, why) })
   }
-}
-
-/**
- * Calls `begin` when the first message of the client is complete and it is the client's turn; `close` if what comes cannot be a first message. Bytes that are no TLS at all go to TLS,
- * whose error says what is wrong.
- */
-function awaitTurn(
-  socket: Socket,
-  source: string,
-  begin: (socket: Socket, source: string) => void,
-  close: (socket: Socket, why: string) => void,
-): void {
-  const come = () => handshakes.add(socket, source, () => stop(() => begin(socket, source)))
-  const stop = awaitHello(socket, { come, plain: come, refused: (why) => close(socket, why) })
 }
 
 /** Of each client one reason is told: that TLS fails then, too, says nothing more. */

@@ -11,10 +11,7 @@ export interface Stranger {
 /** Clients that have not signed in. */
 export interface Strangers {
   readonly size: number
-  has(key: object): boolean
   add(key: object, stranger: Stranger): void
-  /** Calls `then` when this one has signed in: at once if it is no stranger, never if it leaves before. */
-  whenIn(key: object, then: () => void): void
   /** The client has signed in. */
   signIn(key: object): void
   /** The client is gone. */
@@ -39,7 +36,6 @@ function crowdOf({ endpoint, source }: Stranger): string {
 interface Entry {
   readonly stranger: Stranger
   timer: NodeJS.Timeout
-  whenIn?: () => void
 }
 
 /** Starts without clients; each has `loginWithinMs` to sign in. */
@@ -49,7 +45,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   /** By endpoint and source, the oldest first. */
   const crowds = new Map<string, Crowd>()
 
-  const remove = (key: object, then?: () => void): void => {
+  const remove = (key: object): void => {
     const entry = entries.get(key)
     if (entry === undefined) return
     clearTimeout(entry.timer)
@@ -58,7 +54,6 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
     const members = crowds.get(crowd)?.members
     members?.delete(key)
     if (members?.size === 0) crowds.delete(crowd)
-    then?.()
   }
   const cut = (key: object, why: string): void => {
     const entry = entries.get(key)
@@ -68,7 +63,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   const judge = (key: object): void => {
     const entry = entries.get(key)
     const verdict = entry?.stranger.judge()
-    if (verdict === 'in') remove(key, entry?.whenIn)
+    if (verdict === 'in') remove(key)
     else if (verdict === 'out') cut(key, late)
     else if (entry !== undefined) entry.timer = setTimeout(judge, loginWithinMs / 10, key).unref()
   }
@@ -76,7 +71,6 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
     get size() {
       return entries.size
     },
-    has: (key) => entries.has(key),
     add(key, stranger) {
       entries.set(key, { stranger, timer: setTimeout(judge, loginWithinMs, key).unref() })
       const { endpoint } = stranger
@@ -84,12 +78,7 @@ export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
       if (members === undefined) crowds.set(crowdOf(stranger), { endpoint, members: new Set([key]) })
       else members.add(key)
     },
-    whenIn(key, then) {
-      const entry = entries.get(key)
-      if (entry === undefined) then()
-      else entry.whenIn = then
-    },
-    signIn: (key) => remove(key, entries.get(key)?.whenIn),
+    signIn: (key) => remove(key),
     remove: (key) => remove(key),
     makeRoom(endpoint) {
       let crowd: ReadonlySet<object> = new Set()

@@ -184,7 +184,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
       owner?.onError(TOO_MANY)
       refuse(socket, TOO_MANY)
       turnAway(socket)
-      return undefined
+      return
     }
     const visitor = visitorOf(socket, name)
     beginPiece('takes a new client', visitor.crumb)
@@ -208,7 +208,6 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
     listenTo(router, gone)
     backendFor(router, DEFAULT_GROUP)
     endPiece()
-    return visitor
   }
   return { admit, refuse }
 }

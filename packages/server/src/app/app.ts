@@ -7,10 +7,9 @@ import type { Served } from '../routes/operator-routes.ts'
 import { assembleIdentity } from './assemble-identity.ts'
 import { assembleReconciling } from './assemble-reconciling.ts'
 import { openGround } from './open-ground.ts'
-import { readersOfMetrics, serveApi } from './serve-api.ts'
+import { serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
-import { serveVendorMetrics } from './serve-vendor-metrics.ts'
 
 /** A server that serves. Disposed of, it serves no longer and closes what it opened. */
 export interface ControlPlane extends AsyncDisposable {
@@ -50,8 +49,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const identity = await assembleIdentity(ground, opened)
   const reconciling = await assembleReconciling(ground, identity, world.onEffect, opened)
 
-  const readers = readersOfMetrics(ground, identity)
-  const http = serveApi(ground, identity, reconciling, readers)
+  const http = serveApi(ground, identity, reconciling)
   const ended = opened.use(new AsyncDisposableStack())
   opened.defer(() => http.close())
   let served: Served = { notYet: 'the server is starting; try again in a moment' }
@@ -62,8 +60,6 @@ export async function createControlPlane(config: Config, world: World): Promise<
   const { cluster, bootstrap } = identity
   const patience = (await cluster.settings()).createdAt === null ? undefined : createPatience(world, opened)
   const https = await serveHttps(ground, reconciling.tls, http, patience, ended)
-  if (config.metricsPort !== 0)
-    opened.use(await serveVendorMetrics(ground, reconciling.metrics, reconciling.tls, readers))
   const { httpAddress: host, httpPort: port } = config
   const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
   const onTaken = (why: string) => {

@@ -74,7 +74,7 @@ export async function assembleReconciling(
     ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
   })
   return {
-    ...(await measure(ground, { ...databases, cluster }, reconciler, opened)),
+    ...(await measure(ground, databases, reconciler, opened)),
     tls,
     trials,
     nudge,
@@ -89,7 +89,7 @@ export async function assembleReconciling(
 /** Measures, and makes metrics of it. */
 async function measure(
   ground: Ground,
-  { placesOf, cluster }: Pick<Databases, 'placesOf'> & Pick<Identity, 'cluster'>,
+  { placesOf }: Pick<Databases, 'placesOf'>,
   { load }: Pick<Reconciler, 'load'>,
   opened: AsyncDisposableStack,
 ) {
@@ -100,7 +100,6 @@ async function measure(
     statistics,
     metrics: createMetrics({
       ...{ version: softwareVersion, store, counters, statistics, process, load, now },
-      clusterName: async () => (await cluster.settings()).name,
       mostDatabases: config.metricsDatabases,
     }),
   }

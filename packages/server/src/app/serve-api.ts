@@ -14,8 +14,7 @@ import { createEndpoints } from '../fleet/endpoints/endpoints-service.ts'
 import { createEventFeed } from '../fleet/events/event-feed.ts'
 import { createUpgradeHints } from '../fleet/upgrades/upgrade-hints.ts'
 import { createUpgrades } from '../fleet/upgrades/upgrades-service.ts'
-import { mostByFiles, readFileLimit } from '../http/connections/bound-connections.ts'
-import { prepareFarewell } from '../http/connections/farewell.ts'
+import { mostByFiles, readFileLimit } from '../http/connections/connections.ts'
 import { readConsole } from '../http/console-files.ts'
 import { createHttp } from '../http/create-http.ts'
 import { type Mount, mountOn } from '../http/mount.ts'
@@ -61,26 +60,28 @@ import type { Ground } from './open-ground.ts'
 import { hostsOfApi } from './serve-https.ts'
 
 /** The API of the cluster, with all its operations mounted; it does not listen yet. The caller closes it. */
-export function serveApi(
-  ground: Ground,
-  identity: Identity,
-  reconciling: Reconciling,
-  readers: Readers = readersOfMetrics(ground, identity),
-): FastifyInstance {
+export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
   const { config, log } = ground
+  const readers = readersOfMetrics(ground, identity)
   const { sourceOf } = identity
   const { identify, onRefused } = readers
   const files = readConsole(consoleFolder)
+  let isStopping = false
   const http = createHttp({
     ...{ identify, onRefused, log },
-    first: (app) => watchRequests(app, ground),
+    first(app) {
+      app.addHook('preClose', async () => {
+        isStopping = true
+      })
+      watchRequests(app, ground)
+    },
     sourceOf,
     hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
     pageAt: (request, reply) => answerWithPage(request, reply, files),
   })
   consoleRoutes(http, files)
-  metricsRoute(http, '/metrics', () => reconciling.metrics.own(), readers)
+  metricsRoute(http, reconciling.metrics, readers)
   const mount = mountOn(http, tellOfCommits)
   mountIdentity(mount, ground, identity)
   mountDatabases(mount, ground, identity, reconciling)
@@ -89,12 +90,6 @@ export function serveApi(
   clusterRoutes(mount, identity.cluster, reconciling.nodes, softwareVersion)
   nodesRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
   nodeStatusRoutes(mount, reconciling.nodes, reconciling.databases, softwareVersion)
-  let isStopping = false
-  const farewell = prepareFarewell(http.server)
-  http.addHook('preClose', async () => {
-    isStopping = true
-    await farewell()
-  })
   healthRoutes(mount, { cluster: identity.cluster, nodes: reconciling.nodes, isStopping: () => isStopping })
   statisticsRoutes(mount, reconciling.statistics, reconciling.databases)
   const document = toOpenApi(operations, softwareVersion)
@@ -103,7 +98,7 @@ export function serveApi(
 }
 
 /** What decides which requests may do what: by the users of the cluster, and for metrics by the scrape token. */
-export function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
+function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
   const { tokens, browserSessions: sessions, identities, logins, sourceOf, counter } = identity
   return {
     token: openScrapeToken(join(folder, 'metrics.token')),

@@ -22,10 +22,9 @@ export interface Https {
 /** Another server may have taken a new certificate, and this one's own may be due for renewal. */
 const LOOK_EVERY_MS = 5_000
 
-/** By which clients may call the API of this server over HTTPS; undefined: there is no HTTPS, for metrics neither. */
+/** By which clients may call the API of this server over HTTPS; undefined: there is no HTTPS. */
 export function hostsOfApi(config: Config): readonly string[] | undefined {
-  const isServed = config.httpsPort !== 0 || config.metricsPort !== 0
-  return isServed ? apiHosts(config, hostname()) : undefined
+  return config.httpsPort === 0 ? undefined : apiHosts(config, hostname())
 }
 
 /**
@@ -41,8 +40,7 @@ export async function serveHttps(
 ): Promise<Https | null> {
   const { httpsPort: port, httpsAddress: host } = config
   const pair = port === 0 ? null : await tls.api()
-  const { bounds } = http
-  if (pair === null || bounds === undefined) return null
+  if (pair === null) return null
   let listener: HttpsListener | undefined
   http.addHook('preClose', async () => listener?.stop())
   await http.ready()
@@ -55,7 +53,7 @@ export async function serveHttps(
   let shown = pair
   const listening = listenOnPort(
     async (place) => {
-      listener = await listenHttps({ http, bounds, place, pair: withAuthority(shown), log })
+      listener = await listenHttps({ http, place, pair: withAuthority(shown) })
       return listener
     },
     { host, port, settings },

@@ -3,11 +3,10 @@ import type { Values } from './config-variables.ts'
 
 /** A sentence for each port that two variables name, at addresses of which one process could not have both. `0` is any port, or none. */
 export function samePorts(values: Values): string[] {
-  const { httpPort, httpAddress, httpsPort, httpsAddress, metricsPort, sentinelPort } = values
+  const { httpPort, httpAddress, httpsPort, httpsAddress, sentinelPort } = values
   const places = [
     { name: 'FAIRLEAD_HTTP_PORT', port: httpPort, host: httpAddress },
     { name: 'FAIRLEAD_HTTPS_PORT', port: httpsPort, host: httpsAddress },
-    { name: 'FAIRLEAD_METRICS_PORT', port: metricsPort, host: httpsAddress },
     { name: 'FAIRLEAD_SENTINEL_PORT', port: sentinelPort, host: '127.0.0.1' },
   ].filter(({ port }) => port !== 0)
   return places.flatMap(({ name, port, host }, n) =>

@@ -242,13 +242,6 @@ export const variables = {
         ? undefined
         : readInteger(text, 0, { from: 1, to: 1_000_000_000 }, fault) * 1024 * 1024,
   }),
-  metricsPort: variable({
-    name: 'FAIRLEAD_METRICS_PORT',
-    about:
-      'Port, usually 8070, of `/v2` over HTTPS at FAIRLEAD_HTTPS_ADDRESS: metrics under the names that dashboards of the wider API ask for. `0`: there is none. If another process has the port, Fairlead tries again. See docs/metrics.md.',
-    otherwise: '`0`',
-    read: (text, fault) => readInteger(text, 0, { from: 0, to: 65_535 }, fault),
-  }),
   metricsDatabases: variable({
     name: 'FAIRLEAD_METRICS_DATABASES',
     about:

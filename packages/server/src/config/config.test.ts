@@ -41,7 +41,7 @@ test('every fault is named at once, with the value, but never a password', () =>
 test('two variables may not name one port, unless it is at two addresses', () => {
   const load = (env: Record<string, string>) => loadConfig({ FAIRLEAD_HTTP_PORT: '9000', ...env })
   const said = (name: string) => `${name} must be another port than FAIRLEAD_HTTP_PORT (both are 9000)`
-  for (const name of ['FAIRLEAD_HTTPS_PORT', 'FAIRLEAD_METRICS_PORT', 'FAIRLEAD_SENTINEL_PORT'])
+  for (const name of ['FAIRLEAD_HTTPS_PORT', 'FAIRLEAD_SENTINEL_PORT'])
     expect(() => load({ [name]: '9000' })).toThrow(said(name))
   expect(() => load({ FAIRLEAD_HTTPS_PORT: '9000', FAIRLEAD_HTTPS_ADDRESS: '0.0.0.0' })).toThrow(
     /both are 9000/,

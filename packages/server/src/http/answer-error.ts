@@ -16,8 +16,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if (errors[code].status === 503 || code === 'too_many_requests')
     void reply.header('retry-after', String(retryAfter(error)))
   void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
-  // Of the framework, for a body that is too large. HTTP/2 has no such header.
-  if (request.raw.httpVersionMajor === 2) void reply.removeHeader('connection')
   if (errors[code].status === 401) void reply.header('www-authenticate', challengesFor(request, code))
   void reply.status(errors[code].status).send({ error_code: code, message, ...(obstacles && { obstacles }) })
 }
@@ -73,47 +71,16 @@ function isTls({ rawPacket }: { readonly rawPacket?: unknown }): boolean {
   return Buffer.isBuffer(rawPacket) && rawPacket[0] === TLS_HANDSHAKE
 }
 
-/** `Expect:` something else than `100-continue`. Node would answer in words of its own. */
-export function answerExpectation(
-  request: { readonly httpVersionMajor: number },
-  response: Pick<ServerResponse, 'writeHead'>,
-): void {
-  refuseUnread(request, response, 'Expect: can be 100-continue only')
-}
-
-/** The headers of a request take more than they may. HTTP/1.1 has its own way to say that. */
-export function answerLongHeaders(
-  request: { readonly httpVersionMajor: number },
-  response: Pick<ServerResponse, 'writeHead'>,
-): void {
-  refuseUnread(request, response, LONG_HEADERS)
-}
-
-/** One request more than one connection of HTTP/1.1 may have under way. */
-export function answerTooMany(
-  request: { readonly httpVersionMajor: number },
-  response: Pick<ServerResponse, 'writeHead'>,
-  most: number,
-): void {
-  const message = `this connection has ${most} requests under way: wait for an answer before the next one is sent`
-  refuseUnread(request, response, message, 'too_many_requests')
-}
-
-/** Refuses a request that is not read any further. */
-function refuseUnread(
-  { httpVersionMajor }: { readonly httpVersionMajor: number },
-  response: Pick<ServerResponse, 'writeHead'>,
-  message: string,
-  code: ErrorCode = 'invalid_request',
-): void {
-  const body = JSON.stringify({ error_code: code, message })
+/** Refuses `Expect:` with anything but `100-continue`, without reading the rest of the request. */
+export function answerExpectation(_: unknown, response: Pick<ServerResponse, 'writeHead'>): void {
+  const message = 'Expect: can be 100-continue only'
+  const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
-    ...(code === 'too_many_requests' && { 'retry-after': '1' }),
-    ...(httpVersionMajor === 1 && { connection: 'close' }),
+    connection: 'close',
   }
-  response.writeHead(errors[code].status, { ...securityHeaders, ...head }).end(body)
+  response.writeHead(errors.invalid_request.status, { ...securityHeaders, ...head }).end(body)
 }
 
 const LONG_HEADERS = 'the headers of the request are too large'

@@ -17,9 +17,8 @@ import { authenticate, type OnRefused } from './authenticate.ts'
 import { createHostCheck } from './check-host.ts'
 import { InvalidInput } from './compile-validator.ts'
 import { compileWhenUsed } from './compile-when-used.ts'
-import { boundConnections, MOST_USEFUL } from './connections/bound-connections.ts'
-import { endConnections } from './connections/end-connections.ts'
-import { takeInTurn } from './connections/take-in-turn.ts'
+import { MOST_USEFUL, watchConnections } from './connections/connections.ts'
+import { endConnections, sayFarewell } from './connections/end-connections.ts'
 import { refuseNoText } from './input/query-text.ts'
 import { compressAnswers } from './output/compress-answers.ts'
 import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
@@ -44,7 +43,7 @@ export interface HttpParts {
   readonly sourceOf?: SourceOf
   /** Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not looked at. */
   readonly hostNames?: readonly string[]
-  /** Connections at a time, see boundConnections. Without it they are not counted. */
+  /** Connections at a time, see watchConnections. Default: MOST_USEFUL. */
   readonly mostConnections?: number
   /** Adds hooks that come before all others. */
   readonly first?: ((app: FastifyInstance) => void) | undefined
@@ -72,30 +71,29 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   app.addHook('onListen', async () => {
     app.server.on('error', (err) => deps.log.error({ err }, 'a connection could not be accepted'))
   })
-  const { mostConnections: most } = deps
-  const bounds = most === undefined ? undefined : boundConnections(app.server, { most, log: deps.log })
+  const { mostConnections: most = MOST_USEFUL } = deps
+  const connections = watchConnections(app.server, { most, log: deps.log })
+  app.decorate('connections', connections)
   compileWhenUsed(app)
-  takeInTurn(app.server, bounds?.isKnown)
   const refuseUnknown = answerUnknown(app, deps.pageAt)
   app.setErrorHandler((error, request, reply) => {
     // What is wrong with a body matters only where there is something that takes one.
     const told = request.is404 && !(error instanceof Refusal) ? refuseUnknown(request, reply) : error
     answerError(told, request, reply, deps.log)
   })
-  if (bounds !== undefined) app.decorate('bounds', bounds)
   readJson(app)
   nameRequests(app)
   app.decorate('serverLog', deps.log)
   app.decorateRequest('caller', null)
-  const { placeLimits = placesOf(most ?? MOST_USEFUL), sourceOf = async ({ address }) => address } = deps
+  const { placeLimits = placesOf(most), sourceOf = async ({ address }) => address } = deps
   const places = createPlaces(placeLimits, sourceOf)
   const streams = createStreams({ ...deps, places })
   app.decorate('places', places)
   app.decorate('streams', streams)
-  const end = endConnections(app.server, bounds?.isBusy)
   app.addHook('preClose', async () => {
-    end()
     await streams.close()
+    await sayFarewell(app.server, connections)
+    await endConnections(connections)
   })
   compressAnswers(app)
   const checkHost = deps.hostNames === undefined ? () => undefined : createHostCheck(deps.hostNames)
@@ -105,10 +103,6 @@ export function createHttp(deps: HttpParts): FastifyInstance {
     done()
   })
   app.addHook('onRequest', authenticate(deps.identify, deps.onRefused))
-  app.addHook('onRequest', ({ caller, raw }, _, done) => {
-    if (caller !== null) bounds?.signedIn(raw.socket, caller.user.uid)
-    done()
-  })
   app.addHook('preValidation', ({ url }, _, done) => {
     refuseNoText(url)
     done()

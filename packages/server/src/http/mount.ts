@@ -8,7 +8,7 @@ import type { Caller, Requester } from '../core/identity/access.ts'
 import { readBasicHeader } from '../identity/sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import { refuseForeignPage, setCookie } from './browser-session.ts'
-import type { ConnectionBounds } from './connections/bound-connections.ts'
+import type { Connections } from './connections/connections.ts'
 import type { Page } from './cursors.ts'
 import { takeNeutral } from './input/take-neutral.ts'
 import { answerTagged } from './output/answer-tagged.ts'
@@ -29,8 +29,7 @@ declare module 'fastify' {
     streams: Streams
     places: Places
     serverLog: Pick<Logger, 'info'>
-    /** Without it, connections are not counted. */
-    bounds?: ConnectionBounds
+    connections: Connections
   }
   interface FastifyContextConfig {
     operation?: Operation

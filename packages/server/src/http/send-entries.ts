@@ -3,7 +3,6 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Operation } from '@fairlead/api'
 import type { createTurns } from '@fairlead/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isGone } from './is-gone.ts'
 import type { Places } from './places.ts'
 
 /** A client that takes nothing for so long is disconnected. */
@@ -28,7 +27,7 @@ export async function sendEntries(
     place[Symbol.dispose]()
     body.destroy()
   }
-  if (isGone(reply.raw)) leave()
+  if (reply.raw.destroyed) leave()
   else reply.raw.once('close', leave)
   reply.raw.setTimeout(STALLED_MS)
   void reply.type('application/json; charset=utf-8')

@@ -87,7 +87,7 @@ test('a client with TLS 1.2 that asks for another handshake gets none, and other
   client.socket.destroy()
 })
 
-test('a client is not kept waiting by hundreds that begin a handshake at one moment and do not end it', async () => {
+test('a client does not wait for hundreds that began a handshake before it and do not end it', async () => {
   await using stack = new AsyncDisposableStack()
   const { port, tls } = await openEndpoint(stack)
   const hello = await readHello()
@@ -99,8 +99,7 @@ test('a client is not kept waiting by hundreds that begin a handshake at one mom
   for (const socket of flood) socket.write(hello)
   await until(() => answered.size > 0)
   const client = await dialTls(port, tls.cert)
-  const before = answered.size
   await client.ask('PING', '+PONG\r\n')
-  expect(before).toBeLessThan(flood.length)
+  expect(flood.filter((socket) => socket.closed)).toEqual([])
   client.socket.destroy()
 })

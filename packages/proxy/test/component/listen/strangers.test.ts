@@ -2,7 +2,6 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { openEndpoint } from '../../../src/endpoint/endpoint.ts'
 import { createAdmission } from '../../../src/listen/admission.ts'
 import type { Cut } from '../../../src/listen/cut-log.ts'
-import { createStrangers } from '../../../src/listen/strangers.ts'
 import {
   dial,
   freePort,
@@ -144,25 +143,4 @@ test('one database cannot use all places: half of them are divided among the dat
   }
   for (const { socket } of [...taken, ...others]) socket.destroy()
   await until(() => admission.open === 0)
-})
-
-test('it is told when a stranger signs in, and not when it leaves', () => {
-  const strangers = createStrangers(3_600_000)
-  const came: string[] = []
-  const add = (name: string) => {
-    const key = {}
-    strangers.add(key, { endpoint: 'e', source: 's', judge: () => 'unknown', cut: () => undefined })
-    strangers.whenIn(key, () => came.push(name))
-    return key
-  }
-  const [member, gone, cut] = [add('member'), add('gone'), add('cut')]
-  strangers.signIn(member)
-  strangers.signIn(member)
-  strangers.remove(gone)
-  strangers.signIn(gone)
-  expect(strangers.makeRoom(null)).toBe(true)
-  strangers.signIn(cut)
-  strangers.whenIn({}, () => came.push('needs no login'))
-  expect(came).toEqual(['member', 'needs no login'])
-  expect(strangers.size).toBe(0)
 })

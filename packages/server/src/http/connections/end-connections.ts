@@ -1,62 +1,59 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
+import type { Connections } from './connections.ts'
 
 /** When a server stops, requests have this long to end. */
-export const END_WITHIN_MS = 10_000
-/** A request that is on its way goes on within this time. */
+const END_WITHIN_MS = 10_000
+/** The rest of a request that has begun comes within this time. */
 const QUIET_MS = 1_000
+/** When no kept connection has asked anything for this long, the others are idle. */
+const IDLE_MS = 100
+const FAREWELL_MS = 2_000
 
 /**
- * Node looks at no deadline of a server that closes, and waits for each connection: one with half of a request, or with nothing, would keep it for ever. The
- * function that is returned is called when `server` begins to close. From then on a connection is closed if for a second nothing has come on it and no whole request is being answered; after
- * ten seconds, each is. Connections over TLS count when they are handed to `server`.
+ * Ends the connections of a server that stops. Closes each one that has sent nothing for a second and whose requests are answered,
+ * and after ten seconds all of them: Node applies no deadline to a server that closes. Resolves when none is left.
  */
-export function endConnections(
-  server: Server,
-  isBusy: (socket: Socket) => boolean = noteRequests(server),
-  withinMs = END_WITHIN_MS,
-): () => void {
-  const open = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-  return () => {
-    const stopLooking = closeQuiet(() => open, isBusy)
-    const late = setTimeout(() => {
-      for (const socket of open) socket.destroy()
-    }, withinMs)
-    server.once('close', () => {
-      stopLooking()
-      clearTimeout(late)
-    })
-  }
-}
-
-/** Closes each connection, now and later, on which nothing has come for a second and that is not busy. Returns what ends this. */
-export function closeQuiet(
-  connections: () => Iterable<Socket>,
-  isBusy: (socket: Socket) => boolean,
-): () => void {
-  const bytes = new WeakMap([...connections()].map((socket) => [socket, socket.bytesRead]))
-  const looking = setInterval(() => {
-    for (const socket of connections()) {
-      if (!isBusy(socket) && bytes.get(socket) === socket.bytesRead) socket.destroy()
+export async function endConnections(connections: Connections, withinMs = END_WITHIN_MS): Promise<void> {
+  const deadline = performance.now() + withinMs
+  const bytes = new WeakMap<Socket, number>()
+  const ended = [...connections.all()].map(
+    (socket) => new Promise((resolve) => socket.once('close', resolve)),
+  )
+  const closeQuiet = () => {
+    const isLate = performance.now() >= deadline
+    for (const socket of connections.all()) {
+      const isQuiet = bytes.get(socket) === socket.bytesRead && !connections.isBusy(socket)
+      if (isLate || isQuiet) socket.destroy()
       bytes.set(socket, socket.bytesRead)
     }
-  }, QUIET_MS)
-  return () => clearInterval(looking)
+  }
+  closeQuiet()
+  const looking = setInterval(closeQuiet, QUIET_MS)
+  await Promise.all(ended)
+  clearInterval(looking)
 }
 
-/** Notes each request until it has been answered: for a server whose connections are not bounded, where that is noted anyway. */
-function noteRequests(server: Server): (socket: Socket) => boolean {
-  const answering = new Map<Socket, IncomingMessage>()
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request
-    answering.set(socket, request)
-    response.on('close', () => {
-      if (answering.get(socket) === request) answering.delete(socket)
-    })
-  })
-  return (socket) => answering.get(socket)?.complete === true
+/**
+ * Waits until clients that keep a connection know that the server stops: each answer has `Connection: close` by now, and a request sent
+ * on a connection that is closed between two answers would be lost. Takes two seconds at most; then closes connections that never asked.
+ */
+export async function sayFarewell(server: Server, connections: Connections): Promise<void> {
+  const untold = new Set(connections.all())
+  let news = 0
+  const hear = ({ socket }: { readonly socket: Socket }) => {
+    if (untold.delete(socket)) news += 1
+  }
+  server.on('request', hear)
+  const began = performance.now()
+  for (let before = -1; before < news && untold.size > 0 && performance.now() - began < FAREWELL_MS; ) {
+    before = news
+    await pause(IDLE_MS)
+    // When this thread was busy, first read what has arrived.
+    for (let round = 0; round < 2; round += 1) await nextRound()
+  }
+  server.off('request', hear)
+  for (const socket of connections.all()) if (socket.bytesRead === 0) socket.destroy()
+  connections.refuse()
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { CutReason } from '@fairlead/api'
-import { isGone, streamOf } from '../is-gone.ts'
 import { securityHeaders } from '../security-headers.ts'
 
 /** A response that stays open until `signal` aborts: the client is gone or reads nothing, or the server stops. */
@@ -37,7 +36,7 @@ export function holdConnection(
     gone.abort()
   }
   const closed = new Promise<void>((resolve) => {
-    if (isGone(raw))
+    if (raw.destroyed)
       resolve() // the client has gone before the response began
     else raw.once('close', resolve)
   })
@@ -46,7 +45,7 @@ export function holdConnection(
 
   const destroyAfter = (ms: number) => {
     // `close` does not come again: the timer would keep the process of a server that has stopped.
-    if (isGone(raw)) return
+    if (raw.destroyed) return
     const timer = setTimeout(() => raw.destroy(), ms)
     raw.once('close', () => clearTimeout(timer))
   }
@@ -59,8 +58,8 @@ export function holdConnection(
     ...securityHeaders,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // The connection ends with the response: a stopping server waits for both. One of HTTP/2 has other requests, too, and is told to stop.
-    ...(streamOf(raw) === undefined && { connection: 'close' }),
+    // The connection ends with the response: a stopping server waits for both.
+    connection: 'close',
     'x-accel-buffering': 'no', // a proxy in between must not buffer
   })
   raw.flushHeaders()

@@ -109,9 +109,7 @@ function placesOf(address: string, port: number): readonly string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address
   if (plain === '::1') return [`${'0'.repeat(24)}01000000${suffix}`]
-  const bytes = plain
-    .split('.')
-    .map((part) => Number(part).toString(16).toUpperCase().padStart(2, '0'))
+  const bytes = plain.split('.').map((part) => Number(part).toString(16).toUpperCase().padStart(2, '0'))
   const word = bytes.toReversed().join('')
   return [`${word}${suffix}`, `0000000000000000FFFF0000${word}${suffix}`]
 }

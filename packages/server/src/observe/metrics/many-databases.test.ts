@@ -61,11 +61,11 @@ function metricsOf({ shards, traffic }: Awaited<ReturnType<typeof fill>>, mostDa
   }
   const load = () => ({ running: 0, waiting: {} })
   const statistics = { measured }
-  const { own, vendor } = createMetrics({
+  const own = createMetrics({
     ...{ store, counters: createCounters(), statistics, process: watch, load, mostDatabases },
-    ...{ now: Date.now, version: '0.1.0', clusterName: async () => 'fairlead' },
+    ...{ now: Date.now, version: '0.1.0' },
   })
-  return { own, vendor, measured, [Symbol.dispose]: () => watch[Symbol.dispose]() }
+  return { own, measured, [Symbol.dispose]: () => watch[Symbol.dispose]() }
 }
 
 // invariant: A scrape of metrics makes no other request wait, however many databases there are.
@@ -153,15 +153,4 @@ test('while the store is away, what it said last is told, and that it is away', 
   expect(text).toContain('\nfairlead_store_up 0\n')
   expect(text).toContain('fairlead_database_info{database="2",name="db-2"')
   store = await openStore(join(home, 'store.db'))
-})
-
-test('under the names of the wider API there are the same values', async () => {
-  using metrics = metricsOf(await fill(1))
-  const text = await metrics.vendor()
-  const shard = 'cluster="fairlead",db="1",node="1",redis="1",role="master"'
-  expect(text).toContain(`\nredis_server_up{${shard}} 1\n`)
-  expect(text).toContain(`\nredis_server_used_memory{${shard}} 1000\n`)
-  expect(text).toContain('\nendpoint_other_requests{cluster="fairlead",db="1",endpoint="1:1"} 41\n')
-  expect(text).toMatch(/^endpoint_other_requests_latency_histogram_bucket\{.*le="1024"\} 13$/m)
-  expect(text).toContain('\nnode_metrics_up{cluster="fairlead",node="1"} 1\n')
 })

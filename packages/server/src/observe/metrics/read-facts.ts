@@ -35,8 +35,6 @@ export interface LoopLoad {
 
 /** What is on record. */
 export interface Records {
-  /** The name of the cluster. */
-  readonly cluster: string
   readonly databases: readonly DatabaseOfMetrics[]
   /** How many there are besides. */
   readonly leftOut: number
@@ -54,7 +52,6 @@ export interface Records {
 export interface FactSources {
   readonly version: string
   readonly store: Store
-  readonly clusterName: () => Promise<string>
   readonly counters: Counters
   readonly statistics: Pick<Statistics, 'measured'>
   readonly process: Pick<ProcessWatch, 'read'>
@@ -65,7 +62,6 @@ export interface FactSources {
 
 const nothing: Records = {
   ...{
-    cluster: '',
     databases: [],
     leftOut: 0,
     shards: [],
@@ -77,12 +73,12 @@ const nothing: Records = {
 
 /** Reads facts anew with each call. Never rejects because the store is away: what it said last is good enough then. */
 export function createReadFacts(sources: FactSources): () => Promise<Facts> {
-  const { version, store, clusterName, counters, statistics, process, load, mostDatabases, now } = sources
+  const { version, store, counters, statistics, process, load, mostDatabases, now } = sources
   const endOf = rememberEnds()
   let records = nothing
   return async () => {
     const [read, ofProcess] = await Promise.all([
-      readRecords(store, clusterName, mostDatabases, endOf).catch(() => null),
+      readRecords(store, mostDatabases, endOf).catch(() => null),
       process.read(),
     ])
     records = read ?? records
@@ -93,12 +89,7 @@ export function createReadFacts(sources: FactSources): () => Promise<Facts> {
   }
 }
 
-async function readRecords(
-  { db }: Store,
-  clusterName: () => Promise<string>,
-  most: number,
-  endOf: (pem: string) => number,
-): Promise<Records> {
+async function readRecords({ db }: Store, most: number, endOf: (pem: string) => number): Promise<Records> {
   const stored = metricsStore(db)
   const all = await stored.countDatabases()
   const databases = await stored.databases(most, pause)
@@ -112,7 +103,6 @@ async function readRecords(
   }))
   return {
     ...{ databases, shards, actions, certificates },
-    cluster: await clusterName(),
     leftOut: Math.max(0, all - databases.length),
     needingPerson: new Set(needing),
   }

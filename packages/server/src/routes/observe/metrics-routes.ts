@@ -18,16 +18,11 @@ export interface Readers {
 const PERMISSION = 'view_cluster_stats'
 
 /**
- * Serves a text of metrics at `path`: to the bearer of the scrape token, and to users who may see the statistics of the whole cluster. No operation of the
- * contract: it answers no JSON.
+ * Serves `/metrics` to the bearer of the scrape token, and to users who may see the statistics of the whole cluster.
+ * It is no operation of the contract, because it answers no JSON.
  */
-export function metricsRoute(
-  http: FastifyInstance,
-  path: '/metrics' | '/v2',
-  read: () => Promise<string>,
-  readers: Readers,
-): void {
-  http.get(path, async (request, reply) => {
+export function metricsRoute(http: FastifyInstance, read: () => Promise<string>, readers: Readers): void {
+  http.get('/metrics', async (request, reply) => {
     await admit(request, readers)
     void reply.header('cache-control', 'no-store').type(TEXT_TYPE)
     return await read()

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../../../proof/until.ts'
+import { watchConnections } from '../../../../src/http/connections/connections.ts'
 import { endConnections } from '../../../../src/http/connections/end-connections.ts'
 import { createHttp } from '../../../../src/http/create-http.ts'
 
@@ -23,7 +24,7 @@ async function connectTo(port: number, text: string): Promise<Socket> {
 }
 
 /** A server whose requests are answered when `answer` is called. */
-async function serve(mostConnections?: number) {
+async function serve() {
   const [answer, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const http = createHttp({
     identify: () => {
@@ -31,7 +32,6 @@ async function serve(mostConnections?: number) {
     },
     onRefused: async () => undefined,
     log: pino({ level: 'silent' }),
-    ...(mostConnections !== undefined && { mostConnections }),
   })
   http.post('/slow', { config: {} }, async () => {
     begun.resolve()
@@ -42,17 +42,11 @@ async function serve(mostConnections?: number) {
   return { http, port, answer: answer.resolve, begun: begun.promise }
 }
 
-/** With bounds, another part knows which requests are being answered. */
-const servers = [undefined, 100]
-const cases = Object.entries(half).flatMap(([what, text]) =>
-  servers.map((most) => [what, most, text] as const),
-)
-
-test.each(cases)(
-  'a server that stops does not wait for a connection with %s (most connections: %s)',
+test.each(Object.entries(half))(
+  'a server that stops does not wait for a connection with %s',
   { timeout: 30_000 },
-  async (_, most, text) => {
-    const { http, port } = await serve(most)
+  async (_, text) => {
+    const { http, port } = await serve()
     const { promise: taken, resolve } = Promise.withResolvers<Socket>()
     http.server.on('connection', resolve)
     await connectTo(port, text)
@@ -62,27 +56,24 @@ test.each(cases)(
   },
 )
 
-test.each(servers)(
-  'a whole request is answered by a server that stops, also when it takes longer than a half one is waited for (most connections: %s)',
-  async (most) => {
-    const { http, port, answer, begun } = await serve(most)
-    const slow = fetch(`http://127.0.0.1:${port}/slow`, { method: 'POST' })
-    await begun
-    const other = await connectTo(port, half['half of a head'])
-    await until('the server has it', async () => (await connections(http.server)) === 2)
-    const closing = http.close()
-    await once(other, 'close')
-    answer()
-    expect(await (await slow).json()).toEqual({ isAnswered: true })
-    await closing
-  },
-)
+test('a whole request is answered by a server that stops, also when it takes longer than a half one is waited for', async () => {
+  const { http, port, answer, begun } = await serve()
+  const slow = fetch(`http://127.0.0.1:${port}/slow`, { method: 'POST' })
+  await begun
+  const other = await connectTo(port, half['half of a head'])
+  await until('the server has it', async () => (await connections(http.server)) === 2)
+  const closing = http.close()
+  await once(other, 'close')
+  answer()
+  expect(await (await slow).json()).toEqual({ isAnswered: true })
+  await closing
+})
 
 test('a client that sends a byte now and then, and one that reads nothing, keep no server from stopping', {
   timeout: 30_000,
 }, async () => {
   const server = createServer((_, response) => response.end('x'.repeat(50_000_000)))
-  const end = endConnections(server, undefined, 2_500)
+  const watched = watchConnections(server, { most: 10, log: pino({ level: 'silent' }) })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as { readonly port: number }
   const reader = await connectTo(port, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -91,7 +82,7 @@ test('a client that sends a byte now and then, and one that reads nothing, keep 
   const sending = setInterval(() => slow.write('X'), 200)
   onTestFinished(() => clearInterval(sending))
   await until('the server has both', async () => (await connections(server)) === 2)
-  end()
+  await endConnections(watched, 2_500)
   await new Promise((resolve) => server.close(resolve))
 })
 

@@ -145,7 +145,7 @@ describe('TLS', () => {
     })
 })
 
-test('a client that offers neither HTTP/2 nor HTTP/1.1 is refused in the handshake', async () => {
+test('a client that does not offer HTTP/1.1 is refused in the handshake', async () => {
   await expect(dial(port, { ca, ALPNProtocols: ['spdy/3'] })).rejects.toThrow(/no application protocol/)
 })
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../../proof/claim-ports.ts'
 import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
-import { http2Client } from '../../../http2-client.ts'
 import { httpsClient } from '../../../https-client.ts'
 
 const opened = new AsyncDisposableStack()
@@ -79,30 +78,23 @@ test('a browser gets a cookie that no script can read, and is signed in by it, a
   })
 })
 
-test('over TLS the cookie is Secure, and that of a connection without TLS does not count; HTTP/2 is the same', async () => {
-  const ca = readFileSync(join(fairlead.home, 'ca.pem'), 'utf8')
-  const page = { ...own(), origin: `https://localhost:${httpsPort}` }
-  using one = httpsClient(httpsPort, ca)
-  using two = await http2Client(httpsPort, { ca })
+test('over TLS the cookie is Secure, and that of a connection without TLS does not count', async () => {
+  using client = httpsClient(httpsPort, readFileSync(join(fairlead.home, 'ca.pem'), 'utf8'))
   const host = { host: `localhost:${httpsPort}` }
-  for (const [client, headers] of [
-    [one, { ...page, ...host }],
-    [two, page],
-  ] as const) {
-    const begun = await client.send('POST', '/v1/session', { headers, body: login })
-    const given = begun.headers.get('set-cookie') ?? ''
-    expect(given).toMatch(/^__Host-fairlead-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
-    const cookie = given.split(';')[0] ?? ''
-    const seen = await client.send('GET', '/v1/users/self', { headers: { ...host, cookie } })
-    expect(seen.body).toMatchObject({ signed_in_by: 'session' })
-    const plain = cookie.replace('__Host-', '')
-    expect((await client.send('GET', '/v1/users/self', { headers: { ...host, cookie: plain } })).status).toBe(
-      401,
-    )
-    const foreign = { ...headers, cookie, origin: `http://localhost:${httpsPort}` }
-    expect((await client.send('DELETE', '/v1/session', { headers: foreign })).status).toBe(403)
-    expect((await client.send('DELETE', '/v1/session', { headers: { ...headers, cookie } })).status).toBe(200)
-  }
+  const headers = { ...own(), ...host, origin: `https://localhost:${httpsPort}` }
+  const begun = await client.send('POST', '/v1/session', { headers, body: login })
+  const given = begun.headers.get('set-cookie') ?? ''
+  expect(given).toMatch(/^__Host-fairlead-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+  const cookie = given.split(';')[0] ?? ''
+  const statusOf = async (method: string, path: string, sent: Record<string, string>) =>
+    (await client.send(method, path, { headers: sent })).status
+  const seen = await client.send('GET', '/v1/users/self', { headers: { ...host, cookie } })
+  expect(seen.body).toMatchObject({ signed_in_by: 'session' })
+  const plain = cookie.replace('__Host-', '')
+  expect(await statusOf('GET', '/v1/users/self', { ...host, cookie: plain })).toBe(401)
+  const foreign = { ...headers, cookie, origin: `http://localhost:${httpsPort}` }
+  expect(await statusOf('DELETE', '/v1/session', foreign)).toBe(403)
+  expect(await statusOf('DELETE', '/v1/session', { ...headers, cookie })).toBe(200)
 })
 
 // invariant: A change with a session cookie comes from a page of this server.
