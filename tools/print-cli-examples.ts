@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const folder = new URL('../e2e/proof/command-line/examples/', import.meta.url)
 
-/** docs/cli-examples.md: what commands print, from the texts that the tests compare. */
+/** docs/reference/cli-examples.md: what commands print, from the texts that the tests compare. */
 export function printCliExamples(): string {
   const names = readdirSync(folder).filter((name) => name.endsWith('.txt'))
   return `${[

@@ -2,7 +2,7 @@ import type { Option } from 'commander'
 import { exitCodes } from '../packages/cli/src/output/exit-codes.ts'
 import { describeOption, type PrintedCommand, readCommandTree } from './read-command-tree.ts'
 
-/** docs/cli.md: every command with its arguments and options, from the tree of commands itself. */
+/** docs/reference/cli.md: every command with its arguments and options, from the tree of commands itself. */
 export async function printCli(): Promise<string> {
   const { commands, common } = await readCommandTree()
   return `${[
@@ -26,7 +26,7 @@ export async function printCli(): Promise<string> {
     '|---|---|',
     ...Object.values(exitCodes).map(({ code, meaning }) => `| ${code} | ${meaning} |`),
     '',
-    'What the usual commands print in full, as [the tests](../e2e/proof/command-line/examples.test.ts) compare it, is in [examples](cli-examples.md).',
+    'What the usual commands print in full, as [the tests](../../e2e/proof/command-line/examples.test.ts) compare it, is in [examples](cli-examples.md).',
     '',
     '## Options of all commands that speak to a server',
     '',

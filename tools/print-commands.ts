@@ -5,13 +5,13 @@ import {
 } from '../packages/proxy/test/commands/differences.ts'
 import { type Family, families } from '../packages/proxy/test/commands/families.ts'
 
-/** docs/commands.md: what a handover means for each command, from the table by which it is tested. */
+/** docs/reference/commands.md: what a handover means for each command, from the table by which it is tested. */
 export function printCommands(): string {
   return `${[
     '<!-- Printed by `npm run docs` from packages/proxy/test/commands. Do not edit. -->',
     '# Commands and handovers',
     '',
-    'What a handover in the middle of a command means for a client of an [endpoint](endpoint.md).',
+    'What a handover in the middle of a command means for a client of an [endpoint](../explain/endpoint.md).',
     '',
     '`packages/proxy/test/component/forwarding/command-matrix.test.ts` tries each of these commands on the newest engine of the machine, as the user of a database, in',
     'RESP2 and RESP3. Each command is tried in five ways: answered before a handover, with a look at its effect afterwards; with a handover between two halves of',

@@ -9,7 +9,7 @@ import {
   operations,
 } from '@fairlead/api'
 
-/** docs/compatibility.md: what there is of the wider API, and what there is not. */
+/** docs/reference/compatibility.md: what there is of the wider API, and what there is not. */
 export function printCompatibility(): string {
   return `${[
     '<!-- Printed by `npm run docs` from packages/api/src/contract/neutral-fields.ts and absent-operations.ts. Do not edit. -->',

@@ -27,18 +27,18 @@ const root = new URL('..', import.meta.url)
 export async function printDocs(): Promise<Readonly<Record<string, string>>> {
   const configuration = await printConfiguration()
   return {
-    'docs/openapi.json': printOpenApi(),
-    'docs/errors.md': printErrors(),
-    'docs/actions.md': printActions(),
-    'docs/hold-reasons.md': printHoldReasons(),
-    'docs/cli.md': await printCli(),
-    'docs/cli-examples.md': printCliExamples(),
+    'docs/reference/openapi.json': printOpenApi(),
+    'docs/reference/errors.md': printErrors(),
+    'docs/reference/actions.md': printActions(),
+    'docs/reference/hold-reasons.md': printHoldReasons(),
+    'docs/reference/cli.md': await printCli(),
+    'docs/reference/cli-examples.md': printCliExamples(),
     'packages/cli/man/fairlead.1': await printMan(),
-    'docs/commands.md': printCommands(),
-    'docs/compatibility.md': printCompatibility(),
-    'docs/metrics.md': printMetrics(),
+    'docs/reference/commands.md': printCommands(),
+    'docs/reference/compatibility.md': printCompatibility(),
+    'docs/reference/metrics.md': printMetrics(),
     'packages/api/src/operation-table.ts': printOperationTable(),
-    ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
+    ...(configuration !== undefined && { 'docs/reference/configuration.md': configuration }),
   }
 }
 
@@ -78,7 +78,7 @@ function printHoldReasons(): string {
     '# Why an action waits',
     '',
     'An action that waits says why in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change',
-    'with any version; a code keeps its meaning, and later versions may have more of them. Both are in [upgrades](upgrades.md). `hold_reason` is',
+    'with any version; a code keeps its meaning, and later versions may have more of them. Both are in [upgrades](../operate/upgrades.md). `hold_reason` is',
     'null while an action does not wait. `needs_person` says whether it goes on by itself.',
     '',
     'The last column is what a person does next about an action that is stuck (`phase`), with the order that follows; the command line and the console say it then. Where it is empty:',

@@ -1,7 +1,7 @@
 import { metricTable, printMetricTable } from '../packages/server/src/metrics/metric-table.ts'
 import { vendorTable } from '../packages/server/src/metrics/vendor-table.ts'
 
-/** docs/metrics.md, from the table of metrics. */
+/** docs/reference/metrics.md, from the table of metrics. */
 export function printMetrics(): string {
   return `${[...head, ...series, printMetricTable(metricTable), ...wider, printMetricTable(vendorTable)].join('\n')}\n`
 }
@@ -11,7 +11,7 @@ const head = [
   '# Metrics',
   '',
   '`GET /metrics` of the server, over HTTP and HTTPS, answers in the text format of Prometheus. Dashboard, alert rules and a scrape',
-  'configuration lie in [monitoring/](../monitoring/README.md).',
+  'configuration lie in [monitoring/](../../monitoring/README.md).',
   '',
   '## Permissions',
   '',

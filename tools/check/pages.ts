@@ -20,7 +20,9 @@ export const pagesOfRepository = [
   ),
 
   rule('errors.md lists every error there is, and no other', () => {
-    const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| \d/gm)].map(([, code = '']) => code)
+    const listed = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \| \d/gm)].map(
+      ([, code = '']) => code,
+    )
     return difference(listed, Object.keys(errors))
   }),
 

@@ -67,9 +67,9 @@ test('each change of a database is in the audit with the user, the result, and t
   ])
 })
 
-test('clients that check certificates notice neither an upgrade nor another certificate, as docs/endpoint.md has it', async () => {
+test('clients that check certificates notice neither an upgrade nor another certificate, as docs/explain/endpoint.md has it', async () => {
   const { api } = fairlead
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/endpoint.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/explain/endpoint.md'), 'utf8')
   const [create = '', own = '', takeBack = ''] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(
     ([, block = '']) => block,
   )

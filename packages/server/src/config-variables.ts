@@ -17,7 +17,7 @@ export interface Variable<T> {
   readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
 }
 
-/** Every variable of the environment that Fairlead reads; docs/configuration.md is printed from it. */
+/** Every variable of the environment that Fairlead reads; docs/reference/configuration.md is printed from it. */
 export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',
@@ -41,7 +41,7 @@ export const variables = {
   }),
   httpsPort: variable({
     name: 'FAIRLEAD_HTTPS_PORT',
-    about: 'Port of the API over HTTPS: see docs/recipes/https.md. `0`: there is no HTTPS.',
+    about: 'Port of the API over HTTPS: see docs/operate/https.md. `0`: there is no HTTPS.',
     otherwise: '`9443`',
     read: (text, fault) => readInteger(text, 9443, { from: 0, to: 65_535 }, fault),
   }),
@@ -76,7 +76,7 @@ export const variables = {
   mostConnections: variable({
     name: 'FAIRLEAD_API_CONNECTIONS',
     about:
-      'Connections that the API may have at a time. At the limit, a new connection replaces the oldest one for which there is nothing to do: see docs/limits.md.',
+      'Connections that the API may have at a time. At the limit, a new connection replaces the oldest one for which there is nothing to do: see docs/reference/limits.md.',
     otherwise: 'half of the files that the process may have (`ulimit -n`) less 300, at most 4,096',
     read: (text, fault) =>
       text === undefined ? undefined : readInteger(text, 0, { from: 16, to: 100_000 }, fault),
@@ -142,7 +142,7 @@ export const variables = {
   store: variable({
     name: 'FAIRLEAD_STORE',
     about:
-      'A PostgreSQL database (15 or newer) that keeps the state instead of the embedded store: `postgres://user@host:5432/database`. Connections to other machines use TLS with a certificate that is checked: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/postgresql.md.',
+      'A PostgreSQL database (15 or newer) that keeps the state instead of the embedded store: `postgres://user@host:5432/database`. Connections to other machines use TLS with a certificate that is checked: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/operate/postgresql.md.',
     otherwise: 'embedded: `store.db` in FAIRLEAD_HOME',
     read: (text, fault) => (text === undefined ? undefined : readPostgresAddress(text, fault)),
   }),
@@ -183,7 +183,7 @@ export const variables = {
   hungAfterSeconds: variable({
     name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
     about:
-      'How long the only copy of data, or a primary, may be silent and idle before Fairlead acts: see docs/busy-and-hung.md. A process that works, or waits for its disk, is left alone for as long as it needs. At most 120: the pause of a takeover lasts for 150 s.',
+      'How long the only copy of data, or a primary, may be silent and idle before Fairlead acts: see docs/explain/busy-and-hung.md. A process that works, or waits for its disk, is left alone for as long as it needs. At most 120: the pause of a takeover lasts for 150 s.',
     otherwise: '`120`',
     read: (text, fault) => readInteger(text, 120, { from: 1, to: 120 }, fault),
   }),
@@ -245,14 +245,14 @@ export const variables = {
   metricsPort: variable({
     name: 'FAIRLEAD_METRICS_PORT',
     about:
-      'Port, usually 8070, of `/v2` over HTTPS at FAIRLEAD_HTTPS_ADDRESS: metrics under the names that dashboards of the wider API ask for. `0`: there is none. If another process has the port, Fairlead tries again. See docs/metrics.md.',
+      'Port, usually 8070, of `/v2` over HTTPS at FAIRLEAD_HTTPS_ADDRESS: metrics under the names that dashboards of the wider API ask for. `0`: there is none. If another process has the port, Fairlead tries again. See docs/reference/metrics.md.',
     otherwise: '`0`',
     read: (text, fault) => readInteger(text, 0, { from: 0, to: 65_535 }, fault),
   }),
   metricsDatabases: variable({
     name: 'FAIRLEAD_METRICS_DATABASES',
     about:
-      'Databases that have series of their own at `/metrics`, with their shards: those with the lowest uids. `0`: none. See docs/metrics.md.',
+      'Databases that have series of their own at `/metrics`, with their shards: those with the lowest uids. `0`: none. See docs/reference/metrics.md.',
     otherwise: '`1000`',
     read: (text, fault) => readInteger(text, 1_000, { from: 0, to: 10_000 }, fault),
   }),

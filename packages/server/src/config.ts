@@ -50,7 +50,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
 }
 
-/** docs/configuration.md, from the same table. */
+/** docs/reference/configuration.md, from the same table. */
 export function printConfigurationDocs(): string {
   const rows = Object.values(variables).map(
     ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,

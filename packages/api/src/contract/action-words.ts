@@ -1,7 +1,7 @@
 import type { ActionState } from './action-state.ts'
 
 /*
- * The words for what an action is, does and waits for. The API, the command line and the console show these, and docs/actions.md is
+ * The words for what an action is, does and waits for. The API, the command line and the console show these, and docs/reference/actions.md is
  * printed from them. A code is never given another meaning, and none is taken out: records hold it.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Every error the API can answer with. One table: status, meaning, docs/errors.md, the OpenAPI document and the
+ * Every error the API can answer with. One table: status, meaning, docs/reference/errors.md, the OpenAPI document and the
  * client's types come from it. Statuses where the specification is silent: docs/decisions/0007.
  */
 export const errors = {

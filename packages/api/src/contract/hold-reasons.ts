@@ -1,7 +1,7 @@
 import { keyOrNull } from './key-or-null.ts'
 
 /**
- * Why an action waits, as a value: `hold_reason` of its answers, beside the sentence in `waiting_for`. Printed into docs/hold-reasons.md.
+ * Why an action waits, as a value: `hold_reason` of its answers, beside the sentence in `waiting_for`. Printed into docs/reference/hold-reasons.md.
  * A code is never given another meaning, and none is taken out: events on record hold it. Later versions may have more of them.
  */
 export const holdReasons = {
@@ -51,5 +51,5 @@ export type HoldReason = keyof typeof holdReasons
 /** As answers have it. */
 export const HoldReasonOrNull = keyOrNull(
   holdReasons,
-  'Why it waits: docs/hold-reasons.md; null when it does not wait',
+  'Why it waits: docs/reference/hold-reasons.md; null when it does not wait',
 )

@@ -2,7 +2,7 @@ import type { OrderName } from './action-words.ts'
 import type { HoldReason } from './hold-reasons.ts'
 
 /*
- * What a person does next about an action that is stuck, by its `hold_reason`. The command line and the console show it, and docs/hold-reasons.md is
+ * What a person does next about an action that is stuck, by its `hold_reason`. The command line and the console show it, and docs/reference/hold-reasons.md is
  * printed from it.
  */
 
@@ -42,7 +42,7 @@ export const waysOut: { readonly [Reason in HoldReason]?: WayOut } = {
     'Compare what both shards hold before you end one of them: what only that one holds is lost',
   ),
   data_missing: look(
-    'Look at what each shard holds before anything else: docs/strangers.md says how to decide',
+    'Look at what each shard holds before anything else: docs/explain/strangers.md says how to decide',
   ),
   node_room: again(noRoom),
   save_failed: again(noRoom),

@@ -8,7 +8,7 @@ export interface Metric {
 const ofDatabase = ['database']
 const ofShard = ['database', 'shard']
 
-/** Every metric that `/metrics` may have, in the order in which it has them. docs/metrics.md is printed from it. */
+/** Every metric that `/metrics` may have, in the order in which it has them. docs/reference/metrics.md is printed from it. */
 export const metricTable = {
   ...of({
     fairlead_build_info: ['gauge', 'Always 1; the version of the server, and of Node.', ['version', 'node']],
@@ -155,7 +155,7 @@ function of<const Lines extends Readonly<Record<string, Line>>>(lines: Lines) {
   return Object.fromEntries(metrics) as { readonly [Name in keyof Lines]: Metric }
 }
 
-/** A table of docs/metrics.md. */
+/** A table of docs/reference/metrics.md. */
 export function printMetricTable(table: Readonly<Record<string, Metric>>): string {
   const rows = Object.entries(table).map(
     ([name, { type, help, labels }]) =>
