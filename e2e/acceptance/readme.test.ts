@@ -58,6 +58,12 @@ describe('the commands work as they are printed', () => {
     expect(await walk(fairlead, [`${client} PING`])).toEqual(['PONG\n'])
   })
 
+  test('docs/start/api.md: a database is created and upgraded', async () => {
+    await walk(fairlead, blocksOf(fairlead, 'docs/start/api.md'))
+    const { action } = await only()
+    expect(await fairlead.untilEnded(action?.action_uid)).toMatchObject({ outcome: 'completed' })
+  })
+
   test('docs/operate/follow-an-upgrade-live.md: each event comes once, also to a client that comes back', async () => {
     const page = 'docs/operate/follow-an-upgrade-live.md'
     const [whole = '', resumed = ''] = await walk(fairlead, blocksOf(fairlead, page))

@@ -145,7 +145,7 @@ function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[])
   ]
 }
 
-/** Measured with redis 6.0.16: docs/operate/upgrades.md, "From redis 6". */
+/** Measured with redis 6.0.16: docs/explain/engine-formats.md, "From redis 6". */
 function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonly string[] {
   if (from === null || count(steps, 'hand-over') === 0 || !isBefore62(from.build)) return []
   return [
