@@ -9,7 +9,7 @@ export function printCliExamples(): string {
     '<!-- Printed by `npm run docs` from e2e/proof/command-line/examples. Do not edit. -->',
     '# What the command line prints',
     '',
-    'On a terminal, unless the title says otherwise. What differs from run to run has a word in its place: `N ms`, `SIZE`, `VERSION`, `PORT`, `CLOCK`. A terminal shows columns below each other, and folds long lines at words.',
+    'On a terminal, unless the title names another output. Values that differ between runs are words: `N ms`, `SIZE`, `VERSION`, `PORT`, `CLOCK`. A terminal aligns columns, and folds long lines at words.',
     ...names.toSorted().flatMap(printExample),
   ].join('\n')}\n`
 }

@@ -56,9 +56,9 @@ export function printConfigurationDocs(): string {
     ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,
   )
   return [
+    '<!-- Printed by `npm run docs` from packages/server/src/config-variables.ts. Do not edit. -->',
     '# Configuration\n',
     'Fairlead is configured by its environment. A wrong value stops it with every fault listed, and exit code 2.',
-    'Printed from `packages/server/src/config.ts` by `npm run docs`.',
     '',
     '| variable | meaning | when not set |\n|---|---|---|',
     ...rows,

@@ -5,8 +5,9 @@ import { keyOrNull } from './key-or-null.ts'
  * A code is never given another meaning, and none is taken out: events on record hold it. Later versions may have more of them.
  */
 export const holdReasons = {
-  paused: 'A user has paused it. It goes on when a user resumes it',
-  supervised: 'The upgrade is supervised, and what goes first is ready. It goes on when a user resumes it',
+  paused: 'A user has paused it. It continues when a user resumes it',
+  supervised:
+    'The upgrade is supervised, and its first groups are ready. It continues when a user resumes it',
   until_finalized: 'The old primaries stay as standbys until a user finalizes the upgrade or rolls it back',
   rollback_window:
     'The old primaries stay as standbys until the rollback window ends, or until a user finalizes or rolls back',

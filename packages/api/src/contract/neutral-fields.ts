@@ -82,7 +82,7 @@ const databaseRows: readonly Row[] = [
   ['use_nodes', [[]], oneNode],
   ['auto_upgrade', [false], 'a database is upgraded when that is asked for'],
   ['internal', [false], 'all databases are for clients'],
-  ['mkms', [true], 'commands with keys of several groups work where docs/reference/commands.md says so'],
+  ['mkms', [true], 'docs/reference/commands.md has the commands that work with keys of several groups'],
   ['resp3', [true], 'clients choose the protocol with HELLO'],
   ['max_connections', [0], noLimits],
   ['maxclients', [10_000], noLimits],

@@ -10,12 +10,12 @@ export const vendorTable = {
   endpoint_ingress: counter('Bytes that clients sent.', ofEndpoint),
   endpoint_egress: counter('Bytes that clients got.', ofEndpoint),
   endpoint_other_requests: counter(
-    'Requests. Reads and writes are not told apart: all count here.',
+    'Requests. Reads and writes are not distinguished: all count here.',
     ofEndpoint,
   ),
   endpoint_other_requests_latency_histogram: {
     type: 'histogram',
-    help: 'How long requests took at the endpoint, in microseconds.',
+    help: 'Duration of requests at the endpoint, in microseconds.',
     labels: ofEndpoint,
   },
   redis_server_up: gauge('1: the engine of the shard answers.', ofShard),
@@ -25,7 +25,7 @@ export const vendorTable = {
   redis_server_db_keys: gauge('Keys that it holds.', ofShard),
   node_metrics_up: gauge('1: the agent of the node answers.', ofNode),
   node_available_memory_bytes: gauge('Memory that databases can still get.', ofNode),
-  node_persistent_storage_free_bytes: gauge('Free space where data lies.', ofNode),
+  node_persistent_storage_free_bytes: gauge('Free space of the file system with the data.', ofNode),
   node_cpu_seconds_total: counter('Processor time of the machine.', [...ofNode, 'mode']),
   node_cert_expires_in_seconds: gauge('Until a certificate ends.', [...ofNode, 'name']),
   total_nodes_count: gauge('Nodes of the cluster.', ['cluster']),
