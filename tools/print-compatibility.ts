@@ -25,9 +25,9 @@ export function printCompatibility(): string {
     '',
     'For `POST /v1/bdbs`, besides the fields of [its contract](openapi.json), and for `PUT /v1/bdbs/{uid}`. A change also accepts every field with the present value of the database. Each line has the reason of the refusal of any other value, then the accepted values.',
     '',
-    ...fieldLists(neutralCreationFields),
+    ...fieldLists(neutralCreationFields, fixedDatabaseFields),
     '',
-    ...printFixed(),
+    ...ANSWERS,
     '',
     '## Fields of the creation of the cluster',
     '',
@@ -49,22 +49,23 @@ export function printCompatibility(): string {
   ].join('\n')}\n`
 }
 
-/** The fields that answers have for a database with the defaults of the wider API. */
-function printFixed(): readonly string[] {
-  const values = Object.entries(fixedDatabaseFields).map(
-    ([name, value]) => `\`${name}: ${JSON.stringify(value)}\``,
-  )
-  return [
-    '### Fixed fields of answers',
-    '',
-    'Each database is answered with these fields, so that a program that compares its request with the answer finds no difference:',
-    `${values.join(', ')}.`,
-    '',
-    '`ssl` repeats `tls_mode`, and `background_op` has the running action. Passwords that Fairlead does not have, `tags`, `account_id`, `backup_location` and `dataset_import_sources` are not answered.',
-  ]
-}
+/** What answers have of these fields. */
+const ANSWERS = [
+  '° Each database is answered with this field, and the first value. So a program that compares its request with the answer finds no difference.',
+  '`ssl` repeats `tls_mode`, and `background_op` has the running action. Other fields above, and passwords that Fairlead does not have, are not answered.',
+]
 
 function printOperations(): readonly string[] {
+  const listed = Object.values(operations).filter(({ path }) => !path.includes('/stats'))
+  const byPath = new Map(
+    [...Map.groupBy(listed, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))].map(([path, those]) => [
+      path,
+      those.map(
+        ({ method, permission, summary }) =>
+          `**${method}** ${summary}${permission === null ? '' : ` (\`${permission}\`)`}`,
+      ),
+    ]),
+  )
   return [
     '## Selected fields',
     '',
@@ -72,12 +73,9 @@ function printOperations(): readonly string[] {
     '',
     '## Operations',
     '',
-    '| operation | permission | what it does |',
-    '|---|---|---|',
-    ...Object.values(operations).map(
-      ({ method, path, permission, summary }) =>
-        `| \`${method} ${path.replace(/:(\w+)/g, '{$1}')}\` | ${permission === null ? 'none' : `\`${permission}\``} | ${summary} |`,
-    ),
+    'With the permission that each needs. Paths with `/stats` are in [statistics](statistics.md).',
+    '',
+    ...[...byPath].map(([path, those]) => `- \`${path}\`: ${those.join('; ')}`),
     '',
     '## Absent operations',
     '',
@@ -89,14 +87,19 @@ function printOperations(): readonly string[] {
   ]
 }
 
-/** One item for each reason, with its fields and the values that they may have. */
-function fieldLists(fields: readonly NeutralField[]): readonly string[] {
+/** One item for each reason, with its fields and the values that they may have. `answered`: the values in answers. */
+function fieldLists(
+  fields: readonly NeutralField[],
+  answered: Readonly<Record<string, unknown>> = {},
+): readonly string[] {
   const byReason = Map.groupBy(fields, ({ own, offered }) =>
     own === true ? `may differ: ${offered}` : offered,
   )
-  return [...byReason].map(([reason, those]) => `- **${reason}**: ${those.map(describeField).join(', ')}`)
-}
-
-function describeField({ name, taken }: NeutralField): string {
-  return `\`${name}\` ${taken.map((value) => `\`${JSON.stringify(value)}\``).join(' or ')}`
+  const describe = ({ name, taken }: NeutralField) => {
+    const values = taken.map((value) => JSON.stringify(value))
+    const first = name in answered ? [JSON.stringify(answered[name])] : []
+    const all = [...new Set([...first, ...values])].map((value) => `\`${value}\``)
+    return `\`${name}\`${first.length > 0 ? '°' : ''} ${all.join(' or ')}`
+  }
+  return [...byReason].map(([reason, those]) => `- **${reason}**: ${those.map(describe).join(', ')}`)
 }

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import {
-  type ErrorCode,
   errors,
-  errorsOf,
   type HoldReason,
   holdReasons,
   operations,
@@ -56,7 +54,7 @@ function printOpenApi(): string {
 function printErrors(): string {
   const rows = Object.entries(errors)
     .toSorted(([, a], [, b]) => a.status - b.status)
-    .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} | ${whereFrom(code)} |`)
+    .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`)
   return `${[
     '<!-- Printed by `npm run docs` from packages/api/src/contract/errors.ts. Do not edit. -->',
     '# Errors',
@@ -67,10 +65,10 @@ function printErrors(): string {
     '',
     'Every answer has the header `X-Request-Id`: the value of the request, if it is 1 to 64 letters, digits and `_.:-`; otherwise a new one. With `FAIRLEAD_LOG_LEVEL=info`, the line `an action has begun` has this id and that of the action. All lines of the server about the action, and its orders to the agent, have the id of the action as `request`.',
     '',
-    'The last column names operations, or counts them; [openapi.json](openapi.json) lists the errors of each operation.',
+    '[openapi.json](openapi.json) lists the errors of each operation.',
     '',
-    '| error_code | status | meaning | operations |',
-    '|---|---|---|---|',
+    '| error_code | status | meaning |',
+    '|---|---|---|',
     ...rows,
   ].join('\n')}\n`
 }
@@ -104,17 +102,6 @@ function printHoldReasons(): string {
 function describeWayOut(way: WayOut | undefined): string {
   if (way === undefined) return ''
   return way.order === null ? way.why : `${way.why} (\`${way.order}\`)`
-}
-
-/** More operations than these are counted, not named. */
-const MOST_NAMED = 4
-
-/** The operations that can answer with this code. */
-function whereFrom(code: string): string {
-  const all = Object.entries(operations)
-  const able = all.filter(([, operation]) => errorsOf(operation).includes(code as ErrorCode))
-  if (able.length === 0) return 'none: any other path'
-  return able.length > MOST_NAMED ? `${able.length} of ${all.length}` : able.map(([name]) => name).join(', ')
 }
 
 /** Of the server's variables, once the server has them. */
