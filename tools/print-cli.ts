@@ -29,6 +29,11 @@ export async function printCli(): Promise<string> {
     `All commands take these, except: ${local.join(', ')}.`,
     '',
     ...printOptions(common),
+    '',
+    'Commands that change something also take:',
+    '',
+    '- `--yes`: do not ask. A protected profile requires its name: `--yes=PROFILE`;',
+    '- `--no-wait`, if they begin an action: do not wait for its end.',
     ...commands.flatMap((command, at) => printCommand(command, commands.slice(0, at))),
   ].join('\n')}\n`
 }
@@ -43,7 +48,7 @@ function printCommand(
       options: own.filter((option) => other.own.some((one) => isSame(one, option))),
     }))
     .find(({ options }) => options.length >= WORTH_SHARING)
-  const rest = own.filter((option) => !shared?.options.includes(option))
+  const rest = own.filter((option) => !shared?.options.includes(option) && !isUsual(option))
   return [
     '',
     `## fairlead ${words}`,
@@ -56,6 +61,12 @@ function printCommand(
 
 /** So many options that another command has, too, are printed as names only. */
 const WORTH_SHARING = 4
+
+/** Printed once for all commands. */
+function isUsual({ flags, description }: Option): boolean {
+  if (flags === '--yes [profile]') return true
+  return flags === '--no-wait' && description === 'do not wait for its end'
+}
 
 function isSame(one: Option, other: Option): boolean {
   return one.flags === other.flags && describeOption(one) === describeOption(other)
