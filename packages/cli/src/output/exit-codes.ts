@@ -17,7 +17,7 @@ export const exitCodes = {
   taken_back: { code: 8, meaning: 'It was taken back: somebody rolled back or cancelled it' },
   still_running: {
     code: 9,
-    meaning: 'It still runs and the wait has ended; or it needs a person, and nobody can be asked',
+    meaning: 'It still runs and the wait has ended; or it needs a person, and none can be asked',
   },
   would_change: { code: 10, meaning: 'Dry run with --exit-code found changes' },
   interrupted: { code: 130, meaning: 'Ctrl-C. The server continues' },
