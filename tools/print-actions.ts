@@ -10,7 +10,7 @@ import {
 
 type Table = Readonly<Record<string, { readonly label: string; readonly meaning: string }>>
 
-/** docs/reference/actions.md: the words for what an action is, does and waits for, from the tables that the programs use. */
+/** docs/reference/actions.md: the words for actions, from the tables that the programs use. */
 export function printActions(): string {
   return `${[...head, ...words].join('\n')}\n`
 }

@@ -5,7 +5,7 @@ import {
 } from '../packages/proxy/test/commands/differences.ts'
 import { type Family, families } from '../packages/proxy/test/commands/families.ts'
 
-/** docs/reference/commands.md: what a handover means for each command, from the table by which it is tested. */
+/** docs/reference/commands.md: the effect of a handover on each command, from the table of its test. */
 export function printCommands(): string {
   return `${[
     '<!-- Printed by `npm run docs` from packages/proxy/test/commands. Do not edit. -->',

@@ -56,7 +56,7 @@ const ANSWERS = [
 ]
 
 function printOperations(): readonly string[] {
-  const listed = Object.values(operations).filter(({ path }) => !path.includes('/stats'))
+  const listed = Object.values(operations).filter(({ path }) => !/^\/v1\/\w+\/stats/.test(path))
   const byPath = new Map(
     [...Map.groupBy(listed, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))].map(([path, those]) => [
       path,
@@ -73,7 +73,7 @@ function printOperations(): readonly string[] {
     '',
     '## Operations',
     '',
-    'With the permission that each needs. Paths with `/stats` are in [statistics](statistics.md).',
+    'With the permission that each needs. Paths like `/v1/bdbs/stats` are in [statistics](statistics.md).',
     '',
     ...[...byPath].map(([path, those]) => `- \`${path}\`: ${those.join('; ')}`),
     '',
