@@ -52,7 +52,7 @@ export function usualPair(): Pair {
   return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
 }
 
-/** Whether an upgrade between the two can be rolled back. Redis before 6.2 cannot follow a newer primary: docs/upgrades.md says why. */
+/** Whether an upgrade between the two can be rolled back. Redis before 6.2 cannot follow a newer primary: docs/explain/engine-formats.md has the reason. */
 export function hasWayBack({ from, to }: Pair): boolean {
   const isBefore62 = (build: BuildName) => {
     const [flavour, version = ''] = build.split('-')

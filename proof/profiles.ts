@@ -92,7 +92,7 @@ export const profiles = {
     sharesRounds: true,
   },
   'power-cuts': {
-    what: 'engines, proxy, agent and server are killed at once before each effect, with each kind of persistence',
+    what: 'engines, proxy, agent and server are killed together before each effect, with each kind of persistence',
     minutes: 30,
     files: ['e2e/proof/faults/power-cut.test.ts'],
     effort: { all: 1 / 8, profile: 1 },
@@ -112,7 +112,7 @@ export const profiles = {
     sharesRounds: true,
   },
   'patient-server-faults': {
-    what: 'the same, but leases expire by themselves instead of being ended in PostgreSQL',
+    what: 'the same, but leases expire instead of being ended in PostgreSQL',
     minutes: 240,
     files: [ofFaults],
     effort: { all: 0, profile: 1 },
@@ -125,7 +125,7 @@ export const profiles = {
     effort: { all: 1, profile: 10 },
   },
   'agent-stalls': {
-    what: 'the agent stops repeatedly while 50 databases are upgraded at once, instead of 3',
+    what: 'the agent stops repeatedly while 50 databases are upgraded at the same time, instead of 3',
     minutes: 15,
     files: ['e2e/proof/faults/agent-stalls.test.ts'],
     effort: { all: 1, profile: 50 / 3 },

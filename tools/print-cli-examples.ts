@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const folder = new URL('../e2e/proof/command-line/examples/', import.meta.url)
 
-/** docs/cli-examples.md: what commands print, from the texts that the tests compare. */
+/** docs/reference/cli-examples.md: what commands print, from the texts that the tests compare. */
 export function printCliExamples(): string {
   const names = readdirSync(folder).filter((name) => name.endsWith('.txt'))
   return `${[
     '<!-- Printed by `npm run docs` from e2e/proof/command-line/examples. Do not edit. -->',
     '# What the command line prints',
     '',
-    'On a terminal, unless the title says otherwise. What differs from run to run has a word in its place: `N ms`, `SIZE`, `VERSION`, `PORT`, `CLOCK`. A terminal shows columns below each other, and folds long lines at words.',
+    'On a terminal, unless the title names another output. Values that differ between runs are words: `N ms`, `SIZE`, `VERSION`, `PORT`, `CLOCK`. A terminal aligns columns, and folds long lines at words.',
     ...names.toSorted().flatMap(printExample),
   ].join('\n')}\n`
 }

@@ -2,23 +2,21 @@ import type { Option } from 'commander'
 import { exitCodes } from '../packages/cli/src/output/exit-codes.ts'
 import { describeOption, type PrintedCommand, readCommandTree } from './read-command-tree.ts'
 
-/** docs/cli.md: every command with its arguments and options, from the tree of commands itself. */
+/** docs/reference/cli.md: every command with its arguments and options, from the tree of commands itself. */
 export async function printCli(): Promise<string> {
   const { commands, common } = await readCommandTree()
+  const local = commands.filter(({ speaks }) => !speaks).map(({ words }) => `\`${words}\``)
   return `${[
     '<!-- Printed by `npm run docs` from packages/cli/src/tree. Do not edit. -->',
     '# The command line',
     '',
-    'stdout is the answer; all else is on stderr. On a terminal a list is a table. Elsewhere each row is one line of full values between tabs, without a',
-    'head; `-o json` is the object of the API, without passwords. Scripts use `-o json`, `-o name`, or `--columns name,engine_version --no-headers`. With `-o json` and',
-    '`-o jsonl` an error is one line of JSON on stderr: `error_code`, `message`, `exit_code`.',
+    'stdout is the answer; everything else is on stderr. On a terminal a list is a table. Elsewhere each row is one line of full values between tabs, without a head. Scripts use `-o json` (the object of the API, without passwords), `-o name`, or `--columns name,engine_version --no-headers`. With `-o json` and `-o jsonl` an error is one line of JSON on stderr: `error_code`, `message`, `exit_code`.',
     '',
-    'Which server: `--server`, then `FAIRLEAD_SERVER`, then the profile (`--profile`, `FAIRLEAD_PROFILE`, or the current one); without any of them the server of',
-    'this machine, through its socket in `FAIRLEAD_HOME`, where no login is needed. `fairlead whoami -v` says where each value came from. Other variables:',
-    '`FAIRLEAD_TOKEN` (sent to no other server than `FAIRLEAD_SERVER`, where that is set), `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; otherwise `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`,',
-    '`FAIRLEAD_PROGRESS=lines` (no live view), `FAIRLEAD_DEBUG`. A profile is in `config.json`, without secrets; its token in `credentials.json`, which only its owner may read.',
+    'The server is, in this order: `--server`; `FAIRLEAD_SERVER`; the profile (`--profile`, `FAIRLEAD_PROFILE`, or the current one); the server of this machine, through its socket in `FAIRLEAD_HOME`, where no login is needed. `fairlead whoami -v` shows the source of each value. A profile is in `config.json`, without secrets; its token in `credentials.json`, which only its owner can read.',
     '',
-    'The package of the command line installs this page as `man fairlead`; from the repository it is `man -l packages/cli/man/fairlead.1`.',
+    'Other variables: `FAIRLEAD_TOKEN` (sent only to `FAIRLEAD_SERVER`, if that is set), `FAIRLEAD_CA_FILE`, `FAIRLEAD_OUTPUT`, `FAIRLEAD_CONFIG` (the folder of profiles; default: `~/.config/fairlead`), `NO_COLOR`, `FAIRLEAD_ASCII`, `FAIRLEAD_PROGRESS=lines` (no live view), `FAIRLEAD_DEBUG`.',
+    '',
+    'In a checkout `fairlead …` is `npm run -s fairlead -- …`. [The packed client](../operate/client-alone.md) starts faster and installs `man fairlead`; in a checkout use `man -l packages/cli/man/fairlead.1`. [Examples](cli-examples.md) have the complete output of the usual commands; [tests](../../e2e/proof/command-line/examples.test.ts) compare it.',
     '',
     '## Exit codes',
     '',
@@ -26,23 +24,57 @@ export async function printCli(): Promise<string> {
     '|---|---|',
     ...Object.values(exitCodes).map(({ code, meaning }) => `| ${code} | ${meaning} |`),
     '',
-    'What the usual commands print in full, as [the tests](../e2e/proof/command-line/examples.test.ts) compare it, is in [examples](cli-examples.md).',
+    '## Common options',
     '',
-    '## Options of all commands that speak to a server',
+    `All commands take these, except: ${local.join(', ')}.`,
     '',
     ...printOptions(common),
-    ...commands.flatMap(printCommand),
+    '',
+    'Commands that change something also take:',
+    '',
+    '- `--yes`: do not ask. A protected profile requires its name: `--yes=PROFILE`;',
+    '- `--no-wait`, if they begin an action: do not wait for its end.',
+    ...commands.flatMap((command, at) => printCommand(command, commands.slice(0, at))),
   ].join('\n')}\n`
 }
 
-function printCommand({ words, description, own, speaks }: PrintedCommand): readonly string[] {
+function printCommand(
+  { words, description, own }: PrintedCommand,
+  before: readonly PrintedCommand[],
+): readonly string[] {
+  const shared = before
+    .map((other) => ({
+      other,
+      options: own.filter((option) => other.own.some((one) => isSame(one, option))),
+    }))
+    .find(({ options }) => options.length >= WORTH_SHARING)
+  const rest = own.filter((option) => !shared?.options.includes(option) && !isUsual(option))
   return [
     '',
     `## fairlead ${words}`,
     '',
-    `${description}${speaks ? ' Takes the options of all commands.' : ''}`,
-    ...(own.length === 0 ? [] : ['', ...printOptions(own)]),
+    description,
+    ...(rest.length === 0 ? [] : ['', ...printOptions(rest)]),
+    ...(shared === undefined ? [] : ['', printShared(shared)]),
   ]
+}
+
+/** So many options that another command has, too, are printed as names only. */
+const WORTH_SHARING = 4
+
+/** Printed once for all commands. */
+function isUsual({ flags, description }: Option): boolean {
+  if (flags === '--yes [profile]') return true
+  return flags === '--no-wait' && description === 'do not wait for its end'
+}
+
+function isSame(one: Option, other: Option): boolean {
+  return one.flags === other.flags && describeOption(one) === describeOption(other)
+}
+
+function printShared({ other, options }: { other: PrintedCommand; options: readonly Option[] }): string {
+  const names = options.map(({ flags }) => `\`${flags.split(' ')[0]?.replace(',', '')}\``)
+  return `As for \`fairlead ${other.words}\`: ${names.join(', ')}.`
 }
 
 function printOptions(options: readonly Option[]): readonly string[] {

@@ -5,20 +5,15 @@ import {
 } from '../packages/proxy/test/commands/differences.ts'
 import { type Family, families } from '../packages/proxy/test/commands/families.ts'
 
-/** docs/commands.md: what a handover means for each command, from the table by which it is tested. */
+/** docs/reference/commands.md: the effect of a handover on each command, from the table of its test. */
 export function printCommands(): string {
   return `${[
     '<!-- Printed by `npm run docs` from packages/proxy/test/commands. Do not edit. -->',
     '# Commands and handovers',
     '',
-    'What a handover in the middle of a command means for a client of an [endpoint](endpoint.md).',
+    'The effect of a handover in the middle of a command, for a client of an [endpoint](../explain/endpoint.md). All differences from a single engine are under *Differences*.',
     '',
-    '`packages/proxy/test/component/forwarding/command-matrix.test.ts` tries each of these commands on the newest engine of the machine, as the user of a database, in',
-    'RESP2 and RESP3. Each command is tried in five ways: answered before a handover, with a look at its effect afterwards; with a handover between two halves of',
-    'the request; sent while clients are held; queued in `MULTI`; and, if it blocks, waiting during the handover. Answer and effect must be those of a single',
-    'engine without a handover. The test fails if an engine has a command that is not in the table.',
-    '',
-    'All differences from a single engine are under *Differences*.',
+    '`packages/proxy/test/component/forwarding/command-matrix.test.ts` tries each command on the newest engine of the machine, as the user of a database, in RESP2 and RESP3: answered before a handover; with a handover between two halves of the request; sent while clients are held; queued in `MULTI`; and, if it blocks, waiting during the handover. Answer and effect must be those of a single engine without a handover. The test fails if an engine has a command that is not in the table.',
     ...families.flatMap(printFamily),
     '',
     '## Differences',
@@ -27,7 +22,7 @@ export function printCommands(): string {
     '',
     ...printDifferences(plainDifferences),
     '',
-    'Engines do not replicate everything. So after a handover, with or without an endpoint:',
+    'Engines do not replicate everything. After a handover, with or without an endpoint:',
     '',
     ...notReplicated.map((each) => `- ${each}`),
     '',
@@ -37,10 +32,10 @@ export function printCommands(): string {
   ].join('\n')}\n`
 }
 
-/** Seen at a replica beside its primary, with redis 7.0 and 8.0 and valkey 8.1 and 9.1. */
+/** Seen at replicas of redis 7.0 and 8.0 and valkey 8.1 and 9.1. */
 const notReplicated = [
   'A consumer of a group that has asked with `XREADGROUP` and got nothing is not in `XINFO CONSUMERS`, until it asks again.',
-  '`OBJECT ENCODING` may be another (of a number after `INCRBYFLOAT`: `int` in place of `embstr`). The value is the same.',
+  '`OBJECT ENCODING` may be different (of a number after `INCRBYFLOAT`: `int` instead of `embstr`). The value is the same.',
   '`XINFO GROUPS` has nil for `entries-read` and `lag` of a group that was not created at the end of its stream, if the former primary was redis 7.0.',
   '`PUBSUB NUMSUB`, `SHARDNUMSUB`, `CHANNELS` and `NUMPAT` count the subscribers that have arrived at the new primary: fewer than before, until all have.',
 ]
@@ -54,11 +49,18 @@ function printFamily({ name, plain, sharded, rows }: Family): readonly string[] 
     plain,
     ...(sharded === '' ? [] : ['', `Sharded: ${sharded}`]),
     '',
-    names
-      .toSorted()
-      .map((each) => `\`${each}\``)
-      .join(', '),
+    printNames(names.toSorted()),
   ]
+}
+
+/** Reads and writes have more: these are named by examples. All refused commands are named. */
+const MOST_NAMED = 90
+
+function printNames(names: readonly string[]): string {
+  const list = (some: readonly string[]) => some.map((each) => `\`${each}\``).join(', ')
+  if (names.length <= MOST_NAMED) return list(names)
+  const every = Math.ceil(names.length / 8)
+  return `${names.length} commands, such as ${list(names.filter((_, at) => at % every === 0))}.`
 }
 
 function printDifferences(differences: readonly Documented[]): readonly string[] {

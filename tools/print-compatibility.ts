@@ -9,95 +9,97 @@ import {
   operations,
 } from '@fairlead/api'
 
-/** docs/compatibility.md: what there is of the wider API, and what there is not. */
+/** docs/reference/compatibility.md: fields and operations of the wider API, present and absent. */
 export function printCompatibility(): string {
   return `${[
     '<!-- Printed by `npm run docs` from packages/api/src/contract/neutral-fields.ts and absent-operations.ts. Do not edit. -->',
     '# Programs of the wider API',
     '',
-    'Fairlead has the three operations of its [specification](specification.md), and those of the wider API around them that are named here. For all of',
-    'them: a request that asks for what is done anyway is taken; one that asks for something else is refused, and the message names the field and what is',
-    'offered; a field that is not known at all is refused with `invalid_request`. `null` for an optional field is its absence.',
+    'Fairlead has the three operations of its [specification](specification.md), and operations of the API around them, which is the REST API of Redis Enterprise ("the wider API"). For all of them:',
+    '',
+    '- a request for the present behaviour is accepted; one for another behaviour is refused, and the message names the field and the values that are offered;',
+    '- an unknown field is refused with `invalid_request`;',
+    '- `null` for an optional field is its absence.',
     '',
     '## Fields of a database',
     '',
-    'Of `POST /v1/bdbs`, besides the fields of [its contract](openapi.json), and of `PUT /v1/bdbs/{uid}`. A change takes in addition every field of a database with',
-    'the value that the database has.',
+    'For `POST /v1/bdbs`, besides the fields of [its contract](openapi.json), and for `PUT /v1/bdbs/{uid}`. A change also accepts every field with the present value of the database. Each line has the reason of the refusal of any other value, then the accepted values.',
     '',
-    ...fieldTable(neutralCreationFields),
+    ...fieldLists(neutralCreationFields, fixedDatabaseFields),
     '',
-    ...printFixed(),
+    ...ANSWERS,
     '',
     '## Fields of the creation of the cluster',
     '',
-    'Of `POST /v1/bootstrap/create_cluster`.',
+    'For `POST /v1/bootstrap/create_cluster`.',
     '',
-    ...fieldTable(neutralClusterFields),
+    ...fieldLists(neutralClusterFields),
     '',
     '## Settings of the cluster',
     '',
-    'Of `PUT /v1/cluster`. `GET /v1/cluster` answers them with the value that is taken.',
+    'For `PUT /v1/cluster`. `GET /v1/cluster` answers them with the accepted value.',
     '',
-    ...fieldTable(neutralSettings),
+    ...fieldLists(neutralSettings),
     '',
-    'Of `PUT /v1/cluster/policy`, in the same way:',
+    'For `PUT /v1/cluster/policy`, in the same way:',
     '',
-    ...fieldTable(neutralPolicies),
+    ...fieldLists(neutralPolicies),
     '',
     ...printOperations(),
   ].join('\n')}\n`
 }
 
-/** What a program reads of a database that it has created with the defaults of the wider API. */
-function printFixed(): readonly string[] {
-  const values = Object.entries(fixedDatabaseFields).map(
-    ([name, value]) => `\`${name}: ${JSON.stringify(value)}\``,
-  )
-  return [
-    '### What answers say of them',
-    '',
-    'Each database is answered with these fields, so that a program that compares what it reads with what it sent finds no difference:',
-    `${values.join(', ')}.`,
-    '',
-    '`ssl` says what `tls_mode` says, `background_op` has the action that runs. Passwords that Fairlead does not have, `tags`, `account_id`, `backup_location` and',
-    '`dataset_import_sources` are not answered.',
-  ]
-}
+/** What answers have of these fields. */
+const ANSWERS = [
+  '° Each database is answered with this field, and the first value. So a program that compares its request with the answer finds no difference.',
+  '`ssl` repeats `tls_mode`, and `background_op` has the running action. Other fields above, and passwords that Fairlead does not have, are not answered.',
+]
 
 function printOperations(): readonly string[] {
+  const listed = Object.values(operations).filter(({ path }) => !/^\/v1\/\w+\/stats/.test(path))
+  const byPath = new Map(
+    [...Map.groupBy(listed, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))].map(([path, those]) => [
+      path,
+      those.map(
+        ({ method, permission, summary }) =>
+          `**${method}** ${summary}${permission === null ? '' : ` (\`${permission}\`)`}`,
+      ),
+    ]),
+  )
   return [
     '## Selected fields',
     '',
-    '`GET /v1/bdbs` and `GET /v1/bdbs/{uid}` take `?fields=uid,name`: the answer has these fields only. A name that it does not have is left out, because',
-    'programs name fields that only other databases have. `?extended=true` is taken and adds nothing: it is about modules that are not here.',
+    '`GET /v1/bdbs` and `GET /v1/bdbs/{uid}` take `?fields=uid,name`: the answer has only these fields. Unknown names are ignored, because programs name fields that only other databases have. `?extended=true` is accepted and adds nothing.',
     '',
-    '## Operations that are there',
+    '## Operations',
     '',
-    '| operation | permission | what it does |',
-    '|---|---|---|',
-    ...Object.values(operations).map(
-      ({ method, path, permission, summary }) =>
-        `| \`${method} ${path.replace(/:(\w+)/g, '{$1}')}\` | ${permission === null ? 'none' : `\`${permission}\``} | ${summary} |`,
-    ),
+    'With the permission that each needs. Paths like `/v1/bdbs/stats` are in [statistics](statistics.md).',
     '',
-    '## Operations that are not there',
+    ...[...byPath].map(([path, those]) => `- \`${path}\`: ${those.join('; ')}`),
     '',
-    'Their paths are answered 404, or 405 where the path has other methods.',
+    '## Absent operations',
     '',
-    '| operation | instead, or why not |',
+    'Their paths are answered 404, or 405 if the path has other methods.',
+    '',
+    '| operation | instead, or the reason |',
     '|---|---|',
     ...absentOperations.map(([operation, why]) => `| \`${operation}\` | ${why} |`),
   ]
 }
 
-function fieldTable(fields: readonly NeutralField[]): readonly string[] {
-  return [
-    '| field | taken | any other value |',
-    '|---|---|---|',
-    ...fields.map(({ name, taken, offered, own }) => {
-      const values = taken.map((value) => `\`${JSON.stringify(value)}\``).join(' or ')
-      const other = own === true ? 'as the contract says' : 'refused'
-      return `| \`${name}\` | ${values.replaceAll('|', '\\|')} | ${other}: ${offered} |`
-    }),
-  ]
+/** One item for each reason, with its fields and the values that they may have. `answered`: the values in answers. */
+function fieldLists(
+  fields: readonly NeutralField[],
+  answered: Readonly<Record<string, unknown>> = {},
+): readonly string[] {
+  const byReason = Map.groupBy(fields, ({ own, offered }) =>
+    own === true ? `may differ: ${offered}` : offered,
+  )
+  const describe = ({ name, taken }: NeutralField) => {
+    const values = taken.map((value) => JSON.stringify(value))
+    const first = name in answered ? [JSON.stringify(answered[name])] : []
+    const all = [...new Set([...first, ...values])].map((value) => `\`${value}\``)
+    return `\`${name}\`${first.length > 0 ? '°' : ''} ${all.join(' or ')}`
+  }
+  return [...byReason].map(([reason, those]) => `- **${reason}**: ${those.map(describe).join(', ')}`)
 }

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import {
-  type ErrorCode,
   errors,
-  errorsOf,
   type HoldReason,
   holdReasons,
   operations,
@@ -21,26 +19,32 @@ import { printInvariants } from './print-invariants.ts'
 import { printMan } from './print-man.ts'
 import { printMetrics } from './print-metrics.ts'
 import { printOperationTable } from './print-operation-table.ts'
+import { wrapPage } from './wrap-page.ts'
 
 const root = new URL('..', import.meta.url)
 
 /** The pages that are printed from the code, by path. `npm run docs` writes them; check/pages.ts compares. */
 export async function printDocs(): Promise<Readonly<Record<string, string>>> {
   const configuration = await printConfiguration()
+  const pages = {
+    errors: printErrors(),
+    actions: printActions(),
+    'hold-reasons': printHoldReasons(),
+    cli: await printCli(),
+    'cli-examples': printCliExamples(),
+    commands: printCommands(),
+    compatibility: printCompatibility(),
+    metrics: printMetrics(),
+    ...(configuration !== undefined && { configuration }),
+  }
   return {
-    'docs/openapi.json': printOpenApi(),
-    'docs/errors.md': printErrors(),
-    'docs/actions.md': printActions(),
-    'docs/hold-reasons.md': printHoldReasons(),
-    'docs/cli.md': await printCli(),
-    'docs/cli-examples.md': printCliExamples(),
+    'docs/reference/openapi.json': printOpenApi(),
     'packages/cli/man/fairlead.1': await printMan(),
-    'docs/commands.md': printCommands(),
-    'docs/compatibility.md': printCompatibility(),
-    'docs/metrics.md': printMetrics(),
     'docs/invariants.md': printInvariants(),
     'packages/api/src/operation-table.ts': printOperationTable(),
-    ...(configuration !== undefined && { 'docs/configuration.md': configuration }),
+    ...Object.fromEntries(
+      Object.entries(pages).map(([name, text]) => [`docs/reference/${name}.md`, wrapPage(text)]),
+    ),
   }
 }
 
@@ -52,24 +56,21 @@ function printOpenApi(): string {
 function printErrors(): string {
   const rows = Object.entries(errors)
     .toSorted(([, a], [, b]) => a.status - b.status)
-    .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} | ${whereFrom(code)} |`)
+    .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`)
   return `${[
     '<!-- Printed by `npm run docs` from packages/api/src/contract/errors.ts. Do not edit. -->',
     '# Errors',
     '',
-    'Every error answer is `{"error_code": …, "message": …}`. The code is stable and names the kind of error; the message',
-    'says what is wrong in this request, and how to mend it.',
+    'Every error answer is `{"error_code": …, "message": …}`. The code is stable and names the kind of error; the message describes the fault of this request and its repair.',
     '',
-    'A refusal with status 400, 406 or 409 has `obstacles` besides: a list of everything that is in the way, at least one, each as',
-    '`{"error_code": …, "message": …, "field": …}`. `field` is the field of the request that it is about, null where it is about none, or not about one',
-    'alone. The `error_code` of the answer is that of the first, and its `message` has them all. Of a request with more than 20 faults of form the first 20 are named.',
+    'A refusal with status 400, 406 or 409 also has `obstacles`: a list of all obstacles, each `{"error_code": …, "message": …, "field": …}`. `field` is the field of the request, null if it is none or several. The `error_code` of the answer is that of the first obstacle, and its `message` has all. At most 20 faults of form are named.',
     '',
-    'Every answer has the header `X-Request-Id`: the one that the request has, if it is 1 to 64 letters, digits and `_.:-`, otherwise a',
-    'new one. With `FAIRLEAD_LOG_LEVEL=info`, the line `an action has begun` has this id and that of the action. All lines of the server about the',
-    'action, and the orders that the agent gets for it, have the action\u2019s id as `request`.',
+    'Every answer has the header `X-Request-Id`: the value of the request, if it is 1 to 64 letters, digits and `_.:-`; otherwise a new one. With `FAIRLEAD_LOG_LEVEL=info`, the line `an action has begun` has this id and that of the action. All lines of the server about the action, and its orders to the agent, have the id of the action as `request`.',
     '',
-    '| error_code | status | meaning | operations |',
-    '|---|---|---|---|',
+    '[openapi.json](openapi.json) lists the errors of each operation.',
+    '',
+    '| error_code | status | meaning |',
+    '|---|---|---|',
     ...rows,
   ].join('\n')}\n`
 }
@@ -79,43 +80,30 @@ function printHoldReasons(): string {
     '<!-- Printed by `npm run docs` from packages/api/src/contract/hold-reasons.ts and rollback-obstacles.ts. Do not edit. -->',
     '# Why an action waits',
     '',
-    'An action that waits says why in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change',
-    'with any version; a code keeps its meaning, and later versions may have more of them. Both are in [upgrades](upgrades.md). `hold_reason` is',
-    'null while an action does not wait. `needs_person` says whether it goes on by itself.',
+    'An action that waits has the reason in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change with any version; a code keeps its meaning, and later versions may have more. `hold_reason` is null while an action does not wait. `needs_person` is true if it cannot continue without a person. See [upgrades](../operate/upgrades.md).',
     '',
-    'The last column is what a person does next about an action that is stuck (`phase`), with the order that follows; the command line and the console say it then. Where it is empty:',
-    `${sayWayOut(wayOutOfRest)}.`,
+    'The last column is for an action that is stuck (`phase`): the next step of a person, with the order that follows. The command line and the console show it, too. Where it is empty:',
+    `${describeWayOut(wayOutOfRest)}.`,
     '',
     '| hold_reason | what is waited for | when it is stuck |',
     '|---|---|---|',
     ...Object.entries(holdReasons).map(
-      ([code, meaning]) => `| \`${code}\` | ${meaning} | ${sayWayOut(waysOut[code as HoldReason])} |`,
+      ([code, meaning]) => `| \`${code}\` | ${meaning} | ${describeWayOut(waysOut[code as HoldReason])} |`,
     ),
     '',
     '## Why an upgrade cannot be rolled back',
     '',
-    'While `rollback_eligible` is false, `rollback_obstacle` says why as a code, and `rollback_reason` as a sentence. Of several groups, the code is',
-    'that of the first that cannot go back; the sentence names all.',
+    'While `rollback_eligible` is false, `rollback_obstacle` has the reason as a code, and `rollback_reason` as a sentence. With several groups, the code is that of the first group that cannot go back; the sentence names all.',
     '',
-    '| rollback_obstacle | what is in the way |',
+    '| rollback_obstacle | obstacle |',
     '|---|---|',
     ...Object.entries(rollbackObstacles).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
   ].join('\n')}\n`
 }
 
-function sayWayOut(way: WayOut | undefined): string {
+function describeWayOut(way: WayOut | undefined): string {
   if (way === undefined) return ''
   return way.order === null ? way.why : `${way.why} (\`${way.order}\`)`
-}
-
-/** The operations that can answer with this code. */
-function whereFrom(code: string): string {
-  const all = Object.entries(operations)
-  const able = all.filter(([, operation]) => errorsOf(operation).includes(code as ErrorCode))
-  if (able.length === 0) return 'none: any other path'
-  return able.length > all.length / 2
-    ? `${able.length} of ${all.length}`
-    : able.map(([name]) => name).join(', ')
 }
 
 /** Of the server's variables, once the server has them. */

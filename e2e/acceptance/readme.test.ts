@@ -62,8 +62,8 @@ describe('the commands work as they are printed', () => {
     expect(await walk(fairlead, [`${client} PING`])).toEqual(['PONG\n'])
   })
 
-  test('docs/recipes/follow-an-upgrade-live.md: each event comes once, also to a client that comes back', async () => {
-    const page = 'docs/recipes/follow-an-upgrade-live.md'
+  test('docs/operate/follow-an-upgrade-live.md: each event comes once, also to a client that comes back', async () => {
+    const page = 'docs/operate/follow-an-upgrade-live.md'
     const [whole = '', resumed = ''] = await walk(fairlead, blocksOf(fairlead, page))
     const ids = (events: string) => [...events.matchAll(/\bid: (\d+)$/gm)].map(([, id]) => Number(id))
     expect(ids(whole).length).toBeGreaterThan(5)
@@ -72,8 +72,8 @@ describe('the commands work as they are printed', () => {
     expect(whole).toMatch(/"status":"completed".*\n\nevent: end\ndata: \{\}\n\n$/)
   })
 
-  test('docs/upgrades.md: a dry run, a supervised upgrade, its way back', async () => {
-    const printed = await walk(fairlead, blocksOf(fairlead, 'docs/upgrades.md'))
+  test('docs/operate/upgrades.md: a dry run, a supervised upgrade, its way back', async () => {
+    const printed = await walk(fairlead, blocksOf(fairlead, 'docs/operate/upgrades.md'))
     const [planned = '', open = '', back = '', , full = ''] = printed
     expect(planned).toMatch(/"plan":\{"engine":"valkey".*"handovers":1.*"trial":\{"ok":true/)
     expect(open).toMatch(/"rollback_eligible":true/)
@@ -82,18 +82,18 @@ describe('the commands work as they are printed', () => {
     expect(await only()).toMatchObject({ database: { memory_size: 120_000_000 } })
   })
 
-  test('docs/modules.md: a module is uploaded, used and upgraded', async () => {
+  test('docs/operate/modules.md: a module is uploaded, used and upgraded', async () => {
     for (const version of ['1.0.0', '2.0.0'] as const)
       await packTally(version, join(fairlead.home, `tally-${version}.zip`))
-    await walk(fairlead, blocksOf(fairlead, 'docs/modules.md'))
+    await walk(fairlead, blocksOf(fairlead, 'docs/operate/modules.md'))
     expect((await only()).database.module_list).toMatchObject([
       { module_name: 'tally', semantic_version: '2.0.0', module_args: 'STEP 2' },
     ])
   })
 
   // The last one, because it makes all tokens invalid.
-  test('docs/users.md: a user with a role of its own, two passwords at once, new keys, the audit', async () => {
-    await walk(fairlead, blocksOf(fairlead, 'docs/users.md'))
+  test('docs/operate/users.md: a user with a role of its own, two passwords at once, new keys, the audit', async () => {
+    await walk(fairlead, blocksOf(fairlead, 'docs/operate/users.md'))
     const users = await fairlead.api.listUsers({ query: {} }).catch((error: unknown) => error)
     expect(users).toMatchObject({ code: 'unauthorized' })
   })

@@ -24,11 +24,24 @@ export async function run(command: string, args: readonly string[]): Promise<Ran
 /** A page of the documentation. */
 export const readPage = (page: string) => readFileSync(join(root, page), 'utf8')
 
-/** The commands that a page prints, by block, for this Fairlead: its address, the admin's password, files in its home. */
+/** Every page of docs/ with this link needs the variables of the first block of that page. */
+const SIGN_IN = 'start/api.md#sign-in'
+
+/** The commands that a page prints, by block. The first block signs in where the page links to the page that does. */
+export function printedBlocks(page: string, language = 'sh'): readonly string[] {
+  const text = readPage(page)
+  const found = [...text.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))]
+  const blocks = found.map(([, block = '']) => block)
+  if (!page.startsWith('docs/') || !text.includes(SIGN_IN)) return blocks
+  const [signIn = ''] = printedBlocks('docs/start/api.md')
+  const [first = '', ...others] = blocks
+  return [signIn + first, ...others]
+}
+
+/** The same for this Fairlead: its address, the admin's password, files in its home. */
 export function blocksOf({ url, home }: Fairlead, page: string, language = 'sh'): readonly string[] {
-  const found = [...readPage(page).matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))]
   const program = `${process.execPath} --conditions=@fairlead/source packages/cli/src/main.ts`
-  return found.map(([, block = '']) =>
+  return printedBlocks(page, language).map((block) =>
     block
       .replace('http://127.0.0.1:8080', url)
       .replace('"PASSWORD"', `"${adminPassword}"`)

@@ -1,6 +1,6 @@
 /**
  * `node --conditions=@fairlead/source proof/browser/take-pictures.ts FOLDER`: pictures of the console in all its states, in both themes and three widths, of a
- * Fairlead with real engines under load. For people to look at: docs/console.md has some of them. Build the console before (`npm start` does).
+ * Fairlead with real engines under load. For people to look at: docs/operate/console.md has some of them. Build the console before (`npm start` does).
  */
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'

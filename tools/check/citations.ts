@@ -12,7 +12,7 @@ const sources = find(
 export const citations = [
   rule('code cites pages that the repository holds, and sections of them', () => {
     const cited = sources.flatMap((file) => citationsOf(read(file)).map((one) => ({ file, ...one })))
-    const ofHandover = cited.filter(({ page }) => page === 'docs/measurements/handover.md')
+    const ofHandover = cited.filter(({ page }) => page === 'docs/explain/measurements/handover.md')
     mustSee(ofHandover.filter(({ section }) => section === '4').length, 1)
     return cited
       .filter(({ page, section }) => !isThere(page, section))
@@ -49,12 +49,12 @@ interface Citation {
   readonly section: string
 }
 
-/** `Specification §2.3`, `docs/measurements/engines.md §2, §3`, `docs/measurements/handover.md, finding 4`, `bench/README.md`. */
+/** `Specification §2.3`, `docs/explain/measurements/engines.md §2, §3`, `docs/explain/measurements/handover.md, finding 4`, `bench/README.md`. */
 function citationsOf(text: string): readonly Citation[] {
   const oneLine = text.replaceAll(/\n\s*\* ?/g, ' ')
   const named = /(Specification(?= §)|(?:docs|bench)\/[\w/-]+\.md)((?:,? (?:§|finding )[\d.]*\d)*)/g
   return [...oneLine.matchAll(named)].flatMap(([, name = '', places = '']) => {
-    const page = name === 'Specification' ? 'docs/specification.md' : name
+    const page = name === 'Specification' ? 'docs/reference/specification.md' : name
     const sections = places.match(/\d[\d.]*/g) ?? ['']
     return sections.map((section) => ({ page, section }))
   })

@@ -7,6 +7,8 @@ import { mustSee, rule } from './rule.ts'
 import { find, read, root } from './tree.ts'
 
 const pages = find('*.md', '{docs,changes}/**/*.md')
+/** The pages that users read. */
+const documents = find('docs/*.md', 'docs/{start,operate,reference,explain}/**/*.md')
 const isMissing = (file: string) => !existsSync(join(root, file))
 
 /** Answered without an operation being reached. */
@@ -35,7 +37,9 @@ export const pagesOfRepository = [
   }),
 
   rule('errors.md lists every error there is, and no other', () => {
-    const listed = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| \d/gm)].map(([, code = '']) => code)
+    const listed = [...read('docs/reference/errors.md').matchAll(/^\| `(\w+)` \| \d/gm)].map(
+      ([, code = '']) => code,
+    )
     return difference(listed, Object.keys(errors))
   }),
 
@@ -64,6 +68,21 @@ export const pagesOfRepository = [
       .map(({ file, name }) => `${file} → ${name}`),
   ),
 
+  rule('pages in docs link to headings that exist', () =>
+    namedIn(/\]\(([^)\s]*#[^)\s]+)\)/g, documents)
+      .filter(({ file, name }) => !/^[a-z]+:/.test(name) && isMissingHeading(file, name))
+      .map(({ file, name }) => `${file} → ${name}`),
+  ),
+
+  rule('no line of a page in docs has more than 400 columns', () =>
+    documents.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter((line) => line.length > 400)
+        .map((line) => `${file}: ${line.slice(0, 40)}…`),
+    ),
+  ),
+
   rule('the glossary defines at most 40 words, each once, and those of the design', () => {
     const rows = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\*/gm)]
     const defined = rows.flatMap(([, named = '']) => named.split(', '))
@@ -87,8 +106,28 @@ export const pagesOfRepository = [
 ]
 
 /** What the first group of `pattern` finds in pages. */
-function namedIn(pattern: RegExp): readonly { readonly file: string; readonly name: string }[] {
-  return pages.flatMap((file) => [...read(file).matchAll(pattern)].map(([, name = '']) => ({ file, name })))
+function namedIn(
+  pattern: RegExp,
+  among = pages,
+): readonly { readonly file: string; readonly name: string }[] {
+  return among.flatMap((file) => [...read(file).matchAll(pattern)].map(([, name = '']) => ({ file, name })))
+}
+
+/** Whether a link like `limits.md#time` leads to no heading. */
+function isMissingHeading(file: string, link: string): boolean {
+  const [page = '', heading = ''] = link.split('#')
+  const target = page === '' ? file : join(dirname(file), page)
+  return target.endsWith('.md') && !isMissing(target) && !headingsOf(read(target)).includes(heading)
+}
+
+/** As links name them: in lower case, hyphens between words. */
+function headingsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 }
 
 /** What is in one of both only. */

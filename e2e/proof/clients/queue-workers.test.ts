@@ -128,7 +128,7 @@ test.for([
     for (const kind of kinds)
       for (let n = 0; n < WORKERS; n += 1) {
         const client = connect(n % 2 === 0 ? 2 : 3)
-        // In turn: an endpoint takes so many TLS handshakes at once (docs/limits.md).
+        // In turn: an endpoint takes so many TLS handshakes at once (docs/reference/limits.md).
         if (n % 20 === 19) await client.ping()
         working.push(work(kind, n, client))
       }

@@ -46,7 +46,7 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     await facts.getByText('No loss known').waitFor()
     await facts.getByText('nothing gets worse').waitFor()
     await facts.getByText('Way back', { exact: true }).waitFor()
-    await facts.getByText('Remove what the engine names').waitFor()
+    await facts.getByText('Remove the cause').waitFor()
     await facts.getByText('fairlead actions retry billing', { exact: true }).waitFor()
     await facts.getByRole('button', { name: 'Copy the command' }).waitFor()
     expect(await page.title()).toBe(`▲ billing · ${new URL(fairlead.url).host} · Fairlead`)

@@ -10,6 +10,7 @@ import { startWork } from '../../../proof/clients/work.ts'
 import { build } from '../../../proof/engine-pairs.ts'
 import { adminPassword, type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
+import { printedBlocks } from '../../support/walk.ts'
 
 let fairlead: Fairlead
 beforeAll(async () => {
@@ -68,12 +69,9 @@ test('each change of a database is in the audit with the user, the result, and t
   ])
 })
 
-test('clients that check certificates notice neither an upgrade nor another certificate, as docs/endpoint.md has it', async () => {
+test('clients that check certificates notice neither an upgrade nor another certificate, as docs/operate/tls.md has it', async () => {
   const { api } = fairlead
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/endpoint.md'), 'utf8')
-  const [create = '', own = '', takeBack = ''] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(
-    ([, block = '']) => block,
-  )
+  const [create = '', own = '', takeBack = ''] = printedBlocks('docs/operate/tls.md')
   const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
   const first = `export FAIRLEAD_HOME=${fairlead.home}\ncd $FAIRLEAD_HOME\n${create}`
     .replace('npm run -s fairlead --', `${process.execPath} --conditions=@fairlead/source ${main}`)

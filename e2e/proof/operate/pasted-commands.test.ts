@@ -9,11 +9,11 @@ test('pasted commands end with the code of the error: for an unknown version, an
   await createDatabase(fairlead, { name: 'another', memory_size: 0, engine_version: 'valkey-8.0' })
   const unknownVersion = (page: string) =>
     paste(blocksOf(fairlead, page).map((block) => block.replaceAll('"valkey-8.1"', '"valkey-9.9"')))
-  for (const page of ['docs/start/api.md', 'docs/upgrades.md']) {
+  for (const page of ['docs/start/api.md', 'docs/operate/upgrades.md']) {
     expect((await unknownVersion(page)).stderr).toContain('"error_code":"invalid_version"')
     expect((await unknownVersion(page)).stderr).toContain('"error_code":"name_already_exists"')
   }
-  const recipe = await unknownVersion('docs/recipes/follow-an-upgrade-live.md')
+  const recipe = await unknownVersion('docs/operate/follow-an-upgrade-live.md')
   expect(recipe.stderr).toContain('"error_code":"name_already_exists"')
   expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
     ...{ name: 'another', engine: 'valkey' },

@@ -80,7 +80,7 @@ async function startPostgresOfOthers({ home }: Fairlead) {
   await postgres.stop('fast')
   await postgres.start()
   await writeFile(join(folder, 'ca.pem'), authority.cert, { mode: 0o644 })
-  // In a place that the server can read: see docs/postgresql.md.
+  // In a place that the server can read: see docs/operate/postgresql.md.
   const own = join(home, 'server', 'own')
   const file = join(existsSync(own) ? own : home, 'postgres-password')
   await writeFile(file, 'of-the-cluster\n', { mode: 0o600 })

@@ -47,7 +47,7 @@ try {
   mkdirSync(join(made, 'man'))
   copyFileSync(join(cli, 'man/fairlead.1'), join(made, 'man/fairlead.1'))
   copyFileSync(join(root, 'LICENSE'), join(made, 'LICENSE'))
-  copyFileSync(join(root, 'docs/recipes/client-alone.md'), join(made, 'README.md'))
+  copyFileSync(join(root, 'docs/operate/client-alone.md'), join(made, 'README.md'))
   await packYaml()
   writeFileSync(join(made, 'package.json'), describePackage())
   const name = pack()

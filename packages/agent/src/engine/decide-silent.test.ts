@@ -35,7 +35,7 @@ test('an idle process is killed soon, late, by order, or never: it depends on th
 test('the message names the process, what it does, and what decides about it', () => {
   const alone = decideSilent(silence('stopped', 120_000, 'everything'))
   expect(alone.why).toBe(
-    'has not answered for 300 s: it was stopped by a signal (kill -CONT 4711 lets it go on), or by a debugger; all data of the database would end with it, so a person has to decide (pid 4711): kill -KILL 4711 gives that data up; see docs/busy-and-hung.md',
+    'has not answered for 300 s: it was stopped by a signal (kill -CONT 4711 lets it go on), or by a debugger; all data of the database would end with it, so a person has to decide (pid 4711): kill -KILL 4711 gives that data up; see docs/explain/busy-and-hung.md',
   )
   const among = decideSilent(silence('idle', 120_000, 'unknown'))
   expect(among.why).toContain('the server decides whether another shard takes its place')

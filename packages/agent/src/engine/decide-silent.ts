@@ -70,7 +70,7 @@ export function decideSilent(silence: Silence): SilentVerdict {
       return {
         ...leave,
         hung: true,
-        why: `${said}: ${does}; all data of the database would end with it, so a person has to decide (pid ${pid}): kill -KILL ${pid} gives that data up; see docs/busy-and-hung.md`,
+        why: `${said}: ${does}; all data of the database would end with it, so a person has to decide (pid ${pid}): kill -KILL ${pid} gives that data up; see docs/explain/busy-and-hung.md`,
       }
   }
 }

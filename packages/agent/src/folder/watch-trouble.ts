@@ -129,7 +129,7 @@ export function describeTrouble({ lines }: Trouble): string {
 }
 
 /**
- * What the engines write when they cannot read the data of a full sync, however often they try (docs/measurements/engines.md §2, §3). A sync that was cut
+ * What the engines write when they cannot read the data of a full sync, however often they try (docs/explain/measurements/engines.md §2, §3). A sync that was cut
  * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
  */
 const UNREADABLE =

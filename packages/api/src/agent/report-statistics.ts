@@ -11,7 +11,7 @@ export const ShardStatistics = Type.Object({
   expires: Type.Number(),
   usedMemory: Type.Number(),
   residentMemory: Type.Number(),
-  /** Of a primary: how far the slowest of its replicas is behind. */
+  /** Lag in bytes of the slowest replica of a primary. */
   lagBytes: Type.Number(),
   /** From here on, per second. Of a shard in which nothing happens, what Fairlead itself asks is not counted. */
   commands: Type.Number(),

@@ -6,7 +6,7 @@ export const absentOperations: readonly (readonly [string, string])[] = [
   ['PUT /v1/bdbs/{uid}/reset_admin_pass', 'no user reaches the administrative user of an engine'],
   ['POST, PUT, DELETE /v1/bdbs/{uid}/passwords', 'a database keeps the password of its creation'],
   ['POST /v1/bdbs/{uid}/actions/export, import', 'data is copied by clients'],
-  ['GET, POST /v1/bdbs/{uid}/actions/recover', 'Fairlead starts shards again by itself'],
+  ['GET, POST /v1/bdbs/{uid}/actions/recover', 'Fairlead starts shards again automatically'],
   ['PUT /v1/bdbs/{uid}/actions/rebalance, revamp, optimize_shards_placement', 'all shards are on one node'],
   [
     'POST /v1/bdbs/{uid}/actions/stop_traffic, resume_traffic',
@@ -17,7 +17,7 @@ export const absentOperations: readonly (readonly [string, string])[] = [
   ['/v1/bdbs/alerts, /v1/nodes/alerts, /v1/cluster/alerts', 'no alerts are sent'],
   ['POST /v1/shards/actions/failover, migrate', 'an upgrade moves roles; shards stay on their node'],
   ['POST, DELETE /v1/nodes/{uid}/actions/{action}, /v1/cluster/actions/{action}', 'Fairlead has one node'],
-  ['PUT /v1/nodes/{uid}', 'the agent reports its node as it is'],
+  ['PUT /v1/nodes/{uid}', 'the agent reports its node'],
   [
     'POST /v1/bootstrap/join_cluster, recover_cluster',
     'Fairlead has one node; its store is copied with its home',

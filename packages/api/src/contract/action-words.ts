@@ -1,7 +1,7 @@
 import type { ActionState } from './action-state.ts'
 
 /*
- * The words for what an action is, does and waits for. The API, the command line and the console show these, and docs/actions.md is
+ * The words for what an action is, does and waits for. The API, the command line and the console show these, and docs/reference/actions.md is
  * printed from them. A code is never given another meaning, and none is taken out: records hold it.
  */
 
@@ -19,7 +19,7 @@ export const actionKinds = {
     kind: 'upgrade',
     label: 'Upgrade',
     meaning:
-      'The shards of a database are replaced or restarted: for another build, for other modules, or as they are',
+      'The shards of a database are replaced or restarted: for another build, for other modules, or unchanged',
   },
   SMDeleteBDB: { kind: 'delete', label: 'Deletion', meaning: 'A database ends, with its data' },
   SMUploadModule: {
@@ -45,12 +45,12 @@ export const actionPhases = {
   preparing: {
     label: 'Prepares the new shards',
     meaning:
-      'New shards start and receive the data, and nothing moves just now. In a sharded database some groups may have handed over already: the lanes say which',
+      'New shards start and receive the data, and no role moves now. In a sharded database some groups may have handed over already: see the lanes',
   },
   ready: {
     label: 'Ready for your go',
     meaning:
-      'The upgrade is supervised, and no role moves before a user resumes it. `waiting` says which groups are ready: with a canary, that one only',
+      'The upgrade is supervised, and no role moves before a user resumes it. `waiting` names the groups that are ready: with a canary, that one only',
   },
   handing_over: { label: 'Hands over', meaning: 'The primary role of a group moves, or is about to' },
   window: {
@@ -68,12 +68,12 @@ export const actionPhases = {
     meaning:
       'A user has paused it. Nothing new begins. Faults are still repaired, and a handover that has begun is completed',
   },
-  stuck: { label: 'Cannot go on', meaning: 'Nothing can be done until a person removes what is in the way' },
+  stuck: { label: 'Cannot go on', meaning: 'Nothing can be done until a person removes the obstacle' },
   undoing: {
     label: 'Is taken back',
     meaning: 'It undoes what it began, and will end as rolled back, cancelled or failed',
   },
-  ended: { label: 'Ended', meaning: 'Nothing of it changes any more: `outcome` says how it ended' },
+  ended: { label: 'Ended', meaning: 'Nothing of it changes any more: `outcome` has the result' },
 } as const satisfies Readonly<Record<string, Words>>
 /** `phase` of an action. */
 export type ActionPhase = keyof typeof actionPhases
@@ -83,12 +83,12 @@ export const actionOutcomes = {
   completed: { label: 'Completed', meaning: 'The goal is reached' },
   rolled_back: {
     label: 'Rolled back',
-    meaning: 'A user ordered `rollback`: the database is as it was before',
+    meaning: 'A user ordered `rollback`: the database is as before',
   },
-  cancelled: { label: 'Cancelled', meaning: 'A user ordered `cancel`: the database is as it was before' },
+  cancelled: { label: 'Cancelled', meaning: 'A user ordered `cancel`: the database is as before' },
   failed: {
     label: 'Failed',
-    meaning: 'Fairlead gave it up: the database is as it was before, or could not be created',
+    meaning: 'Fairlead gave it up: the database is as before, or could not be created',
   },
 } as const satisfies Readonly<Record<string, Words>>
 /** `outcome` of an action that has ended. */
@@ -98,13 +98,13 @@ export type ActionOutcome = keyof typeof actionOutcomes
 export const waitsOn = {
   person: {
     label: 'Waits for a person',
-    meaning: 'It goes on when a user orders something, or removes what is in the way',
+    meaning: 'It continues when a user gives an order, or removes the obstacle',
   },
-  time: { label: 'Waits for a time', meaning: 'It goes on by itself: at `until`, or when it is tried again' },
+  time: { label: 'Waits for a time', meaning: 'It continues automatically: at `until`, or at the next try' },
   group: { label: 'Waits for other groups', meaning: 'Other groups of the database go first' },
   capacity: {
     label: 'Waits for room',
-    meaning: 'Memory, disk, or the number of upgrades or shards that run at once',
+    meaning: 'Memory, disk, or the number of simultaneous upgrades or shards',
   },
   shard: {
     label: 'Waits for a shard',
@@ -134,7 +134,7 @@ export const orderWords = {
   resume: {
     label: 'Resume',
     meaning:
-      'Go on after a pause, or after the stop of a supervised upgrade. Before that stop it is the go in advance: the upgrade does not stop then',
+      'Continue after a pause, or after the stop of a supervised upgrade. Given before that stop, it removes the stop',
   },
   cancel: { label: 'Cancel', meaning: 'Take the upgrade back' },
   rollback: {
@@ -144,9 +144,12 @@ export const orderWords = {
   finalize: { label: 'Finalize', meaning: 'Give up the way back' },
   redo: {
     label: 'Go on with the upgrade',
-    meaning: 'Turn an upgrade round that is being taken back: it goes to its goal after all',
+    meaning: 'Turn a rollback forward again: the upgrade continues to its goal',
   },
-  retry: { label: 'Try again', meaning: 'Try the blocked step at once; of a failed upgrade: begin it again' },
+  retry: {
+    label: 'Try again',
+    meaning: 'Try the blocked step immediately; for a failed upgrade: begin it again',
+  },
 } as const satisfies Readonly<Record<string, Words>>
 /** The name of an order. */
 export type OrderName = keyof typeof orderWords
@@ -159,7 +162,7 @@ export const stepWords = {
   'add-shard': { label: 'Add a shard', meaning: 'A new shard gets a place and a number' },
   'start-shard': {
     label: 'Start the shard',
-    meaning: 'Its process starts again, with the version and the modules that it is to have',
+    meaning: 'Its process starts again, with its intended version and modules',
   },
   'restart-shard': {
     label: 'Restart the replica',
@@ -169,14 +172,14 @@ export const stepWords = {
   'restart-primary': {
     label: 'Restart the only shard',
     meaning:
-      'The only shard of the group starts again with the version and the modules of the goal. The group does not serve meanwhile',
+      'The only shard of the group starts again with the version and the modules of the goal. The group does not serve during that time',
   },
   'retire-shard': { label: 'Retire the shard', meaning: 'Its process ends, and its folder is removed' },
   'end-process': {
     label: 'End the hung process',
     meaning: 'A process that does not answer any more is ended',
   },
-  follow: { label: 'Follow the primary', meaning: 'The shard is told to follow the primary' },
+  follow: { label: 'Follow the primary', meaning: 'The shard gets the order to follow the primary' },
   promote: { label: 'Promote a replica', meaning: 'A replica takes the place of a primary that is gone' },
   'take-back': {
     label: 'Take slots back',
@@ -194,7 +197,7 @@ export const stepWords = {
   'hand-over': { label: 'Hand over', meaning: 'The primary role moves to another shard, without loss' },
   'release-handover': {
     label: 'Let clients go on',
-    meaning: 'What an interrupted handover had stopped is released',
+    meaning: 'Clients and writes that an interrupted handover had stopped continue',
   },
   'seal-handover': {
     label: 'Complete the certificate',

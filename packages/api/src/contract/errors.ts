@@ -1,5 +1,5 @@
 /**
- * Every error the API can answer with. One table: status, meaning, docs/errors.md, the OpenAPI document and the
+ * Every error the API can answer with. One table: status, meaning, docs/reference/errors.md, the OpenAPI document and the
  * client's types come from it. Statuses where the specification is silent: docs/decisions/0007.
  */
 export const errors = {
@@ -16,7 +16,7 @@ export const errors = {
   },
   command_not_allowed: {
     status: 400,
-    meaning: 'The command is none, or one that needs a connection of its own; the message says why',
+    meaning: 'The command does not exist, or needs its own connection; the message has the reason',
   },
   command_failed: { status: 400, meaning: 'The engine refused the command; the message has its words' },
   port_unavailable: { status: 400, meaning: 'A fixed port cannot be given to this database' },
@@ -68,13 +68,13 @@ export const errors = {
   action_not_exist: { status: 404, meaning: 'The action does not exist' },
   trace_not_exist: {
     status: 404,
-    meaning: 'There is no trace of the handover; the message says why, and it will not come',
+    meaning: 'There is no trace of the handover, and none will come; the message has the reason',
   },
   trace_not_ready: {
     status: 409,
     meaning: 'The role has moved less than 3 seconds ago: the trace of the handover comes soon',
   },
-  endpoint_not_exist: { status: 404, meaning: 'The database has no endpoint of its own' },
+  endpoint_not_exist: { status: 404, meaning: 'The database has no endpoint' },
   module_not_exist: { status: 404, meaning: 'The module does not exist' },
   module_in_use: { status: 406, meaning: 'A database uses the module' },
   insecure_version: {
@@ -111,12 +111,13 @@ export const errors = {
   },
   upgrade_failed: {
     status: 406,
-    meaning: 'The upgrade was started and taken back; the message says why; the database serves as before',
+    meaning:
+      'The upgrade was started and taken back; the message has the reason; the database serves as before',
   },
   memory_size_too_small: {
     status: 406,
     meaning:
-      'The database uses more than the new memory_size, or empty engines already take more; the message says how much is enough',
+      'The database uses more than the new memory_size, or empty engines already take more; the message names a sufficient size',
   },
   insufficient_resources: { status: 406, meaning: 'The cluster has not enough room for the request' },
   change_last_admin_role_not_allowed: {
@@ -134,7 +135,7 @@ export const errors = {
   },
   rollback_not_possible: {
     status: 409,
-    meaning: 'The upgrade cannot be taken back without a loss; the message says why',
+    meaning: 'The upgrade cannot be taken back without a loss; the message has the reason',
   },
   shard_of_another: {
     status: 409,
@@ -151,12 +152,12 @@ export const errors = {
   stale_epoch: {
     status: 412,
     meaning:
-      'Another server has taken over this part of the work since; only agents and proxies say so, and only to servers',
+      'Another server has taken over this part of the work; only agents and proxies answer it, and only to servers',
   },
   too_many_requests: {
     status: 429,
     meaning:
-      'Too many password checks wait, too many wrong passwords came from here, or there are too many open streams or requests at once; try again after Retry-After seconds',
+      'Too many password checks wait, too many wrong passwords came from here, or too many streams or requests are open; try again after Retry-After seconds',
   },
   internal_error: { status: 500, meaning: 'A fault of ours; quote the id in the message' },
   bdb_unavailable_shard_unreachable: {
@@ -168,7 +169,7 @@ export const errors = {
   outcome_unknown: {
     status: 503,
     meaning:
-      'A part of the cluster stopped answering after the change was written, or while it was: it may have been done. Look, before you ask for it again',
+      'A part of the cluster stopped answering after the change was written, or while it was: it may have been done. Check before you ask for it again',
   },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
 

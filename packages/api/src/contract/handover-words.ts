@@ -1,5 +1,5 @@
 /*
- * One handover has several lengths. The command line, the console and its Markdown show them with these words and meanings, and docs/upgrades.md
+ * One handover has several lengths. The command line, the console and its Markdown show them with these words and meanings, and docs/reference/certificates.md
  * and docs/glossary.md say the same.
  */
 

@@ -1,12 +1,13 @@
 import { keyOrNull } from './key-or-null.ts'
 
 /**
- * Why an action waits, as a value: `hold_reason` of its answers, beside the sentence in `waiting_for`. Printed into docs/hold-reasons.md.
+ * Why an action waits, as a value: `hold_reason` of its answers, beside the sentence in `waiting_for`. Printed into docs/reference/hold-reasons.md.
  * A code is never given another meaning, and none is taken out: events on record hold it. Later versions may have more of them.
  */
 export const holdReasons = {
-  paused: 'A user has paused it. It goes on when a user resumes it',
-  supervised: 'The upgrade is supervised, and what goes first is ready. It goes on when a user resumes it',
+  paused: 'A user has paused it. It continues when a user resumes it',
+  supervised:
+    'The upgrade is supervised, and its first groups are ready. It continues when a user resumes it',
   until_finalized: 'The old primaries stay as standbys until a user finalizes the upgrade or rolls it back',
   rollback_window:
     'The old primaries stay as standbys until the rollback window ends, or until a user finalizes or rolls back',
@@ -51,5 +52,5 @@ export type HoldReason = keyof typeof holdReasons
 /** As answers have it. */
 export const HoldReasonOrNull = keyOrNull(
   holdReasons,
-  'Why it waits: docs/hold-reasons.md; null when it does not wait',
+  'Why it waits: docs/reference/hold-reasons.md; null when it does not wait',
 )

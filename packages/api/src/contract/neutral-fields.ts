@@ -23,7 +23,7 @@ const noGeo = 'there are no databases over several clusters'
 const noSource = 'a database does not follow another one'
 const noFlash = 'all data is in memory'
 const noClientCertificates = 'clients sign in with a password: tls_mode enabled asks them for no certificate'
-const noLimits = 'the limits of the endpoint apply: docs/limits.md'
+const noLimits = 'the limits of the endpoint apply: docs/reference/limits.md'
 const oneUser = 'a database has one user, default'
 
 type Row = readonly [string, readonly unknown[], string]
@@ -82,7 +82,7 @@ const databaseRows: readonly Row[] = [
   ['use_nodes', [[]], oneNode],
   ['auto_upgrade', [false], 'a database is upgraded when that is asked for'],
   ['internal', [false], 'all databases are for clients'],
-  ['mkms', [true], 'commands with keys of several groups work where docs/commands.md says so'],
+  ['mkms', [true], 'docs/reference/commands.md has the commands that work with keys of several groups'],
   ['resp3', [true], 'clients choose the protocol with HELLO'],
   ['max_connections', [0], noLimits],
   ['maxclients', [10_000], noLimits],
@@ -90,14 +90,14 @@ const databaseRows: readonly Row[] = [
   ['max_pipelined', [2_000], noLimits],
   ['conns', [5], noLimits],
   ['conns_type', ['per-thread'], noLimits],
-  ['slave_buffer', ['auto'], 'Fairlead sets what replication needs: docs/limits.md'],
-  ['repl_backlog_size', ['auto'], 'Fairlead sets what replication needs: docs/limits.md'],
+  ['slave_buffer', ['auto'], 'Fairlead sets what replication needs: docs/reference/limits.md'],
+  ['repl_backlog_size', ['auto'], 'Fairlead sets what replication needs: docs/reference/limits.md'],
   ['recovery_wait_time', [-1], 'a shard is waited for without end'],
   ['multi_commands_opt', ['auto'], 'transactions are those of the engine'],
   ['tracking_table_max_keys', [1_000_000], 'it is the default of the engine'],
   ['wait_command', [true], 'WAIT is a command like any other'],
   ['sched_policy', ['cmp'], oneProxy],
-  ['disabled_commands', [''], 'docs/commands.md has the commands that a database refuses'],
+  ['disabled_commands', [''], 'docs/reference/commands.md has the commands that a database refuses'],
   ['generate_text_monitor', [false], 'MONITOR is refused at the endpoint'],
   ['metrics_export_all', [false], 'metrics are the same for all databases'],
   ['gradual_src_mode', ['disabled'], noSource],
@@ -174,7 +174,7 @@ export const neutralCreationFields: readonly NeutralField[] = [
   ofOurs(['snapshot_policy', [[]], 'its other values are fields of Fairlead']),
 ]
 
-const own = 'the agent on each machine knows its folders and addresses: docs/configuration.md'
+const own = 'the agent on each machine knows its folders and addresses: docs/reference/configuration.md'
 
 /** Of POST /v1/bootstrap/create_cluster. What is within an object comes before it. */
 export const neutralClusterFields: readonly NeutralField[] = (

@@ -167,7 +167,7 @@ function refusals(operation: Operation): Record<string, object> {
 
 const json = (schema: object) => ({ 'application/json': { schema } })
 
-/** What the body may have besides; fields within its objects are in docs/compatibility.md. */
+/** What the body may have besides; fields within its objects are in docs/reference/compatibility.md. */
 function withNeutral(body: TSchema, neutral: readonly NeutralField[] = []): object {
   const { properties = {} } = body as { readonly properties?: Readonly<Record<string, object>> }
   const besides = neutral

@@ -2,7 +2,7 @@ import { keyOrNull } from './key-or-null.ts'
 
 /**
  * Why an upgrade cannot be taken back without loss, as a value: `rollback_obstacle` of its action, beside the sentence in `rollback_reason`. Printed
- * into docs/hold-reasons.md. A code is never given another meaning, and none is taken out: records hold it. Later versions may have more of them.
+ * into docs/reference/hold-reasons.md. A code is never given another meaning, and none is taken out: records hold it. Later versions may have more of them.
  */
 export const rollbackObstacles = {
   ended: 'The upgrade has ended',
@@ -19,5 +19,5 @@ export type RollbackObstacle = keyof typeof rollbackObstacles
 /** As answers have it. */
 export const RollbackObstacleOrNull = keyOrNull(
   rollbackObstacles,
-  'Of an upgrade: why it cannot be taken back just now: docs/hold-reasons.md; null when it can, and of upgrades that ended before there was this field',
+  'Of an upgrade: why it cannot be taken back just now: docs/reference/hold-reasons.md; null when it can, and of upgrades that ended before there was this field',
 )

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts'
 
 /* The contract against the tables of the specification, as they are written there: fields, types, what is required, defaults, paths, permissions, statuses, codes. */
 
-const page = readFileSync(new URL('../../../../docs/specification.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/reference/specification.md', import.meta.url), 'utf8')
 
 /** The rows of the tables below a heading, without their heads. */
 function rowsOf(heading: string): readonly (readonly string[])[] {

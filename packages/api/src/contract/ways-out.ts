@@ -2,7 +2,7 @@ import type { OrderName } from './action-words.ts'
 import type { HoldReason } from './hold-reasons.ts'
 
 /*
- * What a person does next about an action that is stuck, by its `hold_reason`. The command line and the console show it, and docs/hold-reasons.md is
+ * What a person does next about an action that is stuck, by its `hold_reason`. The command line and the console show it, and docs/reference/hold-reasons.md is
  * printed from it.
  */
 
@@ -17,32 +17,33 @@ const look = (why: string): WayOut => ({ order: null, why })
 const again = (why: string): WayOut => ({ order: 'retry', why })
 const back = (why: string): WayOut => ({ order: 'rollback', why })
 const noUse = 'The target is of no use for this database: taking the upgrade back loses nothing'
-const noRoom = 'Make room on the disk of the node first. It is tried again by itself; this does it at once'
+const noRoom =
+  'Make room on the disk of the node first. It is tried again automatically; this does it immediately'
 
 /** For any other reason. */
 export const wayOutOfRest = again(
-  'It is tried again at once, which loses nothing, and shows whether it still is in the way',
+  'It is tried again immediately, which loses nothing, and shows whether it is still blocked',
 )
 
 /** Names the only order that ends a rollback which the former build cannot complete. */
 export const wayOutOfRollback: WayOut = {
   order: 'finalize',
-  why: 'The former build cannot take over the data that the target holds: the target serves on, and the way back is given up',
+  why: 'The former build cannot take over the data that the target holds: the target keeps serving, and the way back is given up',
 }
 
 /** By the reason why it is stuck. */
 export const waysOut: { readonly [Reason in HoldReason]?: WayOut } = {
   shard_hung: look(
-    'Look at the process first: status_reason of the shard has its number. One that is only stopped goes on with all its data after kill -CONT; one that is ended takes with it what only it holds',
+    'Look at the process first: status_reason of the shard has its number. A stopped process continues with all its data after kill -CONT; ending a process deletes the data that only it holds',
   ),
   shard_failing: again(
-    'Remove what the engine names (a damaged file, a missing build) first. It is tried again by itself; this does it at once',
+    'Remove the cause that the engine names (a damaged file, a missing build) first. It is tried again automatically; this does it immediately',
   ),
   diverged: look(
-    'Compare what both shards hold before you end one of them: what only that one holds is lost',
+    'Compare the data of both shards before you end one of them: data that only that one holds is lost',
   ),
   data_missing: look(
-    'Look at what each shard holds before anything else: docs/strangers.md says how to decide',
+    'Look at the data of each shard before anything else: docs/explain/strangers.md describes how to decide',
   ),
   node_room: again(noRoom),
   save_failed: again(noRoom),

@@ -17,7 +17,7 @@ function codes<Code extends string>(table: Readonly<Record<Code, unknown>>) {
   return Type.Enum(Object.keys(table) as [Code, ...Code[]])
 }
 
-/** Exactly one at any time: docs/actions.md. */
+/** Exactly one at any time: docs/reference/actions.md. */
 export const Phase = codes<ActionPhase>(actionPhases)
 
 const Time = Type.String({ description: 'ISO 8601, UTC' })
@@ -40,7 +40,7 @@ export type Waiting = Static<typeof Waiting>
 /** A step of a lane: done, running, or to come. */
 export const LaneStep = Type.Object({
   op_name: codes<StepName>(stepWords),
-  label: Type.String({ description: 'The same in words: docs/actions.md' }),
+  label: Type.String({ description: 'The same in words: docs/reference/actions.md' }),
   shard: Type.Union([Type.String(), Type.Null()], {
     description:
       'Uid of the shard; of a handover, of the one that takes the role. "new-1", "new-2", …: shards of this group that are not there yet. Null: no single shard',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { actionOutcomes, actionPhases } from '../contract/action-words.ts'
 
-/** How it ended: docs/actions.md; null while it runs. */
+/** How it ended: docs/reference/actions.md; null while it runs. */
 export const Outcome = Type.Union([
   Type.Enum(Object.keys(actionOutcomes) as ['completed', 'rolled_back', 'cancelled', 'failed']),
   Type.Null(),

@@ -210,7 +210,7 @@ const ListQueryV2 = Type.Object(
 export const listActions = operation({
   method: 'GET',
   path: '/v1/actions',
-  summary: 'List the actions, the newest first unless sort says otherwise',
+  summary: 'List the actions, the newest first unless `sort` is given',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   query: ListQuery,
@@ -240,7 +240,7 @@ export const getAction = operation({
 export const listDatabaseActions = operation({
   method: 'GET',
   path: '/v1/actions/bdb/:uid',
-  summary: 'List the actions of a database, the newest first unless sort says otherwise',
+  summary: 'List the actions of a database, the newest first unless `sort` is given',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: DatabaseUid }),
@@ -256,7 +256,7 @@ export const listDatabaseActions = operation({
 export const listActionsV2 = operation({
   method: 'GET',
   path: '/v2/actions',
-  summary: 'List the actions in their second form, the newest first unless sort says otherwise',
+  summary: 'List the actions in their second form, the newest first unless `sort` is given',
   since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   query: ListQueryV2,

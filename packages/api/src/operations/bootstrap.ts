@@ -8,7 +8,7 @@ import { Password } from './identity/passwords.ts'
 export const getBootstrap = operation({
   method: 'GET',
   path: '/v1/bootstrap',
-  summary: 'Say whether the cluster has been created, and what is needed of this node before that',
+  summary: 'Show whether the cluster was created, and the requirements for that',
   since: '0.1.0',
   permission: null,
   ok: Type.Object({

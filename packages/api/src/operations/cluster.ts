@@ -86,7 +86,7 @@ export type Node = Static<typeof Node>
 export const listNodes = operation({
   method: 'GET',
   path: '/v1/nodes',
-  summary: 'List the nodes, by uid or as sort says',
+  summary: 'List the nodes, by uid or by `sort`',
   since: '0.1.0',
   permission: 'view_all_nodes_info',
   query: Type.Object(

@@ -16,7 +16,7 @@ export type Credentials = Static<typeof Credentials>
 export const getCredentials = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/credentials',
-  summary: 'Show what clients of a database sign in with. The audit says which user has read it',
+  summary: 'Show the login of clients of a database. The audit names the user who reads it',
   since: '0.1.0',
   permission: 'update_bdb',
   secret: true,

@@ -114,7 +114,7 @@ export const listNodeActions = operation({
 export const getAccess = operation({
   method: 'GET',
   path: '/v1/access',
-  summary: 'Say which node leads the cluster: the only one',
+  summary: 'Name the node that leads the cluster: the only one',
   since: '0.1.0',
   permission: 'view_cluster_info',
   ok: Type.Object({ master_node_addr: Type.String() }),

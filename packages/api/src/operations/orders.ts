@@ -28,7 +28,7 @@ export const pauseAction = order(
 /** POST …/resume: takes a pause back, or lets a supervised upgrade pass its stop. */
 export const resumeAction = order(
   'resume',
-  'Go on after a pause, or after the stop of a supervised upgrade',
+  'Continue after a pause, or after the stop of a supervised upgrade',
   ['action_ended', 'order_not_applicable'],
 )
 /**
@@ -53,7 +53,7 @@ export const finalizeAction = order('finalize', 'End the rollback window: the ol
 /**
  * POST …/redo: turns an upgrade forward again while it is being taken back. An order of its own, so that a rollback that is sent twice stays one.
  */
-export const redoAction = order('redo', 'Go on with an upgrade that is being taken back', [
+export const redoAction = order('redo', 'Continue an upgrade that is being taken back', [
   'action_ended',
   'order_not_applicable',
 ])
@@ -62,6 +62,6 @@ export const redoAction = order('redo', 'Go on with an upgrade that is being tak
  */
 export const retryAction = order(
   'retry',
-  'Try the blocked step again at once; for a failed upgrade: begin it again, as a new action',
+  'Try the blocked step again immediately; for a failed upgrade: begin it again, as a new action',
   ['order_not_applicable', 'db_busy'],
 )

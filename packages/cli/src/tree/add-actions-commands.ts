@@ -15,7 +15,7 @@ const orders = [
   { name: 'pause', about: 'begin nothing new in an upgrade', isAsked: false, ends: false },
   {
     name: 'resume',
-    about: 'go on after a pause, or after the stop of a supervised upgrade',
+    about: 'continue after a pause, or after the stop of a supervised upgrade',
     isAsked: false,
     ends: false,
   },
@@ -27,10 +27,10 @@ const orders = [
     ends: true,
   },
   { name: 'finalize', about: 'give up the way back', isAsked: true, ends: true },
-  { name: 'redo', about: 'go on with an upgrade that is being taken back', isAsked: true, ends: false },
+  { name: 'redo', about: 'continue an upgrade that is being taken back', isAsked: true, ends: false },
   {
     name: 'retry',
-    about: 'try the blocked step at once; of a failed upgrade: begin it again',
+    about: 'try the blocked step immediately; for a failed upgrade: begin it again',
     isAsked: true,
     ends: false,
   },
@@ -38,10 +38,7 @@ const orders = [
 
 /** Adds `actions …`. */
 export function addActionsCommands(program: Command, settings: Settings): void {
-  const actions = program
-    .command('actions')
-    .alias('action')
-    .description('what was begun: creations, upgrades, deletions')
+  const actions = program.command('actions').alias('action').description('creations, upgrades, deletions')
   const list = addClientCommand(actions, 'list', 'list the actions, the newest first')
     .addOption(
       new Option('--status <status>', 'those with this status').choices([
@@ -52,7 +49,7 @@ export function addActionsCommands(program: Command, settings: Settings): void {
       ]),
     )
     .option('--database <database>', 'those of one database')
-    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
+    .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text))
   addWatchable<ListOptions>(list, settings, async (context, options) =>
     (await load()).listActions(context, options),
   )
@@ -89,7 +86,10 @@ function addWatch(actions: Command, settings: Settings): void {
   addClientCommand(actions, 'watch', 'follow an action; Ctrl-C ends the watching, not the action')
     .argument('<action>', WORD)
     .addOption(
-      new Option('--wait <until>', 'until all is ready, until the goal serves everywhere, or to the end')
+      new Option(
+        '--wait <until>',
+        'ready: stop before the first handover; served: new build serves; finalized: window over',
+      )
         .choices([...waitChoices])
         .default('served'),
     )

@@ -7,7 +7,7 @@ export function addClusterCommands(program: Command, settings: Settings): void {
   const status = addClientCommand(
     program,
     'status',
-    'say what needs you, what moves, and how many databases are behind their newest build',
+    'show what needs you, what moves, and how many databases are behind their newest build',
   )
   addWatchable(status, settings, async (context) =>
     (await import('../commands/cluster/status.ts')).showStatus(context),

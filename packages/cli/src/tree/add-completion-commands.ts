@@ -5,7 +5,7 @@ export function addCompletionCommands(program: Command): void {
   program
     .command('completion')
     .description(
-      'print the script that lets a shell complete commands, options and names; its head says how it is loaded',
+      'print the script that lets a shell complete commands, options and names; its first lines show how to load it',
     )
     .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish', 'powershell']))
     .action(async (shell: 'bash' | 'zsh' | 'fish' | 'powershell') => {

@@ -9,16 +9,16 @@ const load = () => import('../commands/client/configure.ts')
 export function addConfigCommands(program: Command, settings: Settings): void {
   const config = program.command('config').description('the profiles of this user')
   const KEY = 'current, server, username, output or protected'
-  addLocalCommand(config, 'list', 'list the settings that hold now, each with where it came from').action(
+  addLocalCommand(config, 'list', 'list the present settings, each with its source').action(
     acting(settings, async (context) => (await load()).listSettings(context)),
   )
-  addLocalCommand(config, 'get', 'print one setting that holds now')
+  addLocalCommand(config, 'get', 'print one present setting')
     .argument('<key>', KEY)
     .action(acting(settings, async (context, _, [key = '']) => (await load()).getSetting(context, key)))
   addLocalCommand(
     config,
     'set',
-    'set a setting of a profile, or the current profile; an empty value takes it away',
+    'change a setting of a profile, or the current profile; an empty value removes it',
   )
     .argument('<key>', KEY)
     .argument('<value>', 'protected: true lets each change ask for the name of the profile')

@@ -27,7 +27,7 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
   addDatabaseOrders(databases, settings)
   addClientCommand(databases, 'delete', 'delete a database with all its data')
     .argument('<database>', WORD)
-    .option('--dry-run', 'say what would end, and change nothing')
+    .option('--dry-run', 'show what would end, and change nothing')
     .option('--yes [name]', 'do not ask; off a terminal with the name again: --yes=orders')
     .option('--no-wait', 'do not wait for its end')
     .action(
@@ -39,15 +39,15 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
 
 function addList(databases: Command, settings: Settings): void {
   const list = addClientCommand(databases, 'list', 'list the databases')
-    .option('--search <text>', 'those with this in their name')
-    .option('--engine-version <version>', 'those that run this, like 8.1 or valkey-8.1')
+    .option('--search <text>', 'databases with this in their name')
+    .option('--engine-version <version>', 'databases on this version, like 8.1 or valkey-8.1')
     .option('--status <status>', 'those with this status')
-    .option('--upgradable', 'those for which there is a newer build of their flavour')
+    .option('--upgradable', 'databases with a newer build of their flavour')
     .option(
       '--sort <field>',
       'by uid, name, memory_size, created_time or last_changed_time; with - the largest first',
     )
-    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
+    .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text))
   addWatchable<ListOptions>(list, settings, async (context, options) =>
     (await load()).listDatabases(context, options),
   )
@@ -61,20 +61,20 @@ function addReads(databases: Command, settings: Settings): void {
   )
   read(
     'targets',
-    'list the builds that a database can be upgraded to, and what is in the way of the others',
+    'list the builds that a database can be upgraded to, and the obstacles of the others',
   ).action(acting(settings, async (context, _, [word = '']) => (await load()).listTargets(context, word)))
   read('availability', 'ask as a client would whether a database can be used; exit code 1 if not').action(
     acting(settings, async (context, _, [word = '']) => (await load()).showAvailability(context, word)),
   )
-  read('credentials', 'show what clients sign in with; it is in the audit')
-    .option('--reveal', 'also where stdout is no terminal')
+  read('credentials', 'show the login of clients; this is recorded in the audit')
+    .option('--reveal', 'also if stdout is not a terminal')
     .action(
       acting<CommonOptions & { readonly reveal?: boolean }>(settings, async (context, options, [word = '']) =>
         (await load()).showCredentials(context, word, options),
       ),
     )
   read('clients', 'list the clients of the endpoint')
-    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text))
+    .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text))
     .action(
       acting<CommonOptions & { readonly limit?: number }>(settings, async (context, options, [word = '']) =>
         (await load()).listClients(context, word, options),
@@ -90,18 +90,18 @@ function addCreate(databases: Command, settings: Settings): void {
       'for the data of all primaries together, like 1GiB; 0: no limit',
       (text) => readBytes('--memory', text),
     )
-    .option('--engine <build>', 'like valkey-8.1 or 8.1.1; otherwise the newest')
+    .option('--engine <build>', 'like valkey-8.1 or 8.1.1; default: the newest')
     .option('--replication', 'a replica for each primary')
     .option('--shards <n>', 'primaries, each with a part of the keys', (text) => readWhole('--shards', text))
     .option('--cluster-protocol', 'clients speak the cluster protocol to the shards')
     .option('--persistence <kind>', 'disabled, aof or snapshot')
     .option('--aof-policy <policy>', 'appendfsync-every-sec or appendfsync-always')
     .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', addTo, [])
-    .option('--eviction <policy>', 'what is evicted when it is full, like noeviction or allkeys-lru')
-    .option('--port <n>', 'of its endpoint; otherwise chosen', (text) => readWhole('--port', text))
+    .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
+    .option('--port <n>', 'port of its endpoint; default: chosen', (text) => readWhole('--port', text))
     .option('--tls', 'clients speak TLS, and nothing else')
     .option('--module <name[@version][=args]>', 'a module of the catalogue; may be repeated', addTo, [])
-    .option('--password-stdin', 'its password is the first line of stdin; otherwise it is made')
+    .option('--password-stdin', 'its password is the first line of stdin; default: generated')
     .option('--password-file <file>', 'its password is the first line of a file')
     .option('--set <field=json>', 'any field of POST /v1/bdbs; may be repeated', addTo, [])
     .option('--no-wait', 'do not wait until it serves')
@@ -118,9 +118,9 @@ function addUpdate(databases: Command, settings: Settings): void {
     .option('--memory <size>', 'for the data of all primaries together, like 1GiB; 0: no limit', (text) =>
       readBytes('--memory', text),
     )
-    .option('--eviction <policy>', 'what is evicted when it is full, like noeviction or allkeys-lru')
+    .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
     .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', addTo, [])
-    .option('--dry-run', 'say what the database would be, and change nothing')
+    .option('--dry-run', 'show the database as it would be, and change nothing')
     .option('--yes', 'do not ask')
     .action(
       acting<UpdateOptions>(settings, async (context, options, [word = '']) =>

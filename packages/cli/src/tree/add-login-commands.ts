@@ -30,6 +30,6 @@ export function addLoginCommands(program: Command, settings: Settings): void {
   addClientCommand(
     program,
     'whoami',
-    'say which user is signed in, where, and until when; -v: where that was found',
+    'show which user is signed in, where, and until when; -v: the source of each value',
   ).action(acting(settings, async (context) => (await load()).showSelf(context)))
 }

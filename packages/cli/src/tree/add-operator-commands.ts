@@ -22,7 +22,7 @@ function addAudit(program: Command, { config, env }: MachineSettings): void {
   const audit = groupOf(program, 'audit', 'the record of what users have done')
   audit
     .command('verify')
-    .description('prove that no record was changed, taken out or cut off; also while no server runs')
+    .description('prove that no record was changed, removed or cut off; also while no server runs')
     .option('--head <head>', 'what an earlier verification printed: that record must still be there')
     .option('--json', 'print JSON')
     .action(async (options: VerifyOptions) => (await load()).verifyAudit(await config(), env, options))
@@ -34,7 +34,7 @@ function addStore(program: Command, { config, env }: MachineSettings): void {
     .description('the store of the control plane')
     .command('copy')
     .description(
-      'copy the embedded store to the PostgreSQL of FAIRLEAD_STORE, while no server runs; databases serve meanwhile',
+      'copy the embedded store to the PostgreSQL of FAIRLEAD_STORE, while no server runs; databases keep serving',
     )
     .action(async () => (await load()).copyStore(await config(), env))
 }
@@ -48,8 +48,8 @@ function addKeys(program: Command, settings: MachineSettings): void {
     .action(async (options: JsonOption) => (await load()).listKeys(await homeOf(settings), options))
   keys
     .command('rotate')
-    .description('let the announced key sign from now on; tokens stay valid')
-    .option('--drop-all', 'make new keys and end every token; to be used when others may know a key')
+    .description('sign with the announced key from now on; tokens stay valid')
+    .option('--drop-all', 'make new keys and end every token; use it if others may know a key')
     .option('--json', 'print JSON')
     .action(async (options: JsonOption & { readonly dropAll?: boolean }) =>
       (await load()).rotateKeys(await homeOf(settings), options),

@@ -25,7 +25,7 @@ export function addPeopleCommands(program: Command, settings: Settings): void {
   )
   addUserChanges(group, settings)
   addPasswords(group, settings)
-  addRoles(groupOf(program, 'roles', 'the roles, which say what users may do'), settings)
+  addRoles(groupOf(program, 'roles', 'the roles, which hold the rights of users'), settings)
 }
 
 function addUserChanges(group: Command, settings: Settings): void {

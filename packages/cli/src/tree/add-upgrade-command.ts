@@ -9,8 +9,8 @@ export const waitChoices = ['ready', 'served', 'finalized'] as const
 
 /** The option `--wait-timeout`. */
 export function waitTimeout(): Option {
-  return new Option('--wait-timeout <time>', 'wait no longer, like 30m; it goes on').argParser((text) =>
-    readWait('--wait-timeout', text),
+  return new Option('--wait-timeout <time>', 'longest wait, like 30m; the action continues').argParser(
+    (text) => readWait('--wait-timeout', text),
   )
 }
 
@@ -26,11 +26,11 @@ export function addUpgradeCommand(databases: Command, settings: Settings): void 
   const command = addClientCommand(
     databases,
     'upgrade',
-    'upgrade databases, one after the other: the plan first, then a question, then it is watched',
+    'upgrade databases in turn: shows the plan, asks, then follows the upgrade',
   )
   addGoal(command.argument('<databases...>', 'their names, or uids'))
   addWay(command)
-    .option('--keep-going', 'of several: go on after one that was not upgraded')
+    .option('--keep-going', 'continue with the next database after one that was not upgraded')
     .action(
       acting<UpgradeOptions>(settings, async (context, options, [words]) =>
         (await import('../commands/upgrades/upgrade-databases.ts')).upgradeDatabases(
@@ -47,7 +47,7 @@ export function addModuleUpgradeCommand(modules: Command, settings: Settings): v
   const command = addClientCommand(
     modules,
     'upgrade',
-    'upgrade modules of a database to their newest versions that its build allows; it is planned, asked about and watched',
+    'upgrade modules of a database to the newest versions that its build allows; shows the plan, asks, then follows it',
   )
     .argument('<database>', 'its name, or its uid')
     .argument('[modules...]', 'NAME or NAME=ARGUMENTS; otherwise all that it has')
@@ -66,22 +66,25 @@ export function addModuleUpgradeCommand(modules: Command, settings: Settings): v
 function addWay(command: Command): Command {
   return command
     .option('--preserve-roles', 'the role goes back to the same shards: one more handover')
-    .option('--parallel <n>', 'at most so many shards at once, over all groups', (text) =>
+    .option('--parallel <n>', 'maximum number of shards at a time, over all groups', (text) =>
       readWhole('--parallel', text),
     )
     .option('--no-canary', 'do not let the first group go ahead alone')
     .option('--supervised', 'stop before the first handover, until a user resumes it')
-    .option('--rollback-window <time>', 'how long there is a way back, like 15m, or until-finalized')
-    .option('--may-discard-data', 'where nothing keeps the data: restart it empty, the quick way')
-    .option('--force-discard', 'discard data also where replicas or files keep it')
+    .option(
+      '--rollback-window <time>',
+      'how long the old primaries stay as the way back, like 15m, or until-finalized',
+    )
+    .option('--may-discard-data', 'if nothing keeps the data: restart it empty, the quick way')
+    .option('--force-discard', 'discard data even if replicas or files keep it')
     .option('--set <field=json>', 'any field of the request; may be repeated', addTo, [])
     .option('--dry-run', 'the plan only; the server really starts the target, and removes it again')
-    .option('--exit-code', 'of a dry run: 10 when there is something to change')
-    .option('--yes [name]', 'do not ask; where data may be discarded, with the name of the database')
+    .option('--exit-code', '10: the dry run found changes')
+    .option('--yes [name]', 'do not ask; if data may be discarded: the name of the database')
     .addOption(
       new Option(
         '--wait <until>',
-        'until all is ready (it then is supervised), until the goal serves everywhere, or to the end',
+        'ready: stop before the first handover (supervised); served: new build serves; finalized: window over',
       )
         .choices([...waitChoices])
         .default('served'),
@@ -96,11 +99,11 @@ function addGoal(command: Command): void {
   command
     .option(
       '--to <build>',
-      'like 9.1, valkey-9.1 or latest; otherwise the newest of its flavour, builds without harmful known holes first',
+      'like 9.1, valkey-9.1 or latest; default: the newest of its flavour, builds without harmful known holes first',
     )
     .option('--keep-engine-version', 'upgrade modules only, or restart')
     .option('--latest-with-modules', 'the newest build with the newest modules that it allows')
-    .option('--restart', 'restart shards also where no version changes')
+    .option('--restart', 'restart shards even if no version changes')
     .option(
       '--module <name[=args]>',
       'to its newest version that the build allows; may be repeated',

@@ -27,9 +27,9 @@ function addNodes(nodes: Command, settings: Settings): void {
 function addRecords(program: Command, settings: Settings): void {
   const audit = groupOf(program, 'audit', 'the record of what users have done')
   withChoice(addClientCommand(audit, 'list', 'list records of the audit, the newest first'))
-    .option('--until <time>', 'those before this time, or so long ago')
+    .option('--until <time>', 'records before this time, or age like 2h')
     .option('--action <uid>', 'those about one action')
-    .option('--limit <n>', 'at most so many', (text) => readWhole('--limit', text), 50)
+    .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text), 50)
     .action(
       acting<AuditOptions>(settings, async (context, options) =>
         (await import('../commands/cluster/audit.ts')).listAudit(context, options),
@@ -42,8 +42,8 @@ function addRecords(program: Command, settings: Settings): void {
       'print the last records of the audit as lines, the newest last; with -o jsonl each is an object',
     ),
   )
-    .option('-f, --follow', 'go on with each that comes, until Ctrl-C')
-    .option('-n, --lines <n>', 'so many of the last', (text) => readWhole('--lines', text), 20)
+    .option('-f, --follow', 'keep printing new records, until Ctrl-C')
+    .option('-n, --lines <n>', 'number of records', (text) => readWhole('--lines', text), 20)
     .action(
       acting<LogsOptions>(settings, async (context, options) =>
         (await import('../commands/cluster/logs.ts')).showLogs(context, options),
@@ -53,11 +53,11 @@ function addRecords(program: Command, settings: Settings): void {
 
 function withChoice(command: Command): Command {
   return command
-    .option('--since <time>', 'those after this time, like 2026-11-21T12:00:00Z, or so long ago, like 2h')
-    .option('--type <type>', 'those of this type, like bdb_created')
+    .option('--since <time>', 'records after this time, like 2026-11-21T12:00:00Z, or an age like 2h')
+    .option('--type <type>', 'records of this type, like bdb_created')
     .addOption(new Option('--severity <severity>', 'those of this severity').choices(['INFO', 'WARNING']))
-    .option('--user <user>', 'those of this user, by its name')
-    .option('--database <database>', 'those about this database, by name or uid')
+    .option('--user <user>', 'records of this user, by name')
+    .option('--database <database>', 'records about this database, by name or uid')
 }
 
 function addCertificateChanges(certificates: Command, settings: Settings): void {

@@ -30,7 +30,7 @@ export function addLocalCommand(parent: Command, name: string, description: stri
 }
 
 const HELP = '\nExit codes: fairlead help exit-codes'
-const profileOption = () => new Option('--profile <name>', 'a profile that `fairlead login` has made')
+const profileOption = () => new Option('--profile <name>', 'a profile of `fairlead login`')
 
 function withOutput(command: Command): Command {
   return command
@@ -40,8 +40,8 @@ function withOutput(command: Command): Command {
     .addOption(new Option('--columns <names>', 'these columns, or fields of -o json, separated by commas'))
     .addOption(new Option('--no-headers', 'no head above a table'))
     .addOption(new Option('--show-secrets', 'leave passwords and arguments of modules in json and yaml'))
-    .addOption(new Option('-q, --quiet', 'say nothing but the answer and errors'))
-    .addOption(new Option('-v, --verbose', 'say more'))
+    .addOption(new Option('-q, --quiet', 'print only the answer and errors'))
+    .addOption(new Option('-v, --verbose', 'print more'))
     .addOption(new Option('--color <when>', 'colours on a terminal').choices(['auto', 'never']))
 }
 

@@ -85,7 +85,7 @@ export const shardedDifferences: readonly Documented[] = [
     commands: ['SCAN'],
     ways: always,
     got: /^\*2\r\n\$1\r\n1\r\n/,
-    means: 'Scans one group after the other: the cursor is 0 after the last group.',
+    means: 'Scans the groups in turn: the cursor is 0 after the last group.',
   },
   {
     commands: ['CLIENT'],

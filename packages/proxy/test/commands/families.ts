@@ -36,21 +36,21 @@ export const families: readonly Family[] = [
     plain:
       'A write is executed once: by the old primary, which replicates it to the new one, or by the new one. The engine that executes it answers.',
     sharded:
-      'All keys of a command must be of one slot; otherwise it is refused with `CROSSSLOT`. This includes `MSETEX`, of which valkey 9.1 does not check the keys.',
+      'All keys of a command must be of one slot; otherwise it is refused with `CROSSSLOT`. This includes `MSETEX`, whose keys valkey 9.1 does not check.',
     rows: [...writeValues, ...writeCollections, ...writeStreams],
   },
   {
     name: 'Blocking',
     plain:
-      'The command ends at the old primary, which the client does not notice. It is sent again to the new primary, with the time that it has left.',
+      'The command ends at the old primary, which the client does not notice. It is sent again to the new primary, with the rest of its timeout.',
     sharded: '',
     rows: blocking,
   },
   {
     name: 'Waiting for replicas',
     plain:
-      'As blocking commands. The replicas of the new primary are counted. As from a bare engine, one that begins to follow it behind the last write has acknowledged nothing until its report of each second: a command that waits for more than one replica at that moment is answered up to a second later, and can run into its time. A database has one replica; a second one is there only during an upgrade.',
-    sharded: 'The smallest number of the groups to which the client has sent requests.',
+      'As blocking commands. The replicas of the new primary are counted. As at a bare engine, a replica that begins to follow after the last write acknowledges it only with its next report, once a second: a command that waits for more than one replica then is answered up to a second later, and can time out. A database has one replica; a second one exists only during an upgrade.',
+    sharded: 'The smallest number of the groups that got requests of the client.',
     rows: waiting,
   },
   {
@@ -68,7 +68,7 @@ export const families: readonly Family[] = [
   },
   {
     name: 'Pub/sub',
-    plain: 'Subscriptions go along. Messages of the old primary come before those of the new one.',
+    plain: 'Subscriptions move. Messages of the old primary come before those of the new one.',
     sharded:
       'When the old primary loses the slot of a shard channel, the client gets no `sunsubscribe`: it is subscribed at the new primary.',
     rows: pubSub,
@@ -76,9 +76,9 @@ export const families: readonly Family[] = [
   {
     name: 'Connection',
     plain:
-      'The connection keeps its state. `CLIENT ID` and the addresses of `CLIENT INFO` are those of its link to the engine, so they are different after the handover. A client that tracks keys in RESP3 is told that all keys may have changed.',
+      'The connection keeps its state. `CLIENT ID` and the addresses of `CLIENT INFO` are those of its link to the engine, so they are different after the handover. A client that tracks keys in RESP3 gets the message that all keys may have changed.',
     sharded:
-      'The command is sent to all groups to which the client has sent requests, and to other groups with the first request.',
+      'The command is sent to all groups that got requests of the client, and to other groups with the first request.',
     rows: connection,
   },
   {
@@ -102,7 +102,7 @@ export const families: readonly Family[] = [
   },
   {
     name: 'Cluster',
-    plain: 'As for reads. Engines that are in no cluster say so.',
+    plain: 'As for reads. Engines without a cluster report that.',
     sharded: '',
     rows: cluster,
   },

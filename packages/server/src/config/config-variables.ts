@@ -17,12 +17,12 @@ export interface Variable<T> {
   readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
 }
 
-/** Every variable of the environment that Fairlead reads; docs/configuration.md is printed from it. */
+/** Every variable of the environment that Fairlead reads; docs/reference/configuration.md is printed from it. */
 export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',
     about:
-      'Folder in which Fairlead keeps everything: the store, the databases’ data, its secrets. Only its owner can read it: if it is open to others, Fairlead closes it. Started as root, Fairlead becomes the user that owns the folder. Started as another user, it refuses a folder that this user does not own.',
+      'Folder with everything: the store, the databases’ data, secrets. Only its owner can read it: if it is open to others, Fairlead closes it. Started as root, Fairlead becomes the user that owns the folder. Started as another user, it refuses a folder that this user does not own.',
     otherwise: '`.fairlead` in the current folder',
     read: (text, fault) => readHome(text, fault),
   }),
@@ -41,7 +41,7 @@ export const variables = {
   }),
   httpsPort: variable({
     name: 'FAIRLEAD_HTTPS_PORT',
-    about: 'Port of the API over HTTPS: see docs/recipes/https.md. `0`: there is no HTTPS.',
+    about: 'Port of the API over HTTPS: see docs/operate/https.md. `0`: there is no HTTPS.',
     otherwise: '`9443`',
     read: (text, fault) => readInteger(text, 9443, { from: 0, to: 65_535 }, fault),
   }),
@@ -55,28 +55,28 @@ export const variables = {
   httpsNames: variable({
     name: 'FAIRLEAD_HTTPS_NAMES',
     about:
-      'Names and addresses, separated by commas, by which clients call the API over HTTPS. The certificate proves them, and requests may be sent to them, in addition to `localhost`, `127.0.0.1`, `::1`, the name of this machine and FAIRLEAD_HTTPS_ADDRESS. An operator’s own certificate is shown as it is.',
+      'Names and addresses, separated by commas, by which clients call the API over HTTPS. The certificate proves them, and requests may be sent to them, in addition to `localhost`, `127.0.0.1`, `::1`, the name of this machine and FAIRLEAD_HTTPS_ADDRESS. An operator’s own certificate is not changed.',
     otherwise: 'none',
     read: (text, fault) => readHosts(text, fault),
   }),
   hostNames: variable({
     name: 'FAIRLEAD_HOST_NAMES',
     about:
-      'Names, separated by commas, to which requests may be sent (their `Host`) in addition to `localhost` and addresses: for example the name of a proxy in front of the API. Any other name is refused, because a web page could let a name of its own point to this machine.',
+      'Names, separated by commas, that requests may have as `Host` in addition to `localhost` and addresses: for example the name of a proxy in front of the API. Any other name is refused, because a web page could let its own name point to this machine.',
     otherwise: 'none',
     read: (text, fault) => readHostNames(text, fault),
   }),
   sentinelPort: variable({
     name: 'FAIRLEAD_SENTINEL_PORT',
     about:
-      'Port on which clients that connect to shards themselves can ask for the primary, as they ask a Sentinel; on 127.0.0.1 only; usually 8001. It asks for no login, and tells every local process the names of all databases and the ports of their shards. `0`: there is none. If another process has the port, Fairlead tries again.',
+      'Port on which clients that connect to shards directly can ask for the primary, as from a Sentinel; on 127.0.0.1 only; usually 8001. It requires no login, and shows every local process the names of all databases and the ports of their shards. `0`: there is none. If another process has the port, Fairlead tries again.',
     otherwise: '`0`',
     read: (text, fault) => readInteger(text, 0, { from: 0, to: 65_535 }, fault),
   }),
   mostConnections: variable({
     name: 'FAIRLEAD_API_CONNECTIONS',
     about:
-      'Connections that the API may have at a time. At the limit, a new connection replaces the oldest one for which there is nothing to do: see docs/limits.md.',
+      'Connections that the API may have at a time. At the limit, a new connection replaces the oldest one for which there is nothing to do: see docs/reference/limits.md.',
     otherwise: 'half of the files that the process may have (`ulimit -n`) less 300, at most 4,096',
     read: (text, fault) =>
       text === undefined ? undefined : readInteger(text, 0, { from: 16, to: 100_000 }, fault),
@@ -142,7 +142,7 @@ export const variables = {
   store: variable({
     name: 'FAIRLEAD_STORE',
     about:
-      'A PostgreSQL database (15 or newer) that keeps the state instead of the embedded store: `postgres://user@host:5432/database`. Connections to other machines use TLS with a certificate that is checked: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/postgresql.md.',
+      'A PostgreSQL database (15 or newer) that keeps the state instead of the embedded store: `postgres://user@host:5432/database`. Connections to other machines use TLS with a certificate that is checked: `?sslrootcert=FILE` names the authority, unless the system knows it. `?host=/FOLDER` is a Unix socket. See docs/operate/postgresql.md.',
     otherwise: 'embedded: `store.db` in FAIRLEAD_HOME',
     read: (text, fault) => (text === undefined ? undefined : readPostgresAddress(text, fault)),
   }),
@@ -155,7 +155,7 @@ export const variables = {
   }),
   keyRotationDays: variable({
     name: 'FAIRLEAD_KEY_ROTATION_DAYS',
-    about: 'Days after which the announced key signs tokens in place of the one before it.',
+    about: 'Days after which the announced key replaces the one that signs tokens.',
     otherwise: '`90`',
     read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
   }),
@@ -183,7 +183,7 @@ export const variables = {
   hungAfterSeconds: variable({
     name: 'FAIRLEAD_HUNG_AFTER_SECONDS',
     about:
-      'How long the only copy of data, or a primary, may be silent and idle before Fairlead acts: see docs/busy-and-hung.md. A process that works, or waits for its disk, is left alone for as long as it needs. At most 120: the pause of a takeover lasts for 150 s.',
+      'How long the only copy of data, or a primary, may be silent and idle before Fairlead acts: see docs/explain/busy-and-hung.md. A process that works, or waits for its disk, is not ended. At most 120: the pause of a takeover lasts for 150 s.',
     otherwise: '`120`',
     read: (text, fault) => readInteger(text, 120, { from: 1, to: 120 }, fault),
   }),
@@ -205,7 +205,7 @@ export const variables = {
   serverWall: variable({
     name: 'FAIRLEAD_SERVER_WALL',
     about:
-      '`on`: if Fairlead is started as root on a FAIRLEAD_HOME of root, and engines have walls, the server is a user of its own: see docs/security.md. `off`: the server is root; this is the only way to make it root again. Its files move to `server/own` in FAIRLEAD_HOME, and back.',
+      '`on`: if Fairlead is started as root on a FAIRLEAD_HOME of root, and engines have walls, the server is a separate user: see docs/security.md. `off`: the server is root; this is the only way to make it root again. Its files move to `server/own` in FAIRLEAD_HOME, and back.',
     otherwise: '`on`',
     read: (text = 'on', fault) =>
       text === 'on' || text === 'off' ? text === 'on' : fault('must be on or off'),
@@ -245,13 +245,13 @@ export const variables = {
   metricsDatabases: variable({
     name: 'FAIRLEAD_METRICS_DATABASES',
     about:
-      'Databases that have series of their own at `/metrics`, with their shards: those with the lowest uids. `0`: none. See docs/metrics.md.',
+      'Databases with their own series at `/metrics`, with their shards: those with the lowest uids. `0`: none. See docs/reference/metrics.md.',
     otherwise: '`1000`',
     read: (text, fault) => readInteger(text, 1_000, { from: 0, to: 10_000 }, fault),
   }),
   logLevel: variable({
     name: 'FAIRLEAD_LOG_LEVEL',
-    about: `What is logged: ${logLevels.join(', ')}.`,
+    about: `Log level: ${logLevels.join(', ')}.`,
     otherwise: '`warn`',
     read: (text, fault) =>
       logLevels.find((level) => level === (text ?? 'warn')) ??

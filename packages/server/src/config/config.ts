@@ -50,15 +50,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
 }
 
-/** docs/configuration.md, from the same table. */
+/** docs/reference/configuration.md, from the same table. */
 export function printConfigurationDocs(): string {
   const rows = Object.values(variables).map(
     ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,
   )
   return [
+    '<!-- Printed by `npm run docs` from packages/server/src/config-variables.ts. Do not edit. -->',
     '# Configuration\n',
     'Fairlead is configured by its environment. A wrong value stops it with every fault listed, and exit code 2.',
-    'Printed from `packages/server/src/config/config.ts` by `npm run docs`.',
     '',
     '| variable | meaning | when not set |\n|---|---|---|',
     ...rows,

@@ -73,7 +73,7 @@ export const logOut = operation({
 export const getJwks = operation({
   method: 'GET',
   path: '/.well-known/jwks.json',
-  summary: 'The public keys that tokens are verified with, the next one among them',
+  summary: 'The public keys that verify tokens, the next one included',
   since: '0.1.0',
   permission: null,
   cacheSeconds: 300,

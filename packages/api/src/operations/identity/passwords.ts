@@ -52,7 +52,7 @@ export const setPassword = operation({
 export const addPassword = operation({
   method: 'POST',
   path: '/v1/users/password',
-  summary: 'Add a password that is valid beside the others, to change it without a gap',
+  summary: 'Add a password that is valid in addition to the others, to change it without a gap',
   since: '0.1.0',
   permission: 'signed_in',
   body: NewPassword,

@@ -53,7 +53,7 @@ const params = Type.Object({ uid: RoleUid })
 export const listRoles = operation({
   method: 'GET',
   path: '/v1/roles',
-  summary: 'List the roles, by uid or as sort says',
+  summary: 'List the roles, by uid or by `sort`',
   since: '0.1.0',
   permission: 'view_all_roles_info',
   query: Type.Object(

@@ -72,7 +72,7 @@ const loginErrors = ['name_already_exists', 'email_already_exists'] as const
 export const listUsers = operation({
   method: 'GET',
   path: '/v1/users',
-  summary: 'List the users, by uid or as sort says',
+  summary: 'List the users, by uid or by `sort`',
   since: '0.1.0',
   permission: 'view_all_users_info',
   query: Type.Object(

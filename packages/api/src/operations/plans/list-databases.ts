@@ -11,7 +11,7 @@ import { Database, DatabaseStatus, EngineVersion } from '../databases.ts'
 export const listDatabases = operation({
   method: 'GET',
   path: '/v1/bdbs',
-  summary: 'List the databases, by uid or as sort says',
+  summary: 'List the databases, by uid or by `sort`',
   since: '0.1.0',
   permission: 'view_all_bdbs_info',
   query: Type.Object(

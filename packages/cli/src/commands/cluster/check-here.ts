@@ -14,7 +14,7 @@ export async function checkHere(context: Context, config: () => Promise<Config>)
     return isClient ? [] : await checkMachine(read, context.terminal.env['PATH'] ?? '')
   } catch (cause) {
     const { message, next } = toldOf(cause)
-    const mend = next ?? 'docs/configuration.md has every variable'
+    const mend = next ?? 'docs/reference/configuration.md has every variable'
     return [{ check: 'configuration', result: 'bad', what: message, mend }]
   }
 }

@@ -75,5 +75,5 @@ function notCounted({ policy: { supervised, rollbackWindow } }: Goal): readonly 
   ]
 }
 
-/** A full sync, and saving and loading again: 7 to 12 s a GB, measured on two cores (docs/measurements/engines.md §4). */
+/** A full sync, and saving and loading again: 7 to 12 s a GB, measured on two cores (docs/explain/measurements/engines.md §4). */
 const BYTES_A_MS = 100_000

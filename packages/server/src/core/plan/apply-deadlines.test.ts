@@ -51,7 +51,10 @@ describe('an introduction', () => {
         code: 'cluster_view',
       })
     }
-    const words = { code: 'cluster_view', why: `${why}, for more than 2 min now; see docs/cluster-view.md` }
+    const words = {
+      code: 'cluster_view',
+      why: `${why}, for more than 2 min now; see docs/explain/cluster-view.md`,
+    }
     expect(applyDeadlines(meet, waited, groupOf(1), false)).toEqual({ ...meet, late: words })
     expect(applyDeadlines(arriving, waited, groupOf(1), false)).toEqual({ kind: 'stuck', ...words })
   })

@@ -29,7 +29,7 @@ export function applyDeadlines(
   const { code, why } = reasonOf(verdict, held)
   if (undoable && (verdict.kind === 'wait' || awaited.introduces))
     return { kind: 'hopeless', code, why: `${why}, for ${Math.round(waitedMs / 1000)} s now${whatToDo}` }
-  const advice = awaited.introduces ? '; see docs/cluster-view.md' : ''
+  const advice = awaited.introduces ? '; see docs/explain/cluster-view.md' : ''
   const late = { code, why: `${why}, for ${sayHowLong(waitedMs)} now${advice}` }
   return verdict.kind === 'do' ? { ...verdict, late } : { kind: 'stuck', ...late }
 }
@@ -45,7 +45,7 @@ const WAIT_MS = 30_000
 const INTRODUCTION_MS = 90_000
 /** A step that is tried repeatedly ends nothing: a handover may wait for a stream that is behind, or for clients. */
 const STEP_MS = 120_000
-/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/limits.md): until then it goes on by itself. */
+/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/reference/limits.md): until then it goes on by itself. */
 const CLIENTS_MS = 480_000
 
 function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obstacle | undefined): Obstacle {

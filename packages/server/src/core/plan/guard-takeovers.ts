@@ -34,6 +34,6 @@ function moves(step: Step): step is Move {
 
 function wait(step: Step, whose: string): Verdict {
   const shard = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : 0
-  const why = `${whose} the group and is no shard of the database: no role moves before it is forgotten (docs/strangers.md)`
+  const why = `${whose} the group and is no shard of the database: no role moves before it is forgotten (docs/explain/strangers.md)`
   return { kind: 'wait', shard, code: 'cluster_stranger', why }
 }

@@ -17,7 +17,7 @@ import { hasStrangersData, planLostSlots, planTakeBack } from './plan-take-back.
 
 /**
  * Ensures that a group has exactly one primary and that the others follow it. The table at the end of
- * docs/measurements/handover.md as code: observed roles decide, a recorded intent only breaks ties.
+ * docs/explain/measurements/handover.md as code: observed roles decide, a recorded intent only breaks ties.
  *
  * Returns the primary when the roles are right, otherwise the verdict for this turn.
  */
@@ -194,7 +194,7 @@ function planSilent(
   }
   const successor = seen.history === null ? undefined : chooseSuccessor(seen, live)
   if (successor === undefined && !silence.onDisk) {
-    const why = `shard ${id} hangs${inBrackets(processWhy)}, and no other shard and no disk holds its data: a person has to decide whether to end its process: see docs/busy-and-hung.md`
+    const why = `shard ${id} hangs${inBrackets(processWhy)}, and no other shard and no disk holds its data: a person has to decide whether to end its process: see docs/explain/busy-and-hung.md`
     return { kind: 'stuck', code: 'shard_hung', why }
   }
   const holder = successor === undefined ? 'its own disk' : `shard ${successor.id}`

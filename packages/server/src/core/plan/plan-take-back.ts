@@ -33,7 +33,7 @@ export function planTakeBack(seen: ObservedGroup, live: readonly LiveShard[]): V
     )
   const range = `slots ${slots.first}-${slots.last}`
   if (successor === undefined) {
-    const why = `${range} were taken by ${nameOf(first)}, which is outside the group, and no shard of the group holds all data on record; a person has to decide which data to serve: see docs/strangers.md`
+    const why = `${range} were taken by ${nameOf(first)}, which is outside the group, and no shard of the group holds all data on record; a person has to decide which data to serve: see docs/explain/strangers.md`
     return { kind: 'stuck', code: 'data_missing', why }
   }
   const why = `${range} were taken by ${nameOf(successor)}, which is outside the group, and shard ${successor.id} still holds their data`
@@ -63,7 +63,7 @@ export function planLostSlots(primary: LiveShard, { slots }: ObservedGroup): Ver
   if (slots === null || own === undefined || own.slots === '') return undefined
   const missing = slotsMissing(slots, readSlotRanges(own.slots))
   if (missing.length === 0) return undefined
-  const why = `shard ${primary.id} has lost slots ${writeSlotRanges(missing)} of its group to another node, and engines delete the keys of slots that they lose; a person has to decide whether they start empty: see docs/strangers.md`
+  const why = `shard ${primary.id} has lost slots ${writeSlotRanges(missing)} of its group to another node, and engines delete the keys of slots that they lose; a person has to decide whether they start empty: see docs/explain/strangers.md`
   return { kind: 'stuck', code: 'data_missing', why }
 }
 

@@ -40,7 +40,7 @@ export interface ModuleScene {
 }
 
 /**
- * The modules that a database will have, by name; or every obstacle, in the order of docs/modules.md, over all entries.
+ * The modules that a database will have, by name; or every obstacle, in the order of docs/operate/modules.md, over all entries.
  * `passedOver`: a sentence for each newer version that does not fit.
  */
 export type ResolvedModules =

@@ -16,7 +16,7 @@ interface Format {
 }
 
 /**
- * Measured: docs/measurements/engines.md §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could replicate was
+ * Measured: docs/explain/measurements/engines.md §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could replicate was
  * also seen to resume after a swap of the roles. Formats 12 and above of redis are not those of valkey.
  */
 const formats: readonly Format[] = [
@@ -63,7 +63,7 @@ export function obstacleToReplication(from: Feed, to: Feed): string | undefined 
 type Feed = Pick<Runs, 'build' | 'modules'>
 
 /**
- * Measured (docs/modules-measured.md): a replica without the module, or with an older one, ends its process in the full sync, when
+ * Measured (docs/explain/measurements/modules.md): a replica without the module, or with an older one, ends its process in the full sync, when
  * its own data are gone already.
  */
 function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | undefined {

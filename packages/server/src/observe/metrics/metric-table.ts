@@ -8,28 +8,28 @@ export interface Metric {
 const ofDatabase = ['database']
 const ofShard = ['database', 'shard']
 
-/** Every metric that `/metrics` may have, in the order in which it has them. docs/metrics.md is printed from it. */
+/** Every metric that `/metrics` may have, in the order in which it has them. docs/reference/metrics.md is printed from it. */
 export const metricTable = {
   ...of({
     fairlead_build_info: ['gauge', 'Always 1; the version of the server, and of Node.', ['version', 'node']],
-    process_start_time_seconds: ['gauge', 'When the server was started, in seconds since 1970.'],
+    process_start_time_seconds: ['gauge', 'Unix time of the start of the server.'],
     process_cpu_seconds_total: ['counter', 'Processor time of the server.'],
     process_resident_memory_bytes: ['gauge', 'Memory of the server.'],
     process_open_fds: ['gauge', 'Files and sockets that the server has open.'],
-    process_max_fds: ['gauge', 'How many it may have.'],
-    fairlead_heap_used_bytes: ['gauge', 'What the heap of the server holds.'],
+    process_max_fds: ['gauge', 'Maximum number of open files and sockets.'],
+    fairlead_heap_used_bytes: ['gauge', 'Bytes of the heap of the server.'],
     fairlead_event_loop_busy_seconds_total: [
       'counter',
-      'How long the event loop of the server has worked, not waited.',
+      'Time for which the event loop of the server has worked, not waited.',
     ],
     fairlead_event_loop_delay_seconds: [
       'gauge',
-      'How late the event loop was in the last 10 s that are over: in the middle (`p50`), `p99` and `max`.',
+      'Delay of the event loop in the last complete 10 s: median (`p50`), `p99` and `max`.',
       ['stat'],
     ],
     fairlead_metrics_databases_left_out: [
       'gauge',
-      'Databases without series of their own here: see FAIRLEAD_METRICS_DATABASES.',
+      'Databases without their own series: see FAIRLEAD_METRICS_DATABASES.',
     ],
   }),
   ...of({
@@ -43,16 +43,16 @@ export const metricTable = {
       'From the beginning of a request until its answer is sent; streams, and requests that wait for an action, are left out.',
       ['operation'],
     ],
-    fairlead_logins_total: ['counter', 'Passwords that were tried, and how that went.', ['outcome']],
-    fairlead_store_query_duration_seconds: ['histogram', 'How long statements to the store took.'],
-    fairlead_store_errors_total: ['counter', 'Statements that failed.', ['kind']],
+    fairlead_logins_total: ['counter', 'Logins with a password, by outcome.', ['outcome']],
+    fairlead_store_query_duration_seconds: ['histogram', 'Duration of statements to the store.'],
+    fairlead_store_errors_total: ['counter', 'Statements to the store that failed.', ['kind']],
     fairlead_store_up: ['gauge', '1: the store answered for this scrape.'],
   }),
   ...of({
     fairlead_agent_up: ['gauge', '1: the agent of the node answered at the last look (10 s).', ['node']],
     fairlead_agent_last_report_timestamp_seconds: [
       'gauge',
-      'When it last did, in seconds since 1970.',
+      'Unix time of the last report of the agent.',
       ['node'],
     ],
     fairlead_proxy_up: ['gauge', '1: the proxy of the node answered at the last look.', ['node']],
@@ -63,18 +63,22 @@ export const metricTable = {
     ],
     fairlead_node_memory_bytes: ['gauge', 'Memory of the machine.', ['node']],
     fairlead_node_memory_free_bytes: ['gauge', 'Memory that databases can still get.', ['node']],
-    fairlead_node_disk_free_bytes: ['gauge', 'Free space where the data of databases lies.', ['node']],
+    fairlead_node_disk_free_bytes: [
+      'gauge',
+      'Free space of the file system with the data of databases.',
+      ['node'],
+    ],
     fairlead_certificate_expiry_timestamp_seconds: [
       'gauge',
-      'When a certificate ends, in seconds since 1970. Fairlead renews its own by itself.',
+      'Unix time at which a certificate ends. Fairlead renews its own.',
       ['certificate', 'origin'],
     ],
   }),
   ...of({
-    fairlead_reconciler_turns_total: ['counter', 'Turns of databases, and how they ended.', ['outcome']],
-    fairlead_reconciler_turn_duration_seconds: ['histogram', 'How long turns took.'],
-    fairlead_reconciler_running: ['gauge', 'Databases that have their turn now.'],
-    fairlead_reconciler_waiting: ['gauge', 'Databases that wait for their turn.', ['queue']],
+    fairlead_reconciler_turns_total: ['counter', 'Passes over databases, by outcome.', ['outcome']],
+    fairlead_reconciler_turn_duration_seconds: ['histogram', 'Duration of passes.'],
+    fairlead_reconciler_running: ['gauge', 'Databases that are worked on now.'],
+    fairlead_reconciler_waiting: ['gauge', 'Databases that wait for a pass.', ['queue']],
     fairlead_actions_active: ['gauge', 'Actions that have not ended.', ['kind', 'status']],
     fairlead_actions_waiting: ['gauge', 'Actions that wait, by hold_reason.', ['hold_reason']],
     fairlead_actions_ended_total: [
@@ -82,18 +86,15 @@ export const metricTable = {
       'Actions that ended while this server worked on them.',
       ['kind', 'outcome'],
     ],
-    fairlead_handovers_total: ['counter', 'Handovers, and how they ended.', ['outcome']],
-    fairlead_handover_write_stop_seconds: [
-      'histogram',
-      'How long no shard took writes, of handovers that were not interrupted.',
-    ],
+    fairlead_handovers_total: ['counter', 'Handovers, by outcome.', ['outcome']],
+    fairlead_handover_write_stop_seconds: ['histogram', 'Write stop of handovers that were not interrupted.'],
     fairlead_handover_held_seconds: [
       'histogram',
-      'How long an endpoint held its clients in a handover, whether they asked anything or not.',
+      'Time for which an endpoint held its clients in a handover, with or without requests.',
     ],
     fairlead_handover_longest_wait_seconds: [
       'histogram',
-      'Of each handover in which clients waited at the endpoint: how long the first of them waited, by the clock of the proxy.',
+      'Longest wait of a client in each handover with waiting clients, by the clock of the proxy.',
     ],
   }),
   ...of({
@@ -102,27 +103,31 @@ export const metricTable = {
       'Always 1; the name and the engine of a database.',
       ['database', 'name', 'engine', 'version', 'status'],
     ],
-    fairlead_database_memory_used_bytes: ['gauge', 'Memory that its primaries use.', ofDatabase],
+    fairlead_database_memory_used_bytes: [
+      'gauge',
+      'Memory that the primaries of a database use.',
+      ofDatabase,
+    ],
     fairlead_database_memory_limit_bytes: [
       'gauge',
-      'Its memory_size; absent where it has no limit.',
+      'memory_size of a database; absent without a limit.',
       ofDatabase,
     ],
     fairlead_database_needs_person: [
       'gauge',
-      '1: its action, or the database itself, goes on only when a person has acted; absent otherwise.',
+      '1: its action, or the database itself, waits for a person; absent otherwise.',
       ofDatabase,
     ],
     fairlead_shard_up: ['gauge', '1: the engine of the shard answers.', ofShard],
     fairlead_shard_is_primary: ['gauge', '1: the shard is the primary of its group.', ofShard],
     fairlead_shard_memory_used_bytes: ['gauge', 'used_memory of the engine.', ofShard],
-    fairlead_shard_memory_resident_bytes: ['gauge', 'Memory of its process.', ofShard],
+    fairlead_shard_memory_resident_bytes: ['gauge', 'Resident memory of the process of the shard.', ofShard],
     fairlead_shard_keys: ['gauge', 'Keys that it holds.', ofShard],
-    fairlead_shard_connections: ['gauge', 'Clients that it has.', ofShard],
+    fairlead_shard_connections: ['gauge', 'Clients of the shard.', ofShard],
     fairlead_shard_blocked_clients: ['gauge', 'Clients that wait in a blocking command.', ofShard],
     fairlead_shard_replication_lag_bytes: [
       'gauge',
-      'Of a primary: how far the slowest of its replicas is behind.',
+      'Lag in bytes of the slowest replica of a primary.',
       ofShard,
     ],
     fairlead_shard_commands_per_second: ['gauge', 'Commands in the last 10 s.', ofShard],
@@ -136,7 +141,7 @@ export const metricTable = {
     fairlead_endpoint_sent_bytes_total: ['counter', 'Bytes that clients got.', ofDatabase],
     fairlead_endpoint_request_duration_seconds: [
       'histogram',
-      'How long requests took at the endpoint, with the wait for a handover.',
+      'Duration of requests at the endpoint, the wait for a handover included.',
       ofDatabase,
     ],
   }),
@@ -155,7 +160,7 @@ function of<const Lines extends Readonly<Record<string, Line>>>(lines: Lines) {
   return Object.fromEntries(metrics) as { readonly [Name in keyof Lines]: Metric }
 }
 
-/** A table of docs/metrics.md. */
+/** A table of docs/reference/metrics.md. */
 export function printMetricTable(table: Readonly<Record<string, Metric>>): string {
   const rows = Object.entries(table).map(
     ([name, { type, help, labels }]) =>

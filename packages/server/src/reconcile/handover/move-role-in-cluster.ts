@@ -26,7 +26,7 @@ const NEVER_S = 3_600
 
 /**
  * In cluster mode an engine cannot be demoted by command. The successor takes over at equal offsets (`CLUSTER FAILOVER
- * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/measurements/handover.md, finding 3), and the old primary,
+ * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/explain/measurements/handover.md, finding 3), and the old primary,
  * paused until then, steps down when it learns of the takeover. It learns of it also if the server is killed in between.
  *
  * The gate before this has checked that the successor knows the whole slot map: otherwise it would take over only what it

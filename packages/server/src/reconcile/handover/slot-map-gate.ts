@@ -8,7 +8,7 @@ import { whyNotKnown } from '../../core/state/slot-map.ts'
  * too (core/plan/plan-cluster.ts): they redirect clients to it, and nothing is lost if one of them learns of it late.
  *
  * - The successor must see every slot served, and know of its primary what the primary itself knows. If it believes its primary to own
- *   fewer slots, it would take over only those; the data of the other slots would be deleted (docs/measurements/handover.md, finding 4).
+ *   fewer slots, it would take over only those; the data of the other slots would be deleted (docs/explain/measurements/handover.md, finding 4).
  * - No other member of the group may count it to another shard of the cluster than its primary (redis 7.0 and later):
  *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and followers of the old
  *   primary take a full sync. A member that has read the group from its file counts it to none, and hands over well.

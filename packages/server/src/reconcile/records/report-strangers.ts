@@ -57,7 +57,7 @@ const MOST_MET = 1_000
 function newsOfMore(count: number) {
   const words =
     `${count} more nodes are in the cluster and are no shards of the database:` +
-    ' every shard is told to forget them (docs/strangers.md)'
+    ' every shard is told to forget them (docs/explain/strangers.md)'
   return { type: 'bdb_stranger_in_cluster', words, details: { more: String(count) } } as const
 }
 
@@ -66,7 +66,7 @@ function newsOf(stranger: Stranger) {
   const claims = slots === '' ? 'without slots' : `with slots ${writeSlotRanges(readSlotRanges(slots))}`
   const words =
     `${nameStranger(stranger)}, ${claims}, is in the cluster and is no shard of the database:` +
-    ' every shard is told to forget it (docs/strangers.md)'
+    ' every shard is told to forget it (docs/explain/strangers.md)'
   const details = {
     ...{ node, address: `${address.host}:${address.port}`, slots },
     ...(followedBy.length > 0 && { followed_by: followedBy.join(' ') }),

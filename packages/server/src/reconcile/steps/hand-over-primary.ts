@@ -47,7 +47,7 @@ export type HandoverStepPorts = RecordingPorts &
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
- * Measured, with the reasons behind each word: docs/measurements/handover.md. In this order:
+ * Measured, with the reasons behind each word: docs/explain/measurements/handover.md. In this order:
  *
  * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the successor and
  *    to its siblings. Users and settings of run time are carried over: the successor must be what the primary is to its clients.

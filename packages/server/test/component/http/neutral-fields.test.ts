@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../control-plane.ts'
 
 /*
- * The table of docs/compatibility.md against the server: each value in it is taken, and another value is refused by the name of the field. There is no
+ * The table of docs/reference/compatibility.md against the server: each value in it is taken, and another value is refused by the name of the field. There is no
  * agent here: a creation that is taken ends with 503, a change of a database that is not there with 404, another creation of the cluster with 409.
  */
 

@@ -9,7 +9,10 @@ import { type HttpsClient, httpsClient } from '../../../https-client.ts'
  * The three operations of the specification over HTTPS, field by field as its tables have them. There is no database: what is understood is answered 404.
  */
 
-const page = readFileSync(new URL('../../../../../../docs/specification.md', import.meta.url), 'utf8')
+const page = readFileSync(
+  new URL('../../../../../../docs/reference/specification.md', import.meta.url),
+  'utf8',
+)
 
 const opened = new AsyncDisposableStack()
 let client: HttpsClient
