@@ -11,17 +11,17 @@ import { serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
 
-/** A server that serves. Disposed of, it serves no longer and closes what it opened. */
+/** A running server. Disposing of it stops it and closes everything that it opened. */
 export interface ControlPlane extends AsyncDisposable {
-  /** Where the API is served. */
+  /** Base URL of the API. */
   readonly url: string
-  /** The same over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port. */
+  /** The API over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port. */
   readonly https: Https | null
-  /** Only on the first start, and only when none was given: to be shown once. */
+  /** Set only on the first start if no password was given: print it once. */
   readonly generatedPassword: string | undefined
   /** No user can sign in until the cluster is created through the API. */
   readonly waitsToBeCreated: boolean
-  /** The secret for that, if it was generated: to be shown. */
+  /** The secret for that, if it was generated: print it. */
   readonly bootstrapSecret: string | undefined
 }
 
@@ -30,17 +30,17 @@ export interface World {
   /** Unix milliseconds. */
   readonly now: () => number
   readonly log: Logger
-  /** Sees every effect just before and just after it. Tests end the process here. */
+  /** Called just before and just after every effect. Tests end the process here. */
   readonly onEffect?: (phase: 'before' | 'after', name: string) => void
-  /** Aborted, it ends a start that waits for its store or its port. Once the server serves, it has no effect: disposing of the server stops it. */
+  /** Aborts a start that waits for its store or port. No effect later: dispose of the server instead. */
   readonly stop?: AbortSignal
-  /** Cost of a password hash; default: OWASP's parameters. Only tests set it. */
+  /** Cost of a password hash. Default: OWASP's parameters. Only tests set it. */
   readonly hashCost?: HashCost
 }
 
 /**
- * Builds the server and starts it: here and in the files that it calls, everything is put together. Read it top to
- * bottom. Everything that it opened is closed in reverse order, also when a later step fails.
+ * Builds and starts the server. Everything is wired here and in the files that it calls: read it top to
+ * bottom. Everything opened is closed in reverse order, also if a later step fails.
  */
 export async function createControlPlane(config: Config, world: World): Promise<ControlPlane> {
   await using opened = new AsyncDisposableStack()
@@ -84,7 +84,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   }
 }
 
-/** Of a server that has been created: it has databases to look after, and any local user could keep it from that by taking a port. */
+/** Retries a taken port once the server is created: a local user must not keep it from its databases. */
 function createPatience({ log, stop }: World, opened: AsyncDisposableStack): Patience {
   const ended = new AbortController()
   opened.defer(() => ended.abort())

@@ -19,10 +19,10 @@ import { createTokens } from '../identity/sessions/tokens.ts'
 import { sealAll } from '../store/seal-all.ts'
 import type { Ground } from './open-ground.ts'
 
-/** Everything about users: logins, passwords, roles, and the audit of what they do. */
+/** Users, logins, passwords, roles and the audit. */
 export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
-/** `opened` owns what is to be closed. Throws when the key of the store does not open what is sealed in it. */
+/** Registers what to close in `opened`. Throws if the key of the store does not open its sealed values. */
 export async function assembleIdentity(
   { config, folder, store, leases, counters, box, now, log, hashCost }: Ground,
   opened: AsyncDisposableStack,
@@ -31,7 +31,7 @@ export async function assembleIdentity(
   const identities = createIdentities(store, now)
   const rotateEveryMs = config.keyRotationDays * DAY_MS
   const keys = opened.use(await createSigningKeys({ store, box, rotateEveryMs, now, log }))
-  // These secrets opened, so the key is the right one.
+  // The secrets opened, so the key is right.
   await sealAll(store)
   const sessionMs = config.sessionHours * 3_600_000
   const tokens = createTokens(keys, now, sessionMs)

@@ -23,10 +23,10 @@ import type { Identity } from './assemble-identity.ts'
 import type { Ground } from './open-ground.ts'
 import { hostsOfApi } from './serve-https.ts'
 
-/** Everything about databases: the reconciler, nodes, modules, databases, certificates. */
+/** The reconciler, nodes, modules, databases and certificates. */
 export type Reconciling = Awaited<ReturnType<typeof assembleReconciling>>
 
-/** Starts the reconciler. `opened` owns what is to be closed; `onEffect` sees every effect just before and after it. */
+/** Starts the reconciler. Registers what to close in `opened`; `onEffect` runs around each effect. */
 export async function assembleReconciling(
   ground: Ground,
   { cluster }: Pick<Identity, 'cluster'>,
@@ -86,7 +86,7 @@ export async function assembleReconciling(
   }
 }
 
-/** Measures, and makes metrics of it. */
+/** Starts the statistics, and makes metrics of them. */
 async function measure(
   ground: Ground,
   { placesOf }: Pick<Databases, 'placesOf'>,

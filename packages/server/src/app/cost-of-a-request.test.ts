@@ -29,7 +29,10 @@ const PASSWORD = 'the-first-password'
 const at = '2026-11-21T12:00:00.000Z'
 const FIRST_PORT = 10_000
 
-/** So many databases with a shard, an action that ended, one that runs (but for the first two), a handover, a user and a record each. */
+/**
+ * Creates `count` databases, each with a shard, an ended action, a running action (except the first two), a
+ * handover, a user and a record.
+ */
 async function fill(store: Store, count: number): Promise<void> {
   await store.transaction(async (db) => {
     for (let n = 1; n <= count; n += 1) {
@@ -57,7 +60,8 @@ async function fill(store: Store, count: number): Promise<void> {
 async function serve(home: string, count: number, opened: AsyncDisposableStack) {
   const env = { FAIRLEAD_HOME: home, FAIRLEAD_ADMIN_PASSWORD: PASSWORD, FAIRLEAD_PORT_RANGE: '10000-19999' }
   const config = loadConfig(env)
-  // It stands: what is remembered for a second is read as often on a slow machine as on a fast one.
+  // The clock is stopped, so that a value cached for a second is read equally often on slow and fast
+  // machines.
   const startMs = Date.now()
   const world = { now: () => startMs, log: pino({ level: 'silent' }) }
   const ground = await openGround(config, world, opened)
@@ -127,7 +131,7 @@ const requests: readonly InjectOptions[] = [
   { method: 'DELETE', url: '/v1/bdbs/2' },
 ]
 
-/** What each request read: as many rows as the store answered, and the statements. */
+/** Returns the rows and statements that each request read. */
 async function costs(
   count: number,
 ): Promise<{ readonly costs: readonly Cost[]; readonly scans: readonly string[] }> {
@@ -171,11 +175,14 @@ async function signIn(http: FastifyInstance, username: string): Promise<string> 
   return `Bearer ${answer.json<{ access_token: string }>().access_token}`
 }
 
-/** Of these there may be as many as there are databases, or more. */
+/** Tables with at least one row per database. */
 const MANY =
   /^SCAN (databases|groups|shards|actions|action_events|handovers|audit|users|logins|passwords|user_roles)\b/
 
-/** Statements for which SQLite would look at all rows of a table of which there are many. A page begins at one end, and so do newest and oldest. */
+/**
+ * Returns the statements for which SQLite would scan a table that can be large. A page reads from one end, as
+ * do newest and oldest.
+ */
 async function scansOf(found: readonly Cost[], { db }: Store): Promise<readonly string[]> {
   const scans = new Set<string>()
   for (const { request, reads } of found)
@@ -207,6 +214,6 @@ test('a request about one database, or for one page, reads as much with 300 data
   expect(many.costs.filter(({ statusCode }) => statusCode !== 200).map(({ request }) => request)).toEqual([])
   expect(many.scans).toEqual([])
   const [login] = many.costs
-  // Each takes about a hundredth of what Argon2id does, in which logins wait for each other on two cores.
+  // Each takes about a hundredth of the time of an Argon2id hash, for which logins on two cores queue.
   expect(login?.reads.length).toBeLessThanOrEqual(16)
 })

@@ -19,12 +19,12 @@ import { StoreAway } from '../store/postgres/postgres-trouble.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 import { storePlace } from '../store/store-place.ts'
 
-/** The base of everything else: the store, its key, the links to the agent and the proxy. */
+/** Shared by everything else: the store, its key, the links to the agent and the proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
 
 /**
- * Makes FAIRLEAD_HOME and opens the store in it. `opened` owns what is to be closed; `now` is Unix milliseconds;
- * `stop` ends a wait for the store.
+ * Creates FAIRLEAD_HOME and opens the store in it. Registers everything to close in `opened`; `now` is Unix
+ * milliseconds; `stop` ends a wait for the store.
  */
 export async function openGround(
   config: Config,
@@ -61,7 +61,7 @@ interface Surroundings {
 
 const LOOK_AGAIN_MS = 1_000
 
-/** Waits for a PostgreSQL that does not answer, and logs each reason once: databases serve meanwhile. Throws when `stop` is aborted. */
+/** Waits for PostgreSQL, and logs each reason once. Databases keep serving. Throws when `stop` is aborted. */
 async function openOnceThere(
   open: () => Promise<Store>,
   log: Pick<Logger, 'warn'>,
@@ -80,7 +80,10 @@ async function openOnceThere(
   }
 }
 
-/** An embedded store locks its own file. Where the store is elsewhere, the key, the audit's files and the operator's socket are still one server's. */
+/**
+ * Locks the home: with an external store, the key, the audit files and the operator's socket still belong to
+ * one server. An embedded store locks its own file.
+ */
 function takeHome(folder: string): Disposable {
   const lock = lockFile(join(folder, 'server.lock'))
   if (lock === null) throw new Error(`another Fairlead server runs on ${folder}`)

@@ -59,7 +59,7 @@ import type { Reconciling } from './assemble-reconciling.ts'
 import type { Ground } from './open-ground.ts'
 import { hostsOfApi } from './serve-https.ts'
 
-/** The API of the cluster, with all its operations mounted; it does not listen yet. The caller closes it. */
+/** Returns the API with all operations mounted, but not yet listening. The caller closes it. */
 export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
   const { config, log } = ground
   const readers = readersOfMetrics(ground, identity)
@@ -97,7 +97,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   return http
 }
 
-/** What decides which requests may do what: by the users of the cluster, and for metrics by the scrape token. */
+/** Authorizes requests: users of the cluster, and the scrape token for metrics. */
 function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
   const { tokens, browserSessions: sessions, identities, logins, sourceOf, counter } = identity
   return {
@@ -113,7 +113,7 @@ function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): R
   }
 }
 
-/** Counts requests, and makes spans of them if there are to be traces. */
+/** Counts requests, and traces them if traces are configured. */
 function watchRequests(http: FastifyInstance, { config: { traces }, counters, spans }: Ground): void {
   countAnswers(http, counters)
   if (traces !== null && spans !== null) traceRequests(http, spans.record, traces)

@@ -12,24 +12,25 @@ import type { ApiCertificate } from '../tls/api-certificate.ts'
 import type { Tls } from '../tls/tls-service.ts'
 import type { Ground } from './open-ground.ts'
 
-/** The API over HTTPS, as users reach it. */
+/** The HTTPS address of the API. */
 export interface Https {
   readonly url: string
-  /** A file with the certificate of the authority, which clients are to trust; null: an operator gave the certificate that is shown. */
+  /** File with the authority's certificate, for clients to trust; null: an operator's certificate is used. */
   readonly trust: string | null
 }
 
-/** Another server may have taken a new certificate, and this one's own may be due for renewal. */
+/** Another server may have stored a new certificate, or this server's may be due for renewal. */
 const LOOK_EVERY_MS = 5_000
 
-/** By which clients may call the API of this server over HTTPS; undefined: there is no HTTPS. */
+/** Hosts by which clients may call this server over HTTPS; undefined: HTTPS is off. */
 export function hostsOfApi(config: Config): readonly string[] | undefined {
   return config.httpsPort === 0 ? undefined : apiHosts(config, hostname())
 }
 
 /**
- * Serves `http` over HTTPS, too, with the certificate that is good now, and keeps that so; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port and there is `patience`: then
- * it is served as soon as the port is free. `http` does not listen yet. `ended` owns what is to be closed after `http`.
+ * Also serves `http` over HTTPS, and keeps its certificate current. Returns null if FAIRLEAD_HTTPS_PORT is 0,
+ * or if another program has the port and there is `patience`: then it is served as soon as the port is free.
+ * `http` must not listen yet; everything to close after `http` is registered in `ended`.
  */
 export async function serveHttps(
   { config, folder, log }: Pick<Ground, 'config' | 'folder' | 'log'>,
@@ -82,7 +83,7 @@ export async function serveHttps(
   return { url: `https://${nameOf(host)}:${made.port}`, trust: pair.isOurs ? file : null }
 }
 
-/** What is shown has the authority, too, if it is ours: a client that does not know it yet can show its fingerprint to a person, and trust it from then on. */
+/** Appends the authority if it is ours, so that new clients can show its fingerprint to a person. */
 function withAuthority({ cert, key, ca, isOurs }: ApiCertificate): Pick<ApiCertificate, 'cert' | 'key'> {
   return { cert: isOurs ? `${cert}${ca}` : cert, key }
 }
@@ -92,12 +93,12 @@ function nameOf(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** It is public. Readers see the old one or the new one. */
+/** The text is public. Readers see the old or the new version. */
 function keepFile(file: string, text: string): void {
   try {
     if (readFileSync(file, 'utf8') === text) return
   } catch {
-    // There is none yet.
+    // The file does not exist yet.
   }
   writeFileSync(`${file}.new`, text, { mode: 0o600 })
   renameSync(`${file}.new`, file)
