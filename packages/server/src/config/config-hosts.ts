@@ -3,15 +3,15 @@ import { isIP, isIPv6 } from 'node:net'
 type Fault = (sentence: string) => never
 
 const LOOPBACK = '127.0.0.1'
-/** A name of the DNS, also one without dots, in small letters. */
+/** A DNS name in lower case; dots are optional. */
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
-/** Whether a certificate can prove this text as a name, and a request can be sent to it. */
+/** Returns whether a certificate can name this host and a request can be sent to it. */
 export function isHostName(text: string): boolean {
   return NAME.test(text) && !/^[\d.]+$/.test(text)
 }
 
-/** Names in small letters, without those that are empty. */
+/** Names in lower case, without empty ones. */
 export function readHostNames(text: string | undefined, fault: Fault): readonly string[] {
   const names = listOf(text)
   return names.every((name) => NAME.test(name))
@@ -19,7 +19,7 @@ export function readHostNames(text: string | undefined, fault: Fault): readonly 
     : fault('must be names without ports, as in a.example.org,b')
 }
 
-/** Names and addresses, as certificates write them. */
+/** Names and addresses in the form that certificates use. */
 export function readHosts(text: string | undefined, fault: Fault): readonly string[] {
   const hosts = listOf(text)
   return hosts.every((host) => isHostName(host) || isPlainIp(host))
@@ -27,13 +27,13 @@ export function readHosts(text: string | undefined, fault: Fault): readonly stri
     : fault('must be names and addresses without ports, as in fairlead.example.org,10.1.2.3')
 }
 
-/** An address to listen at. */
+/** An address to listen on. */
 export function readAddress(text: string | undefined, fault: Fault): string {
   if (text === undefined) return LOOPBACK
   return isPlainIp(text) ? plainHost(text) : fault('must be an address, as in 0.0.0.0 or 10.1.2.3')
 }
 
-/** One at which plain HTTP does not leave the machine. */
+/** A loopback address: plain HTTP must not leave the machine. */
 export function readPlainAddress(text: string | undefined, fault: Fault): string {
   const address = readAddress(text, fault)
   if (address === '::1' || address.startsWith('127.')) return address
@@ -42,7 +42,7 @@ export function readPlainAddress(text: string | undefined, fault: Fault): string
   )
 }
 
-/** An address stands for all addresses of the machine: no client calls it by that. */
+/** Returns whether the address means all addresses of the machine. Clients cannot call it. */
 export function isEveryAddress(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
 }
@@ -54,17 +54,17 @@ function listOf(text = ''): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** Without the name of an interface, which no certificate has. */
+/** An address without an interface name, which no certificate has. */
 function isPlainIp(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** IPv6 in its shortest form, as certificates are read here. */
+/** IPv6 in its shortest form, the form that certificates are converted to. */
 function plainHost(host: string): string {
   return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host
 }
 
-/** Names and addresses by which clients call the API of this machine over HTTPS. */
+/** Names and addresses by which clients call this server over HTTPS. */
 export function apiHosts(
   { httpsAddress, httpsNames }: { readonly httpsAddress: string; readonly httpsNames: readonly string[] },
   machine: string,

@@ -1,15 +1,15 @@
-/** How traces are exported. */
+/** Export of traces. */
 export interface TraceSettings {
-  /** Where spans are posted to. */
+  /** URL that spans are posted to. */
   readonly url: string
-  /** They may be secret. */
+  /** Values may be secret. */
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
-  /** Of the resource: `service.name` and others. */
+  /** Attributes of the resource: `service.name` and others. */
   readonly resource: Readonly<Record<string, string>>
-  /** The part of new traces that is recorded, 0 to 1. */
+  /** Share of new traces that is recorded, 0 to 1. */
   readonly ratio: number
-  /** What the caller of a request has decided counts. */
+  /** Uses the sampling decision of the request's caller. */
   readonly followsParent: boolean
 }
 
@@ -18,12 +18,12 @@ type Fault = (name: string, sentence: string) => void
 
 const DEFAULT_ENDPOINT = 'http://localhost:4318'
 const TIMEOUT_MS = 10_000
-/** Of several names, the one of traces alone counts first. */
+/** The name for traces alone takes precedence. */
 const OTLP = (name: string) => [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`]
 
 /**
- * The standard variables of OpenTelemetry; null: there are to be no traces, which is so unless an exporter or an endpoint is named. `fault` is told of each that cannot
- * be followed.
+ * Reads the standard OpenTelemetry variables. Returns null unless an exporter or an endpoint is set: traces
+ * are off. Calls `fault` for each variable that cannot be used.
  */
 export function readOtel(env: Env, fault: Fault): TraceSettings | null {
   const exporter = env['OTEL_TRACES_EXPORTER']
@@ -79,7 +79,7 @@ function readTimeout(env: Env, fault: Fault): number {
   return TIMEOUT_MS
 }
 
-/** `key=value,key=value`, the values percent-encoded. */
+/** `key=value,key=value` with percent-encoded values. */
 function readPairs(name: string, env: Env, fault: Fault): Readonly<Record<string, string>> {
   const pairs: Record<string, string> = {}
   for (const pair of (env[name] ?? '').split(',').filter((each) => each.trim() !== '')) {

@@ -1,7 +1,7 @@
 import { isEveryAddress } from './config-hosts.ts'
 import type { Values } from './config-variables.ts'
 
-/** A sentence for each port that two variables name, at addresses of which one process could not have both. `0` is any port, or none. */
+/** A sentence for each port that two variables name at conflicting addresses. `0` means any port, or none. */
 export function samePorts(values: Values): string[] {
   const { httpPort, httpAddress, httpsPort, httpsAddress, sentinelPort } = values
   const places = [

@@ -9,7 +9,7 @@ import { homeOf, operatorSocket } from './sockets.ts'
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** One variable: what it is, what it is when it is not set, and how its text is read. `fault` ends the reading. */
+/** One variable: its description, its default, and the function that reads it. `fault` aborts the reading. */
 export interface Variable<T> {
   readonly name: `FAIRLEAD_${string}`
   readonly about: string
@@ -17,7 +17,7 @@ export interface Variable<T> {
   readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
 }
 
-/** Every variable of the environment that Fairlead reads; docs/reference/configuration.md is printed from it. */
+/** Every environment variable of Fairlead; docs/reference/configuration.md is printed from it. */
 export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',
@@ -266,13 +266,13 @@ function variable<T>(spec: Variable<T>): Variable<T> {
 function readHome(text: string | undefined, fault: (sentence: string) => never): string {
   const home = homeOf(text)
   if (!isAbsolute(home)) return fault('must be a path')
-  const socket = operatorSocket(home) // the longest of them
+  const socket = operatorSocket(home) // the longest socket path
   if (Buffer.byteLength(socket) > 107)
     return fault(`is too long: ${socket} must have at most 107 bytes, as the name of a Unix socket`)
   return home
 }
 
-/** What the variables say. */
+/** The values of all variables. */
 export type Values = {
   readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends Variable<infer Value>
     ? Value

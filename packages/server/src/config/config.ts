@@ -3,14 +3,14 @@ import { readOtel, type TraceSettings } from './config-otel.ts'
 import { samePorts } from './config-ports.ts'
 import { type Values, type Variable, variables } from './config-variables.ts'
 
-/** The settings of Fairlead. Read once, at the start. Each field is described at its variable. */
+/** The settings of Fairlead, read once at the start. Each field is described at its variable. */
 export interface Config extends Values {
   readonly engines: string
-  /** From the standard variables of OpenTelemetry; null: there are no traces. */
+  /** From the standard OpenTelemetry variables; null: traces are off. */
   readonly traces: TraceSettings | null
 }
 
-/** Everything wrong with the environment, one line a fault. */
+/** Every fault of the environment, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly faults: readonly string[]
@@ -24,8 +24,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from `env`. An empty variable counts as not set. Throws one ConfigError with every fault,
- * unknown FAIRLEAD_ variables among them: a misspelt one must not be ignored.
+ * Reads the configuration from `env`. An empty variable counts as not set. Throws one ConfigError with all
+ * faults, among them unknown FAIRLEAD_ variables, so that no misspelt one is ignored.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []
@@ -43,14 +43,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     }
   }
   const entries = Object.entries(variables).map(([name, variable]) => [name, read(variable)])
-  const values = Object.fromEntries(entries) as Values // each by its own variable, unless there is a fault
+  const values = Object.fromEntries(entries) as Values // typed by variable, if without fault
   const traces = readOtel(env, (name, sentence) => void faults.push(`${name} ${sentence}`))
   faults.push(...samePorts(values), ...unknownVariables(env))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze({ ...values, engines: values.engines ?? join(values.home, 'engines'), traces })
 }
 
-/** docs/reference/configuration.md, from the same table. */
+/** Prints docs/reference/configuration.md from the same table. */
 export function printConfigurationDocs(): string {
   const rows = Object.values(variables).map(
     ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,

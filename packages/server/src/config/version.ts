@@ -1,2 +1,2 @@
-/** The version of Fairlead: all packages share it. Kept equal to package.json by a test. */
+/** Version of all packages of Fairlead. A test keeps it equal to package.json. */
 export const softwareVersion = '0.1.0'
