@@ -4,8 +4,9 @@ import type { ConsoleFiles } from '../http/console-files.ts'
 import { chooseEncoding } from '../http/output/choose-encoding.ts'
 
 /**
- * What a page of the console may do: run its own script and style, and ask this server. Everything else is refused by the browser. There is no inline script and no inline
- * style, so there is no nonce either. React sets styles of elements by script, which a policy does not concern.
+ * Lets a page of the console run its own script and style and call this server; the browser refuses
+ * everything else. There is no inline script or style, so there is no nonce. React sets styles by script,
+ * which the policy does not restrict.
  */
 const policy = [
   "default-src 'none'",
@@ -23,7 +24,8 @@ const notBuilt =
   'The web console is not built here. "npm start" in the repository builds it; the API and the command line work without it.\n'
 
 /**
- * Serves the console at `/`, and its files under `/assets/`; null: it has not been built, which `/` says. Its other pages have the same text: `answerWithPage`.
+ * Serves the console at `/` and its files under `/assets/`; null: it is not built, and `/` states that. Other
+ * pages have the same text: `answerWithPage`.
  */
 export function consoleRoutes(http: FastifyInstance, files: ConsoleFiles | null): void {
   http.get('/', async (_, reply) => pageFor(reply, files))
@@ -41,8 +43,8 @@ export function consoleRoutes(http: FastifyInstance, files: ConsoleFiles | null)
 }
 
 /**
- * Answers a path that the API does not have with the console, if a browser looks for a page there: the console knows its pages, and says where there is none.
- * Returns whether it did.
+ * Answers a path unknown to the API with the console if a browser asks for a page; the console shows a
+ * missing page itself. Returns whether it answered.
  */
 export function answerWithPage(
   request: Pick<FastifyRequest, 'method' | 'url' | 'headers'>,
@@ -54,7 +56,7 @@ export function answerWithPage(
   return true
 }
 
-/** Programs take what there is, and paths of the API stay those of the API. */
+/** Programs accept any type, and paths of the API stay with the API. */
 function isForPage({ method, url, headers }: Pick<FastifyRequest, 'method' | 'url' | 'headers'>): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   return headers.accept?.includes('text/html') === true && !/^\/(v\d|assets)(\/|\?|$)/.test(url)

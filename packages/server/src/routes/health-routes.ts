@@ -4,10 +4,10 @@ import type { Cluster } from '../identity/cluster/cluster-service.ts'
 import { holdFor } from '../identity/cluster/hold-for.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 
-/** It needs no token: requests without number must not become as many questions to the agent. */
+/** The route needs no token: unlimited requests must not become as many questions to the agent. */
 const HOLDS_MS = 500
 
-/** Serves what supervisors and load balancers ask. `isStopping`: the server takes no new connections. */
+/** Serves the probes of supervisors and load balancers. `isStopping`: the server takes no new connections. */
 export function healthRoutes(
   mount: Mount,
   deps: {
@@ -20,7 +20,7 @@ export function healthRoutes(
   mount(getHealth, async () => ({ status: 'ok' as const }))
 
   const isReady = holdFor(HOLDS_MS, async () => {
-    await cluster.settings() // throws where the store is away
+    await cluster.settings() // throws if the store is unreachable
     return nodes.ready()
   })
   mount(getReadiness, async () => {

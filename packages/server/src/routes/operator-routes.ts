@@ -9,7 +9,7 @@ import type { Passwords } from '../identity/passwords/passwords-service.ts'
 import type { SigningKeys } from '../identity/sessions/signing-keys.ts'
 import type { Tokens } from '../identity/sessions/tokens.ts'
 
-/** Where the API is served, or why it is not yet: a sentence. */
+/** The URL of the API, or a sentence with the reason why it is not served yet. */
 export type Served = { readonly url: string } | { readonly notYet: string }
 
 /** `now` is Unix milliseconds. */
@@ -23,10 +23,10 @@ interface OperatorParts {
   readonly served: () => Served
 }
 
-/** A command takes a new one when it needs it for longer. */
+/** The lifetime of a token. A longer command requests new ones. */
 const OPERATOR_TTL_SECONDS = 300
 
-/** What the operator of the machine may do, through the socket in FAIRLEAD_HOME. */
+/** Serves the operator's operations, through the socket in FAIRLEAD_HOME. */
 export function operatorRoutes(
   mount: Mount,
   { audit, passwords, keys, tokens, cluster, now, served }: OperatorParts,
@@ -56,7 +56,7 @@ export function operatorRoutes(
   mount(operatorOperations.authorizeOperator, async () => {
     const place = served()
     if ('notYet' in place) throw new Refusal('unavailable', place.notYet)
-    // What it would make now, a user of the same name, could prevent the creation.
+    // A record made now, a user of the same name, could prevent the creation.
     if ((await cluster.settings()).createdAt === null)
       throw new Refusal(
         'unavailable',

@@ -3,7 +3,10 @@ import { actorOf } from '../core/identity/access.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Tls } from '../tls/tls-service.ts'
 
-/** Serves the TLS certificates; private keys are taken and never answered. `onOther`: endpoints have another one to show. */
+/**
+ * Serves the TLS certificates. Private keys are accepted and never returned. `onOther` is called when the
+ * certificate of endpoints has changed.
+ */
 export function tlsRoutes(mount: Mount, tls: Tls, onOther: () => Promise<void>): void {
   mount(getCertificates, async () => wireOf(tls))
 
@@ -20,7 +23,7 @@ export function tlsRoutes(mount: Mount, tls: Tls, onOther: () => Promise<void>):
   })
 }
 
-/** For the operator of the machine. */
+/** The same for the operator. */
 export function operatorTlsRoutes(mount: Mount, tls: Tls): void {
   mount(operatorOperations.getCertificates, async () => wireOf(tls))
 }

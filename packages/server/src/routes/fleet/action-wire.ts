@@ -12,9 +12,7 @@ import { noOrders, ordersToWire } from './preview-wire.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
 
-/**
- * An action as /v1/actions answers it, to this user: which orders it may give is part of the answer.
- */
+/** An action of /v1/actions for this user: the answer states which orders the user may give. */
 export function toWire(view: ActionView, user: Principal): ActionAnswer {
   if (view.of === 'module') return moduleActionToWire(view.action)
   const { action, certificates, lanes } = view
@@ -52,7 +50,7 @@ export function toWire(view: ActionView, user: Principal): ActionAnswer {
   }
 }
 
-/** It had ended when it was written: there is nothing to wait for. */
+/** A module action is complete when it is recorded: there is nothing to wait for. */
 function moduleActionToWire({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionAnswer {
   return {
     ...{ action_uid: uid, name: moduleNames[kind], status: 'completed', progress: 100 },
@@ -85,7 +83,7 @@ const moduleNames: { readonly [Kind in ModuleAction['kind']]: ActionAnswer['name
   delete: 'SMDeleteModule',
 }
 
-/** An action as /v2/actions answers it. */
+/** An action of /v2/actions. */
 export function toWireV2(view: ActionView): ActionV2 {
   if (view.of === 'module') return moduleActionToWireV2(view.action)
   const { action } = view
@@ -107,7 +105,7 @@ export function toWireV2(view: ActionView): ActionV2 {
   }
 }
 
-/** An event of a stream of /v1/actions/:uid/events. */
+/** An event of the stream /v1/actions/:uid/events. */
 export function eventToWire(event: ActionEvent): EventAnswer {
   const place = { seq: event.seq, time: event.at }
   switch (event.type) {
@@ -120,7 +118,7 @@ export function eventToWire(event: ActionEvent): EventAnswer {
   }
 }
 
-/** The status that a word in a query of /v1/actions names. */
+/** The status for a query word of /v1/actions. */
 export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStatus } = {
   pending: 'queued',
   active: 'running',
@@ -128,7 +126,7 @@ export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStat
   failed: 'failed',
 }
 
-/** The status that a word in a query of /v2/actions names. */
+/** The status for a query word of /v2/actions. */
 export const fromStatusV2: { readonly [Word in ActionV2['status']]: ActionStatus } = {
   queued: 'queued',
   running: 'running',
@@ -221,7 +219,7 @@ function pendingOps(action: Action): ActionAnswer['pending_ops'] {
   return Object.fromEntries(action.pending.map((step, n) => [step.shard, pendingToWire(step, n, action)]))
 }
 
-/** The first is being carried out; the others come after it. */
+/** The first step is in progress; the others follow. */
 function pendingToWire(
   { kind, why }: PendingStep,
   n: number,

@@ -19,7 +19,8 @@ import type { Mount } from '../../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
 
 /**
- * Serves the operations that read actions. Refuses with `forbidden` if the caller's roles do not include the database.
+ * Serves the operations that read actions. Refuses with `forbidden` if the caller's roles exclude the
+ * database.
  */
 export function actionsRoutes(mount: Mount, actions: Actions): void {
   /** An action that this caller may see. */
@@ -67,7 +68,7 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
   })
 }
 
-/** Events that go to many followers are put into words once. */
+/** Translates an event once for all followers. */
 function wireOf(event: ActionEvent): ReturnType<typeof eventToWire> {
   const wire = words.get(event) ?? eventToWire(event)
   words.set(event, wire)
@@ -80,10 +81,10 @@ function maySee(view: ActionView, { user }: Pick<Caller, 'user'>): boolean {
   return may(user, 'view_status_of_cluster_action', database)
 }
 
-/** Stands for all databases: only users that are not limited to some may see it. */
+/** Means all databases: only users without a limit to some databases may see it. */
 const NO_DATABASE = 0
 
-/** If the query names no number. */
+/** Default if the query has no limit. */
 const LIMIT = 200
 
 const pages = listPages<ActionsOrder['by'], ActionView>({

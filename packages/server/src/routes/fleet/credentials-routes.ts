@@ -5,7 +5,7 @@ import type { Mount } from '../../http/mount.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
 import { showWithoutSecrets } from './show-database.ts'
 
-/** Serves the password of a database. `counter` has each reading on record before it is answered. */
+/** Serves the password of a database. `counter` records each reading before the answer. */
 export function credentialsRoutes(
   mount: Mount,
   databases: Pick<Databases, 'get'>,

@@ -18,7 +18,7 @@ import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databa
 import type { ShardView } from '../../fleet/databases/shards-service.ts'
 import { argsFromWire } from './module-args-wire.ts'
 
-/** Wire words stop here: a database as the API shows it. With its password only if `showsPassword`. */
+/** A database as the API shows it; with its password only if `showsPassword`. Wire words stop here. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
   const primaries = database.groups.flatMap(
     ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
@@ -41,7 +41,7 @@ export function toWire({ database, shards, action }: DatabaseView, showsPassword
     data_persistence: database.persistence,
     aof_policy: database.aofFsync === 'always' ? 'appendfsync-always' : 'appendfsync-every-sec',
     snapshot_policy: [...database.snapshots],
-    eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // written from the same enumeration
+    eviction_policy: database.evictionPolicy as DatabaseAnswer['eviction_policy'], // same enumeration
     module_list: database.modules.map((module) => moduleToWire(module, showsPassword)),
     endpoints: addresses.map((address, n) => endpointOf(`${database.uid}:${n + 1}`, address)),
     port: addresses[0]?.port ?? 0,
@@ -71,7 +71,7 @@ function actionToWire(action: DatabaseView['action']) {
   }
 }
 
-/** In the words of Fairlead, and in the older ones. */
+/** In the words of Fairlead and in the older ones. */
 function buildToWire({ flavour, version }: Database['build']) {
   return { engine: flavour, engine_version: version, version, redis_version: minorOf(version) }
 }
@@ -97,7 +97,7 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-/** The status of the wire in the words of the store: `recovery` is an active database with an obstacle. */
+/** Translates a status of the wire: `recovery` is an active database with an obstacle. */
 export function storedStatusOf(status: DatabaseAnswer['status']): {
   readonly status: DatabaseStatus
   readonly hasObstacle?: boolean
@@ -109,7 +109,7 @@ export function storedStatusOf(status: DatabaseAnswer['status']): {
   return { status: stored }
 }
 
-/** The one address of a database, once a primary serves in each group. */
+/** The address of a database, once each group has a serving primary. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)
   return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]
@@ -124,12 +124,12 @@ function minorOf(version: string): string {
   return version.split('.', 2).join('.')
 }
 
-/** The wider API shows times without fractions. */
+/** The wider API has times without fractions. */
 function seconds(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z')
 }
 
-/** A request to create a database, in our words. Refuses what is understood and not available yet. */
+/** Translates a request to create a database. Refuses valid fields that are not supported yet. */
 export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
   refuseUnavailable(body)
   return {
@@ -169,7 +169,8 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
 }
 
 /**
- * Three words for one thing. Answers have all of them, the older one with two numbers: a program that creates a database like another one sends them as they are.
+ * Three names of one field. Answers have all three, `redis_version` with two numbers only, and a program may
+ * send them back to create a similar database.
  */
 function versionIn({
   engine_version,
@@ -196,7 +197,7 @@ function refuseUnavailable(body: Body<typeof createDatabase>): void {
   if (unused.length > 0) throw refusalOf('conflicting_fields', unused)
 }
 
-/** The fields that would have no effect, each with the reason. */
+/** Fields without effect, each with the reason. */
 function unusedIn(body: Body<typeof createDatabase>): readonly (readonly [field: string, why: string])[] {
   const sharded = body.sharding ?? (body.shards_count ?? 1) > 1
   const rules: readonly (readonly [isUnused: boolean, field: string, why: string])[] = [
@@ -240,7 +241,7 @@ function refusalOf(code: ErrorCode, faults: readonly (readonly [field: string, m
   return new Refusal(code, obstacles.map(({ message }) => message).join('; '), { obstacles })
 }
 
-/** Two spellings of one field: either, or both with the same value. */
+/** Two names of one field: either may be sent, or both with the same value. */
 export function oneOf<T>(
   name: string,
   value: T | undefined,
@@ -254,7 +255,7 @@ export function oneOf<T>(
   return value ?? aliased
 }
 
-/** A shard as the API answers it; without a report of the agent its `detailed_status` is `unknown`. */
+/** A shard as the API shows it; without a report of the agent, `detailed_status` is `unknown`. */
 export function shardToWire({ shard, slots, isPrimary, report, isAgentAway, seen }: ShardView): Shard {
   const startedAt = report?.startedAt ?? null
   return {
@@ -281,7 +282,7 @@ function reasonOf(report: ShardReport | undefined): string {
   return report?.silence?.isLong ? report.silence.why : (report?.why ?? '')
 }
 
-/** A short silence is not reported: an engine may be slow at times. */
+/** A short silence is not reported: a healthy engine may be slow for a moment. */
 function detailOf({ state, silence }: ShardReport): Shard['detailed_status'] {
   if (state !== 'running' || silence === null || !silence.isLong) return detailWords[state]
   return silence.doing === 'works' || silence.doing === 'disk' ? 'busy' : 'timeout'

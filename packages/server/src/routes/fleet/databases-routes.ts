@@ -22,10 +22,10 @@ export function databasesRoutes(
   )
 }
 
-/** The newest build that a database can go to; null: it runs that. */
+/** The newest possible upgrade target of a database; null: it runs that build. */
 export type UpgradeHint = (database: DatabaseView['database']) => Build | null
 
-/** With the build that it can go to; undefined: that is not known. As long as both are the same the answer is the same object. */
+/** Adds the upgrade build; undefined: unknown. Returns the same object while both are unchanged. */
 export function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
   if (to === undefined) return answer
   const known = hinted.get(answer)

@@ -2,7 +2,7 @@ import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointCl
 import type { Endpoints } from '../../fleet/endpoints/endpoints-service.ts'
 import type { Mount } from '../../http/mount.ts'
 
-/** Serves what tells of endpoints: availability, counters, clients. */
+/** Serves availability, counters and clients of endpoints. */
 export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
   for (const operation of [getAvailability, getLocalAvailability])
     mount(operation, async ({ params }) => {

@@ -8,7 +8,7 @@ import {
 import type { WaitingSince } from '../../core/state/lane-record.ts'
 import { type LanePatch, type LaneRecord, type ListedStep, listOf } from '../../core/state/lane-record.ts'
 
-/** What is waited for, in the words of the API. */
+/** The current wait, in the words of the API. */
 export function waitingToWire({ on, code, shard, since, until, why }: WaitingSince): WaitingAnswer {
   return { on, hold_reason: code, shard: shard === null ? null : String(shard), since, until, why }
 }
@@ -27,7 +27,7 @@ export function laneToWire(lane: LaneRecord): ActionLane {
   }
 }
 
-/** What changed of a lane, in the words of the API. */
+/** Changed fields of a lane, in the words of the API. */
 export function patchToWire(patch: LanePatch): PatchAnswer {
   const { group, state, handedOver, waiting, leftOut, sync, lagBytes, steps, stepsCount } = patch
   return {

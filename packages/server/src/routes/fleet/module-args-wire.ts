@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import { splitArgs } from '../../core/modules/module-args.ts'
 
-/** One line is split as the engines do; a list is taken word by word. Throws Refusal invalid_request. */
+/** Splits a string like the engines do; a list is used unchanged. Throws Refusal invalid_request. */
 export function argsFromWire(args: string | readonly string[], field: string): readonly string[] {
   if (typeof args !== 'string') return args
   const words = splitArgs(args)

@@ -6,7 +6,7 @@ import { argsFromWire } from './module-args-wire.ts'
 
 type Entry = NonNullable<Body<typeof upgradeDatabase>['modules']>[number]
 
-/** Wire words stop here. `place` is where it stands in the request: "modules[0]". */
+/** Translates one entry. `place` is its place in the request: "modules[0]". Wire words stop here. */
 export function moduleEntryFromWire(entry: Entry, place: string): ModuleEntry {
   const { current_module: current, new_module_args: args } = entry
   return {
@@ -19,7 +19,7 @@ export function moduleEntryFromWire(entry: Entry, place: string): ModuleEntry {
   }
 }
 
-/** An upgrade of nothing but modules. */
+/** An upgrade of modules only. */
 export function moduleUpgradeFromWire(body: Body<typeof upgradeModules>): UpgradeRequest {
   return {
     forceRestart: body.force_restart ?? false,
@@ -36,7 +36,7 @@ export function moduleUpgradeFromWire(body: Body<typeof upgradeModules>): Upgrad
   }
 }
 
-/** As the same request would be of an upgrade of the database. */
+/** The same request, written as an upgrade of the database. */
 function writtenOf(body: Body<typeof upgradeModules>): Readonly<Record<string, unknown>> {
   const { modules, preserve_roles, may_discard_data, force_restart, ...single } = body
   return {
@@ -48,7 +48,7 @@ function writtenOf(body: Body<typeof upgradeModules>): Readonly<Record<string, u
   }
 }
 
-/** Arguments may hold secrets. */
+/** Removes arguments, which may hold secrets. */
 export function withoutArgs({ new_module_args: _, ...entry }: Entry): Omit<Entry, 'new_module_args'> {
   return entry
 }

@@ -1,7 +1,7 @@
 import type { Module as ModuleAnswer } from '@fairlead/api'
 import type { Module } from '../../core/modules/module.ts'
 
-/** A module as the API answers it. */
+/** A module as the API shows it. */
 export function toWire(module: Module): ModuleAnswer {
   return {
     uid: module.uid,

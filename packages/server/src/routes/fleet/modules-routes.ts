@@ -16,7 +16,7 @@ import type { Modules } from '../../fleet/modules/modules-service.ts'
 import type { Mount } from '../../http/mount.ts'
 import { toWire } from './module-wire.ts'
 
-/** Serves the catalogue of modules to callers who are signed in. */
+/** Serves the catalogue of modules to signed-in callers. */
 export function modulesRoutes(mount: Mount, modules: Modules): void {
   mount(listModules, async () => (await modules.list()).map(toWire))
 
@@ -35,7 +35,7 @@ export function modulesRoutes(mount: Mount, modules: Modules): void {
   mount(listModuleCapabilities, async () => ({ all_capabilities: [...moduleCapabilities] }))
 }
 
-/** The same for the operator of the machine, through the socket in FAIRLEAD_HOME. */
+/** The same for the operator, through the socket in FAIRLEAD_HOME. */
 export function operatorModulesRoutes(mount: Mount, modules: Modules): void {
   mount(operatorOperations.listModules, async () => (await modules.list()).map(toWire))
 

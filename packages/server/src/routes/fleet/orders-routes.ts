@@ -15,7 +15,10 @@ import type { Orders } from '../../fleet/actions/orders-service.ts'
 import type { Mount } from '../../http/mount.ts'
 import { toWire } from './action-wire.ts'
 
-/** Orders of people about a running upgrade. The answer is the action with the order on record; it is carried out afterwards. */
+/**
+ * Serves people's orders to a running upgrade. Answers with the action after the order is recorded; it is
+ * carried out afterwards.
+ */
 export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
   const give = async (order: Order, uid: string, caller: Caller) => {
     const view = await actions.get(uid)

@@ -5,7 +5,7 @@ import type { ActionView } from '../../fleet/actions/actions-service.ts'
 
 type PreviewsAnswer = Record<OrderName, PreviewAnswer>
 
-/** What each order would do, to this user. */
+/** The effect of each order, for this user. */
 export function ordersToWire(
   { action, certificates, facts }: Extract<ActionView, { readonly of: 'database' }>,
   user: Principal,
@@ -37,7 +37,7 @@ const hasEnded: OrderPreview = {
   ...{ consequence: '', leadsTo: null, outcome: null },
 }
 
-/** Of an action that had ended when it was written. */
+/** Previews of an action that was complete when it was recorded. */
 export const noOrders = previewsToWire({
   ...{ pause: hasEnded, resume: hasEnded, cancel: hasEnded },
   ...{ rollback: hasEnded, finalize: hasEnded, redo: hasEnded, retry: hasEnded },

@@ -37,7 +37,7 @@ export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   }
 }
 
-/** The modules that were named, as the database has them now. */
+/** The named modules, as the database has them now. */
 function showModules(
   { view, names, actionUid }: UpgradedModules,
   caller: Caller,
@@ -86,7 +86,7 @@ function planToWire(plan: UpgradePlan, basis: string): NonNullable<Output<typeof
   }
 }
 
-/** How long it takes, and what is left meanwhile and afterwards. */
+/** The duration, and the redundancy during and after the upgrade. */
 function prospectsToWire(plan: UpgradePlan) {
   return {
     duration: {

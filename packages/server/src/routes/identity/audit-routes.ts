@@ -9,8 +9,8 @@ import { toWire } from './audit-wire.ts'
 type Query = Input<typeof listLogs>['query']
 
 /**
- * Serves GET /v1/logs. A time that cannot be read is refused with `invalid_request`. `databaseOf`: of an action; undefined where there is no
- * such action.
+ * Serves GET /v1/logs. Refuses an unreadable time with `invalid_request`. `databaseOf` returns the database
+ * of an action; undefined: the action does not exist.
  */
 export function auditRoutes(
   mount: Mount,
@@ -21,7 +21,7 @@ export function auditRoutes(
     const { limit = 1_000, order = 'asc', action_uid: action } = query
     const about = action === undefined ? {} : await aboutAction(action, query.bdb_uid, databaseOf)
     if (about === undefined) return { entries: [], next: undefined }
-    // One more than asked for says whether more follows.
+    // The extra record shows whether more follow.
     const records = await audit.list({ ...readQuery(query), ...about, order, limit: limit + 1 }, caller)
     const last = records.length > limit ? records[limit - 1] : undefined
     return {
@@ -31,7 +31,7 @@ export function auditRoutes(
   })
 }
 
-/** Undefined: no record can be about both. */
+/** Returns undefined if no record can be about both. */
 async function aboutAction(
   action: string,
   databaseUid: number | undefined,
@@ -58,7 +58,7 @@ function readQuery(query: Query): Omit<RecordsQuery, 'order' | 'limit'> {
   }
 }
 
-/** A severity stands for the types that have it; undefined: any type. Throws InvalidInput for a type that there is not. */
+/** The matching types; a severity means all its types; undefined: any. Throws InvalidInput. */
 function typesOf({ type, severity }: Pick<Query, 'type' | 'severity'>): readonly string[] | undefined {
   if (type === undefined && severity === undefined) return undefined
   const all = Object.keys(auditTypes) as AuditType[] // the keys of a table
@@ -71,7 +71,7 @@ function typesOf({ type, severity }: Pick<Query, 'type' | 'severity'>): readonly
   )
 }
 
-/** Times are kept in UTC with milliseconds, so that they sort as text. */
+/** Times are stored in UTC with milliseconds, so that they sort as text. */
 function readTime(field: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const time = timeIn(text)
@@ -81,7 +81,7 @@ function readTime(field: string, text: string | undefined): string | undefined {
   return new Date(time).toISOString()
 }
 
-/** Records are shown with whole seconds: an end without a fraction is the whole of its second. */
+/** Records are shown in whole seconds: an end without a fraction includes its second. */
 function endOfSecond(time: string | undefined, text: string | undefined): string | undefined {
   return time === undefined || text?.includes('.') ? time : time.replace('.000Z', '.999Z')
 }

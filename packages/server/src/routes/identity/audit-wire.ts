@@ -12,7 +12,8 @@ export function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditR
     originator: by.name,
     ...(by.uid !== null && { user_uid: by.uid }),
     ...(by.address !== null && { address: by.address }),
-    // An older store may have a value that a refused request named, like Infinity: the rest of the page is still answered.
+    // An older store may have a value from a refused request, like Infinity: the rest of the page is still
+    // answered.
     ...(Number.isSafeInteger(databaseUid) && { bdb_uid: String(databaseUid) }),
     details: details ?? {},
     hash,

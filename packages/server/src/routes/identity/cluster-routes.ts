@@ -23,7 +23,7 @@ import { holdFor } from '../../identity/cluster/hold-for.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import { versionToWire } from '../nodes/version-wire.ts'
 
-/** Serves the settings of the cluster, its policy, and its creation. */
+/** Serves settings, policy and creation of the cluster. */
 export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, softwareVersion: string): void {
   mount(getCluster, async () => toWire(await cluster.settings()))
 
@@ -47,7 +47,7 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
 
   const local = holdFor(LOCAL_HOLDS_MS, async () => {
     const [builds, [node]] = await Promise.all([nodes.knownBuilds(), nodes.list()])
-    return { node, builds } // an agent that is away is no reason not to answer
+    return { node, builds } // an unreachable agent is no reason to refuse
   })
   mount(getBootstrap, async () => {
     const { createdAt } = await cluster.settings()
@@ -88,7 +88,7 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
   })
 }
 
-/** GET /v1/bootstrap needs no token: requests without number must not become as many questions to the agent. */
+/** GET /v1/bootstrap needs no token: unlimited requests must not become as many questions to the agent. */
 const LOCAL_HOLDS_MS = 5_000
 
 async function changeIn(

@@ -6,7 +6,7 @@ import type { SigningKeys } from '../../identity/sessions/signing-keys.ts'
 
 const TTL_SECONDS = 300
 
-/** Serves signing in, renewing and ending tokens and sessions, and the public keys that verify them (RFC 7517). */
+/** Serves sign-in, renewal and end of tokens and sessions, and their public keys (RFC 7517). */
 export function sessionsRoutes(
   mount: Mount,
   sessions: Sessions,

@@ -33,7 +33,7 @@ const pages = listPages<'uid' | 'name', UserView>({
   placeOf: ({ user }, by) => ({ value: user[by], uid: user.uid }),
 })
 
-/** Serves /v1/users and what each management may do. */
+/** Serves /v1/users and the permissions of each management. */
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   mount(listUsers, async ({ query }) => {
     const { q, status } = query
@@ -91,8 +91,8 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
 }
 
 /**
- * What a change asks for that is not so already: a program sends back what it has read, with one field changed. `role` is the strongest of the roles that `role_uids` has, so
- * the one that is as it was says nothing beside the other one.
+ * Returns the fields that really change: a program sends back everything that it read, with one field
+ * changed. `role` is the strongest of `role_uids`; if only one of them changed, the other is ignored.
  */
 async function changesIn(
   { uid, status, password_issue_date, last_login: _, ...sent }: Body<typeof updateUser>,
@@ -108,13 +108,13 @@ async function changesIn(
   return Object.fromEntries(changes)
 }
 
-/** Uids in any order are the same uids. */
+/** Compares uids without their order. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return isDeepStrictEqual(one, other)
   return isDeepStrictEqual(new Set(one), new Set(other))
 }
 
-/** What a change of a user may ask for. */
+/** Fields of a user that a request may change. */
 type Change = Omit<Body<typeof updateUser>, 'uid' | 'status' | 'password_issue_date' | 'last_login'>
 
 function readAlerts(body: Change): Partial<Alerts> {
@@ -130,7 +130,7 @@ function describe(management: Management) {
   return { api_permissions: [...permissionsOf(management)], ui_permissions: [] }
 }
 
-/** `role` is the older way to name the built-in role of a management. Both at once must mean the same. */
+/** `role` is the older name for the built-in role of a management. If both are sent, they must agree. */
 async function readRoles(
   { role, role_uids }: Pick<Change, 'role' | 'role_uids'>,
   roles: Roles,

@@ -14,7 +14,10 @@ const healthy = {
   shards: [1, 2, 3].map((n) => ({ id: `s${n}`, ...running })),
 }
 
-/** One node with this report. Shards 1 and 2 are of database 1, shard 3 of database 2; 1 and 3 are primaries. The token names the databases of its role. */
+/**
+ * Serves one node with this report. Shards 1 and 2 belong to database 1, shard 3 to database 2; 1 and 3 are
+ * primaries. The token names the databases of its role.
+ */
 function serve(report: object | null, known = report) {
   const http = createHttp({
     identify: (header, requester) => {
@@ -52,7 +55,7 @@ test('the status of a node has its shards by their roles, and a limited role see
   expect(await ask('/v1/nodes/1/status', '2')).toMatchObject({ master_shards: [3], slave_shards: [] })
   const down = { hostname: '127.0.0.1', node_status: 'down', role: 'master', software_version: '0.1.0' }
   expect(await serve(null)('/v1/nodes/1/status')).toEqual(down)
-  // What its agent has said last.
+  // The last report of its agent.
   expect(await serve(null, healthy)('/v1/nodes/1/status')).toMatchObject({
     ...{ ...down, cores: 4, free_ram: 40, master_shards: [1, 3] },
   })

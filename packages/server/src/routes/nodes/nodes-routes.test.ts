@@ -7,7 +7,7 @@ import { mountOn } from '../../http/mount.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import { nodesRoutes } from './nodes-routes.ts'
 
-/** One node with shards 1 and 2 of database 1, and shard 3 of database 2. The token names the databases that its role is limited to. */
+/** Serves a node with shards 1 and 2 of database 1, and 3 of 2. The token names its role's databases. */
 function serve() {
   const grantsOf = (databases: readonly number[] | null) => [{ management: 'db_viewer', databases }] as const
   const http = createHttp({

@@ -29,7 +29,7 @@ const pages = listPages<By, Wire>({
   placeOf,
 })
 
-/** Serves the nodes and the engine builds. */
+/** Serves nodes and engine builds. */
 export function nodesRoutes(
   mount: Mount,
   nodes: Nodes,
@@ -38,7 +38,8 @@ export function nodesRoutes(
 ): void {
   const list = async (user: Principal) => {
     const isVisible = await seesShards(user, databases)
-    // A node whose agent is away is still listed. Both are asked at once: an agent that is stopped costs its deadline once.
+    // A node whose agent does not answer is still listed. Both questions run in parallel, so a stopped agent
+    // costs one deadline.
     const [builds, listed] = await Promise.all([nodes.knownBuilds(), nodes.list()])
     return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion }))
   }
@@ -116,7 +117,7 @@ function wallOf(report: NodeReport | null) {
   return { engine_wall: missing === null, engine_wall_missing: missing ?? '' }
 }
 
-/** Which shards, by their numbers, this user may see: all, or those of the databases that its roles are limited to. */
+/** Returns whether this user may see a shard by number: all, or those of the databases of its roles. */
 export async function seesShards(
   user: Principal,
   databases: Pick<Databases, 'shardsOf'>,
@@ -126,7 +127,7 @@ export async function seesShards(
   return (shard) => own.has(shard)
 }
 
-/** Stands for all databases: only users that are not limited to some may see it. */
+/** Means all databases: only users without a limit to some databases may see it. */
 const NO_DATABASE = 0
 
 function isLatest(build: FoundBuild, builds: readonly FoundBuild[]): boolean {

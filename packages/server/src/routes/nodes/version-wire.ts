@@ -1,6 +1,6 @@
 import type { FoundBuild, Node } from '@fairlead/api'
 
-/** A build as nodes are answered with it. */
+/** A build in answers about nodes. */
 export function versionToWire({
   flavour,
   version,

@@ -8,7 +8,7 @@ import { splitScheme } from '../../identity/sessions/read-basic.ts'
 import type { ScrapeToken } from '../../observe/metrics/scrape-token.ts'
 import { TEXT_TYPE } from '../../observe/metrics/write-text.ts'
 
-/** What decides which requests may read metrics. */
+/** Authorizes requests for metrics. */
 export interface Readers {
   readonly token: ScrapeToken
   readonly identify: Identify
@@ -18,8 +18,8 @@ export interface Readers {
 const PERMISSION = 'view_cluster_stats'
 
 /**
- * Serves `/metrics` to the bearer of the scrape token, and to users who may see the statistics of the whole cluster.
- * It is no operation of the contract, because it answers no JSON.
+ * Serves `/metrics` to the scrape token and to users who may see the statistics of the whole cluster. It is
+ * not in the contract, because its answer is no JSON.
  */
 export function metricsRoute(http: FastifyInstance, read: () => Promise<string>, readers: Readers): void {
   http.get('/metrics', async (request, reply) => {

@@ -29,10 +29,10 @@ import type { Interval, IntervalsAsked, Statistics } from '../../observe/statist
 
 type Query = Input<typeof listDatabaseStats>['query']
 
-/** The only node there is. The cluster is all nodes together. */
+/** The only node. The cluster is all nodes together. */
 const THIS_NODE = 1
 
-/** Serves what was measured. Lists leave out databases, and their shards, that the caller may not see. */
+/** Serves statistics. Lists omit databases, and their shards, that the caller may not see. */
 export function statisticsRoutes(
   mount: Mount,
   statistics: Statistics,
@@ -87,9 +87,9 @@ export function statisticsRoutes(
   mount(getLastClusterStats, async ({ query }) => last('node', [THIS_NODE], query)[THIS_NODE] ?? {})
 }
 
-/** What answers say of the things that may be seen. */
+/** Builds the answers for visible objects. */
 function answersOf(statistics: Statistics) {
-  // A query that is wrong is refused before anything is looked for.
+  // A wrong query is refused before any search.
   const allOf = (kind: SeriesKind, uids: readonly number[], query: Query) => {
     const [asked, show] = [readQuery(query), toWire(kind, query)]
     return {
@@ -145,7 +145,7 @@ function readTime(field: string, text: string | undefined): number | undefined {
   return time
 }
 
-/** With the metrics that were asked for. */
+/** Translates intervals, limited to the requested metrics. */
 function toWire(kind: StatisticsKind, { metrics }: Query) {
   const names: readonly string[] = Object.keys(statisticsMetrics[kind])
   const asked = metrics && new Set(metrics.split(',').map((name) => name.trim()))
@@ -160,7 +160,7 @@ function toWire(kind: StatisticsKind, { metrics }: Query) {
   })
 }
 
-/** Without milliseconds, as the wider API has times. */
+/** Without milliseconds, like all times of the wider API. */
 function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

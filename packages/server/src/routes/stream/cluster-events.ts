@@ -15,26 +15,26 @@ import { toWire } from './event-wire.ts'
 import { type Asked, takeSnapshot } from './take-snapshot.ts'
 import { lookAtNodes } from './watch-nodes.ts'
 
-/** A follower as it is known at any moment: its permissions may change while it follows. */
+/** A follower with its current permissions, which may change while it follows. */
 export interface Viewer {
   user(): Principal
-  /** Called with what is to run when the permissions have changed. */
+  /** Calls `listener` after the permissions have changed. */
   onChange(listener: () => void): void
 }
 
-/** The last event that a follower has got, and the mark in its id, if there was one. */
+/** The last event that a follower got, and the mark in its id, if any. */
 export interface EventPlace {
   readonly seq: number
   readonly mark?: string | undefined
 }
 
-/** Everything that happens in a cluster, for users that may see it. */
+/** The events of a cluster, for users who may see them. */
 export interface ClusterEvents {
-  /** The mark of an event, see event-marks.ts. */
+  /** The mark of an event; see event-marks.ts. */
   readonly markOf: EventMarks['of']
   /**
-   * The events after `from`, each once and in order; without one, or where they are not all known any more, what is there now and what comes then. It has no end.
-   * Throws StreamCut for a follower that is too slow.
+   * Yields the events after `from`, each once and in order. Without `from`, or if some are no longer known,
+   * yields a snapshot first. Never ends; throws StreamCut if the follower is too slow.
    */
   follow(
     asked: Asked,
@@ -53,7 +53,7 @@ const messages: Readonly<Record<SnapshotReason, string>> = {
 
 const PAGE = 200
 const LOOK_AT_NODES_MS = 5_000
-/** An agent that is stopped, and not gone, is only known to be away after seconds. */
+/** A stopped agent is only noticed after seconds. */
 const FIRST_LOOK_WITHIN_MS = 500
 
 interface Source {
@@ -66,7 +66,10 @@ interface Source {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** One reader of the store for all followers (`feed`). While there are followers of nodes, these are looked at; `now` is Unix milliseconds. */
+/**
+ * One reader of the store (`feed`) serves all followers. Nodes are observed while they have followers; `now`
+ * is Unix milliseconds.
+ */
 export function createClusterEvents(source: Source): ClusterEvents {
   const show = createShow(source.databases)
   const watchNodes = createNodeWatch(source)
@@ -82,7 +85,7 @@ export function createClusterEvents(source: Source): ClusterEvents {
   }
 }
 
-/** Events of the store, and those of the stream itself. */
+/** Yields events of the store, and those of the stream itself. */
 async function* follow(
   source: Source,
   asked: Asked,
@@ -99,7 +102,7 @@ async function* follow(
   while (!signal.aborted) {
     watch.sync()
     const upTo = await events.lastNumber()
-    if (upTo < last) reason = 'gap' // the store has lost events, and gives their numbers again
+    if (upTo < last) reason = 'gap' // the store lost events and uses their numbers again
     if (reason !== undefined) {
       rights.isOther = false
       yield* snapshot(source, asked, viewer, { reason, upTo })
@@ -112,7 +115,7 @@ async function* follow(
     }
     last = Math.max(last, upTo)
     reason = undefined
-    if (watch.next(Number.POSITIVE_INFINITY) !== undefined) continue // more has come meanwhile than is kept
+    if (watch.next(Number.POSITIVE_INFINITY) !== undefined) continue // more events arrived than are kept
     watch.sync()
     for await (const event of live(watch, { last: () => last, isOver: () => rights.isOther, signal })) {
       if (isMine(event)) yield event
@@ -122,7 +125,7 @@ async function* follow(
   }
 }
 
-/** Raises a flag when the permissions of a follower have changed, and wakes it. */
+/** Sets a flag and wakes the follower when its permissions have changed. */
 function noteChanges(viewer: Viewer, watch: Watch): { isOther: boolean } {
   const rights = { isOther: false }
   viewer.onChange(() => {
@@ -132,7 +135,7 @@ function noteChanges(viewer: Viewer, watch: Watch): { isOther: boolean } {
   return rights
 }
 
-/** Events as they come, until the store has to be read again. Throws StreamCut when more has come than is kept. */
+/** Yields new events until the store must be read again. Throws StreamCut when more arrived than are kept. */
 async function* live(
   watch: Watch,
   { last, isOver, signal }: { last: () => number; isOver: () => boolean; signal: AbortSignal },
@@ -184,7 +187,7 @@ function isAsked(event: StoredEvent, { topics, database }: Asked): boolean {
   return topics.has(event.topic) && (database === undefined || event.databaseUid === database)
 }
 
-/** Each event is put into the words of the API once, however many follow. */
+/** Translates each event once for all followers. */
 function createShow(
   databases: Pick<Databases, 'get'>,
 ): (event: StoredEvent) => Promise<ClusterEvent | undefined> {
@@ -204,7 +207,10 @@ function createShow(
   }
 }
 
-/** Nodes are looked at while they are followed: nothing of them is in the store otherwise. Resolves when that has been done, or takes too long. */
+/**
+ * Observes nodes while they have followers: otherwise the store has no events of them. Resolves after the
+ * first look, or when it takes too long.
+ */
 function createNodeWatch(deps: {
   readonly store: Store
   readonly nodes: Pick<Nodes, 'describe'>
@@ -213,7 +219,7 @@ function createNodeWatch(deps: {
   let followers = 0
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
-  // One after the other: what an earlier look has seen is not written after what a later one has.
+  // Never two looks at the same time: an earlier observation must not overwrite a later one.
   const look = () => {
     looking ??= lookAtNodes(deps.store, deps.nodes)
       .catch((err: unknown) => deps.log.warn({ err }, 'the nodes could not be looked at'))
@@ -237,7 +243,7 @@ function createNodeWatch(deps: {
   }
 }
 
-/** Resolves when the look is over, or has taken so long that a follower is told before what is known already. */
+/** Resolves when the look has ended, or takes too long: then a follower gets the known state first. */
 async function unlessLate(looking: Promise<void>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, FIRST_LOOK_WITHIN_MS)

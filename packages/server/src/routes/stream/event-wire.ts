@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../fleet/stores/events-store.ts'
 import { eventToWire } from '../fleet/action-wire.ts'
 import { toWire as recordToWire } from '../identity/audit-wire.ts'
 
-/** An event of an action among those of all; `seq` undefined: it is part of a snapshot. */
+/** An event of an action in the stream of all events; `seq` undefined: it is part of a snapshot. */
 export function actionEventToWire(
   event: ActionEvent,
   databaseUid: number | null,
@@ -15,7 +15,7 @@ export function actionEventToWire(
   return { ...answer, ...place }
 }
 
-/** An event in the words of the API; undefined: there is nothing to say. `showDatabase` answers null for one that is gone. */
+/** Translates an event; undefined: it is not shown. `showDatabase` returns null for a deleted one. */
 export async function toWire(
   event: StoredEvent,
   showDatabase: (uid: number) => Promise<DatabaseAnswer>,
@@ -35,13 +35,13 @@ export async function toWire(
   }
 }
 
-/** What was last seen of a node; `data` is what watch-nodes.ts has written. */
+/** The last observation of a node; watch-nodes.ts wrote `data`. */
 export function nodeToWire(uid: number, data: string, seq: number | undefined): ClusterEvent {
   const node = JSON.parse(data) as NodeAnswer // written from the same type
   return { type: 'node', node_uid: uid, node, ...(seq !== undefined && { seq }) }
 }
 
-/** The topic of an event, and the database that it is about (null: about none); undefined: it is about the stream. */
+/** The topic of an event and its database (null: no database); undefined: it is about the stream. */
 export function topicOf(
   event: ClusterEvent,
 ): { readonly topic: EventTopic; readonly databaseUid: number | null } | undefined {
@@ -65,5 +65,5 @@ export function topicOf(
 }
 
 type DatabaseAnswer = Extract<ClusterEvent, { readonly type: 'database' }>['database']
-/** What a node event says of its node. */
+/** The data of a node event. */
 export type NodeAnswer = Extract<ClusterEvent, { readonly type: 'node' }>['node']

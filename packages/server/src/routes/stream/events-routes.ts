@@ -14,7 +14,7 @@ import type { Mount } from '../../http/mount.ts'
 import type { ClusterEvents, Viewer } from './cluster-events.ts'
 import { topicOf } from './event-wire.ts'
 
-/** Serves GET /v1/events: one stream for a whole cluster. Refuses with `forbidden` what the caller may not see at all. */
+/** Serves GET /v1/events: one stream for a whole cluster. Refuses hidden topics with `forbidden`. */
 export function eventsRoutes(mount: Mount, events: ClusterEvents, databases: Pick<Databases, 'get'>): void {
   mount(followEvents, async ({ query }, caller) => {
     const { database } = query
@@ -39,7 +39,7 @@ export function eventsRoutes(mount: Mount, events: ClusterEvents, databases: Pic
 
 type Query = Input<typeof followEvents>['query']
 
-/** Nodes concern no database. Throws InvalidInput. */
+/** Topics named in the query. Nodes belong to no database. Throws InvalidInput. */
 function topicsAsked({ topics, database }: Query): readonly EventTopic[] {
   const words = topics?.split(',')
   if (words === undefined) return database === undefined ? eventTopics : OF_DATABASE
@@ -51,7 +51,7 @@ function topicsAsked({ topics, database }: Query): readonly EventTopic[] {
 
 const OF_DATABASE = eventTopics.filter((topic) => topic !== 'nodes')
 
-/** What is not named is left out where the caller may not see it. Throws Refusal forbidden. */
+/** Topics that the caller may see. Throws Refusal forbidden if a named topic, or every topic, is hidden. */
 function topicsFor(user: Principal, query: Query): ReadonlySet<EventTopic> {
   const asked = topicsAsked(query)
   const refused = asked.filter((topic) => !mayWatch(user, topic))
@@ -60,7 +60,7 @@ function topicsFor(user: Principal, query: Query): ReadonlySet<EventTopic> {
   return new Set(asked.filter((topic) => !refused.includes(topic)))
 }
 
-/** At the moment at which it is sent. */
+/** Checked when the event is sent. */
 function isFor(event: ClusterEvent, { user }: Caller): boolean {
   const about = topicOf(event)
   return about === undefined || mayWatch(user, about.topic, about.databaseUid)

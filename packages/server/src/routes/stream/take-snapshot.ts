@@ -12,7 +12,7 @@ import type { Store } from '../../store/open-store.ts'
 import { showWithoutSecrets } from '../fleet/show-database.ts'
 import { actionEventToWire, nodeToWire } from './event-wire.ts'
 
-/** What a follower has asked for. `database` undefined: all. */
+/** The request of a follower. `database` undefined: all. */
 export interface Asked {
   readonly topics: ReadonlySet<EventTopic>
   readonly database: number | undefined
@@ -20,7 +20,10 @@ export interface Asked {
 
 const PAGE = 100
 
-/** What is there now, as far as this user may see it: what runs, databases, nodes. Of actions, what their events up to place `upTo` add up to. */
+/**
+ * Yields the current state visible to this user: running actions, databases, nodes. The state of an action is
+ * the sum of its events up to `upTo`.
+ */
 export async function* takeSnapshot(
   { store, databases }: { readonly store: Store; readonly databases: Pick<Databases, 'list'> },
   { topics, database }: Asked,
@@ -39,7 +42,7 @@ export async function* takeSnapshot(
   }
 }
 
-/** Each page begins after the last entry of the one before: a deletion meanwhile moves no other out of its page. */
+/** Each page begins after the last entry of the previous one, so a deletion in between hides no entry. */
 async function* allDatabases(
   databases: Pick<Databases, 'list'>,
   only: readonly number[] | null,
@@ -74,7 +77,7 @@ async function* runningActions(
   }
 }
 
-/** All that are kept of an action. One with a damaged row is left out: it concerns no other. */
+/** All stored events of an action. One with a damaged row is omitted, so that others are still shown. */
 async function eventsOf(uid: string, db: Store['db']): Promise<readonly ActionEvent[]> {
   try {
     return await actionEventsStore(db).listAfter(uid, 0, Number.MAX_SAFE_INTEGER)

@@ -5,10 +5,10 @@ import type { Nodes } from '../../nodes/nodes-service.ts'
 import type { Store } from '../../store/open-store.ts'
 import type { NodeAnswer } from './event-wire.ts'
 
-/** The only node there is: server and agent on one machine. */
+/** The only node: server and agent are on one machine. */
 const THIS_NODE = 1
 
-/** Looks at the node, and writes down what has changed of it since; without a change, nothing. */
+/** Observes the node, and records changes if there are any. */
 export async function lookAtNodes(store: Store, nodes: Pick<Nodes, 'describe'>): Promise<void> {
   const facts = await nodes.describe()
   const dataFrom = async (db: Store['db']) => {
@@ -18,13 +18,13 @@ export async function lookAtNodes(store: Store, nodes: Pick<Nodes, 'describe'>):
   }
   if ((await dataFrom(store.db)) === undefined) return
   await store.transaction(async (db) => {
-    // Another server may have seen it in the meantime.
+    // Another server may have recorded it already.
     const data = await dataFrom(db)
     if (data !== undefined) await changesStore(db).note('nodes', THIS_NODE, data)
   })
 }
 
-/** What to say of a node; while its agent does not answer, what was said last. */
+/** The event data of a node; the last known data while its agent does not answer. */
 function factsOf(facts: NodeFacts | null, known: string | undefined): NodeAnswer {
   if (facts === null) {
     const last = known === undefined ? { addr: ENDPOINT_HOST } : (JSON.parse(known) as NodeAnswer) // written here
