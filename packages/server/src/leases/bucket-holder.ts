@@ -7,40 +7,40 @@ import type { Store } from '../store/open-store.ts'
 import { leasesStore } from './leases-store.ts'
 import { raiseEpoch } from './raise-epoch.ts'
 
-/** A bucket that this server holds. Times by its own clock, which only rises. */
+/** A bucket that this server holds. Times are from its own monotonic clock. */
 export interface HeldBucket {
   readonly epoch: number
-  /** No server before it has done anything later. */
+  /** No earlier server did anything after this time. */
   readonly since: number
   readonly goodUntil: number
 }
 
-/** The buckets of this server, as it knows them. */
+/** The buckets of this server, as far as it knows. */
 export interface BucketHolder {
-  /** Of this server, in the store. */
+  /** Name of this server in the store. */
   readonly name: string
-  /** Undefined where it may not be relied on for `forMs`. */
+  /** Returns undefined if the lease is not certain for `forMs`. */
   find(bucket: number, forMs?: number): HeldBucket | undefined
-  /** While it is not disposed of, the bucket is not handed back. Undefined: no work may begin on it. */
+  /** The bucket is not handed back until this is disposed of. Undefined: no work may begin on the bucket. */
   beginWork(bucket: number): Disposable | undefined
   /** Hands back surplus buckets, and takes missing ones. */
   look(): Promise<void>
-  /** Also says that this server is there. */
+  /** Also records that this server is alive. */
   renew(): Promise<void>
-  /** Agents have seen a higher epoch: gives the bucket one, where it is held. */
+  /** Called when agents have seen a higher epoch: raises the epoch of the bucket if this server holds it. */
   raise(bucket: number): Promise<void>
-  /** Others may take all of them at once. */
+  /** Others may take all of them immediately. */
   leave(): Promise<void>
-  /** Called with the buckets that are taken, or can be relied on again, from now on. */
+  /** Calls the listener with buckets that are newly taken, or certain again. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
 }
 
 interface Held extends HeldBucket {
   epoch: number
   goodUntil: number
-  /** It is to be handed back. */
+  /** Must be handed back. */
   isLeaving: boolean
-  /** Pieces of work on it. */
+  /** Number of running pieces of work. */
   working: number
 }
 
@@ -50,12 +50,12 @@ interface Deps {
   readonly elapsed: () => number
 }
 
-/** None is held yet. */
+/** Creates a holder without buckets. */
 export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder {
   const me = `${hostname()}:${process.pid}:${randomUUID()}`
   const leases = leasesStore(store.dbOfLeases, store)
   const held = new Map<number, Held>()
-  /** No work goes on for them any more; other servers cannot take them yet. */
+  /** Work on them has ended; other servers cannot take them yet. */
   const givenUp = new Set<number>()
   const listeners: ((buckets: ReadonlySet<number>) => Promise<void>)[] = []
   const tell = async (buckets: ReadonlySet<number>) => {
@@ -113,7 +113,7 @@ function staying(held: ReadonlyMap<number, Held>): readonly Held[] {
   return [...held.values()].filter(({ isLeaving }) => !isLeaving)
 }
 
-/** Gives up `tooMany` more of them. Answers those without work: from now on they are not held. */
+/** Marks `tooMany` more buckets as leaving. Removes and returns the leaving ones without work. */
 function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
   for (const one of tooMany > 0 ? staying(held).slice(-tooMany) : []) one.isLeaving = true
   const idle = [...held].filter(([, one]) => one.isLeaving && one.working === 0).map(([bucket]) => bucket)
@@ -123,7 +123,7 @@ function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
 
 type Taking = Pick<Deps, 'store' | 'elapsed'> & { readonly me: string }
 
-/** Answers those that could not be relied on until now: the store has still kept them. */
+/** Returns the buckets that were uncertain until now: the store still had them. */
 async function renew(held: Map<number, Held>, { me, store, elapsed }: Taking): Promise<ReadonlySet<number>> {
   const sentAt = elapsed()
   const before = [...held]

@@ -1,4 +1,4 @@
-/** This server does not hold the lease any more, or not for long enough: another one may work there already. Nothing was done. */
+/** This server does not hold the lease for long enough: another may already work there. Nothing was done. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 

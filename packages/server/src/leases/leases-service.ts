@@ -7,28 +7,40 @@ import { LeaseLost } from './lease-lost.ts'
 import { leasesStore } from './leases-store.ts'
 
 /**
- * Which databases this server works on, if several servers share a store. Disposing of it hands them back: other servers take
- * them within a second.
+ * The databases on which this server works, if several servers share a store. Disposing of it hands them
+ * back: other servers take them within a second.
  */
 export interface Leases extends AsyncDisposable {
-  /** The epoch under which this server holds a database; undefined: another one may. It may be relied on for `forMs`, by this machine's clock. */
+  /**
+   * Returns the epoch under which this server holds a database for at least `forMs`, by this machine's clock;
+   * undefined: another server may hold it.
+   */
   heldEpoch(databaseUid: number, forMs?: number): number | undefined
-  /** As `heldEpoch`. Throws LeaseLost. */
+  /** Like `heldEpoch`, but throws LeaseLost. */
   epochOf(databaseUid: number, forMs?: number): number
-  /** An agent has seen a higher epoch of its bucket: if this server still holds the bucket, its store was restored to an older state. */
+  /**
+   * Called when an agent has seen a higher epoch of the bucket: if this server still holds it, its store was
+   * restored to an older state.
+   */
   raise(databaseUid: number): Promise<void>
-  /** The epoch under which it is held, by this server or another. */
+  /** The epoch of the current holder, this server or another. */
   knownEpoch(databaseUid: number): Promise<number>
-  /** An agent has refused `knownEpoch`: the epoch that the store has for it now, which is raised first where this server holds the bucket. */
+  /**
+   * Called when an agent has refused `knownEpoch`. Returns the epoch in the store; raises it first if this
+   * server holds the bucket.
+   */
   epochAfterRefusal(databaseUid: number): Promise<number>
-  /** Since when this server holds it, by this machine's clock: no server before it has done anything after that. Throws LeaseLost. */
+  /** When this server took it, by this machine's clock: others did nothing after that. Throws LeaseLost. */
   heldSince(databaseUid: number): number
   isOurs(what: Singleton): boolean
-  /** The first statement of a transaction that writes for a database under `epoch`: it is committed only while that holds. Throws LeaseLost. */
+  /**
+   * Returns the first statement of a transaction that writes for a database under `epoch`: it commits only if
+   * the epoch still holds. Throws LeaseLost.
+   */
   fence(databaseUid: number, epoch: number): (within: Db) => Promise<void>
-  /** Work on a database: its bucket is not handed back before the work ends. */
+  /** Runs work on a database. Its bucket is not handed back before the work ends. */
   during<T>(databaseUid: number, work: () => Promise<T>): Promise<T>
-  /** Called with the buckets that this server takes, or can rely on again, from now on. */
+  /** Calls the listener with buckets that this server newly holds, or is certain of again. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
 }
 
@@ -38,11 +50,11 @@ const RENEW_EVERY_MS = 5_000
 interface LeasesDeps {
   readonly store: Store
   readonly log: Pick<Logger, 'info' | 'warn'>
-  /** Milliseconds that only rise. */
+  /** Monotonic milliseconds. */
   readonly elapsed?: () => number
 }
 
-/** Takes this server's share of the buckets, and keeps it. On a store that is not shared, this server holds all buckets, without end. */
+/** Takes and keeps this server's share of the buckets: all of them, forever, if the store is not shared. */
 export async function createLeases(deps: LeasesDeps): Promise<Leases> {
   const { store, log, elapsed = () => performance.now() } = deps
   const holder = createBucketHolder({ store, log, elapsed })
@@ -86,7 +98,10 @@ function lost(uid: number): never {
   throw new LeaseLost(uid)
 }
 
-/** A look at what is free each second, one after the other; a renewal every five, which waits for nothing: PostgreSQL may have lost the one before. */
+/**
+ * Looks for free buckets every second, never twice at the same time. Renews every five seconds without
+ * waiting: PostgreSQL may have lost the previous renewal.
+ */
 function startBeat({ look, renew }: BucketHolder, log: Pick<Logger, 'warn'>): AsyncDisposable {
   const running = new Set<Promise<void>>()
   let said = ''

@@ -3,41 +3,43 @@ import { type RawBuilder, sql } from 'kysely'
 import { LEASE_MS } from '../core/state/bucket.ts'
 import type { Db, Store } from '../store/open-store.ts'
 
-/** A bucket as its holder knows it: each holder has a higher epoch than the one before. */
+/** A bucket and the epoch of its holder, which is higher than that of the previous holder. */
 export interface Claimed {
   readonly bucket: number
   readonly epoch: number
 }
 
-/** Which server holds which bucket. The time is that of the store: no clock of a server is compared with another's. */
+/** The holder of each bucket. Uses the clock of the store: clocks of servers are never compared. */
 export interface LeasesStore {
-  /** Notes that a server is there, and forgets those that have not been for a day. */
+  /** Records that a server is alive, and removes those not seen for a day. */
   see(me: string): Promise<void>
-  /** Of servers that were seen within the length of a lease; at least 1. */
+  /** Servers seen within the length of a lease; at least 1. */
   countServers(): Promise<number>
-  /** How many buckets are free. */
+  /** Number of free buckets. */
   countFree(): Promise<number>
   /**
-   * Where the clock of PostgreSQL was set back, or another machine's counts since a failover, leases would last for as long as it was ahead, also those of servers that are
-   * gone: none lasts longer than one that is given now.
+   * Limits every lease to the length of a new one. Otherwise a PostgreSQL clock that was set back, or differs
+   * after a failover, would extend leases, also those of dead servers.
    */
   shorten(): Promise<void>
-  /** Takes up to `most` free buckets. Call it in a transaction, so that what is fenced in others has ended. */
+  /** Takes up to `most` free buckets. Call it in a transaction, so that fenced transactions have ended. */
   claim(me: string, most: number): Promise<readonly Claimed[]>
-  /** Renews those of `buckets` that this server still holds, and answers them. Leases that it does not know to hold run out. */
+  /** Renews and returns those of `buckets` that this server still holds. Its other leases expire. */
   renew(me: string, buckets: readonly number[]): Promise<readonly Claimed[]>
-  /** Others may take them at once. */
+  /** Others may take them immediately. */
   handBack(me: string, buckets: readonly number[]): Promise<void>
   leave(me: string): Promise<void>
-  /** The epoch of its last holder. */
+  /** The epoch of the last holder. */
   epochOf(bucket: number): Promise<number>
-  /** Does this server still hold it under this epoch? In a transaction this is so until its end. */
+  /** Returns whether this server still holds it under this epoch; in a transaction, until its end. */
   isHeld(me: string, claimed: Claimed): Promise<boolean>
 }
 
 /**
- * By how much an epoch rises at most when a bucket is claimed. The step is random: so a server whose store was put back to an older state (a backup, a replica that lacked the
- * last second) does not get the same epoch as a server that still works. The server with the lower epoch is refused, and raises it if it is the holder (raise-epoch.ts).
+ * Maximum step of an epoch when a bucket is claimed. The step is random, so that a server whose store was
+ * restored to an older state (from a backup, or a replica without the last second) does not get the epoch of
+ * a running server. The server with the lower epoch is refused; if it is the holder, it raises the epoch
+ * (raise-epoch.ts).
  */
 const MOST_STEP = 256
 
@@ -46,14 +48,14 @@ const DAY_MS = 86_400_000
 /** Longer than any server runs. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 
-/** Through `db`, which may be a transaction. On a store that is not shared no lease runs out. */
+/** Uses `db`, which may be a transaction. If the store is not shared, no lease expires. */
 export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): LeasesStore {
-  // Not now(), which is when the transaction began: it may have waited for its turn since.
+  // Not now(), which is the begin of the transaction: it may have waited for a lock since.
   const now: RawBuilder<number> = isShared
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
     : sql<number>`0`
   const until = isShared ? sql<number>`${now} + ${sql.lit(LEASE_MS)}` : sql<number>`${sql.lit(FOR_EVER)}`
-  // Alone on its store, a server takes those of one that was killed, too.
+  // A server alone on its store also takes the buckets of a killed server.
   const free = () =>
     isShared ? db.selectFrom('buckets').where('expires_at', '<=', now) : db.selectFrom('buckets')
   const claimed = ['bucket', 'epoch'] as const
@@ -117,7 +119,7 @@ async function see(db: Db, name: string, now: RawBuilder<number>): Promise<void>
     .execute()
 }
 
-/** The first one is 1: before a second one, agents and proxies also hear servers that know of no epochs. */
+/** The first epoch is 1: until the second one, agents and proxies also accept servers without epochs. */
 function nextEpoch(): RawBuilder<number> {
   return sql<number>`case when epoch = 0 then 1 else epoch + ${sql.lit(randomInt(1, MOST_STEP + 1))} end`
 }

@@ -1,12 +1,13 @@
 import type { Store } from '../store/open-store.ts'
 import { type Claimed, leasesStore } from './leases-store.ts'
 
-/** More steps than a restored store can have missed; mostly one is enough. */
+/** More steps than a restored store can have missed; usually one raise is enough. */
 const STEP = 1_000
 
 /**
- * Where agents and proxies have seen a higher epoch than this server has, which holds the bucket: its store is older than what runs. In one
- * transaction that proves the lease of `me`, the epoch becomes a higher one. Answers it; undefined: `me` does not hold the bucket under this one.
+ * Raises the epoch of a bucket whose agents or proxies have seen a higher one than its holder: the store is
+ * older than the running system. The same transaction proves the lease of `me`. Returns the new epoch;
+ * undefined: `me` does not hold the bucket under this one.
  */
 export async function raiseEpoch(
   store: Store,
