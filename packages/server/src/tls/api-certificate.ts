@@ -5,7 +5,7 @@ import type { Held, HeldCertificates } from './held-certificates.ts'
 import { makeApiCertificate } from './make-certificate.ts'
 import type { TlsName, TlsPair } from './tls-store.ts'
 
-/** What the API shows over HTTPS, and what verifies it. */
+/** Certificate of the API over HTTPS, with the certificate that verifies it. */
 export interface ApiCertificate extends TlsPair {
   /** The certificate of the authority, PEM. */
   readonly ca: string
@@ -15,8 +15,8 @@ export interface ApiCertificate extends TlsPair {
 }
 
 /**
- * The certificate that a server called by `hosts` shows, by its authority: made, or renewed, if that is due. Servers with other names have
- * others, so that two of them never renew one certificate in turn.
+ * Returns the authority's certificate for a server with these `hosts`, and makes or renews it when due.
+ * Servers with other names have separate certificates, so that two servers never renew the same one in turn.
  */
 export async function ensureApi(
   { held, now }: { readonly held: HeldCertificates; readonly now: () => number },

@@ -7,23 +7,23 @@ import type { SecretBox } from '../store/secret-box.ts'
 import { readTerms } from './read-certificate.ts'
 import { type TlsName, type TlsRecord, tlsStore } from './tls-store.ts'
 
-/** A certificate with what it says of itself. */
+/** A certificate with its terms. */
 export type Held = TlsRecord & TlsTerms & { readonly fingerprint: string }
 
-/** The certificates in the store, each read and parsed once. */
+/** The certificates of the store, each read and parsed once. */
 export interface HeldCertificates {
-  /** Undefined: there is none of this name yet. */
+  /** Returns undefined if there is none of this name yet. */
   find(name: TlsName): Promise<Held | undefined>
-  /** Stores a certificate in place of the one before, and `why` in the audit, in one transaction. */
+  /** Replaces a certificate, and records `why` in the audit, in one transaction. */
   keep(name: TlsName, record: TlsRecord, why: string, by: Actor): Promise<Held>
-  /** Forgets one, and the audit says so. */
+  /** Removes a certificate, and records that in the audit. */
   drop(name: TlsName, by: Actor): Promise<void>
 }
 
-/** Longer than such a certificate lives. */
+/** Longer than such a certificate is valid. */
 const API_KEPT_MS = 100 * 24 * 60 * 60 * 1000
 
-/** Nothing but this may write certificates to `store`: what is held is not read again. `now` is Unix milliseconds. */
+/** Must be the only writer of certificates in `store`: known ones are not read again. `now`: Unix ms. */
 export function createHeldCertificates(deps: {
   readonly store: Store
   readonly box: SecretBox
@@ -50,11 +50,11 @@ export function createHeldCertificates(deps: {
       const known = held.get(name)
       const kept = await store.transaction(async (db) => {
         const there = await tlsStore(db, box).get(name)
-        // Another server was quicker to renew it.
+        // Another server renewed it first.
         if (by === fairlead && there !== undefined && there.cert !== known?.cert) return there
         await tlsStore(db, box).put(name, record, at)
-        // Names of a server change: what it had under others has ended meanwhile.
-        // This reads all certificates, those of each database too.
+        // Removes certificates under earlier names of servers, which have expired. This reads all
+        // certificates, also those of each database.
         if (name.startsWith('api:'))
           await tlsStore(db, box).removeApiBefore(new Date(now() - API_KEPT_MS).toISOString())
         await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)

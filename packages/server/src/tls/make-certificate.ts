@@ -4,11 +4,11 @@ import { promisify } from 'node:util'
 import type { TlsPair } from './tls-store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** The clock of the client that checks it may be behind. */
+/** The clock of a client may be behind. */
 const EARLIER_MS = 60 * 60 * 1000
 const AUTHORITY_MS = 3_650 * DAY_MS
 const ENDPOINT_MS = 90 * DAY_MS
-/** Engines outlive the control plane: it may be away for the last third of this before a link that breaks cannot be made again. */
+/** Engines outlive the control plane: broken links can be remade without it for a third of this time. */
 const SHARD_MS = 365 * DAY_MS
 const AUTHORITY_NAME = 'CN=Fairlead'
 const ENDPOINT_NAME = 'CN=Fairlead endpoint'
@@ -17,8 +17,8 @@ const SHARD_NAME = 'CN=Fairlead shard'
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
- * The authority: signs certificates and nothing below those. With `key` it is the earlier authority with a
- * longer life: a client that trusts one of the two accepts what the other has signed.
+ * Makes the authority, which signs leaf certificates only. With `key`, renews an authority: a client that
+ * trusts either one accepts certificates signed by the other.
  */
 export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPair> {
   const x509 = await loadX509()
@@ -37,7 +37,7 @@ export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPai
   return { cert: `${cert.toString('pem')}\n`, key: pemOf(pair) }
 }
 
-/** A certificate for a server that clients call by one of `hosts`, with a key of its own. */
+/** Makes a certificate with a new key for a server that clients call by one of `hosts`. */
 export function makeEndpointCertificate(
   authority: TlsPair,
   hosts: readonly string[],
@@ -50,7 +50,7 @@ export function makeEndpointCertificate(
   )
 }
 
-/** A certificate for the API of a server that clients call by one of `hosts`. */
+/** Makes a certificate for the API of a server that clients call by one of `hosts`. */
 export function makeApiCertificate(
   authority: TlsPair,
   hosts: readonly string[],
@@ -59,7 +59,7 @@ export function makeApiCertificate(
   return makeCertificate(authority, { subject: API_NAME, hosts, ms: ENDPOINT_MS, isClient: false }, nowMs)
 }
 
-/** A certificate for shards, which are server and client to each other. They are not called by a name. */
+/** Makes a certificate for shards, which are server and client to each other. They have no names. */
 export function makeShardCertificate(
   authority: TlsPair,
   hosts: readonly string[],
@@ -68,12 +68,12 @@ export function makeShardCertificate(
   return makeCertificate(authority, { subject: SHARD_NAME, hosts, ms: SHARD_MS, isClient: true }, nowMs)
 }
 
-/** What a certificate proves, and for how long. */
+/** The purpose and lifetime of a certificate. */
 interface Purpose {
   readonly subject: string
   readonly hosts: readonly string[]
   readonly ms: number
-  /** For clients too, not for servers alone. */
+  /** Also valid for clients. */
   readonly isClient: boolean
 }
 
@@ -108,7 +108,7 @@ async function makeCertificate(
   return { cert: `${cert.toString('pem')}\n`, key: pemOf(pair) }
 }
 
-/** Loaded when a certificate is made, which is once in months: it is large. It needs the first to be there before it. */
+/** Loaded only to make a certificate, once in months: it is large. Needs reflect-metadata loaded first. */
 async function loadX509() {
   await import('reflect-metadata')
   return import('@peculiar/x509')
@@ -116,7 +116,7 @@ async function loadX509() {
 
 function lifeOf(nowMs: number, ms: number) {
   const serial = randomBytes(16)
-  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive, and never shorter
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive, and of constant length
   return {
     serialNumber: serial.toString('hex'),
     notBefore: new Date(nowMs - EARLIER_MS),

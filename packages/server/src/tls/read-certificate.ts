@@ -8,10 +8,10 @@ import type { TlsPair } from './tls-store.ts'
 
 const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const CHAIN_AT_MOST = 10
-/** The purpose of a server in RFC 5280: clients look for it when a certificate names purposes. */
+/** The server purpose of RFC 5280: clients require it if a certificate names purposes. */
 const SERVER = '1.3.6.1.5.5.7.3.1'
 
-/** What the first certificate of a chain says of itself, and its hash. The chain is one that we keep. */
+/** The terms and the hash of the first certificate of a chain. The chain is one of our store. */
 export function readTerms(cert: string): TlsTerms & { readonly fingerprint: string } {
   const { validFromDate, validToDate, subjectAltName = '', fingerprint256 } = new X509Certificate(cert)
   return {
@@ -22,7 +22,7 @@ export function readTerms(cert: string): TlsTerms & { readonly fingerprint: stri
   }
 }
 
-/** As we write it: OpenSSL prints IPv6 addresses without shortening them. Names of other kinds are no hosts. */
+/** Shortens IPv6 addresses, which OpenSSL prints in full. Ignores names of other kinds. */
 function hostOf(name: string): string | [] {
   const [, kind, host = ''] = /^(DNS|IP Address):(.+)$/.exec(name) ?? []
   if (kind === undefined) return []
@@ -30,8 +30,8 @@ function hostOf(name: string): string | [] {
 }
 
 /**
- * What an operator sends to be shown to clients, as it is kept. Throws Refusal invalid_certificate when clients could not be
- * shown it, or would not take it. Of the key nothing is said but what it is not.
+ * Validates an operator's certificate and key, and returns the form to store. Throws Refusal
+ * invalid_certificate if clients could not get it or would reject it. The message never contains the key.
  */
 export function readOperatorPair({ cert, key }: TlsPair, nowMs: number): TlsPair {
   const chain = readChain(cert)
@@ -43,7 +43,7 @@ export function readOperatorPair({ cert, key }: TlsPair, nowMs: number): TlsPair
   if (!leaf.checkPrivateKey(privateKey))
     throw wrong('key: it does not belong to the first certificate; the chain begins with that of the server')
   for (const [n, one] of chain.entries()) checkLink(one, chain[n + 1], n, nowMs)
-  const purposes: readonly string[] | undefined = leaf.keyUsage // Node calls the extended ones so
+  const purposes: readonly string[] | undefined = leaf.keyUsage // Node's name of the extended key usage
   if (purposes !== undefined && !purposes.includes(SERVER))
     throw wrong('certificate: it is not for servers; its extended key usage lacks serverAuth')
   const pair = {
@@ -81,13 +81,13 @@ function readKey(pem: string): KeyObject {
   }
 }
 
-/** Curves that each client knows. */
+/** Curves that every client supports. */
 const curves = ['prime256v1', 'secp384r1', 'secp521r1']
 const MOST_RSA_BITS = 4_096
 
 /**
- * Why no client could be shown a certificate of this key, or why handshakes with it would cost others too much: each is calculated in the thread
- * that serves all clients, and takes 45 ms with 8,192 bits of RSA.
+ * Returns why a key is unsuitable: no client supports it, or its handshakes are too expensive. Handshakes run
+ * in the thread that serves all clients; 8,192 bits of RSA take 45 ms.
  */
 export function whyUnfit(
   key: Pick<KeyObject, 'asymmetricKeyType' | 'asymmetricKeyDetails'>,
@@ -106,7 +106,7 @@ export function whyUnfit(
   return undefined
 }
 
-/** Each is valid now, and signed by the next. */
+/** Throws unless each certificate is valid now and signed by the next one. */
 function checkLink(one: X509Certificate, next: X509Certificate | undefined, n: number, nowMs: number): void {
   const which = `certificate: number ${n + 1} of the chain (${one.subject.replaceAll('\n', ', ')})`
   if (nowMs >= one.validToDate.getTime()) throw wrong(`${which} expired at ${one.validTo}`)

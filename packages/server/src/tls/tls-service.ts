@@ -12,52 +12,55 @@ import { makeAuthority, makeEndpointCertificate, makeShardCertificate } from './
 import { readOperatorPair } from './read-certificate.ts'
 import type { TlsName, TlsPair } from './tls-store.ts'
 
-/** The certificates of the cluster, in PEM. A call waits for the one before it. */
+/** The certificates of the cluster, in PEM. Calls are serialized. */
 export interface Tls {
-  /** The valid certificates. Makes missing ones and renews those that are due before it answers. */
+  /** Returns the valid certificates. Makes missing ones and renews those that are due first. */
   current(): Promise<TlsNow>
-  /** For the shards of a database, good now: made and renewed as `current` is. */
+  /** For the shards of a database; made and renewed like `current`. */
   shards(databaseUid: number): Promise<ShardCertificate>
-  /** For the API of this server: an operator's own, or made and renewed as `current` is; null: none was given, and there is no HTTPS here. */
+  /**
+   * For the API of this server: an operator's certificate, or one made and renewed like `current`; null: none
+   * was given, and HTTPS is off.
+   */
   api(): Promise<ApiCertificate | null>
-  /** `show` is called whenever `api` finds another certificate than before. */
+  /** Calls `show` whenever `api` finds another certificate than before. */
   whenApiChanges(show: (certificate: ApiCertificate) => void): void
-  /** Endpoints, or the API, show an operator's own from now on. Throws Refusal invalid_certificate; then nothing has changed. */
+  /** Endpoints or the API show an operator's certificate from now on. Throws Refusal invalid_certificate. */
   replace(name: ReplaceableName, pair: TlsPair, by: Actor): Promise<void>
-  /** They show one that the authority signed again, and Fairlead renews it. Idempotent. */
+  /** Uses a certificate of the authority again, which Fairlead renews. Idempotent. */
   reset(name: ReplaceableName, by: Actor): Promise<void>
 }
 
-/** Certificates that an operator may give. */
+/** Certificates that an operator may supply. */
 export type ReplaceableName = 'proxy' | 'api'
 
-/** What the shards of one database prove themselves with to each other. */
+/** Certificate by which the shards of one database identify each other. */
 export interface ShardCertificate extends TlsPair {
-  /** The certificate of the database's own authority: they trust no other. */
+  /** The certificate of the database's own authority, the only one that they trust. */
   readonly ca: string
 }
 
-/** What endpoints show, and what verifies it. */
+/** Certificate of the endpoints, with the certificate that verifies it. */
 export interface TlsNow {
   /** The certificate of the authority, PEM. */
   readonly ca: string
-  /** What endpoints show. `isOurs`: the authority has signed it, for the names of endpoints. */
+  /** Certificate of the endpoints. `isOurs`: the authority signed it for the names of endpoints. */
   readonly proxy: TlsPair & { readonly fingerprint: string; readonly isOurs: boolean }
 }
 
 const WARN_EVERY_MS = 24 * 60 * 60 * 1000
 
 /**
- * The authority of the cluster and the certificate of its endpoints, in the store, their keys sealed. They
- * are made and renewed when they are read, so the caller always gets valid ones. The authority is renewed
- * with its key, so that clients that trust it keep trusting it.
+ * The authority of the cluster and the certificate of its endpoints, in the store with sealed keys. They are
+ * made and renewed on reading, so the caller always gets valid ones. A renewed authority keeps its key, so
+ * that clients still trust it.
  */
 export function createTls(deps: {
   readonly store: Store
   readonly box: SecretBox
   readonly now: () => number
   readonly log: Logger
-  /** By which clients call the API of this server over HTTPS; undefined: there is no HTTPS. */
+  /** Hosts by which clients call this server over HTTPS; undefined: HTTPS is off. */
   readonly apiHosts?: readonly string[] | undefined
 }): Tls {
   const { now, log, apiHosts } = deps
@@ -65,7 +68,7 @@ export function createTls(deps: {
   const { held } = certificates
   const warnOfProxy = createAgingWarning('endpoints', now, log)
   const warnOfApi = createAgingWarning('the API', now, log)
-  /** Two at once would make two authorities. */
+  /** Two parallel calls would make two authorities. */
   const inTurn = createTurns()
 
   const ensure = async (): Promise<TlsNow> => {
@@ -156,7 +159,7 @@ async function ensureShards(certificates: Certificates, uid: number): Promise<Sh
   return { ca: authority.cert, cert, key }
 }
 
-/** Only operators can renew what they gave: a warning a day once it is aging. */
+/** Warns once a day that an operator's certificate is aging: only operators can renew it. */
 function createAgingWarning(to: string, now: () => number, log: Logger): (given: Held) => void {
   let warnedMs = Number.NEGATIVE_INFINITY
   return (given) => {

@@ -4,35 +4,36 @@ import { wordColumn } from '../store/stored-column.ts'
 
 /** A certificate with the key that belongs to it, both PEM. */
 export interface TlsPair {
-  /** The certificate first, each followed by the certificate of its signer. */
+  /** The leaf certificate first, each followed by the certificate of its signer. */
   readonly cert: string
   readonly key: string
 }
 
 /**
- * `ca` is the authority, `proxy` what endpoints show, `api` an operator's own for the API, `api:…` Fairlead's for a server with certain
- * names; the others belong to the shards of one database, by its uid.
+ * Names of certificates: `ca` is the authority, `proxy` that of endpoints, `api` an operator's for the API,
+ * `api:…` Fairlead's for a server with certain names. The others belong to the shards of one database, by its
+ * uid.
  */
 export type TlsName = 'ca' | 'proxy' | 'api' | `api:${string}` | `shards-ca:${number}` | `shards:${number}`
 
-/** A certificate as it is stored, its key opened. */
+/** A stored certificate with its opened key. */
 export interface TlsRecord extends TlsPair {
   /** An operator's certificate is renewed by the operator. */
   readonly origin: 'fairlead' | 'operator'
 }
 
 export interface TlsStore {
-  /** Throws when the key does not open. */
+  /** Throws if the key cannot be opened. */
   get(name: TlsName): Promise<TlsRecord | undefined>
   put(name: TlsName, record: TlsRecord, now: string): Promise<void>
   remove(name: TlsName): Promise<void>
-  /** Those of servers that were made before that time. */
+  /** Removes certificates of servers made before that time. */
   removeApiBefore(time: string): Promise<void>
 }
 
 const originOf = wordColumn('tls_certificates', 'origin', ['fairlead', 'operator'])
 
-/** Private keys are sealed on their way into the table, and opened on their way out. */
+/** Private keys are sealed when written, and opened when read. */
 export function tlsStore(db: Db, box: SecretBox): TlsStore {
   const purposeOf = (name: TlsName) => `tls key ${name}`
   return {
