@@ -19,27 +19,27 @@ import {
 } from '@fairlead/engine'
 import { socketTransport } from './socket-transport.ts'
 
-/** The operations of an agent, each a function; it throws AgentUnreachable when no answer comes. */
+/** The operations of an agent as functions. They throw AgentUnreachable if no answer comes. */
 export type AgentLink = Client<typeof agentOperations>
 
-/** The agent of a node gave no answer. What it supervises is not disturbed by that. */
+/** The agent of a node did not answer. The processes under it keep running. */
 export class AgentUnreachable extends Error {
   override readonly name = 'AgentUnreachable'
 }
 
-/** Another server works on these databases by now: what this one orders is not carried out. */
+/** Another server now works on these databases. The order was not carried out. */
 export class StaleEpoch extends AgentUnreachable {}
 
-/** An agent answers from memory and disk; an answer that takes longer will not come. */
+/** An agent answers from memory and disk; a later answer will not come. */
 const ANSWER_WITHIN_MS = 5_000
-/** But for a trial: it starts an engine, and waits its turn. */
+/** Longer: a trial waits in a queue and starts an engine. */
 export const TRIAL_WITHIN_MS = 60_000
-/** And for changes, which it tells when there are any. */
+/** Longer: the agent answers when something changes. */
 export const HEARING_WITHIN_MS = 30_000
 
 /**
- * Speaks to the agent behind a Unix socket, under an epoch if there is one. Throws AgentUnreachable, StaleEpoch when the epoch is not the highest any
- * more, or ApiError when the agent declines.
+ * Speaks to the agent behind a Unix socket, under an epoch if there is one. Throws AgentUnreachable,
+ * StaleEpoch if the epoch is no longer the highest, or ApiError if the agent declines.
  */
 export function connectAgent(
   operations: typeof agentOperations,
@@ -53,8 +53,9 @@ export function connectAgent(
 }
 
 /**
- * Each order is a span of the current trace, if there is one: its path, which has ids of shards and endpoints, and nothing of its body. The answer
- * brings the spans of the process that carried it out. The agent is trusted with those of other traces, of work that took longer.
+ * Makes each order a span of the current trace, if there is one. The span has the path with ids of shards and
+ * endpoints, and nothing of the body; the answer brings the spans of the process that carried it out. The
+ * agent is also trusted with spans of other traces, of work that took longer.
  */
 export function traceOrders(to: 'agent' | 'proxy', transport: Transport): Transport {
   return (request) => {
@@ -72,12 +73,12 @@ export function traceOrders(to: 'agent' | 'proxy', transport: Transport): Transp
   }
 }
 
-/** Names the current request in each request, for logs. */
+/** Adds the id of the current request to each request, for logs. */
 export function underOwnId(transport: Transport): Transport {
   return (request) => transport({ ...request, headers: { ...request.headers, ...requestIdHeader() } })
 }
 
-/** Names the epoch in each request. Throws StaleEpoch for an answer that refuses it. */
+/** Adds the epoch to each request. Throws StaleEpoch if the answer refuses it. */
 export function underEpoch(transport: Transport, epoch: Epoch | undefined): Transport {
   if (epoch === undefined) return transport
   return async (request) => {
@@ -88,7 +89,7 @@ export function underEpoch(transport: Transport, epoch: Epoch | undefined): Tran
   }
 }
 
-/** Of an error: whatever process answers, it is told to people. */
+/** Returns the message of an error answer, from any process, for people. */
 function messageIn(text: string): string {
   try {
     return String((JSON.parse(text) as { readonly message?: unknown }).message).slice(0, LONGEST_MESSAGE)
@@ -99,7 +100,7 @@ function messageIn(text: string): string {
 
 const LONGEST_MESSAGE = 500
 
-/** The agent understood and declined: a fault in what we sent, not in the world. */
+/** The agent understood and declined: the fault is in our request. */
 export function isDeclined(cause: unknown): cause is ApiError {
   return cause instanceof ApiError
 }

@@ -1,4 +1,4 @@
-/** What the agent calls a shard. */
+/** The agent's name of a shard. */
 export function agentName(shardId: number): string {
   return `s${shardId}`
 }

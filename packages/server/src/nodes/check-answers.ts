@@ -1,15 +1,15 @@
 import { ApiError, type Client, errors, type Operation } from '@fairlead/api'
 import { Ajv, type ValidateFunction } from 'ajv'
 
-/** Answers are taken as they are, and those of a newer process may have more fields. */
+/** Answers are not converted. Those of a newer process may have more fields. */
 const ajv = new Ajv({ coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false })
 
-/** Of operations, compiled once: a handover waits for some of these answers. */
+/** Compiled once per operation: a handover waits for some of these answers. */
 const compiled = new Map<Operation, ValidateFunction>()
 
 /**
- * The same client, for a process that may have been taken over: an answer without the shape that the contract gives it, or an error that no
- * contract has, is no answer. Then what `unfit` makes of the fault is thrown.
+ * Returns the same client for a process that may be compromised. If an answer lacks the shape of the
+ * contract, or an error is not in the contract, throws the result of `unfit`.
  */
 export function checkAnswers<Operations extends Readonly<Record<string, Operation>>>(
   operations: Operations,
@@ -30,7 +30,7 @@ export function checkAnswers<Operations extends Readonly<Record<string, Operatio
     }
     return [name, ask]
   })
-  // Each function takes and answers what the one of the same name does.
+  // Each function has the signature of the one with the same name.
   return Object.fromEntries(checked) as unknown as Client<Operations>
 }
 
@@ -42,7 +42,7 @@ function checkOf(operation: Operation): ValidateFunction {
   return made
 }
 
-/** It is no JSON, or an error that is none of ours. */
+/** Returns whether the answer is no JSON, or an unknown error. */
 function isUnreadable(cause: unknown): boolean {
   if (cause instanceof ApiError) return cause.isForeign || !Object.hasOwn(errors, cause.code)
   return cause instanceof SyntaxError

@@ -2,10 +2,10 @@ import type { NodeFacts } from '@fairlead/api'
 import type { AgentLink } from './agent-link.ts'
 import { isUnknownTo } from './report-shards.ts'
 
-/** What an agent is asked for that. */
+/** Operations of the agent that describe its node. */
 export type Describing = Pick<AgentLink, 'describeNode' | 'reportNode'>
 
-/** Asks an agent for its node, without its shards: one that is older than the question reports them all. Throws AgentUnreachable. */
+/** Asks an agent for its node without shards; an older agent reports them all. Throws AgentUnreachable. */
 export async function describeNode(agent: Describing, signal?: AbortSignal): Promise<NodeFacts> {
   const options = signal && { signal }
   try {

@@ -2,15 +2,15 @@ import type { Pieces } from '@fairlead/api'
 import type { AgentLink } from './agent-link.ts'
 import { type Describing, describeNode } from './describe-node.ts'
 
-/** Where the files of modules are read. */
+/** Reads the files of modules. */
 export interface ModuleSource {
-  /** The file of a hash. Reading it throws where it is not there. */
+  /** The file with this hash. Reading throws if it does not exist. */
   open(sha256: string): Pieces
 }
 
 /**
- * Copies the files with these hashes to a node, where they are not there or not whole. `agent` is a link that waits for
- * longer answers. Throws what the link throws; files that were copied before stay.
+ * Copies the files with these hashes to a node where they are missing or incomplete. `agent` is a link with a
+ * longer timeout. Throws the errors of the link; files copied before stay.
  */
 export async function ensureModules(
   agent: Describing & Pick<AgentLink, 'putModule'>,

@@ -8,55 +8,55 @@ import { agentName } from './agent-name.ts'
 import { describeNode } from './describe-node.ts'
 import { reportShards } from './report-shards.ts'
 
-/** A build with what is known of its holes. */
+/** A build with its known security holes. */
 export interface JudgedBuild extends FoundBuild {
   readonly holes: readonly KnownHole[]
-  /** Ids of the holes for which no new database may use it. */
+  /** Ids of the holes that exclude it from new databases. */
   readonly refusedFor: readonly string[]
 }
 
-/** What an agent has said of its node, with the names of its shards only. */
+/** The last report of an agent about its node, with only the names of its shards. */
 export type KnownNode = NodeFacts & { readonly shards: readonly Pick<ShardReport, 'id'>[] }
 
-/** A node as its agent reports it; what was known of it last, where the agent does not answer. */
+/** A node as its agent reports it, or the last known report if the agent does not answer. */
 export interface ListedNode {
   readonly uid: number
   readonly host: string
   /** Null: the agent does not answer. */
   readonly report: NodeReport | null
-  /** The report, or the last one that this server has heard. Null: it has heard none yet. */
+  /** The report, or the last one that this server got. Null: none yet. */
   readonly known: KnownNode | null
 }
 
-/** The reports of the agents of all nodes, read at each call. */
+/** The reports of the agents of all nodes, read on each call. */
 export interface Nodes {
-  /** Every node; one until there are more. */
+  /** Every node; there is one for now. */
   list(): Promise<readonly ListedNode[]>
-  /** The node where a database would be, without its shards; null when its agent does not answer. */
+  /** The node for a new database, without its shards; null if its agent does not answer. */
   describe(): Promise<NodeFacts | null>
-  /** What the agent says of these shards; null when it does not answer. */
+  /** The agent's report of these shards; null if it does not answer. */
   reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[] | null>
-  /** The engine builds of the cluster. Throws Refusal unavailable when no agent answers; `soon`: within two seconds. */
+  /** Engine builds of the cluster. Throws Refusal unavailable if no agent answers; `soon`: within 2 s. */
   builds(soon?: 'soon'): Promise<readonly JudgedBuild[]>
-  /** The same, or those that were there last, when no agent answers; none where this server has heard of none yet. */
+  /** Like `builds`; returns the last known ones if no agent answers, or none if this server knows none. */
   knownBuilds(): Promise<readonly JudgedBuild[]>
-  /** Can this port be listened on, on the node where a database would be? Throws Refusal unavailable. */
+  /** Returns whether this port is free on the node for a new database. Throws Refusal unavailable. */
   isFree(port: number): Promise<boolean>
-  /** Does every agent answer? */
+  /** Returns whether every agent answers. */
   ready(): Promise<boolean>
-  /** Lets every node drop a module file that nothing uses. One that is away keeps it; it does no harm. */
+  /** Asks every node to delete an unused module file. An unreachable node keeps it, which does no harm. */
   dropModule(sha256: string): Promise<void>
 }
 
-/** People wait for it. An agent that is stopped gives no answer at all; one that is busy with a hundred shards takes a second. */
+/** People wait for it. A stopped agent never answers; one with a hundred busy shards takes a second. */
 const ANSWERS_WITHIN_MS = 2_000
-/** The report of thousands of shards takes longer, at an agent that answers. */
+/** A report of thousands of shards takes longer, even from an agent that answers. */
 const REPORTS_WITHIN_MS = 5_000
 
-/** The only node there is: server and agent on one machine. */
+/** The only node: server and agent are on one machine. */
 const THIS_NODE = 1
 
-/** `settings` says which engine builds are good enough for new databases. */
+/** `settings` states which engine builds new databases may use. */
 export function createNodes(
   agent: AgentLink,
   settings: () => Promise<Pick<Settings, 'unsoundEnginesAllowed'>>,
@@ -97,7 +97,7 @@ export function createNodes(
       if (found === null) throw agentAway()
       return found.port !== null
     },
-    // A probe waits for a few seconds at most.
+    // A probe waits only a few seconds.
     ready: async () => (await orNull(describeNode(agent, AbortSignal.timeout(ANSWERS_WITHIN_MS)))) !== null,
     async dropModule(sha256) {
       await agent.removeModule({ params: { sha256 } }).catch((cause: unknown) => {
@@ -107,7 +107,7 @@ export function createNodes(
   }
 }
 
-/** Throws AgentUnreachable within two seconds from an agent that does not answer at all, however long the question may take. */
+/** Throws AgentUnreachable after 2 seconds if the agent does not answer at all, however slow the question. */
 async function whileItAnswers<T>(agent: AgentLink, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController()
   const signal = AbortSignal.any([end.signal, AbortSignal.timeout(REPORTS_WITHIN_MS)])

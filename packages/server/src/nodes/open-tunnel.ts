@@ -14,20 +14,21 @@ import {
 import { EngineUnreachable, messageOf } from '@fairlead/engine'
 import { AgentUnreachable, StaleEpoch } from './agent-link.ts'
 
-/** A way to the engine of a shard, through the agent of its node. */
+/** A connection to the engine of a shard, through the agent of its node. */
 export interface Tunnel {
-  /** The agent has signed in to the engine at its other end. */
+  /** The agent has signed in to the engine. */
   readonly socket: Socket
-  /** The life of the agent in which it was opened. */
+  /** Life of the agent that opened it. */
   readonly life: string
 }
 
-/** The agent gives an engine 500 ms to take the login. */
+/** The agent gives the login at an engine 500 ms. */
 const ANSWER_WITHIN_MS = 2_500
 
 /**
- * Asks the agent at a Unix socket for a tunnel to the engine of a shard (engine-tunnel.ts of the API). Throws EngineUnreachable when the agent says
- * that the engine gives no answer, StaleEpoch, AgentUnreachable when the agent gives none or knows of no tunnels, and ApiError.
+ * Asks the agent for a tunnel to the engine of a shard (engine-tunnel.ts of the API). Throws
+ * EngineUnreachable if the agent reports that the engine does not answer; StaleEpoch; AgentUnreachable if the
+ * agent does not answer or is too old for tunnels; and ApiError.
  */
 export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Promise<Tunnel> {
   const { promise, resolve, reject } = Promise.withResolvers<Tunnel>()
@@ -40,9 +41,10 @@ export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Pr
   )
   asked.on('upgrade', (response, stream, head) => {
     clearTimeout(late)
-    // What http gives is the socket that it has opened.
+    // http passes the socket that it opened.
     const socket = stream as Socket
-    // http listens to it no more, and its owner does not yet: an agent that dies now must not end this process.
+    // http no longer listens for errors, and the owner does not yet: the death of an agent now must not end
+    // this process.
     socket.on('error', () => undefined)
     if (head.length > 0) socket.unshift(head)
     resolve({ socket, life: String(response.headers[LIFE_HEADER]) })

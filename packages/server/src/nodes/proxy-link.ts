@@ -3,20 +3,20 @@ import { AgentUnreachable, traceOrders, underEpoch, underOwnId } from './agent-l
 import { checkAnswers } from './check-answers.ts'
 import { socketTransport } from './socket-transport.ts'
 
-/** The operations of the proxy of a node, each a function. */
+/** The operations of the proxy of a node as functions. */
 export type ProxyLink = Client<typeof proxyOperations>
 
-/** A proxy answers from memory; the longest is a hold, which has its own deadline of milliseconds. */
+/** A proxy answers from memory. The longest operation is a hold, with its own deadline of milliseconds. */
 const ANSWER_WITHIN_MS = 5_000
-/** Clients speak with it: where one has taken it over, it has no more of this process than that. Ten thousand endpoints take a third. */
+/** A compromised proxy must not exhaust this process. Ten thousand endpoints need a third of this. */
 const MOST_BYTES = 16 << 20
 
-/** The proxy of a node gave no answer: its agent starts it again, and clients come back to the same address. */
+/** The proxy of a node did not answer. Its agent restarts it, and clients reconnect to the same address. */
 export class ProxyUnreachable extends AgentUnreachable {}
 
 /**
- * Speaks to the proxy behind a Unix socket, under an epoch if there is one. Throws ProxyUnreachable, also for what is not an answer to this question;
- * StaleEpoch; or ApiError when the proxy declines.
+ * Speaks to the proxy behind a Unix socket, under an epoch if there is one. Throws ProxyUnreachable, also for
+ * an invalid answer; StaleEpoch; or ApiError if the proxy declines.
  */
 export function connectProxy(
   operations: typeof proxyOperations,

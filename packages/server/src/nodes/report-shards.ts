@@ -2,8 +2,8 @@ import { ApiError, MOST_SHARDS_ASKED, type ShardsReport } from '@fairlead/api'
 import type { AgentLink } from './agent-link.ts'
 
 /**
- * Asks an agent for these shards (its names of them). One that is older than the question reports its whole node. Throws AgentUnreachable, and
- * ApiError when it declines.
+ * Asks an agent for shards by the agent's names. An agent too old for the question reports its whole node.
+ * Throws AgentUnreachable, and ApiError if it declines.
  */
 export async function reportShards(
   ids: readonly string[],
@@ -23,7 +23,7 @@ export async function reportShards(
   }
 }
 
-/** The agent is of a version that has no such operation. */
+/** Returns whether the agent's version lacks the operation. */
 export function isUnknownTo(cause: unknown): boolean {
   return cause instanceof ApiError && cause.code === 'not_found'
 }

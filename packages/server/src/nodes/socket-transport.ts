@@ -3,13 +3,13 @@ import { pipeline } from 'node:stream/promises'
 import type { Transport } from '@fairlead/api'
 import { countPieces, SPANS_HEADER } from '@fairlead/engine'
 
-/** A report of ten thousand shards is a fifth of this. */
+/** A report of ten thousand shards needs a fifth of this. */
 const MOST_BYTES = 64 << 20
 
 /**
- * Speaks HTTP through a Unix socket. Each request has `withinMs` to be answered; where there is no answer, or one that is longer than
- * `mostBytes` (64 MB unless told), what `unreachable` makes of the cause is thrown. The process at the other end is not trusted: it may
- * speak with strangers, as the proxy does.
+ * Speaks HTTP through a Unix socket. If there is no answer within `withinMs`, or one longer than `mostBytes`
+ * (default 64 MB), throws the result of `unreachable`. The other process is not trusted: like the proxy, it
+ * may serve unknown clients.
  */
 export function socketTransport(
   socketPath: string,
@@ -41,7 +41,8 @@ export function socketTransport(
         },
       )
       sent.on('error', fail)
-      // It takes up another protocol (101), which was not asked for: without this the request would never end, not by its deadline either.
+      // The other side switches to another protocol (101) uninvited: without this the request would never
+      // end, not even by its deadline.
       sent.on('upgrade', (_response, stream) => {
         stream.destroy()
         fail(new Error('its answer is of another protocol (101)'))
