@@ -8,8 +8,9 @@ import { createSecretBox, readStoreKey, type SecretBox } from '../store/secret-b
 import { storePlace } from '../store/store-place.ts'
 
 /**
- * Copies the embedded store of this home to the PostgreSQL of `config`, and puts the file aside, so that no server goes on from it. Databases serve
- * meanwhile. Answers how many rows, and where the file is now. Throws when a server runs, or the PostgreSQL database has been used.
+ * Copies the embedded store of this home to the PostgreSQL of `config`, and renames the file so that no
+ * server uses it again. Databases keep serving. Returns the number of rows and the new path; throws if a
+ * server runs, or if the PostgreSQL database has been used.
  */
 export async function copyEmbedded(
   config: Config,

@@ -10,7 +10,7 @@ import { openStore } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 import { storePlace } from '../store/store-place.ts'
 
-/** The operations of the operator's socket, each a function: for the command line of this machine. */
+/** The operations of the operator's socket as functions, for the command line of this machine. */
 export type OperatorLink = Client<typeof operatorOperations>
 
 /** No server runs on this home. */
@@ -18,10 +18,10 @@ export class ServerUnreachable extends Error {
   override readonly name = 'ServerUnreachable'
 }
 
-/** A long audit takes a while to walk. */
+/** Verifying a long audit takes minutes. */
 const ANSWER_WITHIN_MS = 10 * 60_000
 
-/** Speaks to the server of this machine through its socket. Throws ServerUnreachable, or ApiError when it declines. */
+/** Speaks to this machine's server through its socket. Throws ServerUnreachable or ApiError. */
 export function connectOperator(home: string): OperatorLink {
   const unreachable = (cause: Error) =>
     new ServerUnreachable(`no server answers on ${home}; start it with npm start, or fairlead up`, { cause })
@@ -29,7 +29,7 @@ export function connectOperator(home: string): OperatorLink {
   return createClient(operatorOperations, transport)
 }
 
-/** Verifies the audit of this home, whether its server runs or not. */
+/** Verifies the audit of this home, with or without a running server. */
 export async function verifyAuditOf(
   config: Pick<Config, 'home' | 'storeKey' | 'store' | 'storePasswordFile'>,
   head: string | undefined,
