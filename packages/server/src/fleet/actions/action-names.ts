@@ -1,7 +1,7 @@
 import type { Action as ActionAnswer } from '@fairlead/api'
 import type { Action } from '../../core/state/action.ts'
 
-/** What the wider API calls each kind of action of a database. */
+/** Names of actions in the wider API. */
 export const actionNames: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {
   create: 'SMCreateBDB',
   upgrade: 'SMUpgradeBDB',

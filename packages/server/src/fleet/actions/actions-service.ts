@@ -15,29 +15,29 @@ import { createDatabaseViews, type DatabaseActionView } from './database-views.t
 import { followAction } from './follow-action.ts'
 import { readTrace } from './read-trace.ts'
 
-/** An action as people see it: of a database, or of the catalogue of modules. */
+/** An action of a database or of the catalogue of modules. */
 export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
 
-/** Reads actions of databases and of the catalogue of modules alike; changes nothing. */
+/** Reads actions of databases and of the catalogue of modules. */
 export interface Actions {
   /** Throws Refusal action_not_exist. */
   get(uid: string): Promise<ActionView>
-  /** What clients saw of its handover number `n`, from 1 on. Throws Refusal trace_not_exist or trace_not_ready. */
+  /** Clients' view of handover number `n` (from 1 on). Throws Refusal trace_not_exist or trace_not_ready. */
   trace(uid: string, n: number): Promise<HandoverTrace>
-  /** The database that an action is about; undefined where there is no such action of a database. */
+  /** The database of an action; undefined: there is no such action of a database. */
   databaseOf(uid: string): Promise<number | undefined>
-  /** Those that this user may see. */
+  /** Actions that this user may see. */
   list(query: Omit<ActionsQuery, 'databases'>, user: Principal): Promise<readonly ActionView[]>
-  /** Of one database. Throws Refusal db_not_exist. */
+  /** Actions of one database. Throws Refusal db_not_exist. */
   listOf(databaseUid: number, query: Omit<ActionsQuery, 'databases'>): Promise<readonly ActionView[]>
   /**
-   * The events of an action after number `seq` (0: from its beginning), those that come, each once and in order, until
-   * the action has ended or `signal` aborts. No more is read than is taken.
+   * Yields the events of an action after number `seq` (0: from its beginning), each once and in order, until
+   * the action has ended or `signal` aborts. Reads no more than is consumed.
    */
   follow(uid: string, seq: number, signal: AbortSignal): AsyncIterable<ActionEvent>
 }
 
-/** Reads from `store` at each call: it remembers nothing but the followers. */
+/** Reads from `store` on each call; keeps only the followers in memory. */
 export function createActions({
   store,
   now = Date.now,
@@ -72,7 +72,7 @@ export function createActions({
 
     async list(query, user) {
       if (!maySee(user, NO_DATABASE)) return list({ ...query, databases: databasesOf(user) })
-      // Two lists become one: its page may begin anywhere in either.
+      // Merges two lists: a page may begin anywhere in either.
       const { limit, offset = 0, after: _, ...page } = query
       const beginning = { ...query, offset: 0, ...(limit !== undefined && { limit: offset + limit }) }
       const added = hasModules(query) ? await ofModules.list(beginning) : []
@@ -95,20 +95,20 @@ export function createActions({
   }
 }
 
-/** Whether there may be actions of modules among those of this filter. They had ended when they were written, and are about no database. */
+/** Returns whether the filter can match actions of modules: complete when recorded, without a database. */
 function hasModules({ status, phase, outcome, database, q }: ActionsFilter): boolean {
   const isCompleted = (status ?? 'done') === 'done' && (outcome ?? 'completed') === 'completed'
   return isCompleted && (phase ?? 'ended') === 'ended' && database === undefined && q === undefined
 }
 
-/** Where an action is in a list. */
+/** The place of an action in a list. */
 export function placeOfAction(view: ActionView, by: ActionsOrder['by']): Place {
   const { createdAt, uid } = view.action
   const isChange = by === 'last_changed_time' && view.of === 'database'
   return { value: isChange ? view.action.changedAt : createdAt, uid }
 }
 
-/** Stands for all databases: only users that are not limited to some may see it. */
+/** Means all databases: only users without a limit to some databases may see it. */
 const NO_DATABASE = 0
 
 function databasesOf(user: Principal): readonly number[] {

@@ -5,17 +5,17 @@ import { actionLanesStore } from '../stores/action-lanes-store.ts'
 import { handoversStore } from '../stores/handovers-store.ts'
 import { type OrderFacts, orderFacts } from './order-scenes.ts'
 
-/** An action of a database, with what people see of it besides. */
+/** An action of a database with its certificates, facts and lanes. */
 export interface DatabaseActionView {
   readonly of: 'database'
   readonly action: Action
   readonly certificates: readonly Certificate[]
   readonly facts: OrderFacts
-  /** Undefined in lists: lanes are many. */
+  /** Undefined in lists, to keep them small. */
   readonly lanes: readonly LaneRecord[] | undefined
 }
 
-/** Reads what belongs to actions: for one all of it, for a list in a few statements. `now` is Unix milliseconds. */
+/** Reads the details of one action, or those of a list in a few statements. `now` is Unix milliseconds. */
 export function createDatabaseViews(db: Db, now: () => number) {
   const handovers = handoversStore(db)
   const factsOf = async (actions: readonly Action[]) => {

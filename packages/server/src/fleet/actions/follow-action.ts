@@ -9,10 +9,10 @@ interface Sources {
   readonly feed: EventFeed
 }
 
-/** Events in one query. */
+/** Events per query. */
 const PAGE = 100
 
-/** The events of an action after number `seq`, each once and in order: from the store as far as they are there, then as they come; until its end. */
+/** Yields an action's events after number `seq`, each once and in order: stored ones, then new ones. */
 export async function* followAction(
   { actions, events, feed }: Sources,
   uid: string,
@@ -23,7 +23,7 @@ export async function* followAction(
   let last = seq
   while (!signal.aborted) {
     watch.sync()
-    // Asked first: what ended it is then among the events that are read.
+    // Read first, so that the event of its end is among the events read below.
     const action = await actions.get(uid)
     for (let isAll = false; !isAll; ) {
       const page = await events.listAfter(uid, last, PAGE)
@@ -42,7 +42,7 @@ export async function* followAction(
   }
 }
 
-/** Events as they come, until the store has to be asked: whether the action has ended, or what was missed. */
+/** Yields new events until the store must be read again: after the end of the action, or a missed event. */
 async function* live(watch: Watch, last: () => number, signal: AbortSignal): AsyncGenerator<ActionEvent> {
   while (!signal.aborted) {
     const next = watch.next(last())

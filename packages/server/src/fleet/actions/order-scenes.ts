@@ -8,10 +8,10 @@ import { databasesStore } from '../stores/databases-store.ts'
 import { modulesStore } from '../stores/modules-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 
-/** What a preview of orders depends on besides the action and the caller. */
+/** Inputs for a preview of orders, besides the action and the caller. */
 export type OrderFacts = Omit<OrderScene, 'forbidden' | 'handovers'>
 
-/** Of each action, by its uid. A few statements for all of them, and none where the actions themselves say all. `at` is ISO 8601. */
+/** Facts by uid of the action, in a few statements for all; none if the actions suffice. `at` is ISO 8601. */
 export async function orderFacts(
   actions: readonly Action[],
   db: Db,
@@ -44,7 +44,7 @@ export async function orderFacts(
   )
 }
 
-/** Modules of these upgrades that are not in the catalogue any more. */
+/** Modules of these upgrades that have left the catalogue. */
 async function goneModules(failed: readonly Action[], db: Db): Promise<ReadonlySet<string>> {
   const uids = new Set(failed.flatMap(({ asked }) => asked.modules.map(({ uid }) => uid)))
   const gone = new Set<string>()

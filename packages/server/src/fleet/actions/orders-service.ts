@@ -14,16 +14,16 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 
-/** Takes orders of people about a running action. */
+/** Accepts people's orders to a running action. */
 export interface Orders {
   /**
-   * Gives an order about an upgrade, and answers the uid of the action that it is about now: of a retry of one that has
-   * failed, a new one. Throws Refusal action_ended, order_not_applicable, rollback_not_possible or db_busy.
+   * Records an order, and returns the uid of its action: a new one for the retry of a failed upgrade. Throws
+   * Refusal action_ended, order_not_applicable, rollback_not_possible or db_busy.
    */
   give(action: Action, order: Order, by: Actor): Promise<string>
 }
 
-/** `nudge` wakes the reconciler of a database after an order is on record; `now` is Unix milliseconds. */
+/** `nudge` wakes the reconciler of a database after an order is recorded; `now` is Unix milliseconds. */
 export function createOrders(deps: {
   readonly store: Store
   readonly databases: Databases
@@ -57,8 +57,8 @@ export function createOrders(deps: {
 }
 
 /**
- * The last group may have handed over, and a turn that is waiting (for the cluster to agree, for one) has not written down when: then `at` is
- * when. What is to be finalized is there.
+ * Sets the time of the last handover to `at` if all groups have handed over and a waiting turn has not
+ * recorded it yet: the standbys to finalize exist.
  */
 async function withHandover(action: Action, at: string, db: Db): Promise<Action> {
   const { databaseUid, goal, handedOverAt } = action
@@ -71,7 +71,7 @@ async function withHandover(action: Action, at: string, db: Db): Promise<Action>
   return isMoved ? { ...action, handedOverAt: at } : action
 }
 
-/** The same upgrade as a new action, as long as the database still is what it was accepted for. */
+/** Starts the same upgrade as a new action, if the database is still the one that it was accepted for. */
 async function beginAgain(
   { uid, kind, databaseUid, asked, request }: Action,
   databases: Databases,

@@ -28,14 +28,14 @@ import { type ReadStanding, readStanding } from './read-standing.ts'
 import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
 import { countTakenPorts, takenPorts } from './taken-ports.ts'
 
-/** A database as people see it: with its shards, and the action that runs on it. */
+/** A database with its shards and its running action. */
 export interface DatabaseView {
   readonly database: Database
   readonly shards: readonly ShardRecord[]
   readonly action: Action | undefined
 }
 
-/** What is asked of a new database. Sizes are in bytes; what is left out is chosen. */
+/** Fields of a new database, sizes in bytes. Missing ones are chosen. */
 export interface DatabaseRequest
   extends Pick<
     NewDatabase,
@@ -53,37 +53,37 @@ export interface DatabaseRequest
     | 'endpointPort'
   > {
   readonly engineVersion: string | undefined
-  /** The flavour where the version names none, if there is a build of it that fits. */
+  /** The flavour to use if the version names none, provided that a build of it fits. */
   readonly preferredFlavour?: string
   readonly modules: readonly NewModuleEntry[]
   /** Generated when undefined. */
   readonly userPassword: string | undefined
 }
 
-/** Reads databases and begins actions on them; the reconciler carries these out. */
+/** Reads databases and begins actions on them, which the reconciler carries out. */
 export interface Databases {
-  /** By uid. */
+  /** Ordered by uid. */
   list(query: ViewsQuery): Promise<readonly DatabaseView[]>
-  /** The ids of the shards of these. */
+  /** Ids of the shards of these databases. */
   shardsOf(uids: readonly number[]): Promise<readonly number[]>
-  /** The ids of the shards that are primaries, of all databases. */
+  /** Ids of all primaries. */
   primaries(): Promise<readonly number[]>
-  /** The databases of these shards, and whether clients of them use an endpoint. */
+  /** The databases of these shards, and whether their clients use an endpoint. */
   placesOf: ShardsStore['placesOf']
   /** Throws Refusal db_not_exist. */
   get(uid: number): Promise<DatabaseView>
   create(request: DatabaseRequest, by: Actor): Promise<DatabaseView>
   remove(uid: number, by: Actor): Promise<{ readonly actionUid: string }>
-  /** Why so many more shards would find no port on the node, in words; null when they would. */
+  /** Returns why `needed` ports are not free on the node, or undefined. */
   lackOfPorts(needed: number): Promise<string | undefined>
-  /** What is on record of a database, and whether so many further ports are free. Throws Refusal db_not_exist. */
+  /** Reads a database and whether `portsNeeded` more ports are free. Throws Refusal db_not_exist. */
   standing(uid: number, portsNeeded: number): Promise<ReadStanding>
   /**
-   * Begins an action on a database and wakes the reconciler. Throws Refusal db_busy while another one runs, and plan_outdated where what the change
-   * expects is not on record any more.
+   * Begins an action and wakes the reconciler. Throws Refusal db_busy while another action runs, and
+   * plan_outdated if the records differ from those that the change expects.
    */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
-  /** The database with an action that is completed and says why there was nothing to do. Throws Refusal db_busy while another one runs. */
+  /** Records a completed action with the reason why nothing had to change. Throws Refusal db_busy. */
   noteNothing(uid: number, nothing: Nothing, by: Actor): Promise<DatabaseView>
 }
 
@@ -92,18 +92,18 @@ interface DatabasesDeps {
   readonly nodes: Nodes
   readonly modules: Pick<Modules, 'list'>
   readonly nudge: (databaseUid: number) => void
-  /** Both ends belong to it. */
+  /** Bounds are inclusive. */
   readonly portRange: PortRange
-  /** What a request may ask for in addition. */
+  /** Additional ports that a request may name. */
   readonly askedPorts: PortRange
   /** Shards of new databases in cluster mode speak TLS to each other. */
   readonly shardTls: boolean
-  /** Ports are given out one after the other. */
+  /** Serializes the allocation of ports. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
 }
 
-/** `nudge` wakes the reconciler of a database once a change is on record; `now` is Unix milliseconds. */
+/** `nudge` wakes the reconciler of a database after a change is recorded; `now` is Unix milliseconds. */
 export function createDatabases(deps: DatabasesDeps): Databases {
   const { store, nodes, modules, nudge, inTurn } = deps
   const databases = databasesStore(store.db)
@@ -167,7 +167,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
   }
 }
 
-/** Another server may have made one since `last`, the uid of the last one, was read: then its name, its ports or its memory may not be free any more. */
+/** Refuses if another server created a database after `last`: it may have the name, ports or memory. */
 async function recordNext(db: Db, last: number, wanted: NewDatabase, by: Actor): Promise<Database> {
   if ((await databaseOrdersStore(db).lastUid()) === last) return recordDatabase(db, wanted, by)
   throw new Refusal('unavailable', 'another database was created at the same moment; try again')
@@ -179,13 +179,13 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   return database
 }
 
-/** In the turn of a creation: of two creations with the same name, the second finds the first. */
+/** Runs in the lock of creations: of two with the same name, the second finds the first. */
 async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
   if ((await databases.getByName(name)) === undefined) return
   throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
 }
 
-/** Any other port may belong to another service, whose clients would then reach the database. */
+/** Another port may belong to another service, whose clients would reach the database. */
 function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRange, PortRange]): void {
   if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
   throw new Refusal(
@@ -194,7 +194,7 @@ function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRang
   )
 }
 
-/** A requested port is given or refused, never replaced: clients would not look for the database at another port. */
+/** A requested port is granted or refused, never replaced: clients would not find the database elsewhere. */
 async function refuseTakenPort(
   port: number | null,
   places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
@@ -206,7 +206,7 @@ async function refuseTakenPort(
     throw new Refusal('port_unavailable', `port: ${port} is taken; send another one, or 0 to get a free one`)
 }
 
-/** Why the node has no room for it. Throws Refusal unavailable when no agent answers. */
+/** Returns why the node lacks memory for it. Throws Refusal unavailable if no agent answers. */
 async function lackOfMemory(
   request: Pick<DatabaseRequest, 'memoryBytes' | 'replicas'>,
   places: { readonly databases: DatabasesStore; readonly nodes: Pick<Nodes, 'describe'> },
@@ -218,7 +218,7 @@ async function lackOfMemory(
   return refuseLackOfMemory(request, await places.databases.promisedBytes(), { totalBytes, freeBytes })
 }
 
-/** A warning in the action that creates it, where its cluster is large for its node. */
+/** Adds a warning to its action if the cluster is large for its node. */
 async function warnOfCrowd(
   uid: number,
   { groups, replicas }: Pick<DatabaseRequest, 'groups' | 'replicas'>,
@@ -235,7 +235,7 @@ function refuse(refused: Refused | undefined): void {
   if (refused !== undefined) throw toRefusal(refused)
 }
 
-/** One for each shard, a second where shards speak TLS to each other, and one for the endpoint if none was asked for by name. */
+/** One port per shard, a second one with TLS between shards, and one for an endpoint unless requested. */
 function portsFor(
   { groups, replicas, clientsKnowShards, endpointPort }: DatabaseRequest,
   shardTls: boolean,
@@ -248,7 +248,7 @@ async function viewOf(database: Database, shards: ShardsStore, actions: ActionsS
   return { database, shards: await shards.listOf(database.uid), action: await actions.active(database.uid) }
 }
 
-/** What was asked of the engine has been resolved. */
+/** Removes the fields that have been resolved. */
 function withoutWishes({
   engineVersion: _asked,
   preferredFlavour: _preferred,

@@ -12,23 +12,23 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
-/** Other limits of databases that run: nothing restarts. */
+/** Changes limits of running databases without restarts. */
 export interface LimitChanges {
   /**
-   * Writes them down; the engines have them within the next turn, and so does every process that comes later. Throws Refusal, with
-   * every obstacle in its message, and AgentUnreachable.
+   * Records new limits; engines get them in the next turn, and new processes at their start. Throws Refusal
+   * with every obstacle, and AgentUnreachable.
    */
   change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView>
-  /** Says what `change` would do, and refuses what it refuses. */
+  /** Returns the result of `change` without applying it. Throws the same refusals. */
   foresee(uid: number, request: LimitsRequest): Promise<DatabaseView>
 }
 
-/** `nudge` wakes the reconciler of a database once its new limits are on record; `now` is Unix milliseconds. */
+/** `nudge` wakes the reconciler of a database after new limits are recorded; `now` is Unix milliseconds. */
 export function createLimitChanges(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get'>
   readonly modules: Pick<Modules, 'list'>
-  /** What is seen of a database right now. Throws AgentUnreachable. */
+  /** Observes a database. Throws AgentUnreachable. */
   readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
@@ -49,7 +49,7 @@ export function createLimitChanges(deps: {
       if (!limits.change) return view
       const at = new Date(deps.now()).toISOString()
       await store.transaction(async (db) => {
-        // The checked state must still hold: otherwise another action, or another change of limits, came first.
+        // The checked state must still hold: another action or change of limits may have come first.
         const [before, action] = [await databasesStore(db).get(uid), await actionsStore(db).active(uid)]
         if (before === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
         const isSame =

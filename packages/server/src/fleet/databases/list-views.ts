@@ -7,13 +7,13 @@ import type { DatabasesPage } from '../stores/chosen-databases-store.ts'
 import type { DatabasesStore } from '../stores/databases-store.ts'
 import type { ShardsStore } from '../stores/shards-store.ts'
 
-/** Which databases a list has, in which order; `only` these, unless null. Without a limit, all. */
+/** Selects and orders databases; `only` these unless null. Default: no limit. */
 export interface ViewsQuery extends Pick<DatabasesPage, 'only' | 'after' | 'filter' | 'order'> {
   readonly limit?: number
   readonly offset?: number
 }
 
-/** A DatabaseView of the service. */
+/** Like DatabaseView of the service. */
 interface View {
   readonly database: Database
   readonly shards: readonly ShardRecord[]
@@ -26,7 +26,7 @@ interface Stores {
   readonly actions: Pick<ActionsStore, 'activeOf'>
 }
 
-/** Costs three queries for each piece of it, however many databases there are. One that is deleted meanwhile may be missing, no other. */
+/** Makes three queries per page. Only databases that are deleted in between may be missing. */
 export async function listViews(
   { order = byUid, only, filter = {}, ...page }: ViewsQuery,
   stores: Stores,

@@ -7,18 +7,18 @@ import { databasesStore } from '../stores/databases-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 import { countTakenPorts } from './taken-ports.ts'
 
-/** What is on record, and how to read it again: within the transaction that accepts a change. */
+/** Stored facts, and a function that reads them again in the transaction that accepts a change. */
 export interface ReadStanding {
   readonly standing: Standing
   readonly again: (db: Db) => Promise<Standing>
 }
 
-/** What a plan must still find on record when it is carried out. */
+/** Facts that must be unchanged when a plan is accepted. */
 export interface Expected extends Pick<ReadStanding, 'again'> {
   readonly isSame: (standing: Standing) => boolean
 }
 
-/** What is on record of a database and of the room for it. Throws Refusal db_not_exist. */
+/** Reads the stored facts of a database and its free ports. Throws Refusal db_not_exist. */
 export async function readStanding(
   db: Db,
   uid: number,
@@ -41,12 +41,12 @@ async function readNow(db: Db, uid: number, portsNeeded: number, range: PortRang
   }
 }
 
-/** Throws Refusal plan_outdated where what is on record is not what the plan was made from. `db` is the transaction that accepts it. */
+/** Throws Refusal plan_outdated if the facts differ from the plan's. `db` is the accepting transaction. */
 export async function refuseOutdated(db: Db, expected: Expected | undefined): Promise<void> {
   if (expected !== undefined && !expected.isSame(await expected.again(db))) throw planOutdated()
 }
 
-/** The refusal of a request whose plan is outdated. */
+/** Refuses a request whose plan is outdated. */
 export function planOutdated(): Refusal {
   return new Refusal(
     'plan_outdated',

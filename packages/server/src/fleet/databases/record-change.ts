@@ -12,28 +12,28 @@ import { databasesStore, type NewDatabase } from '../stores/databases-store.ts'
 import { modulesStore } from '../stores/modules-store.ts'
 import { type Expected, refuseOutdated } from './read-standing.ts'
 
-/** What an action is to do. */
+/** An action to begin. */
 export interface Change {
   readonly kind: 'upgrade' | 'delete'
   readonly goal: Goal
-  /** What people are to know of it before it begins. */
+  /** Warnings for people. */
   readonly warnings?: readonly string[]
-  /** What the user sent, without secrets. */
+  /** The user's request without secrets. */
   readonly request?: Action['request']
-  /** What has to be on record when it is accepted; undefined: anything. */
+  /** The facts that must hold on acceptance; undefined: any. */
   readonly expected?: Expected | undefined
 }
 
-/** An upgrade without a change, and why there is none. */
+/** An upgrade without a change, and the reason. */
 export interface Nothing {
   readonly goal: Goal
   readonly reason: string
   readonly request: Action['request']
-  /** As that of a change. */
+  /** See Change. */
   readonly expected?: Expected | undefined
 }
 
-/** A new database, the action that creates it, and what the audit says of it. `db` is a transaction. */
+/** Records a new database, its action and its audit record. `db` is a transaction. */
 export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Promise<Database> {
   const at = wanted.createdAt
   await refuseGone(db, wanted.modules)
@@ -47,8 +47,8 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
 }
 
 /**
- * The action that changes a database, its new status, and what the audit says of it. `db` is a transaction; `at` is ISO
- * 8601. Throws ActiveActionExists while another action runs, and Refusal module_not_exist.
+ * Records an action on a database, its new status and its audit record. `db` is a transaction; `at` is ISO
+ * 8601. Throws ActiveActionExists, and Refusal module_not_exist.
  */
 export async function recordChange(
   db: Db,
@@ -73,8 +73,8 @@ export async function recordChange(
 }
 
 /**
- * An upgrade that changes nothing: an action that is completed when it is first seen, with `reason` among its warnings. `db` is a transaction. Throws
- * ActiveActionExists while another action runs.
+ * Records an upgrade without changes as a completed action with `reason` as a warning. `db` is a transaction.
+ * Throws ActiveActionExists while another action runs.
  */
 export async function recordNothing(
   db: Db,
@@ -93,7 +93,7 @@ export async function recordNothing(
   return action
 }
 
-/** A module that is deleted is looked for in databases, a module that is about to be used in the catalogue. */
+/** Checks the catalogue for modules to use. A deletion checks databases instead. */
 async function refuseGone(db: Db, modules: Goal['modules']): Promise<void> {
   for (const { uid, name } of modules) {
     if ((await modulesStore(db).get(uid)) === undefined)

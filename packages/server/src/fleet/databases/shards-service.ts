@@ -15,7 +15,7 @@ import { shardsStore } from '../stores/shards-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 import type { ViewsQuery } from './list-views.ts'
 
-/** A shard as people see it. */
+/** A shard with its state. */
 export interface ShardView {
   readonly shard: ShardRecord
   readonly slots: SlotRange
@@ -23,11 +23,11 @@ export interface ShardView {
   readonly report: ShardReport | undefined
   /** The agent of its node does not answer. */
   readonly isAgentAway: boolean
-  /** Undefined: the database was not looked at. */
+  /** Undefined: not observed. */
   readonly seen: SeenShard | undefined
 }
 
-/** A shard in its group, as its engine says just now. Null where the engine does not answer, or does not have it. */
+/** Current values of an engine. Null: the engine does not answer, or does not report it. */
 interface SeenShard {
   readonly duty: ShardDuty | null
   readonly link: 'up' | 'down' | null
@@ -36,25 +36,25 @@ interface SeenShard {
   readonly usedMemoryBytes: number | null
 }
 
-/** People wait for it, and what the agent says is there at once. */
+/** People wait for it, and the agent's report is already there. */
 const LOOK_WITHIN_MS = 1_000
 
-/** Shards, with what their agents say of them right now. */
+/** Shards, with their agents' current reports. */
 export interface Shards {
   /** Throws Refusal db_not_exist. */
   ofDatabase(uid: number): Promise<readonly ShardView[]>
-  /** Of the databases of this page, each with its shards. Engines are not asked. */
+  /** Shards of the databases of this page. Does not ask engines. */
   list(query: ViewsQuery): Promise<readonly ShardsOfDatabase[]>
   get(id: number): Promise<ShardView | undefined>
 }
 
-/** The shards of a database. */
+/** A database and its shards. */
 export interface ShardsOfDatabase {
   readonly database: Database
   readonly shards: readonly ShardView[]
 }
 
-/** Nothing is remembered: each call asks the agents, and of one database its engines. */
+/** Asks the agents on each call; for a single database, also its engines. */
 export function createShards(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get' | 'list'>
@@ -67,7 +67,7 @@ export function createShards(deps: {
     look: Promise<(shard: ShardRecord) => SeenShard | undefined> = Promise.resolve(() => undefined),
   ) => {
     const ids = views.flatMap(({ shards }) => shards.map(({ id }) => id))
-    // At once: a node that does not answer costs its deadline once.
+    // In parallel, so that an unreachable node costs one deadline.
     const [reports, seen] = await Promise.all([nodes.reportsOf(ids), look])
     return views.map(({ database, shards }) => ({
       database,
@@ -97,7 +97,7 @@ export function createShards(deps: {
   }
 }
 
-/** Undefined when it takes too long, or the agent is away. */
+/** Returns undefined if it takes too long, or the agent is unreachable. */
 async function unlessLate(looking: Promise<ObservedDatabase>): Promise<ObservedDatabase | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), LOOK_WITHIN_MS)

@@ -24,7 +24,7 @@ function recordOf(taken: readonly number[]) {
 const nothingElse = { alsoFree: [], besides: [] }
 const ports = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n)
 
-/** As the agent does: the first that is not excepted, and not in use by others. */
+/** Like the agent: the first port that is neither excepted nor used by others. */
 const lowest =
   (inUse: readonly number[]) =>
   async ({ from, to, except, alsoFree }: PortRange & { except: number[]; alsoFree: number[] }) => {

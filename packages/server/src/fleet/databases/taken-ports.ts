@@ -2,7 +2,7 @@ import type { PortRange } from '../../core/state/port-range.ts'
 import type { DatabasesStore } from '../stores/databases-store.ts'
 import type { ShardsStore } from '../stores/shards-store.ts'
 
-/** Ports of a range that are on record, of shards and endpoints, in use at the moment or not; each once. */
+/** Recorded ports of shards and endpoints in a range, in use or not; each once. */
 export async function takenPorts(
   range: PortRange,
   stores: {
@@ -17,7 +17,7 @@ export async function takenPorts(
   return [...new Set([...shards, ...endpoints])]
 }
 
-/** How many that are: no port is on record twice. */
+/** Number of recorded ports in a range: no port is recorded twice. */
 export async function countTakenPorts(
   range: PortRange,
   stores: {
@@ -28,24 +28,25 @@ export async function countTakenPorts(
   return (await stores.shards.countPortsWithin(range)) + (await stores.databases.countPortsWithin(range))
 }
 
-/** The stores that know which ports are on record. */
+/** Stores with the recorded ports. */
 export interface PortsOnRecord {
   readonly shards: Pick<ShardsStore, 'portsWithin' | 'countPortsWithin'>
   readonly databases: Pick<DatabasesStore, 'portsWithin' | 'countPortsWithin'>
 }
 
-/** Ports to look for a free one among, as an agent is asked. */
+/** A part of a range for an agent to search for a free port. */
 export interface PartOfPorts extends PortRange {
   readonly except: number[]
   readonly alsoFree: number[]
 }
 
-/** So many ports are looked at at once: what is read and sent is the same whether ten or ten thousand of the range are taken. */
+/** Ports per part: the cost is the same whether ten or ten thousand ports of the range are taken. */
 const PART = 512
 
 /**
- * The lowest port of a range that is not on record, nor one of `besides`, and that `findFree` finds free with those at the distances `alsoFree` from it; null
- * when there is none. `findFree` is asked of parts of the range, as the agent is.
+ * Finds the lowest port of a range that is not recorded, not in `besides`, and that `findFree` reports free
+ * together with the ports at the distances `alsoFree`; null: there is none. Calls `findFree` for parts of the
+ * range, like the agent.
  */
 export async function findPortWithin(
   range: PortRange,
@@ -63,7 +64,7 @@ export async function findPortWithin(
   return null
 }
 
-/** From the lowest on; the first one is looked at first, since it often has room. */
+/** Parts in ascending order. The first part is checked separately, since it often has room. */
 async function* partsWithRoom({ from, to }: PortRange, stores: PortsOnRecord): AsyncGenerator<PortRange> {
   const first = { from, to: Math.min(to, from + PART - 1) }
   if (await hasRoom(first, stores)) yield first

@@ -4,7 +4,7 @@ import type { AuditEvent } from '../../core/identity/audit-record.ts'
 import type { DatabaseView } from '../databases/databases-service.ts'
 import { type AskAsClient, type CommandOutcome, createCommands } from './commands-service.ts'
 
-/** A database with an endpoint, and what is asked of it; each command ends as `end` says. */
+/** Serves a database with an endpoint; each command ends with the result of `end`. */
 function serve(end: () => CommandOutcome | Promise<CommandOutcome>) {
   const audited: AuditEvent[] = []
   const asked: Parameters<AskAsClient>[] = []

@@ -7,24 +7,24 @@ import type { Tls } from '../../tls/tls-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { addressesOf, trustOf } from './way-of-clients.ts'
 
-/** Commands that users of the API give, as a client of the database would. */
+/** Runs commands of API users as a client of the database. */
 export interface Commands {
   /**
-   * Gives one command, and resolves to its reply. Throws Refusal db_not_exist, command_not_allowed, command_failed, too_many_requests, unavailable, and
-   * outcome_unknown where it was sent and not answered.
+   * Runs one command and returns its reply. Throws Refusal db_not_exist, command_not_allowed, command_failed,
+   * too_many_requests or unavailable; outcome_unknown if the command was sent and not answered.
    */
   give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply>
 }
 
-/** Each keeps a connection, and a reply (`reconcile/look/ask-as-client.ts`). */
+/** Each needs a connection and memory for a reply (`reconcile/look/ask-as-client.ts`). */
 const MOST_AT_ONCE = 16
 const MOST_OF_USER = 4
-/** A command, and how it came to its end. */
+/** The result of a command. */
 export type CommandOutcome =
   | { readonly end: 'answered'; readonly reply: Reply }
   | { readonly end: 'refused' | 'not sent' | 'unknown'; readonly why: string }
 
-/** Gives a command as a client of these addresses would, on a connection of its own. */
+/** Runs a command like a client of these addresses, on a separate connection. */
 export type AskAsClient = (
   addresses: readonly Address[],
   command: { readonly words: readonly Buffer[]; readonly password: string; readonly tls: EngineTls | null },
@@ -32,7 +32,7 @@ export type AskAsClient = (
 
 const codes = { refused: 'command_failed', 'not sent': 'unavailable', unknown: 'outcome_unknown' } as const
 
-/** Each command has a connection of its own, as the user of the database. */
+/** Each command has a separate connection, as the user of the database. */
 export function createCommands(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly tls: Pick<Tls, 'current'>
@@ -60,13 +60,13 @@ export function createCommands(deps: {
   }
 }
 
-/** The name of the command only: what follows may be secret. A name that is none is not kept either. */
+/** The command's name only, since arguments may be secret; `(unknown)` if it is no valid name. */
 function nameOf([word]: readonly Buffer[]): string {
   const name = (word ?? Buffer.of()).toString('latin1').toUpperCase()
   return /^[A-Z][A-Z0-9._-]{0,31}$/.test(name) ? name : '(unknown)'
 }
 
-/** Disposed of, a turn is over. Throws too_many_requests beyond the bounds. */
+/** Limits parallel commands; disposing of the result ends one. Throws too_many_requests. */
 function createTurns(): (user: number) => Disposable {
   const users: number[] = []
   return (user) => {

@@ -5,7 +5,7 @@ import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import type { Endpoints } from './endpoints-service.ts'
 
-/** What a deletion would end, and give back. Null: not known. Bytes. */
+/** The effects of a deletion. Null: unknown. Sizes in bytes. */
 export interface DeletionPlan {
   readonly database: Database
   readonly obstacles: readonly RequestObstacle[]
@@ -21,13 +21,13 @@ export interface DeletionPlan {
   readonly memoryReservedBytes: number
 }
 
-/** Says beforehand what deletions would end. */
+/** Predicts the effects of deletions. */
 export interface Deletions {
   /** Changes nothing. Throws Refusal db_not_exist. */
   foresee(uid: number): Promise<DeletionPlan>
 }
 
-/** `look`: what is seen of a database right now. Throws AgentUnreachable. */
+/** `look` observes a database. Throws AgentUnreachable. */
 export function createDeletions(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly endpoints: Pick<Endpoints, 'stats'>
@@ -61,7 +61,7 @@ function busyWith(uid: number, action: NonNullable<DatabaseView['action']>): Req
   return { code: 'db_busy', message }
 }
 
-/** An old primary of a running upgrade. */
+/** Returns whether it is an old primary of a running upgrade. */
 function isStandby({ id }: { readonly id: number }, { action }: DatabaseView): boolean {
   return action?.kind === 'upgrade' && !action.goal.undo && action.goal.homes.includes(id)
 }
@@ -70,7 +70,7 @@ async function countClients(endpoints: Pick<Endpoints, 'stats'>, uid: number): P
   return (await endpoints.stats(uid)).connections
 }
 
-/** Sums of what the engines report; null where one that matters does not answer. */
+/** Sums of the engines' reports; null if a needed engine does not answer. */
 function tellOf(seen: ObservedDatabase | null): Pick<DeletionPlan, 'keys' | 'savedAt' | 'memoryUsedBytes'> {
   if (seen === null) return { keys: null, savedAt: null, memoryUsedBytes: null }
   const primaries = seen.groups.map(({ shards, recordedPrimary }) =>
@@ -92,7 +92,7 @@ function sumOrNull(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce<number | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0)
 }
 
-/** A part of the cluster that is away makes a plan less complete, and nothing else. */
+/** An unreachable part of the cluster makes a plan less complete, nothing more. */
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer

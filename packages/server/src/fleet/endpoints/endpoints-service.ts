@@ -7,30 +7,27 @@ import type { Tls } from '../../tls/tls-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { addressesOf, trustOf } from './way-of-clients.ts'
 
-/** Looks at an endpoint at each call: nothing is remembered. */
+/** Examines endpoints, again on each call. */
 export interface Endpoints {
   /**
    * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound if no process
-   * listens there, and bdb_unavailable_shard_unreachable if no engine answers behind the address.
+   * listens, and bdb_unavailable_shard_unreachable if no engine answers behind the address.
    */
   check(uid: number): Promise<void>
-  /** Throws Refusal endpoint_not_exist of a database whose clients know its shards, unavailable when the proxy is away. */
+  /** Throws Refusal endpoint_not_exist if clients know the database's shards, unavailable without a proxy. */
   stats(uid: number): Promise<EndpointReport>
-  /**
-   * Lists the clients: at most `limit`, or only the one behind `via` if that is given. Throws as `stats`
-   * does.
-   */
+  /** Lists at most `limit` clients, or only the one behind `via`. Throws like `stats`. */
   clients(uid: number, which: { readonly limit: number; readonly via?: string }): Promise<ClientList>
 }
 
-/** What a client finds when it connects to an address. */
+/** The result of a client's connection attempt. */
 export interface ClientProbe {
   readonly found: 'served' | 'no listener' | 'no engine answers'
-  /** In words, where it is not served. */
+  /** The reason, if not served. */
   readonly why: string
 }
 
-/** `probeAsClient` connects to an address as a client would and says how far it came. */
+/** `probeAsClient` connects to an address like a client and reports the result. */
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
@@ -74,7 +71,7 @@ export function createEndpoints(deps: {
   }
 }
 
-/** Why the proxy before the one that serves now died; empty when none did, or the agent does not answer. */
+/** The reason why the previous proxy died; empty if none died, or if the agent does not answer. */
 async function whyBegunAnew(agent: Describing): Promise<string> {
   const node = await describeNode(agent).catch(() => null)
   const died = node?.proxy.diedBefore

@@ -4,7 +4,7 @@ import { ENDPOINT_HOST } from '../../core/state/endpoint-name.ts'
 import type { TlsNow } from '../../tls/tls-service.ts'
 import type { DatabaseView } from '../databases/databases-service.ts'
 
-/** Where clients connect: one address, or one for each group. */
+/** Addresses for clients: one, or one for each group. */
 export function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
   if (database.endpointPort !== null) return [{ host: ENDPOINT_HOST, port: database.endpointPort }]
   const primaries = database.groups.flatMap(({ primaryShard }) =>
@@ -14,8 +14,8 @@ export function addressesOf({ database, shards }: DatabaseView): readonly Addres
 }
 
 /**
- * The certificates that clients trust. For a certificate of the operator, the authority and the name that its
- * clients use are not known.
+ * The certificates that clients trust. For an operator's certificate, the authority and host names are
+ * unknown.
  */
 export function trustOf({ ca, proxy }: TlsNow): EngineTls {
   return { ca: proxy.isOurs ? [ca] : [ca, proxy.cert], checksHost: proxy.isOurs }

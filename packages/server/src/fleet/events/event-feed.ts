@@ -3,48 +3,51 @@ import type { Store } from '../../store/open-store.ts'
 import { eventsStore, type StoredEvent } from '../stores/events-store.ts'
 import { createEventRing } from './event-ring.ts'
 
-/** What happens, as it is written: one reader of the store for all followers of this process. */
+/** New events. One reader of the store serves all followers of this process. */
 export interface EventFeed {
   watch(wants: (event: StoredEvent) => boolean): Watch
 }
 
-/** One follower's place. It keeps no events of its own. Disposed of, it ends. */
+/** The position of one follower. Events are not copied. Dispose of it to end. */
 export interface Watch extends Disposable {
-  /** From now on `next` has all that is written; what was written before, the follower reads from the store afterwards. */
+  /** Makes `next` return all later events; the follower then reads earlier ones from the store. */
   sync(): void
-  /** The next event after place `after`; undefined: there is none yet. `behind`: more has come since than is kept. `reset`: the store has to be read again. */
+  /**
+   * The event after place `after`; undefined: none yet. `behind`: more events came than are kept. `reset`:
+   * read the store again.
+   */
   next(after: number): StoredEvent | 'behind' | 'reset' | undefined
-  /** Resolves when something may be new since the last time, or when `signal` aborts. */
+  /** Resolves when there may be news, or when `signal` aborts. */
   news(signal: AbortSignal): Promise<void>
   wake(): void
 }
 
-/** What is kept for followers that are a little behind, for all of them together. */
+/** Events kept for all slow followers together. */
 const KEPT = { events: 4_000, characters: 8_000_000 }
-/** How often it looks whether anything was written: a number in memory. */
+/** Interval of checks for writes: compares a number in memory. */
 const LOOK_EVERY_MS = 25
-/** On a store that others write to as well only a query can tell: this often while events come, and after a while without one. */
+/** Intervals of queries on a shared store: while events come, and after `busyFor` without one. */
 const POLL_MS = { busy: 50, calm: 500, busyFor: 5_000 }
-/** Events in one query. More than that at once: the rest comes at the next look. */
+/** Events per query. The rest is read in the next pass. */
 const PAGE = 500
 
 interface Seen {
   readonly seq: number
   readonly changes: number | undefined
   readonly atMs: number
-  /** When there was something new last. */
+  /** Time of the last new event. */
   readonly newsMs: number
 }
 
 /**
- * One look at the store for all followers, as long as there is one. It reads what is committed and is not notified: so writers need not know of it, events of
- * another server are seen, too, and nothing is missed.
+ * Reads the store for all followers while there are any. It polls committed events: writers need no
+ * notification code, events of other servers are included, and none is missed.
  */
 export function createEventFeed(store: Store, most = KEPT): EventFeed {
   const ring = createEventRing(most)
   const followers = new Set<Follower>()
   let timer: NodeJS.Timeout | undefined
-  /** Rises when what is kept does not go on from what was kept before. */
+  /** Rises when there is a gap between the kept events and earlier ones. */
   let era = 0
   const reader = createReader(store, {
     news(events) {
@@ -96,11 +99,11 @@ export function createEventFeed(store: Store, most = KEPT): EventFeed {
 interface Listener {
   /** New events, in order. */
   news(events: readonly StoredEvent[]): void
-  /** What comes from now on does not go on from what came before, or the store could not be read. */
+  /** The following events have a gap to earlier ones, or the store could not be read. */
   reset(): void
 }
 
-/** Looks at the store when it is told to: at all events after the last look. */
+/** On each call of `look`, reads all events since the last one. */
 function createReader(
   store: Store,
   listener: Listener,
@@ -112,10 +115,10 @@ function createReader(
     const [changes, atMs] = [store.changes(), performance.now()]
     if (seen !== undefined && !mayBeNew(seen, changes, atMs)) return
     const last = await events.lastNumber()
-    // A PostgreSQL that failed over to a replica may lack the newest events: their numbers are used again.
+    // After a failover, PostgreSQL may lack the newest events: their numbers are used again.
     if (seen === undefined || last < seen.seq) {
       seen = { seq: last, changes, atMs, newsMs: atMs }
-      return listener.reset() // earlier events may not have been read yet
+      return listener.reset() // earlier events may be unread
     }
     if (last === seen.seq) {
       seen = { ...seen, changes, atMs }
@@ -131,7 +134,7 @@ function createReader(
       if (isLooking) return
       isLooking = true
       look()
-        .catch(listener.reset) // the followers get the same error from the store, and report it
+        .catch(listener.reset) // followers get the same error from the store and report it
         .finally(() => {
           isLooking = false
         })
@@ -153,7 +156,7 @@ function mayBeNew(seen: Seen, changes: number | undefined, nowMs: number): boole
   return nowMs - seen.atMs >= everyMs
 }
 
-/** A flag that stays up until it has been seen: a wake with no waiter is not lost. */
+/** A flag that stays set until it is seen, so that no wake is lost. */
 function createFlag(): Pick<Watch, 'wake' | 'news'> {
   let isUp = false
   let goOn: (() => void) | undefined

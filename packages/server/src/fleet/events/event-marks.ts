@@ -3,21 +3,24 @@ import { eventNumbersStore } from '../../store/event-numbers-store.ts'
 import type { Store } from '../../store/open-store.ts'
 
 /**
- * Which history a place among all events belongs to. A store that was set back to an older state, and another store, give the same numbers to other events:
- * their marks differ.
+ * Identifies the history of event numbers. A store restored to an older state, or another store, gives the
+ * same numbers to other events, but has other marks.
  */
 export interface EventMarks {
-  /** A few letters, which go with the number as its id; undefined: the event is older than what is known of marks. */
+  /** A few letters that complete a number to an id; undefined: the event is older than the known marks. */
   of(seq: number): string | undefined
 }
 
-/** The rows of `counters`, each from which place on it counts. */
+/** Prefix of rows in `counters`, followed by the first event number of the mark. */
 const NAME = 'event_mark:'
-/** As many starts of a server are remembered. A client that is further behind begins anew. */
+/** Number of server starts that are remembered. A client further behind starts again. */
 const MOST = 100
 const LARGEST = 2 ** 31 - 1
 
-/** Reads the marks, and begins a new one: call it at each start, before anything is written. Servers that share a store share one, which the first of them makes. */
+/**
+ * Reads the marks and adds one: call it at each start, before any write. Servers with a shared store share
+ * the mark of the first server.
+ */
 export async function openEventMarks(store: Store): Promise<EventMarks> {
   const marks = await store.transaction(async (db) => {
     const from = store.isShared ? 1 : (await eventNumbersStore(db).last()) + 1
@@ -26,7 +29,7 @@ export async function openEventMarks(store: Store): Promise<EventMarks> {
       .onConflict((conflict) =>
         store.isShared
           ? conflict.doNothing()
-          : // Nothing was written under it in this store; in one that was set back to this state, there was.
+          : // In this store nothing was written under it; in a restored store there may have been events.
             conflict.column('name').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
       )
       .execute()

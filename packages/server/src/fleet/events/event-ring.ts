@@ -1,15 +1,15 @@
 import type { StoredEvent } from '../stores/events-store.ts'
 
-/** The newest events, by their places in the ring, which rise. */
+/** The newest events by rising places. */
 export interface EventRing {
   add(event: StoredEvent): void
-  /** The place of the oldest that is kept; of the next one, where none is. */
+  /** The place of the oldest event; of the next one if empty. */
   first(): number
   at(place: number): StoredEvent | undefined
   clear(): void
 }
 
-/** Keeps at most so many events, of about so many characters together. The newest is kept however large it is. */
+/** Limits the number and the total characters of events. Always keeps the newest. */
 export function createEventRing(most: { readonly events: number; readonly characters: number }): EventRing {
   const kept = new Map<number, StoredEvent>()
   let [first, next, characters] = [0, 0, 0]

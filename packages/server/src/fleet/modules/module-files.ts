@@ -5,27 +5,27 @@ import { join } from 'node:path'
 import type { Pieces } from '@fairlead/api'
 import type { ModuleSource } from '../../nodes/ensure-modules.ts'
 
-/** The catalogue's shared objects, each once, under its hash. */
+/** The shared objects of the catalogue, each once, named by its hash. */
 export interface ModuleFiles extends ModuleSource {
-  /** Two names in the same folder for what is not yet checked. Disposing of it removes what lies there. */
+  /** Two paths in the same folder for unchecked files. Disposing of it removes them. */
   draft(): Draft
-  /** Takes a file that is durable over from a draft: it is there whole, also after a crash. */
+  /** Moves a durable file out of a draft. It is complete, also after a crash. */
   place(path: string, sha256: string): Promise<void>
   remove(sha256: string): Promise<void>
-  /** Removes what a crash has left: drafts, and files that are not `wanted`. */
+  /** Removes leftovers of a crash: drafts, and files that are not `wanted`. */
   sweep(wanted: (sha256: string) => Promise<boolean>): Promise<void>
 }
 
 export interface Draft extends AsyncDisposable {
-  /** For the package as it comes. */
+  /** For the received package. */
   readonly packagePath: string
-  /** For the shared object out of it. */
+  /** For its shared object. */
   readonly modulePath: string
 }
 
 const DRAFT = '.draft-'
 
-/** In the folder `modules` under `home`, made (0700) if it is not there. */
+/** Uses the folder `modules` under `home`, and creates it (0700). */
 export async function openModuleFiles(home: string): Promise<ModuleFiles> {
   const folder = join(home, 'modules')
   const pathOf = (sha256: string) => join(folder, `${sha256}.so`)

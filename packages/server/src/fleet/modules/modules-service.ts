@@ -17,30 +17,30 @@ import { MB, receiveFile } from './receive-file.ts'
 
 /** The catalogue of modules. */
 export interface Modules {
-  /** By name, the oldest version first. */
+  /** Sorted by name, the oldest version first. */
   list(): Promise<readonly Module[]>
   /** Throws Refusal module_not_exist. */
   get(uid: string): Promise<Module>
-  /** Reads a package as it comes. Throws Refusal; what was refused left nothing. */
+  /** Reads a package from a stream. Throws Refusal, and then keeps nothing. */
   upload(file: Pieces, by: Actor): Promise<{ readonly module: Module; readonly action: ModuleAction }>
   /** Throws Refusal module_not_exist, or module_in_use. */
   remove(uid: string, by: Actor): Promise<ModuleAction>
 }
 
-/** Unpacked, a package may be this many times what may be uploaded. */
+/** Maximum unpacked size, as a multiple of the upload limit. */
 const UNPACKED = 10
 
-/** Clears away what a crash has left of uploads and deletions, and serves the rest. */
+/** Removes leftovers of crashed uploads and deletions, and serves the rest. */
 export async function createModules(deps: {
   readonly store: Store
   readonly files: ModuleFiles
   readonly settings: () => Promise<Pick<Settings, 'moduleUploadMb'>>
-  /** Called when no module has this file any more. */
+  /** Called when no module uses this file any more. */
   readonly onFileGone: (sha256: string) => Promise<void>
   readonly now: () => number
 }): Promise<Modules> {
   const { store, files, onFileGone } = deps
-  // One change of the folder of files at a time: a file that looks unused to one change may be about to be used by another.
+  // Serializes changes of the folder: a file that is unused to one change may be needed by another.
   const inTurn = createTurns()
   await files.sweep((sha256) => modulesStore(store.db).hasFile(sha256))
 
@@ -51,7 +51,7 @@ export async function createModules(deps: {
     await files.remove(sha256)
     return true
   }
-  /** The file first: a module on record has its file. Refused after all, it goes again. */
+  /** Stores the file first, since every recorded module has its file. Removes it if the record is refused. */
   const add = async (module: Module, path: string, by: Actor) => {
     await refuseDouble(store.db, module)
     await files.place(path, module.sha256)
@@ -61,7 +61,7 @@ export async function createModules(deps: {
         return recordAction(db, 'upload', module, by, at())
       })
     } catch (cause) {
-      // Where it may be on record the file stays: the next start takes away what nothing uses.
+      // The record may exist, so the file stays: the next start removes unused files.
       if (!(cause instanceof StoreAway)) await dropUnused(module.sha256)
       throw cause
     }
@@ -99,7 +99,7 @@ export async function createModules(deps: {
   }
 }
 
-/** The action of an upload or a deletion, and its record in the audit. */
+/** Records the action of an upload or a deletion, and its audit record. */
 async function recordAction(
   db: Db,
   kind: ModuleAction['kind'],

@@ -3,16 +3,16 @@ import { type Pieces, Refusal } from '@fairlead/api'
 import { messageOf } from '@fairlead/engine'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 
-/** A zip in which each entry is such as honest packers make. */
+/** A zip with valid entries only. */
 export interface Package {
   has(name: string): boolean
-  /** The content of an entry, which must be there. Throws Refusal where it is not what the zip says of it. */
+  /** Reads an existing entry. Throws Refusal if its content contradicts the zip. */
   read(name: string): Pieces
 }
 
 /** How much a package may unpack to. */
 export interface PackageLimits {
-  /** All entries together, unpacked. */
+  /** Total unpacked size. */
   readonly bytes: number
 }
 
@@ -23,8 +23,8 @@ const MOST_RATIO = 200
 const SMALL_BYTES = 1024 * 1024
 
 /**
- * Opens the zip at `path` for as long as `work` takes. Refuses (invalid_module) a zip with any forbidden
- * entry: names that lead out of the folder, links, devices, encryption, duplicates, or more than the limits.
+ * Opens the zip at `path` while `work` runs. Refuses (invalid_module) a zip with a forbidden entry: paths out
+ * of the folder, links, devices, encryption, duplicates, or more than the limits.
  */
 export async function openPackage<T>(
   path: string,
@@ -55,7 +55,7 @@ async function readEntries(
   if (zip.entryCount > MOST_ENTRIES)
     throw refuse(`has ${zip.entryCount} entries, and ${MOST_ENTRIES} are allowed`)
   let bytes = 0
-  // It names what leads out of the folder (.., absolute, backslashes) by throwing.
+  // Throws for paths out of the folder (.., absolute, backslashes).
   for await (const entry of zip.eachEntry()) {
     const fault = faultOf(entry)
     if (fault !== undefined) throw refuse(`has an entry ${show(entry.fileName)} that ${fault}`)
@@ -82,14 +82,14 @@ function faultOf(entry: Entry): string | undefined {
 
 const [STORED, DEFLATED] = [0, 8]
 
-/** What Unix packers note in the upper half: a kind that is neither a file nor a folder. */
+/** The file type in the upper half, from Unix packers; null: a file or a folder. */
 function kindOf(attributes: number): string | null {
   const kind = (attributes >>> 16) & 0o170_000
   if (kind === 0 || kind === 0o100_000 || kind === 0o040_000) return null
   return kind === 0o120_000 ? 'a symbolic link' : 'a device or a pipe'
 }
 
-/** Sizes are checked by yauzl while it is read, so that it is never more than was said. */
+/** yauzl checks sizes while reading: no more bytes come than were announced. */
 async function* checked(content: Pieces, entry: Entry): Pieces {
   let sum = 0
   try {
@@ -103,7 +103,7 @@ async function* checked(content: Pieces, entry: Entry): Pieces {
   if (sum !== entry.crc32) throw refuse(`is damaged: the checksum of ${show(entry.fileName)} is wrong`)
 }
 
-/** What the disk says is trouble; everything else is a fault of the zip. */
+/** Passes disk errors on; everything else is a fault of the zip. */
 function explain(cause: unknown): never {
   if (cause instanceof Refusal || isOfDisk(cause)) throw cause
   throw refuse(`cannot be read as a zip: ${messageOf(cause)}`)

@@ -8,7 +8,7 @@ import { entryPoints, faultOfSharedObject, HEADER_BYTES } from '../../core/modul
 import { toRefusal } from '../refusals/to-refusal.ts'
 import { openPackage, type PackageLimits } from './open-package.ts'
 
-/** What came out of a package. */
+/** The content of a package. */
 export interface Unpacked {
   readonly manifest: ModuleManifest
   readonly sha256: string
@@ -18,8 +18,9 @@ export interface Unpacked {
 const MOST_JSON_BYTES = 1024 * 1024
 
 /**
- * Reads the package at `path`, and unpacks its shared object, durably, to `modulePath`. Throws Refusal invalid_module,
- * os_not_supported or dependencies_not_supported; `architecture` is the nodes' (`x64`, `arm64`).
+ * Reads the package at `path`, and unpacks its shared object durably to `modulePath`. Throws Refusal
+ * invalid_module, os_not_supported or dependencies_not_supported; `architecture` is that of the nodes (`x64`,
+ * `arm64`).
  */
 export function readPackage(
   path: string,
@@ -69,7 +70,7 @@ async function unpack(content: Pieces, path: string) {
     sizeBytes += piece.byteLength
     hash.update(piece)
     if (header.length < HEADER_BYTES) header = Buffer.concat([header, piece]).subarray(0, HEADER_BYTES)
-    // A name may lie across two pieces.
+    // A name may span two pieces.
     const seen = Buffer.concat([end, piece])
     hasEntryPoint ||= entryPoints.some((name) => seen.includes(name))
     end = seen.subarray(-LONGEST_NAME)

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { type Pieces, Refusal } from '@fairlead/api'
 
-/** Writes a file as it comes, and not a byte more than `maxMb`. Throws Refusal no_module, invalid_module. */
+/** Writes a stream to a file, at most `maxMb`. Throws Refusal no_module, invalid_module. */
 export async function receiveFile(pieces: Pieces, path: string, maxMb: number): Promise<void> {
   let bytes = 0
   await using file = await open(path, 'wx', 0o600)

@@ -2,7 +2,7 @@ import { Refusal } from '@fairlead/api'
 import type { Db, Store } from '../../store/open-store.ts'
 import { ActiveActionExists, actionsStore } from '../stores/actions-store.ts'
 
-/** Does `work` in one transaction. Throws Refusal db_busy, which names the action that runs on the database, where the store refuses a second one. */
+/** Runs `work` in a transaction. Throws Refusal db_busy with the running action if there is one. */
 export async function unlessBusy<T>(uid: number, store: Store, work: (db: Db) => Promise<T>): Promise<T> {
   try {
     return await store.transaction(work)

@@ -8,47 +8,46 @@ import { StoredLanePatches } from '../../store/stored-lane.ts'
 import { StoredCertificate, StoredChange } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** How many events of one action are kept. An action that waits for hours writes one each second. */
+/** Maximum number of kept events per action. An action that waits for hours writes one per second. */
 export const MOST_KEPT = 2_000
-/** How long the events of an action are kept after its end. */
+/** Time that events are kept after the end of their action. */
 export const KEPT_DAYS = 30
 
-/** An event, and which database it is about; null: the catalogue of modules. `event` is undefined where its row is damaged. */
+/** An event and its database; null: the catalogue of modules. `event` is undefined if its row is damaged. */
 export interface HeardEvent {
   readonly seq: number
   readonly actionUid: string
   readonly databaseUid: number | null
-  /** Characters on record. */
+  /** Stored characters. */
   readonly size: number
   readonly event: ActionEvent | undefined
 }
 
-/** What happened to actions, in order. */
+/** Events of actions, in order. */
 export interface ActionEventsStore {
-  /** Adds the next event. Has to be called in the transaction of its change: both are written, or neither. */
+  /** Adds the next event. Call it in the transaction of its change. */
   append(actionUid: string, notice: ActionNotice, at: string): Promise<void>
-  /** Some events of an action after number `seq`, in order. */
+  /** Events of an action after number `seq`, in order. */
   listAfter(actionUid: string, seq: number, limit: number): Promise<readonly ActionEvent[]>
   /** Events of all actions after one place and up to another, in order. */
   between(after: number, upTo: number, limit: number): Promise<readonly HeardEvent[]>
-  /** Drops the events of actions that ended more than KEPT_DAYS before `now`. */
+  /** Removes events of actions that ended more than KEPT_DAYS before `now`. */
   dropOld(now: string): Promise<void>
 }
 
-/** `append` has to run in the transaction of the change that the event reports: both are written, or neither. */
+/** Call `append` in the transaction of the reported change. */
 export function actionEventsStore(db: Db): ActionEventsStore {
   const of = (actionUid: string) =>
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)
   return {
     async append(actionUid, notice, at) {
-      // The counter comes first: concurrent servers serialize on this row, so sequence numbers commit in
-      // order.
+      // The counter first: concurrent servers serialize on its row, so sequence numbers commit in order.
       const seq = await eventNumbersStore(db).next()
       await db
         .insertInto('action_events')
         .values({ seq, action_uid: actionUid, at, type: notice.type, data: JSON.stringify(dataOf(notice)) })
         .execute()
-      // A handover is written while clients are held, so other events delete old ones.
+      // A handover is written while clients are held, so other events remove old ones.
       if (notice.type !== 'handover') await dropOverflow(db, actionUid)
     },
     async listAfter(actionUid, seq, limit) {
@@ -106,7 +105,7 @@ function heard(row: Tables['action_events'] & { readonly database_uid: number | 
   return { seq, actionUid, databaseUid, size: data.length, event: readable(row) }
 }
 
-/** A damaged row concerns only readers of its own action. They are told. */
+/** A damaged row affects only readers of its action, which get an error. */
 function readable(row: Tables['action_events']): ActionEvent | undefined {
   try {
     return fromRow(row)
@@ -115,7 +114,7 @@ function readable(row: Tables['action_events']): ActionEvent | undefined {
   }
 }
 
-/** Events of one action as one change, and one patch of its lanes: what they add up to. */
+/** Combines events of one action to one change and one patch per lane. */
 export function mergeEvents(events: readonly ActionEvent[]): {
   readonly change: ActionChange
   readonly lanes: readonly LanePatch[]
@@ -128,7 +127,7 @@ export function mergeEvents(events: readonly ActionEvent[]): {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Drops events beyond MOST_KEPT. Their changes are merged into the oldest that stays, so a reader of all
+ * Removes events beyond MOST_KEPT. Their changes are merged into the oldest kept one, so a reader of all
  * events misses none.
  */
 async function dropOverflow(db: Db, actionUid: string): Promise<void> {
@@ -146,7 +145,10 @@ async function dropOverflow(db: Db, actionUid: string): Promise<void> {
     .execute()
 }
 
-/** What the events up to `lastGone` said goes into the first ones after them; where there is none, into the last of them, whose number is answered: it stays. */
+/**
+ * Merges the events up to `lastGone` into the first later ones of their type. If there is none, merges into
+ * the last of them and returns its number: that one stays.
+ */
 async function mergeGone(db: Db, actionUid: string, lastGone: number): Promise<readonly number[]> {
   const merge = async (
     type: 'action' | 'lanes',
@@ -179,7 +181,7 @@ async function mergeGone(db: Db, actionUid: string, lastGone: number): Promise<r
   return [...ofAction, ...ofLanes]
 }
 
-/** One patch for each lane, of all that there are, in their order. */
+/** One patch per lane, in order. */
 function joinPatches(patches: readonly LanePatch[]): readonly LanePatch[] {
   const byGroup = Map.groupBy(patches, ({ group }) => group)
   return [...byGroup.values()].map((of) => of.reduce(mergePatches))

@@ -4,13 +4,13 @@ import { jsonColumn } from '../../store/stored-column.ts'
 import { StoredLane } from '../../store/stored-lane.ts'
 
 export interface ActionLanesStore {
-  /** The lanes of an action, by group; none of one that has not begun. */
+  /** The lanes of an action, by group; empty if it has not begun. */
   of(actionUid: string): Promise<readonly LaneRecord[]>
-  /** Writes these lanes anew. Call it in the transaction of the action that they belong to. */
+  /** Replaces these lanes. Call it in the transaction of their action. */
   put(actionUid: string, lanes: readonly LaneRecord[]): Promise<void>
 }
 
-/** One row a group, because a turn mostly changes one of many. `db` may be a transaction. */
+/** One row per group, because a turn usually changes one of many. `db` may be a transaction. */
 export function actionLanesStore(db: Db): ActionLanesStore {
   return {
     async of(actionUid) {

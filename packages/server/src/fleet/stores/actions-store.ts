@@ -24,22 +24,22 @@ import { actionEventsStore } from './action-events-store.ts'
 import { actionLanesStore } from './action-lanes-store.ts'
 import { type ActionsQuery, chooseActions } from './chosen-actions-store.ts'
 
-/** Whatever people see change of an action goes into its events, in the same transaction. */
+/** Stores actions. Each visible change also writes an event, in the same transaction. */
 export interface ActionsStore {
   get(uid: string): Promise<Action | undefined>
-  /** The action that runs on a database, if one does. */
+  /** The running action of a database, if any. */
   active(databaseUid: number): Promise<Action | undefined>
-  /** Of several databases, by database. */
+  /** Running actions by database. */
   activeOf(databaseUids: readonly number[]): Promise<ReadonlyMap<number, Action>>
-  /** Of all databases, and no more of each than the queue of upgrades looks at: an action that cannot be read holds up no other. */
+  /** Only the fields that the queue of upgrades needs, so that an unreadable action delays no other. */
   listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]>
   list(query: ActionsQuery): Promise<readonly Action[]>
-  /** Throws ActiveActionExists when another action runs on the database. */
+  /** Throws ActiveActionExists while another action runs on the database. */
   insert(action: NewAction, now: string): Promise<void>
   update(uid: string, news: ActionNews, now: string): Promise<void>
 }
 
-/** An action as it is written down first. */
+/** A new action. */
 export type NewAction = Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'> &
   Partial<Pick<Action, 'request' | 'requestedBy'>>
 
@@ -48,7 +48,7 @@ export class ActiveActionExists extends Error {
   override readonly name = 'ActiveActionExists'
 }
 
-/** Rows of `actions`, read and written through `db`, which may be a transaction. */
+/** Rows of `actions`; `db` may be a transaction. */
 export function actionsStore(db: Db): ActionsStore {
   const all = () => db.selectFrom('actions').selectAll()
   return {
@@ -90,7 +90,7 @@ export function actionsStore(db: Db): ActionsStore {
   }
 }
 
-/** With the exact condition of the index of active actions: with parameters, SQLite would not use the index. */
+/** Equal to the condition of the index of active actions: with parameters, SQLite would not use it. */
 const isActive = sql<SqlBool>`status in ('queued', 'running')`
 
 async function insert(
@@ -165,7 +165,7 @@ const beginning = {
   ...{ waiting: null, handing_over: 0, phase: 'queued', ending: null, began_at: null, ended_at: null },
 }
 
-/** SQLite names the kind of constraint, PostgreSQL gives it a number. */
+/** SQLite names the constraint, PostgreSQL gives a number. */
 function isUniqueViolation(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === '23505'
@@ -201,7 +201,7 @@ const wayBackOf = jsonColumn('actions', 'way_back', Type.Union([StoredWayBack, T
 const warningsOf = jsonColumn('actions', 'warnings', Type.Array(Type.String()))
 const stepOf = wordColumn('actions', 'step', ActionState.enum)
 const holdReasonOf = wordColumn('actions', 'hold_reason', storedHoldReasons)
-const phaseIn = wordColumn('actions', 'phase', Object.keys(actionPhases) as ActionPhase[]) // the keys of a table
+const phaseIn = wordColumn('actions', 'phase', Object.keys(actionPhases) as ActionPhase[]) // its keys
 const endingOf = wordColumn('actions', 'ending', ['rolled_back', 'cancelled', 'failed'])
 const waitingOf = jsonColumn('actions', 'waiting', StoredWaiting)
 const requestOf = jsonColumn('actions', 'request', Type.Record(Type.String(), Type.Unknown()))

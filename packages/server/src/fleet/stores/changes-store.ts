@@ -2,19 +2,19 @@ import { eventNumbersStore, MOST_BEHIND } from '../../store/event-numbers-store.
 import { inTransaction } from '../../store/in-transaction.ts'
 import type { Db } from '../../store/open-store.ts'
 
-/** An object of which people see the present state: a database, or a node. */
+/** A changed database or node. Only its latest state is visible. */
 export interface ObjectChange {
   readonly seq: number
   readonly topic: 'databases' | 'nodes'
   readonly uid: number
-  /** Of a node: what was seen of it, as JSON. */
+  /** Observed state of a node, as JSON. */
   readonly data: string | null
 }
 
 export interface ChangesStore {
-  /** What people see of the object is different from now on. In the transaction of its change: both are written, or neither. */
+  /** Records a visible change. Call it in the transaction of that change. */
   note(topic: ObjectChange['topic'], uid: number, data?: string): Promise<void>
-  /** The database is gone. */
+  /** Records that the database was deleted. */
   noteRemoved(uid: number): Promise<void>
   /** The last changes after one place and up to another, in order. */
   between(after: number, upTo: number, limit: number): Promise<readonly ObjectChange[]>
@@ -24,7 +24,7 @@ export interface ChangesStore {
 
 const REMOVED = 'removed'
 
-/** The last change of each object, through `db`, which may be a transaction. An object that changes often has one row. */
+/** One row per object with its last change. `db` may be a transaction. */
 export function changesStore(db: Db): ChangesStore {
   const write = (topic: ObjectChange['topic'], uid: number, data: string | null) =>
     inTransaction(db, async (within) => {

@@ -7,20 +7,20 @@ import type { Db } from '../../store/open-store.ts'
 
 /** A page of actions. */
 export interface ActionsQuery extends ListPage<ActionsOrder['by']>, ActionsFilter {
-  /** Only actions of these databases; without it, all. */
+  /** Only actions of these databases; default: all. */
   readonly databases?: readonly number[]
 }
 
-/** Each has an index with the uid behind it (migration 0028), so that a page reads its own rows only. */
+/** Each has an index that ends with the uid (migration 0028), so that a page reads only its rows. */
 const columns = {
   created_time: 'created_at',
   last_changed_time: 'changed_at',
 } as const satisfies Record<ActionsOrder['by'], string>
 
-/** Rows of `actions` for one page, in its order. */
+/** Rows of `actions` for one page, in order. */
 export function chooseActions(db: Db, { databases, ...query }: ActionsQuery) {
   let chosen = choosePage(db.selectFrom('actions').selectAll(), columns, query)
-  // None of none: `in ()` is no SQL.
+  // For an empty list: `in ()` is no SQL.
   if (databases !== undefined)
     chosen =
       databases.length === 0
@@ -39,7 +39,7 @@ function conditionsOf({ status, phase, outcome, database, q }: ActionsFilter) {
   ]
 }
 
-/** The same as `outcomeOf`. */
+/** Like `outcomeOf`. */
 function endedAs(outcome: ActionOutcome) {
   if (outcome === 'completed') return sql<SqlBool>`status = 'done'`
   return sql<SqlBool>`status = 'failed' and coalesce(ending, 'failed') = ${outcome}`

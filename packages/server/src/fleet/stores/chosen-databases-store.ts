@@ -4,7 +4,7 @@ import type { Place } from '../../core/requests/list-order.ts'
 import { choosePage, namedLike } from '../../store/choose-page.ts'
 import type { Db } from '../../store/open-store.ts'
 
-/** What a page is made of: at most `limit`, but for the first `offset`, after the entry at `after`; `only` these uids, unless null. */
+/** A page: at most `limit` entries after `offset` skipped ones and `after`; `only` these unless null. */
 export interface DatabasesPage {
   readonly limit: number
   readonly offset: number
@@ -14,7 +14,7 @@ export interface DatabasesPage {
   readonly order?: DatabasesOrder
 }
 
-/** Each has an index with the uid behind it (migration 0026), so that a page reads its own rows only. */
+/** Each has an index that ends with the uid (migration 0026), so that a page reads only its rows. */
 const columns = {
   uid: 'uid',
   name: 'name',
@@ -23,7 +23,7 @@ const columns = {
   last_changed_time: 'changed_at',
 } as const satisfies Record<DatabasesOrder['by'], string>
 
-/** Rows of `databases` for one page, in its order. */
+/** Rows of `databases` for one page, in order. */
 export function chooseDatabases(
   db: Db,
   { limit, offset, only, after, filter = {}, order = byUid }: DatabasesPage,

@@ -1,17 +1,17 @@
 import { nextId } from '../../store/next-id.ts'
 import type { Db } from '../../store/open-store.ts'
 
-/** Which databases have new orders of users: the server that holds a database may be another one than the server that took the order. */
+/** Databases with new orders of users, whose server may differ from the one that accepted the order. */
 export interface DatabaseOrdersStore {
-  /** A user has given an order for it: the server that holds it has to look. Call it in the transaction of the order. */
+  /** Marks the database, so that its server reads the order. Call it in the transaction of the order. */
   note(databaseUid: number): Promise<void>
-  /** Databases with orders after number `seq`, in the order of their numbers. */
+  /** Databases with orders after number `seq`, in order. */
   orderedAfter(seq: number): Promise<readonly { readonly uid: number; readonly seq: number }[]>
-  /** The uid that was given to a database last; 0 before the first. */
+  /** The last uid given to a database; 0 before the first. */
   lastUid(): Promise<number>
 }
 
-/** The column `seq` of `databases`, through `db`, which may be a transaction. */
+/** The column `seq` of `databases`; `db` may be a transaction. */
 export function databaseOrdersStore(db: Db): DatabaseOrdersStore {
   return {
     async note(databaseUid) {

@@ -21,21 +21,21 @@ import { changesStore } from './changes-store.ts'
 import { chooseDatabases, type DatabasesPage } from './chosen-databases-store.ts'
 import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
 
-/** A database as it is written down first; the store gives it a uid and its groups their slots. */
+/** A new database. The store assigns its uid, and slots to its groups. */
 export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups' | 'changedAt'> & {
-  /** The wanted number of groups. */
+  /** Number of groups. */
   readonly groups: number
 }
 
-/** Databases and their groups. What it writes is on record when the promise resolves. */
+/** Databases and their groups. Writes are durable when the promise resolves. */
 export interface DatabasesStore {
-  /** By uid, unless its order is another one. */
+  /** Ordered by uid by default. */
   page(query: DatabasesPage): Promise<readonly Database[]>
-  /** Of all databases; one that cannot be read is among them. */
+  /** All databases, including unreadable ones. */
   listReserved(): Promise<readonly Reserved[]>
-  /** Bytes that all databases with a limit were promised, replicas counted. */
+  /** Promised bytes of all databases with a limit, replicas included. */
   promisedBytes(): Promise<number>
-  /** Ports of endpoints on record, from the first to the last of `range`. */
+  /** Recorded endpoint ports in `range`, bounds included. */
   portsWithin(range: PortRange): Promise<readonly number[]>
   countPortsWithin(range: PortRange): Promise<number>
   get(uid: number): Promise<Database | undefined>
@@ -47,15 +47,15 @@ export interface DatabasesStore {
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
-  /** While clients are held: that addresses are others is noted when the handover is closed. */
+  /** Called while clients are held: the change of addresses is noted when the handover is closed. */
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
-  /** The history on record of a primary reaches further; not while its role moves, nor one that is another by now. */
+  /** Advances the recorded history of a primary, unless its role moves or it was replaced. */
   advanceHistory(seen: SeenStream): Promise<void>
   remove(uid: number): Promise<void>
 }
 
-/** Rows of `databases` and `groups`, through `db`, which may be a transaction. */
+/** Rows of `databases` and `groups`; `db` may be a transaction. */
 export function databasesStore(db: Db): DatabasesStore {
   const set = (uid: number, columns: Partial<Row>) =>
     inTransaction(db, async (within) => {
@@ -167,7 +167,7 @@ async function insertDatabase(db: Db, database: NewDatabase): Promise<Database> 
   return fromRow(row, groups)
 }
 
-/** With its groups, and the certificates of its shards. */
+/** Also removes its groups and the certificates of its shards. */
 async function removeDatabase(db: Db, uid: number): Promise<void> {
   await db.deleteFrom('groups').where('database_uid', '=', uid).execute()
   await db.deleteFrom('databases').where('uid', '=', uid).execute()

@@ -6,12 +6,12 @@ import type { Db } from '../../store/open-store.ts'
 import { actionEventsStore } from './action-events-store.ts'
 import { changesStore } from './changes-store.ts'
 
-/** Something that happened, at its place among all events of the cluster. */
+/** An event and its place among all events of the cluster. */
 export type StoredEvent = {
   readonly seq: number
-  /** Null: it is about no database. */
+  /** Null: it belongs to no database. */
   readonly databaseUid: number | null
-  /** About how much of memory it takes. */
+  /** Approximate size in memory. */
   readonly size: number
 } & (
   | {
@@ -25,23 +25,23 @@ export type StoredEvent = {
   | { readonly topic: 'audit'; readonly record: AuditRecord }
 )
 
-/** Some events in order: all up to place `upTo`, and none after it. */
+/** All events up to place `upTo`, in order. */
 export interface EventsPage {
   readonly events: readonly StoredEvent[]
   readonly upTo: number
 }
 
-/** What happens in a cluster, in order. */
+/** All events of a cluster, in order. */
 export interface EventsStore {
   lastNumber(): Promise<number>
   goneNumber(): Promise<number>
-  /** Events after one place, at the most up to another: about `limit`. */
+  /** About `limit` events after one place, at most up to another. */
   between(after: number, upTo: number, limit: number): Promise<EventsPage>
 }
 
 const SMALL = 200
 
-/** All that happens, from three tables whose rows have their places from one counter. */
+/** All events, from three tables with one common counter. */
 export function eventsStore(db: Db): EventsStore {
   const [actions, audit, changes] = [actionEventsStore(db), auditStore(db), changesStore(db)]
   const numbers = eventNumbersStore(db)
@@ -61,7 +61,7 @@ export function eventsStore(db: Db): EventsStore {
             : { seq, topic, databaseUid: uid, size: SMALL },
         ),
       ]
-      // Of a table that has more, it is known only up to its last row here.
+      // A table with more rows is known only up to its last row here.
       const ends = parts.flatMap((part) => (part.length < limit ? [] : (part.at(-1)?.seq ?? [])))
       const end = Math.min(upTo, ...ends)
       const events = parts.flat().filter(({ seq }) => seq <= end)

@@ -2,17 +2,17 @@ import { HandoverTape } from '@fairlead/api'
 import type { Db } from '../../store/open-store.ts'
 import { jsonColumn } from '../../store/stored-column.ts'
 
-/** What endpoints counted around handovers. */
+/** Counts of endpoints around handovers. */
 export interface HandoverTapesStore {
-  /** In place of one that was taken before, when it was not complete. Drops those of handovers that are much older, of whatever database. */
+  /** Stores a tape, or replaces an incomplete one. Removes tapes of much older handovers of all databases. */
   keep(handover: number, tape: HandoverTape): Promise<void>
   get(handover: number): Promise<HandoverTape | undefined>
 }
 
-/** Handovers and attempts are numbered one after the other. A tape takes some 4 KB. */
+/** Handovers and attempts share one sequence of numbers. A tape takes about 4 KB. */
 const NEWEST = 2_000
 
-/** Rows of `handover_tapes`, through `db`, which may be a transaction. */
+/** Rows of `handover_tapes`; `db` may be a transaction. */
 export function handoverTapesStore(db: Db): HandoverTapesStore {
   return {
     async keep(handover, tape) {

@@ -20,25 +20,25 @@ export interface Certified {
 
 type Intent = Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>
 
-/** What is known of each handover: intended, released, closed with or without a certificate. */
+/** Handovers: intended, released, closed with or without a certificate. */
 export interface HandoversStore {
   open(databaseUid: number, group: number): Promise<Handover | undefined>
-  /** Of each group of a database the last one that moved the role, or the open one; by group. */
+  /** The open or last successful handover of each group. */
   last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
-  /** Certificates of an action, in the order in which they were given. */
+  /** Certificates of an action, in order. */
   certificates(actionUid: string): Promise<readonly Certificate[]>
   /** The handovers of these certificates. */
   certified(actionUid: string): Promise<readonly Certified[]>
   intend(intent: Intent): Promise<Handover>
-  /** The same of many actions at once, by their uid; those without any are not in it. */
+  /** Certificates by uid of the action; actions without any are omitted. */
   certificatesOf(actionUids: readonly string[]): Promise<ReadonlyMap<string, readonly Certificate[]>>
-  /** The role has moved. An event of the action tells of it, as of `close`. */
+  /** Records that the role has moved. Like `close`, adds an event to the action. */
   certify(id: number, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
   close(id: number, certificate: Certificate | null, now: string): Promise<void>
 }
 
-/** Rows of `handovers` and of their certificates, through `db`, which may be a transaction. */
+/** Rows of `handovers` with their certificates; `db` may be a transaction. */
 export function handoversStore(db: Db): HandoversStore {
   return {
     async open(databaseUid, group) {
@@ -47,7 +47,7 @@ export function handoversStore(db: Db): HandoversStore {
         .selectAll()
         .where('database_uid', '=', databaseUid)
         .where('group_number', '=', group)
-        .where('closed', '=', sql.lit(0)) // as in the index of those that are open
+        .where('closed', '=', sql.lit(0)) // as in the index of open ones
         .executeTakeFirst()
       return row && fromRow(row)
     },
@@ -99,7 +99,7 @@ function update(db: Db, id: number) {
   return db.updateTable('handovers').where('id', '=', id)
 }
 
-/** A handover without an action is no event of any action. */
+/** A handover without an action has no event. */
 async function reportCertificate(db: Db, id: number, certificate: Certificate, at: string): Promise<void> {
   const row = await db.selectFrom('handovers').select('action_uid').where('id', '=', id).executeTakeFirst()
   if (row?.action_uid == null) return
@@ -160,7 +160,7 @@ const standbyOf = jsonColumn(
 )
 const readCertificate = jsonColumn('handovers', 'certificate', StoredCertificate)
 
-/** Earlier versions did not note how many keys there were, nor how long clients were held. */
+/** Earlier versions recorded neither the number of keys nor how long clients were held. */
 function certificateOf(text: string, id: number): Certificate {
   return { keys: null, heldMs: null, ...readCertificate(text, id) }
 }
@@ -182,7 +182,7 @@ function fromRow(row: Tables['handovers']): Handover {
   }
 }
 
-/** On record from a version that did not note it: no process has an empty id, so no process matches. */
+/** For rows of older versions: the empty run id matches no process. */
 function unknownStandby(row: Tables['handovers']): Standby {
   return { shard: row.from_shard, runId: '', errorReplies: 0 }
 }

@@ -1,7 +1,7 @@
 import type { History } from '../../core/state/database.ts'
 import type { Db } from '../../store/open-store.ts'
 
-/** The columns of a group that say how far its history is known to reach. */
+/** The columns with the known history of a group. */
 export function historyToColumns({ replid, offset, runId, before }: History) {
   return {
     ...{ history_replid: replid, history_offset: offset, history_run_id: runId },
@@ -10,7 +10,7 @@ export function historyToColumns({ replid, offset, runId, before }: History) {
   }
 }
 
-/** How far the stream of a primary has come: the process of a shard, its history, and bytes of that. */
+/** The stream of a primary: process, history, and offset in bytes. */
 export interface SeenStream {
   readonly shard: number
   readonly runId: string
@@ -18,7 +18,7 @@ export interface SeenStream {
   readonly offset: number
 }
 
-/** On record as far as it was seen: only of the process and the history that are there, and not while the role moves. */
+/** Records the offset if process and history still match, and the role is not moving. */
 export async function advanceHistory(db: Db, { shard, runId, replid, offset }: SeenStream): Promise<void> {
   const uid = db.selectFrom('shards').select('database_uid').where('id', '=', shard)
   await db

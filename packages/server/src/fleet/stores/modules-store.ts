@@ -4,21 +4,21 @@ import { jsonColumn } from '../../store/stored-column.ts'
 import { StoredManifest } from '../../store/stored-manifest.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** The catalogue. Files lie elsewhere, under the hash that a module names. */
+/** The catalogue. Files are stored separately, named by hash. */
 export interface ModulesStore {
-  /** By name, the oldest version first. */
+  /** Sorted by name, the oldest version first. */
   list(): Promise<readonly Module[]>
   get(uid: string): Promise<Module | undefined>
   getByVersion(name: string, semanticVersion: string): Promise<Module | undefined>
-  /** Has any module this file? */
+  /** Returns whether any module has this file. */
   hasFile(sha256: string): Promise<boolean>
-  /** The databases that name a module, whose shards still run it, or which are on their way to it or back. */
+  /** Databases that name the module, whose shards still run it, or whose action leads to or from it. */
   usedBy(uid: string): Promise<readonly number[]>
   insert(module: Module): Promise<void>
   remove(uid: string): Promise<void>
 }
 
-/** Rows of `modules`, through `db`, which may be a transaction. */
+/** Rows of `modules`; `db` may be a transaction. */
 export function modulesStore(db: Db): ModulesStore {
   const find = () => db.selectFrom('modules').selectAll()
   return {
@@ -37,7 +37,7 @@ export function modulesStore(db: Db): ModulesStore {
     hasFile: async (sha256) =>
       (await find().where('sha256', '=', sha256).limit(1).executeTakeFirst()) !== undefined,
     async usedBy(uid) {
-      const named = `%"uid":"${uid}"%` // written by JSON.stringify; a uid is hexadecimal
+      const named = `%"uid":"${uid}"%` // from JSON.stringify; a uid is hexadecimal
       const databases = db.selectFrom('databases').select('uid').where('modules', 'like', named)
       const shards = db.selectFrom('shards').select('database_uid as uid').where('modules', 'like', named)
       const goals = db

@@ -11,21 +11,21 @@ import { StoredModules } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
 import { changesStore } from './changes-store.ts'
 
-/** As `shardsStore` makes it. What the reconciler asks of it is the port `ShardsOnRecord`. */
+/** The result of `shardsStore`. The reconciler uses it as the port `ShardsOnRecord`. */
 export type ShardsStore = ReturnType<typeof shardsStore>
 
 /**
- * The shards that were ever wanted and are not removed yet, with the wanted build and settings of each: rows of `shards`, through `db`, which may be a
- * transaction.
+ * Wanted shards that are not removed yet, each with its wanted build and settings: rows of `shards`. `db` may
+ * be a transaction.
  */
 export function shardsStore(db: Db) {
   return {
     ...readShards(db),
-    /** Memory that is reserved for shards that have not received their data yet, over all databases. */
+    /** Bytes reserved for shards without their data yet, over all databases. */
     reservedBytes: () => sumReserved(db),
-    /** The databases of these shards, each once; of those that are not on record, none. */
+    /** The databases of these shards, each once. Unknown shards are ignored. */
     databasesOf: (ids: readonly number[]) => databasesOf(db, ids),
-    /** Throws when the port is taken on that node: a unique constraint. */
+    /** Throws if the port is taken on that node: a unique constraint. */
     async insert(shard: NewShard, now: string): Promise<ShardRecord> {
       const id = await nextId(db, 'shard')
       await db
@@ -38,7 +38,7 @@ export function shardsStore(db: Db) {
     async setRuns(id: number, runs: Runs): Promise<void> {
       await db.updateTable('shards').set(runsToColumns(runs)).where('id', '=', id).execute()
     },
-    /** Its next process speaks TLS to other shards, on this port. */
+    /** The next process speaks TLS to other shards on this port. */
     async setTlsPort(id: number, tlsPort: number): Promise<void> {
       await db.updateTable('shards').set({ tls_port: tlsPort }).where('id', '=', id).execute()
     },
@@ -52,13 +52,13 @@ export function shardsStore(db: Db) {
         .where('id', '=', id)
         .execute()
     },
-    /** Those of them for which something is kept free. */
+    /** Shards with reserved memory. */
     async withReservation(ids: readonly number[]): Promise<readonly number[]> {
       if (ids.length === 0) return []
       const query = db.selectFrom('shards').select('id').where('id', 'in', ids)
       return (await query.where('reserved_bytes', '>', 0).execute()).map(({ id }) => id)
     },
-    /** They hold their data now: their reservations end. */
+    /** Ends the reservations of shards that have received their data. */
     async endReservations(ids: readonly number[]): Promise<void> {
       await db
         .updateTable('shards')
@@ -67,7 +67,7 @@ export function shardsStore(db: Db) {
         .where('reserved_bytes', '>', 0)
         .execute()
     },
-    /** What a process of it may hold back for replicas, unless a full sync needs more; null: nothing is on record. */
+    /** The replica buffer limit of its process, unless a full sync needs more; null: none recorded. */
     async limitBefore(id: number): Promise<LimitBefore | null> {
       const row = await db.selectFrom('shards').select('limit_before').where('id', '=', id).executeTakeFirst()
       const text = row?.limit_before ?? null
@@ -95,17 +95,17 @@ function readShards(db: Db) {
   const within = (column: 'port' | 'tls_port', { from, to }: PortRange) =>
     db.selectFrom('shards').where(column, '>=', from).where(column, '<=', to)
   return {
-    /** Of all databases, and no more of each than concerns others: a shard that cannot be read holds up no other database. */
+    /** Only the fields that concern others, so that an unreadable shard delays no other database. */
     async list(): Promise<readonly ShardPlace[]> {
       return (await db.selectFrom('shards').select(placeColumns).orderBy('id').execute()).map(placeOf)
     },
-    /** Ports of shards on record, those for TLS too, from the first to the last of `range`. */
+    /** Recorded ports in `range`, bounds included, with those for TLS. */
     async portsWithin(range: PortRange): Promise<readonly number[]> {
       const plain = await within('port', range).select('port').execute()
       const tls = await within('tls_port', range).select('tls_port').execute()
       return [...plain.map(({ port }) => port), ...tls.flatMap(({ tls_port }) => tls_port ?? [])]
     },
-    /** How many that are. */
+    /** Number of these ports. */
     async countPortsWithin(range: PortRange): Promise<number> {
       const counts = (['port', 'tls_port'] as const).map((column) =>
         within(column, range)
@@ -114,7 +114,7 @@ function readShards(db: Db) {
       )
       return (await Promise.all(counts)).reduce((sum, { ports }) => sum + Number(ports), 0)
     },
-    /** Of several databases, by database. */
+    /** Shards by database. */
     async listOfEach(databaseUids: readonly number[]): Promise<ReadonlyMap<number, readonly ShardRecord[]>> {
       if (databaseUids.length === 0) return new Map()
       const rows = await all()
@@ -122,12 +122,12 @@ function readShards(db: Db) {
         .execute()
       return Map.groupBy(rows.map(fromRow), ({ databaseUid }) => databaseUid)
     },
-    /** The ids of those that are primaries, of all databases. */
+    /** Ids of all primaries. */
     async primaries(): Promise<readonly number[]> {
       const rows = await db.selectFrom('groups').select('primary_shard').execute()
       return rows.flatMap(({ primary_shard }) => primary_shard ?? [])
     },
-    /** Their ids alone. */
+    /** Ids only. */
     async idsOf(databaseUids: readonly number[]): Promise<readonly number[]> {
       if (databaseUids.length === 0) return []
       const query = db
@@ -136,7 +136,7 @@ function readShards(db: Db) {
         .where('database_uid', 'in', [...databaseUids])
       return (await query.execute()).map(({ id }) => id)
     },
-    /** The databases of these, and whether clients of them use an endpoint. */
+    /** The databases of these shards, and whether their clients use an endpoint. */
     async placesOf(ids: readonly number[]) {
       const places: { shardId: number; databaseUid: number; hasEndpoint: boolean }[] = []
       for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
@@ -159,7 +159,7 @@ function readShards(db: Db) {
 
 async function sumReserved(db: Db): Promise<number> {
   const sum = db.fn.sum('reserved_bytes').as('bytes')
-  // As the index says it: for a parameter in place of 0, SQLite would look at all shards.
+  // Equal to the condition of the index: with a parameter, SQLite would scan all shards.
   const isReserved = sql<SqlBool>`reserved_bytes > 0`
   const row = await db.selectFrom('shards').select(sum).where(isReserved).executeTakeFirst()
   return Number(row?.bytes ?? 0)
@@ -175,7 +175,7 @@ async function databasesOf(db: Db, ids: readonly number[]): Promise<readonly num
   return [...uids]
 }
 
-/** Stores bound the parameters of one statement. */
+/** Stores limit the parameters of one statement. */
 const IDS_AT_ONCE = 1_000
 
 type NewShard = Omit<ShardRecord, 'id' | 'leaving'>

@@ -12,16 +12,16 @@ import { planOutdated } from '../databases/read-standing.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
 
-/** What says how things are with a database and the cluster. */
+/** Sources of the facts about a database and the cluster. */
 export interface Scene {
   readonly databases: Pick<Databases, 'standing'>
   readonly nodes: Pick<Nodes, 'builds' | 'describe'>
   readonly modules: Pick<Modules, 'list'>
-  /** What is seen of a database right now. */
+  /** Observes a database. */
   readonly look: (database: Database) => Promise<ObservedDatabase>
 }
 
-/** The facts that decide about an upgrade of a database, as they are now. Throws Refusal db_not_exist and unavailable. */
+/** Reads the facts that decide about an upgrade. Throws Refusal db_not_exist and unavailable. */
 export async function examine({ databases, nodes, modules, look }: Scene, known: Database) {
   const portsNeeded = known.groups.length * (known.shardTls ? 2 : 1)
   const { standing, again } = await databases.standing(known.uid, portsNeeded)
@@ -39,8 +39,8 @@ export async function examine({ databases, nodes, modules, look }: Scene, known:
 }
 
 /**
- * The goal that a request leads to from what is seen now, and the basis of its plan. Throws Refusal when it leads to none, and plan_outdated when
- * `bases` are expected and this is none of them.
+ * Resolves a request into a goal and the basis of its plan. Throws Refusal, and plan_outdated if `bases` are
+ * given without this basis.
  */
 export async function resolveNow(
   deps: Scene,
@@ -60,7 +60,7 @@ export async function resolveNow(
     change && goal.cluster ? crowdedUpgrade(goal, (await deps.nodes.describe())?.cores) : undefined
   return {
     ...{ seen, resolved, database: standing.database, basis: basisOf(standing) },
-    /** To be judged again when it is accepted. */
+    /** Checked again on acceptance. */
     expected: bases === undefined ? undefined : { again, isSame },
     risks: holesOf(goal.build, catalogue.builds),
     warnings: [
@@ -70,12 +70,12 @@ export async function resolveNow(
   }
 }
 
-/** Long enough that two plans never have the same one, short enough to be typed. */
+/** Long enough to be unique, short enough to type. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** What is known against the build that the database would run. */
+/** Known security holes of the goal's build. */
 function holesOf(build: Build, builds: readonly JudgedBuild[]): readonly string[] {
   const { flavour, version } = build
   return (judged(build, builds)?.holes ?? []).map(
@@ -83,7 +83,7 @@ function holesOf(build: Build, builds: readonly JudgedBuild[]): readonly string[
   )
 }
 
-/** The build of the catalogue with what is known of it. */
+/** The build of the catalogue, with its known holes. */
 export function judged({ flavour, version }: Build, builds: readonly JudgedBuild[]): JudgedBuild | undefined {
   return builds.find((build) => build.flavour === flavour && build.version === version)
 }

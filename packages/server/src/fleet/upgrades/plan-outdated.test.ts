@@ -30,7 +30,7 @@ const buildOf = (version: string) => {
 
 let folder: string
 let store: Store
-/** What is seen from outside of the store. */
+/** Facts from outside of the store. */
 let world: {
   builds: ReturnType<typeof buildOf>[]
   modules: { uid: string; name: string }[]

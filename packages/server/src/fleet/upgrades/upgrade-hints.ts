@@ -5,17 +5,17 @@ import type { Database } from '../../core/state/database.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import type { Modules } from '../modules/modules-service.ts'
 
-/** The newest build that a database can be upgraded to; null: it runs the newest that it can. */
+/** The newest possible upgrade target of a database; null: it already runs that. */
 export type UpgradeHint = (database: Database) => Build | null
 
-/** The builds and modules that hints come from are read again after so long. */
+/** Age after which builds and modules are read again. */
 const FRESH_MS = 2_000
-/** A list does not wait longer for an agent that is slow. */
+/** A list does not wait longer for a slow agent. */
 const WITHIN_MS = 300
 
 /**
- * Hints for lists, which look at no engine and are computed once for all databases with the same engine and modules. Undefined while it is
- * not known which builds there are. `now` is Unix milliseconds.
+ * Hints for lists: they ask no engine, and are computed once per combination of engine and modules. Undefined
+ * while the builds are unknown. `now` is Unix milliseconds.
  */
 export function createUpgradeHints(deps: {
   readonly nodes: Pick<Nodes, 'builds'>
@@ -32,7 +32,7 @@ export function createUpgradeHints(deps: {
     try {
       return keep(hintFrom({ builds: await deps.nodes.builds(), modules: await deps.modules.list() }))
     } catch {
-      // A list is answered without hints. The agent that is away is reported elsewhere.
+      // The list is answered without hints; the unreachable agent is reported elsewhere.
       return keep(undefined)
     } finally {
       asked = undefined
@@ -45,7 +45,7 @@ export function createUpgradeHints(deps: {
   }
 }
 
-/** What `answer` becomes, or `otherwise` after WITHIN_MS. */
+/** Resolves to `answer`, or to `otherwise` after WITHIN_MS. */
 async function withinTime<T>(answer: Promise<T>, otherwise: () => T): Promise<T> {
   const { promise: late, resolve } = Promise.withResolvers<T>()
   const timer = setTimeout(() => resolve(otherwise()), WITHIN_MS)
@@ -70,7 +70,7 @@ function hintFrom(catalogue: Catalogue): UpgradeHint {
     hints.set(key, found)
     return found
   }
-  // A database that has not changed is the same object from one read to the next: the key costs more than the rest of the answer.
+  // An unchanged database is the same object on each read; computing the key is the expensive part.
   const seen = new WeakMap<Database, Build | null>()
   return (database) => {
     const known = seen.get(database)

@@ -12,47 +12,47 @@ import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
 import { examine, judged, resolveNow, type Scene } from './examine-upgrade.ts'
 
-/** Starts what a shard of the database would run, and removes it again. */
+/** Starts a process with these runs, and removes it again. */
 type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 
-/** Begins upgrades, and says beforehand what they would do. */
+/** Begins upgrades, and predicts their effect. */
 export interface Upgrades {
   /**
-   * Resolves the request into a goal and begins the upgrade. Answers with the database and the action that leads it
-   * there. When nothing would change, the action is the one that runs, or else one that is completed and says why. Throws Refusal, with every obstacle in its message;
-   * plan_outdated where `bases` are expected and its plan has another one by now.
+   * Resolves the request into a goal and begins the upgrade. Without a change, the action is the running one,
+   * or a completed one with the reason. Throws Refusal with every obstacle, and plan_outdated if `bases` are
+   * given without the current basis.
    */
   start(uid: number, request: UpgradeRequest, by: Actor, bases?: readonly string[]): Promise<DatabaseView>
-  /** The same for a request that names modules; `names` are theirs, in its order. */
+  /** Like `start` for a request that names modules; returns their names in order. */
   startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
   /**
-   * The database when the action that runs on it has reached its goal. Throws Refusal upgrade_failed when it
-   * has not, and unavailable when `signal` aborts; the upgrade goes on in any case.
+   * Resolves when the running action has reached its goal. Throws Refusal upgrade_failed if it failed, and
+   * unavailable when `signal` aborts; the upgrade continues in any case.
    */
   untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
   /**
-   * Says what `start` would do, and the database as it would be. The target build is really started, beside everything,
-   * and removed again. Refuses what `start` refuses, but for another change that runs.
+   * Predicts the effect of `start`. Really starts the target build in a separate process, and removes it.
+   * Refuses like `start`, except because of another running change.
    */
   foresee(
     uid: number,
     request: UpgradeRequest,
     bases?: readonly string[],
   ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan; readonly basis: string }>
-  /** Every build that there is as a target: what `start` would refuse, and why. */
+  /** All builds as targets, with the refusals of `start`. */
   targets(uid: number): Promise<{ readonly database: Database; readonly targets: readonly JudgedTarget[] }>
 }
 
-/** A target, with what is known against its build. */
+/** A target with the known holes of its build. */
 export interface JudgedTarget extends UpgradeTarget {
   readonly holes: JudgedBuild['holes']
 }
 
-/** How an upgrade of modules was begun. */
+/** A started upgrade of modules. */
 export interface UpgradedModules {
   readonly view: DatabaseView
   readonly names: readonly string[]
-  /** Undefined only when the action has gone meanwhile. */
+  /** Undefined only if the action has been removed since. */
   readonly actionUid: string | undefined
 }
 
@@ -62,7 +62,7 @@ interface UpgradesDeps extends Scene {
   readonly tryRuns: TryRuns
 }
 
-/** `tryRuns` says whether a shard starts with what an upgrade leads to. */
+/** `tryRuns` tests whether a shard starts with the goal of an upgrade. */
 export function createUpgrades(deps: UpgradesDeps): Upgrades {
   const { databases, actions, tryRuns } = deps
 
@@ -101,7 +101,7 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       const { action, database } = view
       if (action === undefined) return view
       for await (const _ of actions.follow(action.uid, 0, signal)) {
-        // Each event is only a sign that it goes on.
+        // Each event is only a sign of progress.
       }
       const ended = await actions.get(action.uid)
       if (ended.of !== 'database' || ended.action.status === 'done') return databases.get(database.uid)
@@ -141,7 +141,7 @@ async function targetsOf(deps: Scene, view: DatabaseView) {
   return { database: standing.database, targets }
 }
 
-/** Why no upgrade can begin now; undefined: one can. */
+/** Returns why no upgrade can begin now, or undefined. */
 function busyWith({ database, action }: DatabaseView): Refused | undefined {
   const isWhole = database.groups.every(({ primaryShard }) => primaryShard !== null)
   if (action === undefined && isWhole) return undefined
@@ -149,7 +149,7 @@ function busyWith({ database, action }: DatabaseView): Refused | undefined {
   return { refused: 'db_busy', message }
 }
 
-/** Where data is discarded there is no way back, so the target is proven before. Everywhere else the surge shard is. */
+/** Proves the target first if data is discarded, without a way back. Else the surge shard proves it. */
 async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Promise<void> {
   const trial = await tryRuns(database, goal)
   if (trial.ok) return
