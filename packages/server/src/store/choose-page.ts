@@ -2,8 +2,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { ListPage, Place } from '../core/requests/list-order.ts'
 
 /**
- * What a query answers of a page, in its order. `columns`: where the values are that a list can be sorted by. Each should have an index with the
- * uid behind it, so that a page reads its own rows only.
+ * Selects one page of a query. `columns` names the columns to sort by; each should have an index that ends
+ * with the uid, so that a page reads only its rows.
  */
 export function choosePage<Query extends Paged<Query>, By extends string>(
   query: Query,
@@ -14,7 +14,7 @@ export function choosePage<Query extends Paged<Query>, By extends string>(
   const direction = order.descending ? 'desc' : 'asc'
   let chosen = query.orderBy(sql.ref(column), direction)
   if (column !== 'uid') chosen = chosen.orderBy(sql.ref('uid'), direction)
-  // SQLite knows no offset without a limit.
+  // SQLite has no offset without a limit.
   if (limit !== undefined || offset > 0)
     chosen = chosen.limit(limit ?? Number.MAX_SAFE_INTEGER).offset(offset)
   if (after === undefined) return chosen
@@ -26,10 +26,10 @@ export function choosePage<Query extends Paged<Query>, By extends string>(
   )
 }
 
-/** Whether one of these columns contains `q`, whatever its case, or the uid is `q`. */
+/** Returns whether one of the columns contains `q`, ignoring case, or the uid is `q`. */
 export function namedLike(q: string, columns: readonly string[]): RawBuilder<SqlBool> {
   const pattern = `%${q.replace(/[\\%_]/g, '\\$&')}%`
-  // The store lowers both: which letters belong together is for it to say.
+  // The store lowers both sides by the same rules.
   const conditions = columns.map(
     (column) => sql`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`,
   )
@@ -37,12 +37,12 @@ export function namedLike(q: string, columns: readonly string[]): RawBuilder<Sql
   return sql<SqlBool>`(${sql.join([...conditions, ...isUid], sql` or `)})`
 }
 
-/** Read at once: a list of all is put together from pieces, and others have their turn between them. */
+/** Rows per query: other work runs between the queries of a full list. */
 const PIECE = 500
 
 /**
- * The entries of a page, read piece by piece. One that is deleted meanwhile may be missing, no other. With `isWanted`, which looks at what no
- * statement can choose by, limit and offset count those that are wanted.
+ * Reads a page in pieces; only entries deleted in between may be missing. With `isWanted`, for conditions
+ * that no statement can express, limit and offset count the wanted entries.
  */
 export async function readInPieces<By extends string, Entry>(
   { limit = Number.POSITIVE_INFINITY, offset = 0, after, order }: ListPage<By>,

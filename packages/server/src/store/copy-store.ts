@@ -4,7 +4,7 @@ import { storableText } from './storable.ts'
 import { createTableDigest, type TableDigest } from './table-digest.ts'
 import type { Tables } from './tables.ts'
 
-/** All but leases and servers, which belong to the store that they are in. Those with references come after what they refer to. */
+/** All tables except leases and servers, which belong to their store. References point to earlier tables. */
 export const copiedTables = [
   ...(['counters', 'users', 'logins', 'login_lanes', 'passwords', 'roles', 'user_roles'] as const),
   ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'sessions', 'settings'] as const),
@@ -16,10 +16,10 @@ export const copiedTables = [
 type Table = (typeof copiedTables)[number]
 
 const PAGE = 500
-/** A server that was seen so lately may run. As long as a lease. */
+/** A server seen within this time may be running. Equal to the length of a lease. */
 const SEEN_MS = 15_000
 
-/** How far a walk of a table has come: its numbers of rows on SQLite, their places on PostgreSQL. */
+/** Cursors for walking a table: row numbers on SQLite, row positions on PostgreSQL. */
 const walks = {
   embedded: { place: sql`rowid`, start: sql`0` },
   postgres: { place: sql`ctid`, start: sql`'(0,0)'::tid` },
@@ -27,8 +27,9 @@ const walks = {
 type Walk = keyof typeof walks
 
 /**
- * Copies all rows of `from`, which has no server, into `to`, in one transaction; sealed ones as they are. Answers how many. Throws when `to` has
- * been used, or when a row did not arrive unchanged. If an earlier copy is complete and unchanged, nothing is copied again: its answer may have been lost.
+ * Copies all rows of `from`, which has no server, into `to`, in one transaction; sealed values stay sealed.
+ * Returns their number. Throws if `to` has been used, or if a row arrived changed; a complete earlier copy
+ * counts as success, since its answer may have been lost.
  */
 export async function copyStore(from: Store, to: Store): Promise<number> {
   const [near, epochs] = [from.db.withoutPlugins(), await from.db.selectFrom('buckets').selectAll().execute()]
@@ -51,7 +52,7 @@ export async function copyStore(from: Store, to: Store): Promise<number> {
   })
 }
 
-/** The marks of transactions that run are not copied, and not removed. */
+/** Excludes the commit marks of running transactions. */
 function isOurs(table: Table) {
   return table === 'counters' ? sql`name not like 'commit:%'` : sql`1 = 1`
 }
@@ -66,7 +67,7 @@ async function refuseServed(far: Db): Promise<void> {
     )
 }
 
-/** A fresh store has roles, and nothing that a user has made. */
+/** A new store has only roles. */
 async function findUsed(db: Db): Promise<Table | undefined> {
   for (const table of ['users', 'databases', 'audit'] as const) {
     const some = await db.selectFrom(table).select(sql<number>`1`.as('one')).limit(1).execute()
@@ -75,7 +76,7 @@ async function findUsed(db: Db): Promise<Table | undefined> {
   return undefined
 }
 
-/** An earlier copy may have been ended after it was done, and before its file was put aside. */
+/** An earlier copy may have ended after its commit, before the file was renamed. */
 async function countSame(near: Db, far: Db, used: Table): Promise<number> {
   let rows = 0
   for (const table of copiedTables) {
@@ -90,7 +91,7 @@ async function copyTable(table: Table, near: Db, far: Db): Promise<number> {
   const here = createTableDigest()
   for await (const rows of pagesOf(table, near, 'embedded')) {
     for (const row of rows) here.add(row)
-    // The same columns: both stores have been brought up to date by this Fairlead.
+    // The same columns: this version has migrated both stores.
     await far
       .insertInto(table)
       .values(rows as never)
@@ -110,7 +111,10 @@ async function digestOf(table: Table, db: Db, walk: Walk): Promise<TableDigest> 
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Texts are as every store keeps them: an earlier embedded store may have others. Each page goes on where the one before has ended: the last one costs what the first does. */
+/**
+ * Texts are normalized like in every store: an old embedded store may have others. Each page continues after
+ * the previous one, so that all pages cost the same.
+ */
 async function* pagesOf(table: Table, db: Db, walk: Walk): AsyncGenerator<readonly Row[]> {
   const { place, start } = walks[walk]
   for (let after: unknown; ; ) {

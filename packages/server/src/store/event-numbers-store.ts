@@ -1,21 +1,21 @@
 import { nextId } from './next-id.ts'
 import type { Db } from './open-store.ts'
 
-/** A reader that is further behind begins anew. What is older may be dropped without a note. */
+/** A reader further behind starts again. Older events may be removed without a note. */
 export const MOST_BEHIND = 20_000
 
-/** Places among all events of the cluster: those of actions, records of the audit, changes of databases and nodes. */
+/** Places among all events of the cluster: of actions, audit records, changes of databases and nodes. */
 export interface EventNumbersStore {
   /**
-   * The next place. Call it in the transaction of the event, before its row is written: places are committed in their order, because concurrent servers wait for each
-   * other at the counter.
+   * Returns the next place. Call it in the transaction of the event, before its row is written: concurrent
+   * servers wait at the counter, so places commit in order.
    */
   next(): Promise<number>
-  /** The place of the newest event; 0: there was none. */
+  /** The place of the newest event; 0: none yet. */
   last(): Promise<number>
-  /** The last place of which an event was dropped: a reader that is not so far may miss some. */
+  /** The last place of a removed event: a reader before it may have missed some. */
   gone(): Promise<number>
-  /** Notes that events up to this place were dropped. */
+  /** Records that events up to this place were removed. */
   noteGone(upTo: number): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export interface EventNumbersStore {
 export const EVENT_COUNTER = 'action_event'
 const GONE = 'event_gone'
 
-/** Rows of `counters`, through `db`, which may be a transaction. */
+/** Rows of `counters`; `db` may be a transaction. */
 export function eventNumbersStore(db: Db): EventNumbersStore {
   const read = async (name: string) => {
     const row = await db.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirst()

@@ -29,7 +29,7 @@ import * as tapesOfHandovers from './migrations/0027-tapes-of-handovers.ts'
 import * as moreLists from './migrations/0028-more-lists.ts'
 import type { Db } from './store.ts'
 
-/** Numbered, forward only. The name is the order. */
+/** Numbered and forward only. The name is the order. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-init': init,
   '0002-users-and-roles': usersAndRoles,
@@ -61,7 +61,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0028-more-lists': moreLists,
 }
 
-/** Brings the schema of `db` up to date. Throws when a newer Fairlead wrote it, or a migration fails: then it is as it was before that one. */
+/** Migrates the schema. Throws if a newer Fairlead wrote it, or if a migration failed and was rolled back. */
 export async function migrate(db: Db): Promise<void> {
   const { error, results } = await new Migrator({
     db,

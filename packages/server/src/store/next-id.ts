@@ -1,6 +1,6 @@
 import type { Db } from './open-store.ts'
 
-/** The next id of a kind, from 1. Ids are never given twice, also not after a deletion. Call it inside a transaction. */
+/** The next id of a kind, from 1. Ids are never reused. Call it inside a transaction. */
 export async function nextId(db: Db, kind: Kind): Promise<number> {
   const ids = await nextIds(db, [kind])
   return ids[kind]
@@ -19,7 +19,7 @@ export async function nextIds<Of extends Kind>(
     )
     .returning(['name', 'value'])
     .execute()
-  return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Record<Of, number> // a row for each
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Record<Of, number> // one each
 }
 
 type Kind =

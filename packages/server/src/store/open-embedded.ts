@@ -14,13 +14,11 @@ import { noteCommit } from './tell-of-commits.ts'
 import { type OnStatement, watchStatements } from './watch-statements.ts'
 
 /**
- * Opens the embedded store in `file`, made if it is not there, and brings its schema up to date.
+ * Opens or creates the embedded store in `file`, and migrates its schema. Seals secrets of databases with the
+ * box of `readBox`, called once the file is ours; default: the key in store.key next to it.
  *
- * Secrets of databases are sealed in it with what `readBox` gives, once the file is ours; unless told, by the key in store.key beside it.
- *
- * The file is locked for the life of the process: there is one server on an embedded store, and the kernel lets the
- * lock go when it is killed. Every commit is on disk before it counts. Throws when another server holds the file, or
- * when a newer Fairlead wrote it.
+ * Locks the file for the life of the process; the kernel releases the lock of a killed process. Every commit
+ * is on disk before it counts. Throws if another server holds the file, or a newer Fairlead wrote it.
  */
 export async function openEmbedded(
   file: string,
@@ -40,7 +38,7 @@ export async function openEmbedded(
     throw explain(cause, file)
   }
 
-  // SQLite’s own knows the letters of English only.
+  // SQLite's function only knows English letters.
   sqlite.function('lower', { deterministic: true }, (text) =>
     typeof text === 'string' ? text.toLowerCase() : text,
   )
@@ -84,7 +82,7 @@ function readBoxOf(sqlite: BetterSqlite.Database, readBox: () => SecretBox): Sec
   }
 }
 
-/** A store in memory has a key of its own. */
+/** A store in memory has a separate key. */
 function boxBeside(file: string): SecretBox {
   return createSecretBox(
     file === ':memory:' ? randomBytes(32) : readStoreKey(join(dirname(file), 'store.key')),
@@ -92,8 +90,8 @@ function boxBeside(file: string): SecretBox {
 }
 
 /**
- * It holds the databases' secrets, and so does what SQLite writes beside it, with the mode that the file has then: it is the owner's only
- * before SQLite opens it, whatever the umask. Files of an earlier Fairlead are corrected.
+ * Restricts the file to its owner before SQLite opens it, whatever the umask. SQLite's other files get the
+ * same mode; files of an earlier Fairlead are corrected.
  */
 function keepPrivate(file: string): void {
   try {
@@ -114,7 +112,7 @@ function isCode(cause: unknown, code: string): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === code
 }
 
-/** On a full disk SQLite rolls back by itself, and Kysely's own rollback then hides why. */
+/** On a full disk SQLite rolls back automatically, and Kysely's rollback then hides the cause. */
 function explainFullDisk(cause: unknown): never {
   if (!(cause instanceof Error) || !cause.message.includes('no transaction is active')) throw cause
   throw Object.assign(new Error('the store could not be written: its disk is full', { cause }), {

@@ -10,14 +10,14 @@ export type Db = DbOfStore
 /** See store.ts. */
 export type Store = OpenedStore
 
-/** Where the state of the control plane is: the path of a file (`:memory:` for none), or a PostgreSQL database. */
+/** Place of the control plane's state: a file path (`:memory:` for none), or a PostgreSQL database. */
 export type StorePlace = string | PostgresPlace
 
 /**
- * Opens the store in `place` and brings its schema up to date. Secrets of databases are sealed in it with what `readBox` gives, once the
- * store is ours; a file that is not told one takes the key in store.key beside it.
+ * Opens the store in `place`, and migrates its schema. Seals secrets of databases with the box of `readBox`,
+ * called once the store is ours; default for a file: the key in store.key next to it.
  *
- * Throws when another server has the file, when a newer Fairlead wrote the store, or when PostgreSQL does not let us in.
+ * Throws if another server has the file, a newer Fairlead wrote the store, or PostgreSQL refuses access.
  */
 export function openStore(place: string, readBox?: () => SecretBox): Promise<Store>
 export function openStore(

@@ -2,12 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, Driver } from 'kysely'
 import { StoreAway } from './postgres/postgres-trouble.ts'
 
-/** As long as PostgreSQL takes to restart. Then the caller is told. */
+/** Time for a restart of PostgreSQL. Then the caller gets an error. */
 export const PATIENCE_MS = 5_000
-/** How soon it is tried again. */
+/** Time between attempts. */
 export const AGAIN_AFTER_MS = 100
 
-/** `driver`, which outlasts a PostgreSQL that is away for a moment where nothing is written: in front of a transaction, and in reads outside of one. */
+/**
+ * Wraps `driver` to retry during short outages of PostgreSQL if nothing was written: before a transaction,
+ * and in reads outside of one.
+ */
 export function patientReads(driver: Driver): Driver {
   const readers = new WeakMap<DatabaseConnection, Reader>()
   const ofReader = (connection: DatabaseConnection) => readers.get(connection)?.connection() ?? connection
@@ -29,10 +32,10 @@ export function patientReads(driver: Driver): Driver {
   }
 }
 
-/** A connection, or another one after it was cut. */
+/** A connection, or its replacement after it was cut. */
 interface Reader extends DatabaseConnection {
   connection(): DatabaseConnection
-  /** It stays the same from now on: a transaction is in it. */
+  /** Keeps the connection from now on, since it has a transaction. */
   stay(): void
   release(): Promise<void>
 }

@@ -10,18 +10,19 @@ import { noteCommit } from './tell-of-commits.ts'
 
 type Work<T> = (db: Transaction<Tables>) => Promise<T>
 
-/** Transactions that outlast a PostgreSQL that is away for a moment. Disposed of, it takes its marks out of the store. */
+/** Transactions that survive short outages of PostgreSQL. Disposing removes their marks from the store. */
 export interface PatientTransactions extends AsyncDisposable {
   /**
-   * Runs `work` whole or not at all, and for as long as that is safe again: where others were in the way, or PostgreSQL went away. `work` does
-   * nothing but read and write the store. Throws StoreAway: nothing was changed; or, where a commit was sent, it may have been.
+   * Runs `work` in a transaction, and retries after conflicts or outages while that is safe. `work` may only
+   * read and write the store. Throws StoreAway: nothing was changed, unless a commit was sent.
    */
   run<T>(work: Work<T>): Promise<T>
 }
 
 /**
- * Each transaction leaves a mark, by which it is known whether it was committed when the answer was lost. Its number in PostgreSQL
- * does not say: after a crash, another one may be given the same. Those of one process that run at once have a mark each.
+ * Each transaction writes a mark, which shows later whether a commit without an answer happened. PostgreSQL's
+ * transaction number is no proof: it may be reused after a crash. Parallel transactions of one process have
+ * separate marks.
  */
 export function patientTransactions(db: Db): PatientTransactions {
   const process = randomUUID()
@@ -46,7 +47,7 @@ export function patientTransactions(db: Db): PatientTransactions {
     async [Symbol.asyncDispose]() {
       const own = db.deleteFrom('counters').where('name', 'like', `commit:${process}:%`)
       await own.execute().catch((cause: unknown) => {
-        // A row that is left harms nothing.
+        // A leftover row is harmless.
         if (!(cause instanceof StoreAway)) throw cause
       })
     },
@@ -59,7 +60,7 @@ interface Mark {
   readonly value: number
 }
 
-/** What may have been committed: its mark, and what its caller is to be given then. */
+/** A possibly committed transaction: its mark and its result. */
 interface Sent<T> {
   readonly mark: Mark
   readonly value: T
@@ -73,7 +74,7 @@ async function runPatiently<T>(db: Db, work: Work<T>, nextMark: () => Mark): Pro
     try {
       const mark = nextMark()
       return await db.transaction().execute(async (within) => {
-        // One that was cut off has ended by now: this one has its turn.
+        // A transaction that was cut off has ended by now, since this one has the lock.
         if (sent !== undefined && (await isThere(within, sent.mark))) return sent.value
         await leave(within, mark)
         const value = await work(within)

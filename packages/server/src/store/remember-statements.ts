@@ -2,10 +2,10 @@ import type BetterSqlite from 'better-sqlite3'
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { storable } from './storable.ts'
 
-/** Statements that are kept; lists of values make different ones. The oldest goes first. */
+/** Statements to keep; lists of values make different ones. The oldest is evicted. */
 const MOST_KEPT = 500
 
-/** `sqlite`, whose statements are prepared once: preparing costs several times what running does. */
+/** Wraps `sqlite` to prepare statements once: preparing costs several times as much as running. */
 export function rememberStatements(sqlite: BetterSqlite.Database): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>()
   return {

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Store } from './open-store.ts'
 
 /**
- * Seals the secrets of databases that lie unsealed in the store: an older Fairlead wrote them, or a person
- * edited it by hand. Then the file is rewritten, because overwritten data stay in it otherwise. Idempotent.
- * The key must have been proven before: what is sealed with a wrong key is lost.
+ * Seals secrets of databases that are stored unsealed, by an older Fairlead or by hand. Then rewrites the
+ * file, which would otherwise keep the overwritten data. Idempotent; the key must have been verified, because
+ * secrets sealed with a wrong key are lost.
  */
 export async function sealAll(store: Store): Promise<void> {
   const sealed = await store.transaction(async (db) => {
@@ -36,7 +36,7 @@ export async function sealAll(store: Store): Promise<void> {
   if (sealed > 0) await store.rewrite()
 }
 
-/** Is there a module with arguments that are a list, not a sealed text? */
+/** Matches modules with arguments as a list, not a sealed text. */
 function openArgs(column: string) {
   return sql<boolean>`${sql.ref(column)} like '%"args":["%'`
 }

@@ -1,17 +1,17 @@
 import type { KyselyPlugin, OperationNode, RootOperationNode, UnknownRow } from 'kysely'
 import type { SecretBox } from './secret-box.ts'
 
-/** Columns that hold a password. */
+/** Columns with a password. */
 const passwords: ReadonlySet<string> = new Set(['admin_password', 'user_password'])
-/** Columns of JSON in which the arguments of modules (`args`, at any depth) may hold secrets. The rest of it is searched as text. */
+/** JSON columns whose module arguments (`args`, at any depth) may be secret. The rest is searched as text. */
 const documents: ReadonlySet<string> = new Set(['modules', 'goal', 'asked'])
 
-/** No password contains a space, so none is mistaken for a sealed one. */
+/** Passwords have no spaces, so none looks sealed. */
 const SEALED = 'sealed '
 
 /**
- * Seals secrets of databases on their way into the store, and opens them on their way out: the code that reads and writes rows does not
- * notice. What lies there open is read as it is (sealAll puts an end to it). Reading throws when a secret does not open.
+ * Seals secrets of databases when written and opens them when read, transparently. Unsealed values are read
+ * unchanged until sealAll seals them. Reading throws if a secret does not open.
  */
 export function sealedColumns(box: SecretBox): KyselyPlugin {
   const seal = (column: string, value: unknown) => {
@@ -45,7 +45,7 @@ function sealNode(node: RootOperationNode, seal: Seal): RootOperationNode {
   return node
 }
 
-/** Rows of values, each in the order of the columns. Other nodes are left as they are. */
+/** Handles rows of values in column order. Returns other nodes unchanged. */
 function sealValues(node: OperationNode, columns: readonly string[], seal: Seal): OperationNode {
   if (node.kind === 'ValuesNode' && 'values' in node)
     return mapValues(node, (row) => sealValues(row as OperationNode, columns, seal))
@@ -58,12 +58,12 @@ function sealValues(node: OperationNode, columns: readonly string[], seal: Seal)
 
 function mapValues(node: OperationNode, change: (value: unknown, n: number) => unknown): OperationNode {
   const values = 'values' in node && Array.isArray(node.values) ? node.values.map(change) : []
-  return { ...node, values } as OperationNode // of the same kind, with as many values
+  return { ...node, values } as OperationNode // same kind and number of values
 }
 
 function sealValue(node: OperationNode, column: string, seal: Seal): OperationNode {
   if (node.kind !== 'ValueNode' || !('value' in node)) return node
-  return { ...node, value: seal(column, node.value) } as OperationNode // of the same kind
+  return { ...node, value: seal(column, node.value) } as OperationNode // same kind
 }
 
 function nameOf(node: OperationNode): string {
@@ -83,7 +83,7 @@ function openCell(column: string, value: unknown, box: SecretBox): unknown {
   return documents.has(column) && value.includes(`"args":"${SEALED}`) ? openArgs(value, box) : value
 }
 
-/** Arguments are a list; sealed, a text. */
+/** Arguments are a list, or a text once sealed. */
 function sealArgs(json: string, box: SecretBox): string {
   if (!json.includes('"args":["')) return json
   return JSON.stringify(JSON.parse(json), (key, value: unknown) =>

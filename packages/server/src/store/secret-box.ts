@@ -11,11 +11,11 @@ import {
 } from 'node:fs'
 import { parseStoreKey } from '../core/identity/store-key.ts'
 
-/** Keeps secrets from readers of the store alone: of a backup, or of a disk. */
+/** Protects secrets from readers of only the store: of a backup, or of a disk. */
 export interface SecretBox {
-  /** `purpose` binds the secret to its place: it opens nowhere else. */
+  /** `purpose` binds the secret to its place. */
   seal(plain: string, purpose: string): string
-  /** Throws when it was sealed with another key or for another purpose, or was changed. */
+  /** Throws if it was changed, or sealed with another key or purpose. */
   open(sealed: string, purpose: string): string
 }
 
@@ -24,9 +24,9 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const form = 'v1:'
 
-/** AES-256-GCM under the key of these 32 bytes. */
+/** AES-256-GCM with this key of 32 bytes. */
 export function createSecretBox(keyBytes: Uint8Array): SecretBox {
-  // With bytes, each use would make a key object, which takes as long as opening a secret.
+  // With bytes, each use would create a key object, which takes as long as opening a secret.
   const key = createSecretKey(keyBytes)
   return {
     seal(plain, purpose) {
@@ -55,8 +55,8 @@ export function createSecretBox(keyBytes: Uint8Array): SecretBox {
 }
 
 /**
- * The key of the store from `file`, made if it is not there: 32 bytes in base64, for its owner only. Throws when others
- * can read it.
+ * Reads the key of the store from `file`, or creates it: 32 bytes in base64, for its owner only. Throws if
+ * others can read it.
  */
 export function readStoreKey(file: string): Uint8Array {
   if (!existsSync(file)) writeKey(file)
@@ -69,7 +69,7 @@ export function readStoreKey(file: string): Uint8Array {
   return key
 }
 
-/** On disk before anything is sealed with it. */
+/** Durable before anything is sealed with it. */
 function writeKey(file: string): void {
   const descriptor = openSync(file, 'wx', 0o600)
   try {

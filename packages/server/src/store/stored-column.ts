@@ -2,26 +2,26 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Tables } from './tables.ts'
 
-/** A column of the store does not hold the value that was written: the file was changed from outside, or the disk has lost data. */
+/** A column has another value than was written: the file was changed from outside, or the disk lost data. */
 export class CorruptColumn extends Error {
   override readonly name = 'CorruptColumn'
 }
 
-/** Reads the value of one column, in the row of this key. Throws CorruptColumn, which names table, column and row and quotes nothing. */
+/** Reads one column of the row with this key. Throws CorruptColumn with its place, without values. */
 type ReadColumn<From, To> = (value: From, row: string | number) => To
 
 type ColumnOf<Table extends keyof Tables> = keyof Tables[Table] & string
 
-/** Rows are taken as they are: nothing is coerced, filled in or dropped, and fields that the schema does not name are allowed. */
+/** Rows are not converted: unknown fields are allowed, and nothing is coerced, added or removed. */
 const ajv = new Ajv({ allErrors: false, coerceTypes: false, useDefaults: false, removeAdditional: false })
 
-/** A column that holds JSON of this schema. */
+/** A column with JSON of this schema. */
 export function jsonColumn<Table extends keyof Tables, Schema extends TSchema>(
   table: Table,
   column: ColumnOf<Table>,
   schema: Schema,
 ): ReadColumn<string, Static<Schema>> {
-  let check: ValidateFunction<Static<Schema>> | undefined // compiled when it is needed: not at each start of a program
+  let check: ValidateFunction<Static<Schema>> | undefined // compiled on demand, not at each start
   return (text, row) => {
     const value = parse(text)
     check ??= ajv.compile<Static<Schema>>(schema)
@@ -30,7 +30,7 @@ export function jsonColumn<Table extends keyof Tables, Schema extends TSchema>(
   }
 }
 
-/** A column that holds one of these words. */
+/** A column with one of these words. */
 export function wordColumn<Table extends keyof Tables, Word extends string>(
   table: Table,
   column: ColumnOf<Table>,
@@ -44,7 +44,7 @@ export function wordColumn<Table extends keyof Tables, Word extends string>(
   }
 }
 
-/** Any of these words, in JSON. */
+/** One of these words, in JSON. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
   return Type.Enum([...words] as [Words[number], ...Words[number][]])
 }
@@ -53,7 +53,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // what JSON.parse says quotes the text, and there may be secrets in it
+    return undefined // an error of JSON.parse quotes the text, which may be secret
   }
 }
 

@@ -11,10 +11,10 @@ import {
 import { Type } from 'typebox'
 import { oneOf } from './stored-column.ts'
 
-/* What columns hold of the lanes of an action. */
+/* Columns for the lanes of an action. */
 
 function wordOf<Word extends string>(table: Readonly<Record<Word, unknown>>) {
-  // The keys of a table are no tuple to the compiler.
+  // To the compiler, keys of a table are no tuple.
   return Type.Enum(Object.keys(table) as [Word, ...Word[]])
 }
 
@@ -22,7 +22,7 @@ const orNull = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeo
   schema: Schema,
 ) => Type.Union([schema, Type.Null()])
 
-/** What is waited for. */
+/** The current wait. */
 export const StoredWaiting = Type.Object({
   shard: orNull(Type.Number()),
   until: orNull(Type.String()),
@@ -33,7 +33,7 @@ export const StoredWaiting = Type.Object({
   since: Type.String(),
 })
 
-// A step has only kinds that the planner has today, and the records of earlier versions have no others.
+// Steps only have the planner's current kinds, also in records of earlier versions.
 type Kind = Exclude<StepName, 'record-wish'>
 const { 'record-wish': _, ...kinds } = stepWords
 
@@ -78,7 +78,7 @@ export const StoredLane = Type.Object({
   toCome: Type.Array(StepToCome),
 })
 
-/** What changed of lanes: an event. */
+/** Changed fields of lanes in an event. */
 export const StoredLanePatches = Type.Array(
   Type.Object({
     group: Type.Integer(),

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 
 const TextOrNull = Type.Union([Type.String(), Type.Null()])
 
-/** What the store keeps of a module's module.json, in our words. */
+/** Stored form of a module's module.json, in our words. */
 export const StoredManifest = Type.Object({
   name: Type.String(),
   displayName: Type.String(),

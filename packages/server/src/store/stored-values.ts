@@ -14,7 +14,7 @@ import { Type } from 'typebox'
 import { oneOf } from './stored-column.ts'
 import { StoredWaiting } from './stored-lane.ts'
 
-/* What JSON columns of more than one table hold. Values that earlier versions did not write may be absent. */
+/* JSON columns of several tables. Fields that earlier versions did not write are optional. */
 
 const UsedModule = Type.Object({
   uid: Type.String(),
@@ -24,12 +24,12 @@ const UsedModule = Type.Object({
   args: Type.Array(Type.String()),
 })
 
-/** Modules as a database, a shard and a goal have them. */
+/** Modules of a database, a shard or a goal. */
 export const StoredModules = Type.Array(UsedModule)
 
 const Runs = Type.Object({ build: Build, restartNonce: Type.Integer(), modules: StoredModules })
 
-/** A goal. What earlier versions did not know, migrations have added. */
+/** A goal. Migrations have added newer fields. */
 export const StoredGoal = Type.Object({
   kind: oneOf('keep', 'remove'),
   build: Build,
@@ -53,7 +53,7 @@ export const StoredGoal = Type.Object({
   }),
 })
 
-/** What people have said about an action. */
+/** Orders of people to an action. */
 export const StoredOrders = Type.Object({
   paused: Type.Boolean(),
   proceed: Type.Boolean(),
@@ -65,7 +65,7 @@ export const StoredPending = Type.Array(
   Type.Object({ shard: Type.String(), kind: Type.String(), why: Type.String() }),
 )
 
-/** `keys` and `heldMs` came later than the others. */
+/** `keys` and `heldMs` were added later. */
 export const StoredCertificate = Type.Object({
   from: Type.Integer(),
   to: Type.Integer(),
@@ -91,7 +91,7 @@ export const StoredCertificate = Type.Object({
   at: Type.String(),
 })
 
-/** What changed of an action: any of these. */
+/** Changed fields of an action. */
 export const StoredChange = Type.Partial(
   Type.Object({
     status: oneOf('queued', 'running', 'done', 'failed'),
@@ -116,12 +116,12 @@ export const StoredChange = Type.Partial(
   }),
 )
 
-/** Whether an upgrade can be taken back. Earlier versions wrote no obstacle. */
+/** Eligibility of an upgrade for rollback. Earlier versions wrote no obstacle. */
 export const StoredWayBack = Type.Object({
   eligible: Type.Boolean(),
   obstacle: Type.Optional(RollbackObstacleOrNull),
   reason: Type.String(),
 })
 
-/** Why an action may wait. The compiler does not know the keys of a table as such. */
+/** Possible reasons for a wait. The compiler does not know the keys of a table. */
 export const storedHoldReasons = Object.keys(holdReasons) as HoldReason[]

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** What a table holds, whatever the order of its rows and columns. */
+/** Digest of a table, independent of the order of rows and columns. */
 export interface TableDigest {
   add(row: Readonly<Record<string, unknown>>): void
   rows(): number
-  /** The same for the same rows. */
+  /** Equal for equal rows. */
   text(): string
 }
 
-/** Of no rows yet. It takes the same memory for any number of them. */
+/** Creates an empty digest. Its memory does not grow with the rows. */
 export function createTableDigest(): TableDigest {
   let [rows, sum] = [0, 0n]
   return {

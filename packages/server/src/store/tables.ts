@@ -1,12 +1,12 @@
 /**
- * The tables, as Kysely sees them. Columns are portable between SQLite and PostgreSQL: TEXT and INTEGER only, times
- * as ISO 8601 text in UTC, JSON as text, booleans as 0 and 1, ids made by us (`counters`).
+ * The tables for Kysely. Columns are portable between SQLite and PostgreSQL: TEXT and INTEGER only, times as
+ * ISO 8601 text in UTC, JSON as text, booleans as 0 and 1, ids made by us (`counters`).
  */
 export interface Tables {
   readonly counters: { name: string; value: number }
-  /** Leases, by bucket of databases. `expires_at`: milliseconds since 1970 by the clock of the store; 0: free. */
+  /** Leases by bucket of databases. `expires_at`: Unix milliseconds by the clock of the store; 0: free. */
   readonly buckets: { bucket: number; holder: string | null; epoch: number; expires_at: number }
-  /** The servers that use this store. */
+  /** Servers with this store. */
   readonly servers: { name: string; seen_at: number }
   readonly users: {
     uid: number
@@ -22,9 +22,9 @@ export interface Tables {
     created_at: string
     changed_at: string
   }
-  /** What a user signs in with, folded: names and e-mails. One login leads to one user. */
+  /** Names and e-mails for sign-in, case-folded. Each belongs to one user. */
   readonly logins: { login: string; user_uid: number }
-  /** How the tries of one source at one user's account went. User 0 stands for all that do not exist. */
+  /** Login attempts of a source at a user. User 0 means all unknown users. */
   readonly login_lanes: {
     user_uid: number
     source: string
@@ -45,7 +45,7 @@ export interface Tables {
     active_at: string | null
     retired_at: string | null
   }
-  /** By name: `ca` and `proxy`; of the shards of a database `shards-ca:<uid>` and `shards:<uid>`. `private_key` is sealed. */
+  /** Named `ca` and `proxy`; for shards `shards-ca:<uid>` and `shards:<uid>`. `private_key` is sealed. */
   readonly tls_certificates: {
     name: string
     certificate: string
@@ -54,10 +54,10 @@ export interface Tables {
     created_at: string
   }
   readonly revoked_tokens: { id: string; user_uid: number; expires_at: string }
-  /** Of browsers. `id`: the SHA-256 of what the cookie says; `epoch`: the user's when it began. */
+  /** Browser sessions. `id`: SHA-256 of the cookie; `epoch`: the user's at sign-in. */
   readonly sessions: { id: string; user_uid: number; epoch: number; signed_in_at: string; used_at: string }
   readonly settings: { name: string; value: string }
-  /** Append-only. Each record covers the one before it. */
+  /** Append-only. Each record includes the hash of the previous one. */
   readonly audit: {
     seq: number
     at: string
@@ -69,12 +69,12 @@ export interface Tables {
     details: string
     previous: string
     hash: string
-    /** Its place among all events; null: it is older than these places, and no event. */
+    /** Place among all events; null: older than these places, and no event. */
     event_seq: number | null
   }
-  /** The last change of each database, and of what is known of each node. `seq`: its place among all events. `data`: of a node, its facts. */
+  /** The last change of each database and node. `seq`: place among all events; `data`: facts of a node. */
   readonly changes: { topic: string; object_uid: number; seq: number; data: string | null }
-  /** Records that were taken out of `audit` into files. */
+  /** Records that were moved from `audit` to files. */
   readonly audit_segments: {
     first_seq: number
     last_seq: number
@@ -90,7 +90,7 @@ export interface Tables {
     uid: number
     name: string
     status: string
-    /** What only a person can remove; '' when there is nothing. */
+    /** An obstacle that only a person can remove; '': none. */
     obstacle: string
     flavour: string
     version: string
@@ -104,22 +104,22 @@ export interface Tables {
     admin_password: string
     user_password: string
     cluster: number
-    /** Its clients speak the cluster protocol to its shards. */
+    /** Clients speak the cluster protocol to the shards. */
     oss_cluster: number
-    /** Its shards speak TLS to each other. */
+    /** Shards speak TLS to each other. */
     shard_tls: number
-    /** Its clients speak TLS to its endpoint. */
+    /** Clients speak TLS to the endpoint. */
     tls: number
-    /** Null where clients know its shards, and until it was given one. */
+    /** Null if clients know the shards, or until it is assigned. */
     endpoint_port: number | null
-    /** A list of what it has of the catalogue: {uid, name, semanticVersion, sha256, args}. */
+    /** Modules of the database: {uid, name, semanticVersion, sha256, args}. */
     modules: string
     created_at: string
     changed_at: string
-    /** Rises over all databases with each order of a user: servers see by it what is new. */
+    /** Rises over all databases with each order of a user, so that servers find new orders. */
     seq: number
   }
-  /** Ranges of slots; a database that is not sharded has one, for all. */
+  /** Ranges of slots; a database without sharding has one range. */
   readonly groups: {
     database_uid: number
     number: number
@@ -139,18 +139,18 @@ export interface Tables {
     node_uid: number
     host: string
     port: number
-    /** Where replicas find it when shards speak TLS to each other. */
+    /** Port for replicas if shards speak TLS. */
     tls_port: number | null
     flavour: string
     version: string
     restart_nonce: number
     follows: number | null
     leaving: number
-    /** Memory kept free for it until it holds its data. */
+    /** Memory reserved until it holds its data. */
     reserved_bytes: number
-    /** What its process loads, as its database's. */
+    /** Modules that its process loads. */
     modules: string
-    /** While its process holds back more for a full sync: which process, and how much it held back before. */
+    /** The process with a raised limit during a full sync, and the previous limit. */
     limit_before: string | null
     created_at: string
   }
@@ -160,7 +160,7 @@ export interface Tables {
     kind: string
     status: string
     goal: string
-    /** The goal as it was accepted. */
+    /** The goal as accepted. */
     asked: string
     orders: string
     way_back: string
@@ -176,21 +176,21 @@ export interface Tables {
     waiting: string | null
     handing_over: number
     phase: string
-    /** How it ends if not as completed. */
+    /** The way that it ends, if not completed. */
     ending: string | null
-    /** What was asked for, without secrets. */
+    /** The request without secrets. */
     request: string | null
     requested_by: string | null
     began_at: string | null
     ended_at: string | null
-    /** Of the request that began it, if that is traced: W3C Trace Context. */
+    /** W3C Trace Context of the request, if it is traced. */
     traceparent: string | null
     created_at: string
     changed_at: string
   }
-  /** One row a group of an action. */
+  /** One row per group of an action. */
   readonly action_lanes: { action_uid: string; group_number: number; data: string }
-  /** `manifest` is what module.json said, in our words. */
+  /** `manifest` is module.json in our words. */
   readonly modules: {
     uid: string
     name: string
@@ -200,11 +200,11 @@ export interface Tables {
     manifest: string
     created_at: string
   }
-  /** Changes of the catalogue. Each had ended when it was written. */
+  /** Changes of the catalogue, complete when recorded. */
   readonly module_actions: { uid: string; kind: string; module_uid: string; created_at: string }
-  /** What people see change of actions. `data` is by `type`: the changed fields, or a certificate. */
+  /** Visible changes of actions. `data` depends on `type`: changed fields, or a certificate. */
   readonly action_events: { seq: number; action_uid: string; at: string; type: string; data: string }
-  /** One row a handover: the intent first, then its certificate, closed when the certificate is complete. */
+  /** One row per handover: the intent first, then its certificate; closed when that is complete. */
   readonly handovers: {
     id: number
     database_uid: number
@@ -212,17 +212,17 @@ export interface Tables {
     action_uid: string | null
     from_shard: number
     to_shard: number
-    /** Full syncs the members had served before, to count those that the handover caused. */
+    /** Earlier full syncs of the members, to count those of the handover. */
     full_syncs_before: string
     intended_at: string
-    /** The old primary as it was when it became a replica. */
+    /** The old primary when it became a replica. */
     standby: string | null
     released: number
     certificate: string | null
     closed: number
   }
-  /** What the endpoint counted around a handover, in buckets; of the newest handovers. */
+  /** Counts of the endpoint around the newest handovers, in buckets. */
   readonly handover_tapes: { handover_id: number; data: string }
-  /** `slot`: the number of the interval since 1970. `points`: JSON, compressed, in base64. */
+  /** `slot`: number of the interval since 1970. `points`: compressed JSON in base64. */
   readonly statistics: { resolution: string; slot: number; points: string }
 }

@@ -3,13 +3,13 @@ import { Refusal } from '@fairlead/api'
 
 const noted = new AsyncLocalStorage<{ hasCommitted: boolean }>()
 
-/** `work` failed after a transaction of it was committed: a change is there. `cause`: why. */
+/** `work` failed after one of its transactions had committed a change; the reason is in `cause`. */
 export class FailedAfterCommit extends Error {
   override readonly name = 'FailedAfterCommit'
   readonly code = 'FAILED_AFTER_COMMIT'
 }
 
-/** Runs `work`. What it throws, but for a Refusal, is the cause of a FailedAfterCommit where one of its transactions was committed before. */
+/** If `work` throws after a commit, wraps the error in FailedAfterCommit; a Refusal passes through. */
 export async function tellOfCommits<T>(work: () => Promise<T>): Promise<T> {
   const one = { hasCommitted: false }
   try {
@@ -20,7 +20,7 @@ export async function tellOfCommits<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Notes that a transaction was committed in the current work. */
+/** Records that the current work has committed a transaction. */
 export function noteCommit(): void {
   const one = noted.getStore()
   if (one !== undefined) one.hasCommitted = true

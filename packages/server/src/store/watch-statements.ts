@@ -1,13 +1,13 @@
 import type { LogEvent } from 'kysely'
 import { StoreAway } from './postgres/postgres-trouble.ts'
 
-/** Told of each statement: how long it took, and why it failed if it did. */
+/** Called with the duration of each statement, and with its failure if it failed. */
 export type OnStatement = (milliseconds: number, failure?: StatementFailure) => void
 
-/** `constraint`: a row that may not be there twice, which is how some requests are refused. */
+/** `constraint`: a duplicate row, by which some requests are refused. */
 export type StatementFailure = 'away' | 'constraint' | 'other'
 
-/** What Kysely is to tell of statements. */
+/** Options of Kysely to report statements. */
 export function watchStatements(onStatement: OnStatement | undefined) {
   if (onStatement === undefined) return {}
   return {

@@ -83,7 +83,7 @@ async function createActions(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'text', (column) => column.notNull())
     .addColumn('changed_at', 'text', (column) => column.notNull())
     .execute()
-  // One active change a database is a rule of the store, not a convention of ours.
+  // The store enforces one active change per database.
   await sql`create unique index one_active_action on actions (database_uid) where status in ('queued', 'running')`.execute(
     db,
   )

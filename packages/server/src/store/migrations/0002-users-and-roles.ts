@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Users get roles, several passwords and logins; tokens can be revoked; settings and the audit come to be. */
+/** Adds roles, several passwords and logins per user, revocation of tokens, settings and the audit. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createRoles(db)
   await createPasswords(db)
@@ -17,7 +17,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('value', 'text', (column) => column.notNull())
     .execute()
-  // A cluster that has users has been created, when its first user was.
+  // A cluster with users was created together with its first user.
   await sql`insert into settings (name, value)
     select 'createdAt', '"' || min(created_at) || '"' from users having count(*) > 0`.execute(db)
   await db.schema
@@ -36,7 +36,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index audit_by_time on audit (at)`.execute(db)
 }
 
-/** The built-in roles: 1 to 6 as in the wider API, and the one that it has without a number. */
+/** The built-in roles: 1 to 6 as in the wider API, then the one without a number there. */
 const builtIn = [
   ['Admin', 'admin'],
   ['Cluster Member', 'cluster_member'],
@@ -86,7 +86,7 @@ async function createPasswords(db: Kysely<unknown>): Promise<void> {
 }
 
 async function widenUsers(db: Kysely<unknown>): Promise<void> {
-  // One login leads to one user, be it a name or an e-mail: a rule of the store.
+  // The store enforces that a login, a name or an e-mail, belongs to one user.
   await db.schema
     .createTable('logins')
     .addColumn('login', 'text', (column) => column.primaryKey())
@@ -114,7 +114,7 @@ async function widenUsers(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** Keys are sealed from now on: `private_jwk` holds what secret-box makes of them. The one there was signs. */
+/** Keys are sealed from now on: `private_jwk` holds output of secret-box. The existing key signs. */
 async function createSigningKeys(db: Kysely<unknown>): Promise<void> {
   for (const name of ['active_at', 'retired_at']) {
     await db.schema.alterTable('signing_keys').addColumn(name, 'text').execute()

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Actions have a log of what people see change. Those that are there begin it with what they are now. */
+/** Adds a log of visible changes to actions. That of existing actions begins with their current state. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('action_events')
@@ -44,7 +44,7 @@ async function beginLogs(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** As it was written when this migration was new: later code does not change what it did. */
+/** A copy from the time of this migration: later code must not change its effect. */
 function changeOf(row: Row): object {
   const goal = JSON.parse(row.goal) as { readonly kind: string; readonly undo: boolean }
   return {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** A database may have several groups; actions hear what people say; handovers remember what they can go back to. */
+/** Adds several groups per database, orders to actions, and standbys to handovers. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('groups')
@@ -61,7 +61,7 @@ async function widenActions(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** A goal written before this migration, with the fields that goals have now: also one that was running when Fairlead itself was upgraded. */
+/** Adds the new fields to an old goal, also of an action that runs while Fairlead itself is upgraded. */
 function widenGoal(row: {
   goal: string
   flavour: string | null

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** There is a catalogue of modules; databases and shards say which of them they have. */
+/** Adds the catalogue of modules, and the modules of databases and shards. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('modules')
@@ -34,7 +34,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await widenGoals(db)
 }
 
-/** Goals written before this migration, also of actions that were running when Fairlead itself was upgraded: without modules. */
+/** Adds an empty list of modules to old goals, also of actions that run while Fairlead itself is upgraded. */
 async function widenGoals(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ uid: string; goal: string; asked: string }>`
     select uid, goal, asked from actions`.execute(db)

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * A database has a port that stays its own, whichever shard serves; but for those whose clients know its shards. Older databases get
- * theirs at the next turn; the clients of sharded ones were told their shards, and still are.
+ * Adds a constant port to each database, unless its clients know the shards. Older databases get theirs in
+ * the next turn; clients of sharded ones keep using their shards.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('databases').addColumn('endpoint_port', 'integer').execute()

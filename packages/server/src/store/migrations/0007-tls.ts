@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
 
-/** Clients of a database may speak TLS; there is an authority, and a certificate for endpoints. Older databases do not use TLS. */
+/**
+ * Adds TLS for clients of a database, the authority and the endpoint certificate. Off for older databases.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('databases')

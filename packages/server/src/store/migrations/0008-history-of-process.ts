@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Whose history is on record: a process may begin another one by itself. Older histories do not say. */
+/** Adds the process of a recorded history: a process may begin another. Older rows have none. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('groups').addColumn('history_run_id', 'text').execute()
 }

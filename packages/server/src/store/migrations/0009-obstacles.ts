@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What only a person can remove is shown with the database, also while no action runs. */
+/** Shows an obstacle that only a person can remove at the database, also without an action. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('databases')

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Shards of a sharded database may speak TLS to each other. Older databases do not use TLS, and this does not change. */
+/** Adds TLS between the shards of a database. Older databases stay without it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('databases')

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Logins are counted by source: a lock holds for the source that failed. Failures counted before this migration count as those of strangers. */
+/** Counts logins by source: a lock affects only that source. Earlier failures count for unknown sources. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('login_lanes')

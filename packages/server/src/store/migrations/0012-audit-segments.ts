@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Old records of the audit are sealed into files. */
+/** Old audit records are sealed into files. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('audit_segments')

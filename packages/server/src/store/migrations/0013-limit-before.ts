@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What the limit of a shard's process was before it was raised for a full sync: a server that comes later puts it back. */
+/** Keeps the limit of a shard before a full sync raised it, so that a later server restores it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('shards').addColumn('limit_before', 'text').execute()
 }

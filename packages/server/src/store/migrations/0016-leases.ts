@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Which server works on which databases, where several share a store; and which databases have changed since. */
+/** Adds the server of each database on a shared store, and the order of changed databases. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('buckets')

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What concerns one database is found without reading what concerns the others. */
+/** Adds indexes, so that queries about one database read only its rows. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('shards_by_database').on('shards').columns(['database_uid', 'id']).execute()
   await sql`create index shards_with_reservation on shards (reserved_bytes) where reserved_bytes > 0`.execute(

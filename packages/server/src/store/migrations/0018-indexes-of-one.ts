@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What is asked of one database, port, role or page is found without a look at all others. */
+/** Adds indexes for queries about one database, port, role or page. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const index of [
     'shards_by_port on shards (port)',

@@ -1,6 +1,6 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
-/** Bytes, which may be more than PostgreSQL's `integer` holds (2 GiB); SQLite's holds them all. */
+/** Bytes may exceed PostgreSQL's `integer` (2 GiB); SQLite's has no such limit. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return
   for (const [table, column] of [

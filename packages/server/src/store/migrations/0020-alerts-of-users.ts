@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What programs of the wider API set for a user, and read again. Users that are there have the default of that API. */
+/** Adds alert settings, which programs of the wider API write and read. Existing users get its default. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('users')

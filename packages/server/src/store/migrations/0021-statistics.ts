@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What was measured: a row for each five minutes and each hour in which something worked, for all databases together. */
+/** Adds statistics: one row for all databases per five minutes and per hour with activity. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('statistics')

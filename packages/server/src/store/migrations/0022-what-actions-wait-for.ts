@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Actions have a phase, what they wait for, what was asked for by which user, and how they end; and lanes. Of those that are there, the phase and the end are found
- * from what is on record; a running one gets the rest at its next turn.
+ * Adds phase, wait, request, user, ending and lanes to actions. Phase and ending of existing actions are
+ * derived from their rows; a running one gets the rest in its next turn.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const add = (name: string) => db.schema.alterTable('actions').addColumn(name, 'text').execute()
@@ -26,7 +26,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`update actions set began_at = created_at where status <> 'queued'`.execute(db)
   await sql`update actions set phase = 'ended', ended_at = changed_at, progress = 100
     where status in ('done', 'failed')`.execute(db)
-  // The words that versions until now wrote: nothing else tells of the order.
+  // The texts of earlier versions, the only record of the order.
   await sql`update actions set ending = case
     when error like 'cancelled%asked for by %' then 'cancelled'
     when error like 'rolled back%asked for by %' then 'rolled_back'

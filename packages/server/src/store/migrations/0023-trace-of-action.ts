@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** By which the work on an action joins the trace of the request that began it, whichever server does it. */
+/** Lets work on an action join the trace of its request, on any server. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('actions').addColumn('traceparent', 'text').execute()
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Browsers have sessions. `id` is the SHA-256 of what the cookie says: a copy of the store opens none. */
+/** Adds browser sessions. `id` is the SHA-256 of the cookie, so a copy of the store opens no session. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('sessions')

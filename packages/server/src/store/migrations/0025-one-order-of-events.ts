@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Events of actions, records of the audit and changes of objects have their numbers from one counter, that of action events: one number says where a reader is. */
+/**
+ * Numbers events of actions, audit records and changes of objects with one counter, that of action events:
+ * one number is the position of a reader.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('changes')

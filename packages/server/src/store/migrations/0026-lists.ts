@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** A page of a list is read without the rows before it, in each order that can be asked for. */
+/** Lets a page of databases be read without its preceding rows, in each order. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const index of [
     'databases_by_size on databases (memory_bytes, uid)',

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What the endpoint counted around a handover is kept with its certificate. */
+/** Keeps the endpoint's counts around a handover. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('handover_tapes')

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** A page of actions and of users is read without the rows before it, in each order that can be asked for. */
+/** Lets a page of actions or users be read without its preceding rows, in each order. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const index of [
     'actions_by_creation on actions (created_at, uid)',

@@ -13,20 +13,21 @@ import { asTrouble, StoreAway } from './postgres-trouble.ts'
 import { connectProven, isOpenToAll, ProvingClient } from './prove-postgres.ts'
 
 const MOST_CONNECTIONS = 10
-/** A look, and the renewals that PostgreSQL may have lost before one is answered. */
+/** One for the search, others for renewals that PostgreSQL may have lost. */
 const MOST_CONNECTIONS_OF_LEASES = 4
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 10_000
-/** Longer than PostgreSQL's own deadline: its answer says more. */
+/** Longer than PostgreSQL's deadline, whose error is more precise. */
 const ANSWER_MS = STATEMENT_MS + 2_000
-/** A server that is stopped within a transaction does not keep others from theirs. */
+/** A server stopped within a transaction must not block others. */
 const IDLE_IN_TRANSACTION_MS = 10_000
 
 /**
- * Opens the store in a PostgreSQL database (15 or newer) in which the user may make tables, and brings its schema up to date.
+ * Opens the store in a PostgreSQL database (15 or newer) whose user may create tables, and migrates its
+ * schema.
  *
- * Transactions come one after the other, as on the embedded store: what is written in them was decided upon what they read. Throws StoreAway
- * while PostgreSQL is not there.
+ * Serializes transactions like the embedded store, since writes depend on earlier reads. Throws StoreAway
+ * while PostgreSQL is unreachable.
  */
 export async function openPostgres(
   place: PostgresPlace,
@@ -56,7 +57,7 @@ export async function openPostgres(
     isShared: true,
     changes: () => undefined,
     async rewrite() {
-      // PostgreSQL keeps what was overwritten until then, and in its write-ahead log for longer.
+      // PostgreSQL keeps overwritten data until then, and longer in its write-ahead log.
       for (const table of ['databases', 'shards', 'actions']) await pool.query(`vacuum full ${table}`)
     },
     transaction: (work) => transactions.run(work),
@@ -67,16 +68,16 @@ export async function openPostgres(
   }
 }
 
-/** No connection is open yet. */
+/** Opens no connection yet. */
 function openPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options)
-  // The statement that runs is told, too, and the next takes another connection.
+  // The running statement gets the error, too, and the next one uses another connection.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 
-/** Fails at once; later connections are tried again. */
+/** Fails immediately; later connections are retried. */
 async function comeIn(pool: pg.Pool): Promise<void> {
   const client = await connectProven(pool).catch((cause: unknown) => {
     throw asTrouble(cause)
@@ -100,15 +101,15 @@ function poolOptions(place: PostgresPlace): pg.PoolConfig {
   }
 }
 
-/** int8, which counts and sums are, as a number: none of ours has more than 53 bits. */
+/** int8, the type of counts and sums, as a number: all of ours fit in 53 bits. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC) return Number
   return pg.types.getTypeParser(oid, format)
 }
 
 /**
- * PostgreSQL's errors at a login (a wrong password, no such database) name neither the server nor the variable, and a person has to mend them: at the start
- * they are no StoreAway.
+ * PostgreSQL's login errors (wrong password, no such database) name neither server nor variable, and need a
+ * person: at the start they are not StoreAway.
  */
 function explain(cause: unknown, { address }: PostgresPlace): unknown {
   const away = cause instanceof StoreAway ? cause : causeOf(cause)
@@ -119,7 +120,7 @@ function explain(cause: unknown, { address }: PostgresPlace): unknown {
   return new Error(`FAIRLEAD_STORE: ${user} cannot use the database ${place}: ${own.message}`, { cause })
 }
 
-/** Of what a migration wraps: what was in the way of it. */
+/** The cause of a failed migration. */
 function causeOf(cause: unknown): unknown {
   const inner = cause instanceof Error ? cause.cause : undefined
   return inner instanceof StoreAway || inner instanceof pg.DatabaseError ? inner : cause

@@ -5,19 +5,19 @@ import { isServerUser, messageOf } from '@fairlead/engine'
 import type pg from 'pg'
 import type { PostgresAddress } from '../../core/state/read-postgres-address.ts'
 
-/** A PostgreSQL database, and how it lets us in. */
+/** A PostgreSQL database and its password. */
 export interface PostgresPlace {
   readonly address: PostgresAddress
-  /** A file, read anew for each connection, so that the password can be changed without a restart; null: none is given. */
+  /** A file that is read for each connection, so that the password can change at run time; null: none. */
   readonly passwordFile: string | null
 }
 
-/** Read by all, or written by others than its owner. */
+/** Readable by all, or writable by others than its owner. */
 const TOO_OPEN = 0o027
 
 /**
- * How this server and PostgreSQL prove themselves to each other. The password is read for each connection, the authority once. Throws where a file is missing, is
- * not what it should be, or is open to others.
+ * Settings by which this server and PostgreSQL authenticate each other. Reads the password for each
+ * connection, the authority once. Throws if a file is missing, invalid or open to others.
  */
 export function accessOf({ address, passwordFile }: PostgresPlace): Pick<pg.PoolConfig, 'password' | 'ssl'> {
   if (passwordFile !== null) readPassword(passwordFile)
@@ -50,7 +50,7 @@ function readPassword(file: string): string {
   }
 }
 
-/** Where root has started Fairlead: files of root are closed to the server, and it has a /tmp of its own. */
+/** A hint if root started Fairlead: the server cannot read root's files, and has a private /tmp. */
 function ofOwnUser(): string {
   const uid = process.geteuid?.() ?? 0
   if (!isServerUser(uid)) return ''

@@ -12,19 +12,19 @@ import { storable } from '../storable.ts'
 import { asTrouble, StoreAway } from './postgres-trouble.ts'
 import { connectProven } from './prove-postgres.ts'
 
-/** Of the lock that transactions take, of all servers. Any number that others are unlikely to take. */
+/** Number of the lock for transactions of all servers; arbitrary, so that others are unlikely to use it. */
 const WRITING = 4_620_710_326_847
 
 /**
- * A transaction takes its turn. A commit that is answered is on disk, whatever else the database, or its user, is set to; what waits for replicas is
- * left as it is.
+ * Waits for the lock. Ensures that an answered commit is on disk, whatever the settings of database or user;
+ * a setting that waits for replicas is kept.
  */
 const takeTurn = `select pg_advisory_xact_lock(${WRITING}), case current_setting('synchronous_commit')
   when 'off' then set_config('synchronous_commit', 'local', true) end`
 
 /**
- * PostgreSQL for Kysely, like an embedded store in one way: transactions come one after the other. An error that prevents one is a StoreAway,
- * which says whether a COMMIT was sent.
+ * PostgreSQL for Kysely, with serialized transactions like the embedded store. Outages are StoreAway errors,
+ * with a flag if a COMMIT was sent.
  */
 export function postgresDialect(pool: pg.Pool): Dialect {
   const dialect = new PostgresDialect({ pool: watched(pool) })
@@ -36,7 +36,7 @@ export function postgresDialect(pool: pg.Pool): Dialect {
   }
 }
 
-/** `pool`, whose errors say what they are. A connection that has had one is not used again. */
+/** Wraps `pool` to translate errors. A connection with an error is not used again. */
 function watched(pool: pg.Pool): PostgresPool {
   return {
     options: pool.options,
@@ -45,7 +45,7 @@ function watched(pool: pg.Pool): PostgresPool {
       const client = await connectProven(pool).catch(rethrow)
       let trouble: StoreAway | undefined
       const query = async (sql: string, parameters: readonly unknown[]) => {
-        // Nothing waits behind a statement that gets no answer: its transaction is rolled back with its connection.
+        // No statement follows an unanswered one: its transaction is rolled back with its connection.
         if (trouble !== undefined) throw trouble
         try {
           return await client.query(sql, storable(parameters))
@@ -55,7 +55,7 @@ function watched(pool: pg.Pool): PostgresPool {
           throw known
         }
       }
-      return { query, release: () => client.release(trouble) } as unknown as PostgresPoolClient // without cursors, of which there are none
+      return { query, release: () => client.release(trouble) } as unknown as PostgresPoolClient // no cursors
     },
   }
 }
@@ -73,13 +73,13 @@ function oneAfterTheOther(driver: Driver): Driver {
       try {
         await driver.rollbackTransaction(connection)
       } catch (cause) {
-        // It is rolled back with its connection. The caller gets the first error.
+        // The connection's end rolls it back. The caller gets the first error.
         if (!(cause instanceof StoreAway)) throw cause
       }
     },
     destroy: () => driver.destroy(),
     async beginTransaction(connection, settings) {
-      // Whatever the database is set to: what a transaction reads is what there is once it has its turn, and not before.
+      // Overrides the database's setting: a transaction must see the state after it got the lock.
       await driver.beginTransaction(connection, { ...settings, isolationLevel: 'read committed' })
       await connection.executeQuery(CompiledQuery.raw(takeTurn))
     },

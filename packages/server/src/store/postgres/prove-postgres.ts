@@ -4,8 +4,8 @@ import type { PostgresAddress } from '../../core/state/read-postgres-address.ts'
 import { StoreAway } from './postgres-trouble.ts'
 
 /**
- * Whether any local user could listen there while PostgreSQL is away: then it has to prove itself. TLS has proven it already; so has a Unix socket
- * in a folder that is closed to others.
+ * Returns whether any local user could listen there while PostgreSQL is away, so that it must prove its
+ * identity. TLS already does, and so does a Unix socket in a closed folder.
  */
 export async function isOpenToAll({ host, tls }: PostgresAddress): Promise<boolean> {
   if (tls !== null) return false
@@ -15,19 +15,19 @@ export async function isOpenToAll({ host, tls }: PostgresAddress): Promise<boole
 }
 
 /**
- * A client that never sends the password, and accepts a PostgreSQL only after that has proven (SCRAM) that it already knows the password. `isProven` says
- * so once it is connected; one that asks for the password itself is left at once.
+ * A client that never sends the password, and requires PostgreSQL to prove by SCRAM that it knows it.
+ * `isProven` is set once connected; a server that asks for the password itself is disconnected immediately.
  */
 export class ProvingClient extends pg.Client {
   #isProven = false
 
   constructor(config?: pg.ClientConfig) {
     super(config)
-    // Before the listeners of pg: what these write then goes nowhere.
+    // Registered before pg's listeners, so that their writes have no effect.
     const leave = () => void this.connection.stream.destroy(unproven('it asks for the password itself'))
     this.connection.on('authenticationCleartextPassword', leave)
     this.connection.on('authenticationMD5Password', leave)
-    // Where the proof is wrong, pg ends the connection before it is used.
+    // If the proof is wrong, pg ends the connection before it is used.
     this.connection.on('authenticationSASLFinal', () => {
       this.#isProven = true
     })
@@ -38,7 +38,7 @@ export class ProvingClient extends pg.Client {
   }
 }
 
-/** A connection of `pool`. Throws StoreAway where one of a ProvingClient is not proven. */
+/** Returns a connection of `pool`. Throws StoreAway if a ProvingClient is not proven. */
 export async function connectProven(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect()
   if (!(client instanceof ProvingClient) || client.isProven) return client
