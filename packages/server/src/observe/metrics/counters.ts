@@ -1,14 +1,16 @@
 import { createHistogram, type GrowingHistogram, secondsBounds, statementBounds } from './histogram.ts'
 
-/** A number for each combination of label values; there are few of them. */
+/** One number per combination of label values; there are few combinations. */
 export interface LabelledCounter {
   add(...labels: readonly string[]): void
   entries(): Iterable<readonly [labels: readonly string[], value: number]>
 }
 
-/** What this process has counted since it was started. Every method costs well below a microsecond, and keeps nothing of a single request. */
+/** Counts since the start of the process. Methods take well below a microsecond, and keep no requests. */
 export interface Counters {
-  /** A request was answered. `operation` is its name in the contract; `seconds` is null where its length says nothing. */
+  /**
+   * Counts an answer. `operation` is its name in the contract; `seconds` is null for meaningless durations.
+   */
   answered(operation: string, status: number, seconds: number | null): void
   requests(): Iterable<RequestCounts>
   readonly logins: LabelledCounter
@@ -18,23 +20,23 @@ export interface Counters {
   readonly handovers: LabelledCounter
   readonly writeStopSeconds: GrowingHistogram
   readonly heldSeconds: GrowingHistogram
-  /** Of each handover, the longest wait of a client. */
+  /** The longest wait of a client in each handover. */
   readonly longestWaitSeconds: GrowingHistogram
   readonly storeSeconds: GrowingHistogram
   readonly storeErrors: LabelledCounter
-  /** A statement to the store has ended. */
+  /** Counts a finished statement to the store. */
   statement(milliseconds: number, failure?: string): void
 }
 
-/** Of one operation. */
+/** Counts of one operation. */
 export interface RequestCounts {
   readonly operation: string
-  /** By class of the status: `2xx`. */
+  /** Keyed by class of the status: `2xx`. */
   readonly byClass: ReadonlyMap<string, number>
   readonly seconds: GrowingHistogram
 }
 
-/** Nothing has happened yet. */
+/** Creates counters at zero. */
 export function createCounters(): Counters {
   const requests = new Map<string, { readonly byClass: Map<string, number>; seconds: GrowingHistogram }>()
   const storeSeconds = createHistogram(statementBounds)

@@ -1,8 +1,8 @@
-/** What was measured, by how much it was. */
+/** Counts of measured values by bucket. */
 export interface Histogram {
-  /** Upper bounds, rising; what is above the last counts, too. */
+  /** Upper bounds, rising. Values above the last are counted, too. */
   readonly bounds: readonly number[]
-  /** How many were within each bound and above the one before; the last: above all. */
+  /** Counts within each bound and above the previous one; the last: above all bounds. */
   readonly counts: readonly number[]
   readonly sum: number
 }
@@ -12,7 +12,7 @@ export interface GrowingHistogram extends Histogram {
   observe(value: number): void
 }
 
-/** Nothing was measured yet. */
+/** Creates an empty histogram. */
 export function createHistogram(bounds: readonly number[]): GrowingHistogram {
   const counts = bounds.map(() => 0).concat(0)
   let sum = 0
@@ -30,11 +30,11 @@ export function createHistogram(bounds: readonly number[]): GrowingHistogram {
   }
 }
 
-/** Seconds, for what takes from a millisecond to ten seconds. */
+/** Seconds, for durations from a millisecond to ten seconds. */
 export const secondsBounds = [
   ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
   ...[1, 2, 5, 10],
 ] as const
 
-/** Seconds, for statements: most of those of an embedded store take less than a millisecond. */
+/** Seconds, for statements. Most take less than a millisecond in an embedded store. */
 export const statementBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10] as const

@@ -23,7 +23,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true })
 })
 
-/** So many databases of two shards, all at work. */
+/** Creates `count` busy databases of two shards. */
 async function fill(count: number) {
   const shards = new Map<number, ShardStatistics>()
   const traffic = new Map<string, Traffic>()

@@ -1,4 +1,4 @@
-/** One metric: what it is, and which labels its series have. */
+/** A metric and the labels of its series. */
 export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
@@ -8,7 +8,7 @@ export interface Metric {
 const ofDatabase = ['database']
 const ofShard = ['database', 'shard']
 
-/** Every metric that `/metrics` may have, in the order in which it has them. docs/reference/metrics.md is printed from it. */
+/** Every metric of `/metrics`, in order. docs/reference/metrics.md is printed from it. */
 export const metricTable = {
   ...of({
     fairlead_build_info: ['gauge', 'Always 1; the version of the server, and of Node.', ['version', 'node']],

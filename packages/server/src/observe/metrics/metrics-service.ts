@@ -6,7 +6,7 @@ import { writeText } from './write-text.ts'
 /** Returns the text of `/metrics`. Concurrent calls share one text. */
 export type Metrics = () => Promise<string>
 
-/** Reads facts and writes the text anew for each scrape. */
+/** Reads the facts again for each scrape. */
 export function createMetrics(sources: FactSources): Metrics {
   const readFacts = createReadFacts(sources)
   let making: Promise<string> | undefined

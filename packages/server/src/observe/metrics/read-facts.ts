@@ -12,31 +12,31 @@ import {
 import type { Counters } from './counters.ts'
 import type { ProcessReading, ProcessWatch } from './watch-process.ts'
 
-/** All that the readings of one scrape are made from. */
+/** The facts of one scrape. */
 export interface Facts {
-  /** Of the server. */
+  /** Version of the server. */
   readonly version: string
   readonly counters: Counters
   readonly measured: Measured
   readonly process: ProcessReading
   readonly load: LoopLoad
-  /** False: the store did not answer, and the records are those of the last time that it did. */
+  /** False: the store did not answer, and the records are older ones. */
   readonly storeIsUp: boolean
   readonly records: Records
   /** Unix milliseconds. */
   readonly nowMs: number
 }
 
-/** How many databases have their turn, and how many wait for one in each queue. */
+/** Number of databases in a turn, and of waiting ones per queue. */
 export interface LoopLoad {
   readonly running: number
   readonly waiting: Readonly<Record<string, number>>
 }
 
-/** What is on record. */
+/** Facts from the store. */
 export interface Records {
   readonly databases: readonly DatabaseOfMetrics[]
-  /** How many there are besides. */
+  /** Number of databases that are left out. */
   readonly leftOut: number
   readonly shards: readonly ShardOfMetrics[]
   readonly actions: readonly ActionsOfMetrics[]
@@ -48,7 +48,7 @@ export interface Records {
   }[]
 }
 
-/** Where facts come from. */
+/** Sources of facts. */
 export interface FactSources {
   readonly version: string
   readonly store: Store
@@ -71,7 +71,7 @@ const nothing: Records = {
   },
 }
 
-/** Reads facts anew with each call. Never rejects because the store is away: what it said last is good enough then. */
+/** Reads facts on each call. Uses the last records while the store is unreachable. */
 export function createReadFacts(sources: FactSources): () => Promise<Facts> {
   const { version, store, counters, statistics, process, load, mostDatabases, now } = sources
   const endOf = rememberEnds()
@@ -108,7 +108,7 @@ async function readRecords({ db }: Store, most: number, endOf: (pem: string) => 
   }
 }
 
-/** To read a certificate takes longer than to remember when it ends. */
+/** Caches the end of certificates, because parsing takes longer. */
 function rememberEnds(): (pem: string) => number {
   let known = new Map<string, number>()
   return (pem) => {

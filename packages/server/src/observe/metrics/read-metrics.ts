@@ -4,10 +4,10 @@ import { type MetricName, metricTable } from './metric-table.ts'
 import type { Facts } from './read-facts.ts'
 import type { Reading, Sample } from './write-text.ts'
 
-/** The only node there is: server and agent on one machine. */
+/** The only node: server and agent are on one machine. */
 export const NODE = 1
 
-/** What `/metrics` shows, in the order of the table. Samples are made from the facts when they are asked for. */
+/** Yields the metrics in the order of the table. Samples are computed on demand. */
 export function* readMetrics(facts: Facts): Generator<Reading> {
   const samples: Readonly<Record<MetricName, () => Iterable<Sample>>> = {
     ...ofServer(facts),
@@ -123,7 +123,7 @@ function ofShards({ measured, records: { shards } }: Facts) {
     })
   return {
     fairlead_shard_up: () =>
-      // Without the agent it is not known: other metrics say that the agent is away.
+      // Unknown without the agent; other metrics show that it does not answer.
       samplesOf(measured.agentIsUp && down !== null ? shards : [], ({ id, databaseUid }) => [
         [databaseUid, id],
         Number(measured.shards.has(id) && down?.has(id) !== true),
@@ -161,11 +161,11 @@ function ofEndpoints({ measured: { traffic }, records: { databases } }: Facts) {
   }
 }
 
-/** Of the 41 bounds that the proxy counts by: each second one, from 128 µs to 4.2 s. */
+/** Every second one of the proxy's 41 bounds, from 128 µs to 4.2 s. */
 const FIRST_BOUND = 6
 const LAST_BOUND = 36
 
-/** The latencies of an endpoint with fewer bounds. `unit`: what a microsecond is, 1e-6 for seconds. */
+/** Latencies of an endpoint with fewer bounds. `unit` is the value of a microsecond: 1e-6 for seconds. */
 export function latencyHistogram({ latencies, latencyUs }: Traffic, unit: number): Histogram {
   const bounds: number[] = []
   const counts: number[] = []
@@ -185,7 +185,7 @@ export function one(value: number | Histogram, ...labels: readonly (string | num
   return [[labels, value]]
 }
 
-/** Of each, without those for which there is nothing to tell. */
+/** Samples of all items, without those for which `read` returns null. */
 export function* samplesOf<T>(all: Iterable<T>, read: (each: T) => Sample | null): Iterable<Sample> {
   for (const each of all) {
     const sample = read(each)

@@ -2,16 +2,16 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** Lets Prometheus read metrics without a user: a secret in a file. */
+/** A secret in a file that lets Prometheus read metrics without a user. */
 export interface ScrapeToken {
-  /** Whether this is the token. The file is read each time, so a new one counts at once. */
+  /** Returns whether this is the token. Reads the file each time, so a new token is valid immediately. */
   fits(sent: string): Promise<boolean>
 }
 
-/** Shorter ones, as of a file that is being written, let no program in. */
+/** Shorter ones are refused: the file may be incomplete. */
 const LEAST_LENGTH = 16
 
-/** The token in `file`, made if it is not there, for its owner only. */
+/** Reads the token in `file`, and creates it for its owner only if it is missing. */
 export function openScrapeToken(file: string): ScrapeToken {
   if (!existsSync(file)) {
     const token = randomBytes(32).toString('base64url')

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
-/** How the process of this server fares; times in seconds, sizes in bytes. */
+/** Load of this server's process; times in seconds, sizes in bytes. */
 export interface ProcessReading {
   readonly startedAt: number
   readonly cpuSeconds: number
   readonly residentBytes: number
   readonly heapBytes: number
-  /** Null where the kernel does not tell. */
+  /** Null if the kernel does not report it. */
   readonly openFiles: number | null
   readonly mostFiles: number | null
   readonly busySeconds: number
@@ -15,12 +15,12 @@ export interface ProcessReading {
   readonly delays: readonly (readonly [stat: string, seconds: number])[]
 }
 
-/** Watches this process until it is disposed of. */
+/** Observes this process until it is disposed of. */
 export interface ProcessWatch extends Disposable {
   read(): Promise<ProcessReading>
 }
 
-/** How often the loop is asked: often enough for what requests notice, and 0.1 % of a core. */
+/** Interval of loop measurements: detects delays that requests notice, and costs 0.1 % of a core. */
 const RESOLUTION_MS = 20
 const INTERVAL_MS = 10_000
 const stats = [
@@ -29,7 +29,7 @@ const stats = [
   ['max', 100],
 ] as const
 
-/** Delays are those of the last interval that is over: so any number of programs may read them. */
+/** Delays are those of the last complete interval, so that several programs may read them. */
 export function watchProcess(): ProcessWatch {
   const startedAt = performance.timeOrigin / 1_000
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
@@ -59,7 +59,7 @@ export function watchProcess(): ProcessWatch {
   }
 }
 
-/** What it measures has the time between two questions in it. */
+/** Subtracts the interval between measurements. */
 function late(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1_000)
 }

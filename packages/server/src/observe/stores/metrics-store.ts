@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/open-store.ts'
 
-/** A database as its series need it: none of its secrets. */
+/** The fields of a database for metrics, without secrets. */
 export interface DatabaseOfMetrics {
   readonly uid: number
   readonly name: string
   readonly status: string
-  /** Only a person can remove what is in its way. */
+  /** Only a person can remove its obstacle. */
   readonly isObstructed: boolean
   readonly engine: string
   readonly version: string
@@ -20,7 +20,7 @@ export interface ShardOfMetrics {
   readonly isPrimary: boolean
 }
 
-/** Actions that have not ended, of one sort. */
+/** Number of running actions of one kind. */
 export interface ActionsOfMetrics {
   readonly kind: string
   readonly status: string
@@ -28,14 +28,14 @@ export interface ActionsOfMetrics {
   readonly count: number
 }
 
-/** A certificate as it is shown; PEM. */
+/** A public certificate, PEM. */
 export interface CertificateOfMetrics {
   readonly name: string
   readonly certificate: string
   readonly origin: string
 }
 
-/** What metrics read of the store, in pieces: `pause` is waited for between two of them. */
+/** Queries for metrics, which await `pause` between pieces. */
 export function metricsStore(db: Db) {
   return {
     countDatabases: async () =>
@@ -47,12 +47,12 @@ export function metricsStore(db: Db) {
             .executeTakeFirst()
         )?.n ?? 0,
       ),
-    /** Those with the lowest uids, in order. */
+    /** Databases with the lowest uids, in order. */
     databases: (most: number, pause: () => Promise<unknown>) => readDatabases(db, most, pause),
     shardsOf: (databaseUids: readonly number[], pause: () => Promise<unknown>) =>
       readShards(db, databaseUids, pause),
     actions: () => readActions(db),
-    /** Databases whose action waits for a person; at most so many. */
+    /** Databases whose action waits for a person; at most `most`. */
     async needingPerson(most: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('actions')
@@ -63,7 +63,7 @@ export function metricsStore(db: Db) {
         .execute()
       return rows.map(({ database_uid }) => database_uid)
     },
-    /** Those that clients of the API and of endpoints see, and their authority's. */
+    /** Certificates that clients of the API and of endpoints see, and their authority's. */
     async certificates(): Promise<readonly CertificateOfMetrics[]> {
       return await db
         .selectFrom('tls_certificates')
@@ -76,7 +76,7 @@ export function metricsStore(db: Db) {
   }
 }
 
-/** One row each: a turn of the loop is not longer than a few milliseconds. */
+/** Rows per query, so that each blocks the event loop for only a few milliseconds. */
 const ROWS_AT_ONCE = 250
 const MOST_CERTIFICATES = 50
 
