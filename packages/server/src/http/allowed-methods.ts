@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** The methods that a path has, in alphabetical order; empty if the path does not exist. */
+/** Methods of a path, sorted; empty if the path does not exist. */
 export type MethodsAt = (path: string) => readonly string[]
 
 interface Place {
@@ -8,7 +8,7 @@ interface Place {
   readonly methods: Set<string>
 }
 
-/** Notes the paths of the routes that are added after this call. */
+/** Records the paths of all routes added after this call. */
 export function noteMethods(app: FastifyInstance): MethodsAt {
   const places = new Map<string, Place>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -23,7 +23,7 @@ export function noteMethods(app: FastifyInstance): MethodsAt {
   }
 }
 
-/** Reads the path of a route as Fastify does: `:name` stands for any part of a path, `:name(…)` for a part of this form. */
+/** Parses a route path like Fastify: `:name` is any segment, `:name(…)` a segment of this form. */
 function patternOf(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (!part.startsWith(':')) return part.replace(/[^\w-]/g, '\\$&')

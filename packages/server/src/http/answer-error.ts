@@ -10,19 +10,20 @@ import { InvalidInput } from './compile-validator.ts'
 import { obstacleToWire } from './obstacle-to-wire.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** The one place where an error becomes an answer: always {error_code, message}, with obstacles where a rule refuses; never a stack. */
+/** Turns every error into an answer: {error_code, message}, obstacles if a rule refuses, never a stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const { code, message, obstacles } = explain(error, request, log)
   if (errors[code].status === 503 || code === 'too_many_requests')
     void reply.header('retry-after', String(retryAfter(error)))
-  void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // not every error comes after a hook
+  void reply.headers({ ...securityHeaders, 'cache-control': 'no-store' }) // an error may precede the hooks
   if (errors[code].status === 401) void reply.header('www-authenticate', challengesFor(request, code))
   void reply.status(errors[code].status).send({ error_code: code, message, ...(obstacles && { obstacles }) })
 }
 
 /**
- * Basic, too, for programs that send a password only when they are asked for one (wget, Python's urllib, `curl --anyauth`). Not for browsers, which would ask their user for it
- * in a window of their own; and not where Basic itself was refused, since it may be switched off.
+ * Includes Basic for programs that send a password only on request (wget, Python's urllib, `curl --anyauth`).
+ * Excludes it for browsers, which would prompt in a separate window, and if Basic itself was refused, because
+ * it may be switched off.
  */
 function challengesFor({ headers }: FastifyRequest, code: ErrorCode): string | string[] {
   const bearer = 'Bearer realm="fairlead"'
@@ -36,7 +37,7 @@ function retryAfter(error: unknown): number {
   return (error instanceof Refusal ? error.retryAfterSeconds : undefined) ?? 1
 }
 
-/** The bytes were not HTTP: there is no request to answer, but the socket may still be writable. */
+/** Answers bytes that are not HTTP: there is no request, but the socket may still be writable. */
 export function answerNoHttp(
   error: { readonly code?: string; readonly rawPacket?: unknown },
   socket: Socket,
@@ -49,7 +50,7 @@ export function answerNoHttp(
   socket.end(printRefusal(message))
 }
 
-/** A whole answer to bytes that are no request for this port. */
+/** A complete answer to bytes that are no request for this port. */
 export function printRefusal(message: string): string {
   const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
@@ -62,16 +63,16 @@ export function printRefusal(message: string): string {
   return `HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`
 }
 
-/** The first byte of a record of TLS in which a client begins its handshake. */
+/** The first byte of a TLS handshake. */
 export const TLS_HANDSHAKE = 0x16
 const TLS_HERE = 'this port speaks plain HTTP: use http://, or the port of HTTPS (FAIRLEAD_HTTPS_PORT)'
 
-/** Clients that take such an answer for a broken one often show it. */
+/** Clients often show such an answer as a broken one. */
 function isTls({ rawPacket }: { readonly rawPacket?: unknown }): boolean {
   return Buffer.isBuffer(rawPacket) && rawPacket[0] === TLS_HANDSHAKE
 }
 
-/** Refuses `Expect:` with anything but `100-continue`, without reading the rest of the request. */
+/** Refuses `Expect:` except `100-continue`, without reading the rest of the request. */
 export function answerExpectation(_: unknown, response: Pick<ServerResponse, 'writeHead'>): void {
   const message = 'Expect: can be 100-continue only'
   const body = JSON.stringify({ error_code: 'invalid_request', message })
@@ -85,7 +86,7 @@ export function answerExpectation(_: unknown, response: Pick<ServerResponse, 'wr
 
 const LONG_HEADERS = 'the headers of the request are too large'
 
-/** By Node's code. */
+/** Keyed by Node's error code. */
 const noHttp: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: LONG_HEADERS,
   ERR_HTTP_REQUEST_TIMEOUT: 'the request did not end in time',
@@ -94,13 +95,13 @@ const noHttp: Readonly<Record<string, string>> = {
 interface Answer {
   readonly code: ErrorCode
   readonly problem: string
-  /** What the user can do about it; undefined: the problem already says it. */
+  /** Advice for the user; undefined: the problem is clear. */
   readonly wayOut?: string | undefined
-  /** Where there are several. */
+  /** Set if there are several. */
   readonly obstacles?: readonly RequestObstacle[] | undefined
 }
 
-/** What the request itself, or the state of the cluster, has in its way: docs/decisions/0007. */
+/** Status codes for faults of the request, or obstacles of the cluster's state: docs/decisions/0007. */
 const OF_RULES: readonly number[] = [400, 406, 409]
 
 const mayBeDone = 'what was asked for may have been done: look, before it is asked for again'
@@ -132,7 +133,8 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
     log.warn({ why: error.message, ...nameOf(request) }, 'an epoch is stale')
     return explainOne(takenOver(), request, log)
   }
-  // Every operation may have to ask the agent. The words of the error name a path of this machine: they are for the log only.
+  // Any operation may need the agent. The error's text has a path of this machine, so it only goes to the
+  // log.
   if (error instanceof AgentUnreachable) {
     log.warn({ why: error.message, ...nameOf(request) }, 'the agent does not answer')
     return explainOne(agentAway(), request, log)
@@ -144,12 +146,12 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
   return { code: 'internal_error', problem: 'a fault of ours', wayOut: `quote ${request.id}` }
 }
 
-/** For the log: no part of a query, which may hold what people typed. */
+/** For the log: without the query, which may hold users' input. */
 function nameOf({ id, method, url }: FastifyRequest) {
   return { request: id, method, url: url.split('?')[0] }
 }
 
-/** What the store could not do. */
+/** Explains errors of the store. */
 function explainStore(error: unknown, log: Logger): Answer | undefined {
   const { code } = error as { code?: string }
   if (code === 'SQLITE_FULL' || code?.startsWith('SQLITE_IOERR')) {
@@ -171,7 +173,7 @@ function explainStore(error: unknown, log: Logger): Answer | undefined {
   return undefined
 }
 
-/** What the framework found wrong in a request. */
+/** Explains faults that Fastify found in a request. */
 function explainRequest(error: unknown): Answer | undefined {
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {

@@ -9,52 +9,52 @@ import { type Connection, holdConnection } from './connections/hold-connection.t
 import type { Places } from './places.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** An event of a stream. `seq` rises: a client that connects again names the last one it got. Without it, the event is no place to go on from. */
+/** An event of a stream. `seq` rises: a client resumes after its last `seq`, not after an event without. */
 export interface StreamEvent {
   readonly seq?: number
   readonly type: string
 }
 
-/** Where a client goes on: the last event that it has got. `mark` is what stands behind the number in its id, if anything does. */
+/** The last event that a client got. `mark` is the suffix of its id, if any. */
 export interface StreamPlace {
   readonly seq: number
   readonly mark?: string | undefined
 }
 
-/** What the handler of an operation that streams answers. */
+/** The result of a streaming operation's handler. */
 export interface EventStream<Event extends StreamEvent = StreamEvent> {
-  /** The events after `last`, or from the beginning; it is read no faster than the client reads. Ends on `signal`. */
+  /** Yields the events after `last`, or all, as fast as the client reads. Ends on `signal`. */
   events(last: StreamPlace | undefined, signal: AbortSignal): AsyncIterable<Event>
-  /** What is to stand behind the number in the id of an event; without it, nothing does. */
+  /** Returns the suffix of an event's id. Default: none. */
   markOf?(seq: number): string | undefined
   /** Called before each event and at each heartbeat. */
   admits(caller: Caller): boolean
-  /** Whether this event is for the caller, as it is at this moment; without it, each is. */
+  /** Returns whether the caller may see this event now. Default: true. */
   shows?(event: Event, caller: Caller): boolean
 }
 
-/** The streams of server-sent events that are open. */
+/** The open streams of server-sent events. */
 export interface Streams {
-  /** Takes the reply over. Resolves when the stream has ended, for whatever reason: nothing of it is left then. */
+  /** Takes over the reply. Resolves when the stream has ended and everything is released. */
   answer(request: FastifyRequest, reply: FastifyReply, stream: EventStream): Promise<void>
-  /** Ends all of them. */
+  /** Ends all streams. */
   close(): Promise<void>
 }
 
-/** What streams may take of the server; times are milliseconds. */
+/** Limits of streams, in milliseconds. */
 export interface StreamLimits {
-  /** A comment is sent this often, so that both sides learn when the other is gone. */
+  /** Interval of comments, by which both sides notice a lost connection. */
   readonly heartbeatMs: number
-  /** A client that takes nothing for so long is let go. It can resume. */
+  /** A client that reads nothing for this long is disconnected. It can resume. */
   readonly stalledMs: number
 }
 
 const usual: StreamLimits = { heartbeatMs: 15_000, stalledMs: 60_000 }
 
 /**
- * Server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or the
- * client may no longer read it. The token is checked before each event and at each heartbeat: no event goes
- * to a token that has ended.
+ * Sends server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or
+ * the client lost access. The token is checked before each event and at each heartbeat, so no event is sent
+ * after its end.
  */
 export function createStreams(deps: {
   readonly identify: Identify
@@ -95,7 +95,7 @@ export function createStreams(deps: {
 
   return {
     async answer(request, reply, stream) {
-      readPlace(request) // refused while an answer can still be a refusal
+      readPlace(request) // refuses while a refusal can still be sent
       const place = await places.take(request)
       reply.hijack()
       const running = run(request, reply, stream).finally(() => {
@@ -114,7 +114,7 @@ export function createStreams(deps: {
 
 type Admit = () => Promise<Caller | null | undefined>
 
-/** Sends the events one after the other. Answers the last words: that all were sent, or why not; none where the connection has ended. */
+/** Sends the events in order. Returns the final event, complete or with a reason; none after a disconnect. */
 async function pour(
   events: AsyncIterable<StreamEvent>,
   connection: Connection,
@@ -151,7 +151,7 @@ async function keepUp(connection: Connection, admit: Admit): Promise<void> {
   else connection.beat()
 }
 
-/** The caller as it is now; null where the operation is open to all; undefined: it is admitted no longer. */
+/** Returns the current caller; null: the operation is public; undefined: no longer permitted. */
 async function findAdmitted(
   request: FastifyRequest,
   stream: EventStream,
@@ -168,7 +168,7 @@ async function findAdmitted(
   }
 }
 
-/** The header counts more than the query, see mount.ts. */
+/** The header takes precedence over the query; see mount.ts. */
 function readPlace({ headers, query }: FastifyRequest): StreamPlace | undefined {
   const { 'last-event-id': header } = headers
   const id =
@@ -184,7 +184,7 @@ function readPlace({ headers, query }: FastifyRequest): StreamPlace | undefined 
 
 const ID = new RegExp(EVENT_ID)
 
-/** What the contract does not declare does not leave. Events that go to many clients are the same object, and printed once. */
+/** Prints events by their schema, without undeclared fields. An event for many clients is printed once. */
 function printerOf(
   reply: FastifyReply,
   { markOf }: EventStream,

@@ -6,12 +6,12 @@ import { credentialsOf } from './browser-session.ts'
 import { createChangeBudgets } from './change-budgets.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** Called for each request that was refused because a permission is missing. */
+/** Called for each request that is refused for a missing permission. */
 export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
 
 /**
- * A hook that lets a request through only when its sender is known and holds the operation's permission: on the database
- * that the path names, where it names one.
+ * Returns a hook that requires a known sender with the operation's permission: on the database in the path,
+ * if any.
  */
 export function authenticate(identify: Identify, onRefused: OnRefused) {
   const admitChange = createChangeBudgets()
@@ -22,7 +22,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
       return
     }
     const uid = isAboutDatabase(operation) ? uidOf(request) : undefined
-    // The path has not been validated yet: text that is not the number of a database must not be recorded as one.
+    // The path is not validated yet: only a number may be recorded as a database.
     return refuse(caller, operation.permission ?? '', Number.isSafeInteger(uid) ? uid : undefined)
   }
   const refuse = async (caller: Caller, permission: string, databaseUid: number | undefined) => {
@@ -50,12 +50,12 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
       if (looked instanceof Promise) looked.then(() => done(), done)
       else done()
     } catch (cause) {
-      done(cause as Error) // Refusals, and bugs: whatever is thrown is an Error
+      done(cause as Error) // refusals and bugs: always an Error
     }
   }
 }
 
-/** Whether this caller's roles give what the operation asks for: on the database that the path names, where it names one. */
+/** Returns whether the caller's roles permit the operation: on the database in the path, if any. */
 export function isPermitted(
   request: Pick<FastifyRequest, 'params'>,
   operation: Operation,
@@ -76,7 +76,7 @@ function isAboutDatabase({ path }: Operation): boolean {
   return path.startsWith('/v1/bdbs/:uid') || others.includes(path)
 }
 
-/** Paths that name a database elsewhere. */
+/** Other paths with a database. */
 const others: readonly string[] = [
   ...['/v1/actions/bdb/:uid', '/v1/modules/upgrade/bdb/:uid'],
   '/v1/local/bdbs/:uid/endpoint/availability',

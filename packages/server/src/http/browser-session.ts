@@ -4,8 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 type Sent = Pick<FastifyRequest, 'headers' | 'method' | 'socket'>
 
 /**
- * What a request signs in with, as an Authorization header says it: that header, or else the cookie of a browser's session. Browsers send a cookie by
- * themselves, also for pages of others: it does not count for those, and a change with it has to be refused: throws Refusal foreign_page.
+ * Returns the Authorization header, or an equivalent one from the cookie of a browser session. Browsers send
+ * cookies even for pages of other origins: there it does not count, and a change with it throws Refusal
+ * foreign_page.
  */
 export function credentialsOf(request: Sent): string | undefined {
   const { authorization } = request.headers
@@ -17,7 +18,7 @@ export function credentialsOf(request: Sent): string | undefined {
   return `Session ${secret}`
 }
 
-/** Throws Refusal foreign_page unless a browser says that a page of this server sends the request, and the page sends our header. */
+/** Throws Refusal foreign_page unless the browser confirms a page of ours, which sent our header. */
 export function refuseForeignPage(request: Sent): void {
   const { origin, 'sec-fetch-site': site } = request.headers
   const isTold = origin !== undefined || site !== undefined
@@ -30,16 +31,16 @@ export function refuseForeignPage(request: Sent): void {
     )
 }
 
-/** The header that gives the cookie to the browser, or takes it away (null). */
+/** Sets the cookie, or removes it (null). */
 export function setCookie(request: Sent, reply: Pick<FastifyReply, 'header'>, secret: string | null): void {
-  // A proxy in front may have ended the TLS of the page.
+  // A proxy in front may terminate TLS.
   const isSecure = isEncrypted(request) || request.headers.origin?.startsWith('https:') === true
   const name = isSecure ? sessionCookies.overTls : sessionCookies.plain
   const flags = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
   void reply.header('set-cookie', `${name}=${secret ?? ''}; ${flags}${secret === null ? '; Max-Age=0' : ''}`)
 }
 
-/** Over TLS the name counts that only TLS can have set. */
+/** Over TLS, only the name that TLS alone can set is valid. */
 function readCookie(request: Sent): string | undefined {
   const { cookie } = request.headers
   if (cookie === undefined) return undefined
@@ -54,7 +55,7 @@ function splitPair(pair: string): readonly [name: string, value: string] {
   return at < 0 ? ['', pair] : [pair.slice(0, at), pair.slice(at + 1)]
 }
 
-/** As far as the browser says: older ones say it of changes only. `none`: a person typed the address. */
+/** Judges by the browser's headers; older browsers send them only with changes. `none`: a typed address. */
 function isForeign(request: Sent): boolean {
   const { origin, host, 'sec-fetch-site': site } = request.headers
   const isSafe = request.method === 'GET' || request.method === 'HEAD'
@@ -62,7 +63,7 @@ function isForeign(request: Sent): boolean {
   return origin !== undefined && !isOwnOrigin(origin, host, isEncrypted(request))
 }
 
-/** Of the same name and port. A page may have come over TLS where this connection has none (a proxy in front), and never the other way round. */
+/** Same name and port. A page over TLS may use a connection without it (a proxy in front), not vice versa. */
 function isOwnOrigin(origin: string, host: string | undefined, encrypted: boolean): boolean {
   if (host === undefined || !URL.canParse(origin)) return false
   const page = new URL(origin)

@@ -1,15 +1,15 @@
 import { Refusal } from '@fairlead/api'
 import { type Caller, isAdmin } from '../core/identity/access.ts'
 
-/** How many requests of one user may change something: at once, and per second. */
+/** Changing requests per user: burst, and per second. */
 const AT_ONCE = 600
 const EACH_SECOND = 2
-/** The one that asked longest ago goes first. */
+/** The user with the oldest request is removed first. */
 const MOST_USERS = 10_000
 
 /**
- * Throws Refusal too_many_requests where a user changes things faster than a disk and a log may fill. Admins are not limited: they
- * can do as they like anyway.
+ * Throws Refusal too_many_requests for changes faster than disk and log can bear. Admins are exempt: they
+ * have full power anyway.
  */
 export function createChangeBudgets(nowMs: () => number = () => performance.now()): (caller: Caller) => void {
   const used = new Map<number, { readonly level: number; readonly atMs: number }>()

@@ -3,15 +3,16 @@ import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Refuses requests to names that are not ours. A web page can point its own name at this machine, and its browser would then take us
- * for the page's own server; it cannot do so with an address, or with `localhost`. Throws Refusal invalid_request.
+ * Refuses requests to names that are not ours. A web page can point its own name at this machine, so that its
+ * browser takes us for the page's server; with an address or `localhost` it cannot. Throws Refusal
+ * invalid_request.
  */
 export function createHostCheck(names: readonly string[]): (request: Pick<FastifyRequest, 'raw'>) => void {
   const ours = new Set(['localhost', ...names])
   return ({ raw }) => {
     if (raw.url?.startsWith('/') !== true) throw new Refusal('invalid_request', 'the path must begin with /')
     const { host } = raw.headers
-    if (host === undefined) return // HTTP/1.0: no browser speaks it
+    if (host === undefined) return // HTTP/1.0: not used by browsers
     if (countHosts(raw.rawHeaders) > 1) throw new Refusal('invalid_request', 'Host: came more than once')
     if (ours.has(host)) return
     const name = nameOf(host)
@@ -23,7 +24,7 @@ export function createHostCheck(names: readonly string[]): (request: Pick<Fastif
   }
 }
 
-/** Without the port, the brackets of an IPv6 address, and the dot at the end. */
+/** Removes the port, the brackets of IPv6, and a final dot. */
 function nameOf(host: string): string {
   const bare = host.replace(/:\d{1,5}$/, '').toLowerCase()
   return bare.startsWith('[') && bare.endsWith(']') ? bare.slice(1, -1) : bare.replace(/\.$/, '')

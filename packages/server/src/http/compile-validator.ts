@@ -5,8 +5,9 @@ import { dropNulls } from './input/drop-nulls.ts'
 import { fieldsWithoutDigits } from './input/whole-numbers.ts'
 
 /**
- * Bodies are taken as they are: no coercion, and no field is dropped silently (Fastify's own compiler does both). Defaults are not filled in:
- * of two names for one field, the one that was not sent would contradict the other. Paths and queries are text, so numbers in them are read from it.
+ * Bodies are not converted: no coercion, no dropped fields (Fastify's compiler does both), and no defaults,
+ * because a default for one of two alternative fields would contradict the other. Paths and queries are text,
+ * so their numbers are parsed.
  */
 const strict = new Ajv({ verbose: true, allErrors: true, coerceTypes: false, removeAdditional: false })
 const textual = new Ajv({
@@ -17,13 +18,13 @@ const textual = new Ajv({
   useDefaults: true,
 })
 
-/** Compiles one schema of an operation. A fault becomes an error that names every wrong field and the fix. */
+/** Compiles the schema of an operation. Invalid input throws an error with every wrong field and the fix. */
 export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }) {
   const isBody = httpPart === 'body'
   const validate = (isBody ? strict : textual).compile(schema)
   const mayBeEmpty = httpPart === 'querystring' && !asksForFields(schema)
   return (value: unknown) => {
-    // Nearly every request has no query: to look is cheaper than to validate.
+    // Most requests have no query: checking that is cheaper than validation.
     if (mayBeEmpty && Object.keys(value as object).length === 0) return { value }
     const noDigits = isBody ? [] : fieldsWithoutDigits(schema, value)
     if (isBody) dropNulls(schema, value)
@@ -42,7 +43,7 @@ export function compileValidator({ schema, httpPart }: { schema: object; httpPar
   }
 }
 
-/** Whether fields must be there, or are filled in where they are not. */
+/** Returns whether the schema has required fields or defaults. */
 function asksForFields(schema: {
   readonly properties?: object
   readonly required?: readonly string[]
@@ -51,10 +52,10 @@ function asksForFields(schema: {
   return required.length > 0 || Object.values(properties).some((field: object) => 'default' in field)
 }
 
-/** The input does not have the shape the contract asks for. */
+/** The input violates the contract. */
 export class InvalidInput extends Error {
   override readonly name = 'InvalidInput'
-  /** The first of them. */
+  /** The first faults. */
   readonly faults: readonly Fault[]
 
   constructor(faults: readonly Fault[]) {

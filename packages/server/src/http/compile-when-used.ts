@@ -4,17 +4,16 @@ import { compileValidator } from './compile-validator.ts'
 
 const compileSerializer = serializers()()
 
-/** Makes the code of an operation; again, it answers what it has made. */
+/** Compiles once; returns the same result later. */
 type Make = () => unknown
 
-/** When what was not asked for is made: so long after the server listens, a piece at a time. Milliseconds. */
+/** Compiles the rest this long after the server listens, one at a time. Milliseconds. */
 const usual = { afterMs: 10_000, everyMs: 50 }
 
 /**
- * The code that checks the input of an operation, and the code that writes its answer, are made when the
- * operation is first asked for. Fastify makes all of them before it listens: 0.7 s of a processor for an API
- * of which most servers are asked a few operations. The rest is made later, so that no request does it while
- * an upgrade hands over.
+ * Compiles validators and serializers of operations on first use. Fastify compiles all before it listens,
+ * which takes 0.7 s of CPU although most servers use few operations. The rest is compiled later, so that no
+ * request does it during a handover.
  */
 export function compileWhenUsed(app: FastifyInstance, { afterMs, everyMs } = usual): void {
   const rest: Make[] = []
@@ -33,14 +32,14 @@ export function compileWhenUsed(app: FastifyInstance, { afterMs, everyMs } = usu
   app.addHook('preClose', async () => clearTimeout(timer))
 }
 
-/** As compileValidator, which it calls when there is the first input. What can be made before is added to `rest`. */
+/** Like compileValidator, called with the first input. Precompiles from `rest`. */
 export function validateWhenUsed(route: Parameters<typeof compileValidator>[0], rest: Make[] = []) {
   const validator = once(() => compileValidator(route))
   rest.push(validator)
   return (value: unknown) => validator()(value)
 }
 
-/** As Fastify's own, which it calls when there is the first answer; of events, the first of a type. What can be made before is added to `rest`. */
+/** Like Fastify's compiler, called with the first answer, or event of a type. Precompiles from `rest`. */
 export function serializeWhenUsed(
   route: Parameters<FastifySerializerCompiler<object>>[0],
   rest: Make[] = [],
@@ -58,8 +57,8 @@ interface Typed {
 }
 
 /**
- * The schemas of the events of a stream, by their type. The code of all together takes 0.2 s in one piece, in which the server does nothing else: an
- * upgrade that hands over would stop writes for so long.
+ * Schemas of a stream's events by type. Compiling all together would block the server for 0.2 s, and lengthen
+ * the write stop of a handover.
  */
 function typesIn({
   anyOf = [],

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-/** A file of the console, as it is sent. */
+/** A file of the console. */
 export interface ConsoleFile {
   readonly type: string
   readonly bytes: Buffer
-  /** The same, compressed when the console was built. */
+  /** Compressed when the console was built. */
   readonly compressed: Readonly<Record<'br' | 'gzip', Buffer>>
 }
 
-/** The built console, in memory: it is small. */
+/** The built console in memory; it is small. */
 export interface ConsoleFiles {
-  /** The one page, whatever is looked at. */
+  /** The single page of all paths. */
   readonly page: string
-  /** By name; a name holds a hash of the content. */
+  /** Keyed by name, which contains a hash of the content. */
   readonly assets: ReadonlyMap<string, ConsoleFile>
 }
 
@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Reads the console in `folder`; null: it has not been built. */
+/** Reads the console in `folder`; null: not built. */
 export function readConsole(folder: string): ConsoleFiles | null {
   try {
     const page = readFileSync(join(folder, 'index.html'), 'utf8')

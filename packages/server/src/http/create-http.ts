@@ -25,33 +25,33 @@ import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
 import { nameRequests, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** The largest body of this API is an upgrade request with its modules. */
+/** The largest body is an upgrade request with modules. */
 const BODY_LIMIT_BYTES = 256 * 1024
-/** A connection that has not sent its headers within this time is closed. Node checks this often. */
+/** A connection without complete headers is closed after this time. Node checks at the interval below. */
 const HEADERS_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 5_000
 
-/** What an HTTP server is made of, and its limits. */
+/** Parts and limits of an HTTP server. */
 export interface HttpParts {
   readonly identify: Identify
   readonly onRefused: OnRefused
   readonly log: Logger
   readonly streamLimits?: Partial<StreamLimits>
-  /** Limits of streams and of requests that wait. Default: from `mostConnections`. */
+  /** Limits of streams and waiting requests. Default: from `mostConnections`. */
   readonly placeLimits?: PlaceLimits
   /** The source of a request. Default: its address. */
   readonly sourceOf?: SourceOf
-  /** Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not looked at. */
+  /** Host names to accept, in addition to `localhost` and addresses. Default: no check. */
   readonly hostNames?: readonly string[]
-  /** Connections at a time, see watchConnections. Default: MOST_USEFUL. */
+  /** Maximum number of connections, see watchConnections. Default: MOST_USEFUL. */
   readonly mostConnections?: number
-  /** Adds hooks that come before all others. */
+  /** Adds hooks before all others. */
   readonly first?: ((app: FastifyInstance) => void) | undefined
-  /** Answers a path that is not there with a page, and says whether it did. */
+  /** Answers an unknown path with a page. Returns whether it did. */
   readonly pageAt?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined
 }
 
-/** An HTTP server without routes: strict input, one shape of errors, permissions from the contract. */
+/** Creates an HTTP server without routes: strict input, one form of errors, permissions from the contract. */
 export function createHttp(deps: HttpParts): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -59,7 +59,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
     requestTimeout: 30_000,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
     forceCloseConnections: 'idle',
-    // What comes until then is served: on a connection that is kept, a client may have sent it before it was told.
+    // Requests during the stop are served: a keep-alive client may have sent one before it knew.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.log),
     clientErrorHandler: answerNoHttp,
@@ -67,7 +67,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   })
   deps.first?.(app)
   app.server.on('checkExpectation', answerExpectation)
-  // Of listening, its caller is told. Later: a connection that could not be accepted, because there is no file or memory left, is only that connection.
+  // `listen` rejects on its own errors. Later errors mean one failed accept, for lack of files or memory.
   app.addHook('onListen', async () => {
     app.server.on('error', (err) => deps.log.error({ err }, 'a connection could not be accepted'))
   })
@@ -77,7 +77,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   compileWhenUsed(app)
   const refuseUnknown = answerUnknown(app, deps.pageAt)
   app.setErrorHandler((error, request, reply) => {
-    // What is wrong with a body matters only where there is something that takes one.
+    // Faults of a body only matter if the path accepts one.
     const told = request.is404 && !(error instanceof Refusal) ? refuseUnknown(request, reply) : error
     answerError(told, request, reply, deps.log)
   })
@@ -110,7 +110,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   return app
 }
 
-/** A path that is not there, and a path without this method. Answers what refuses such a request. */
+/** Handles unknown paths and methods. Returns a function that creates the refusal. */
 function answerUnknown(app: FastifyInstance, pageAt: HttpParts['pageAt'] = () => false) {
   const methodsAt = noteMethods(app)
   const refuse = (request: FastifyRequest, reply: FastifyReply): Refusal => {
@@ -132,7 +132,7 @@ function answerUnknown(app: FastifyInstance, pageAt: HttpParts['pageAt'] = () =>
   return refuse
 }
 
-/** The position where the text stops being JSON, if V8 says it; never a part of the text, because it may contain a password. */
+/** The position where JSON ends, if V8 reports it. Never the text, which may contain a password. */
 function describeBadJson(error: Error, body: string): Error {
   try {
     JSON.parse(body)
@@ -150,14 +150,15 @@ function notUnderstood(why: string): InvalidInput {
 }
 
 /**
- * JSON only; an empty body is no body. Everything else is answered by answerError. The type may be missing, but not in a request of a web page (`Origin`): a
- * browser sends such a body to any server without asking the server first, and could fail logins here.
+ * Accepts JSON only; an empty body counts as none. The content type may be missing, except from a web page
+ * (`Origin`): a browser sends such a body to any server without a preflight, and could cause failed logins
+ * here.
  */
 function readJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   const parse: FastifyBodyParser<Buffer> = (request, body, done) => {
     if (body.length === 0) return done(null, undefined)
-    // Whatever its `charset` says. As text, other bytes would become U+FFFD, and a name another name.
+    // Ignores `charset`. As text, other bytes would become U+FFFD, and change names.
     if (!isUtf8(body)) return done(notUnderstood('it is not UTF-8'))
     const text = body.toString()
     void parseJson(request, text, (error, value) =>

@@ -1,28 +1,30 @@
 import type { Place } from '../core/requests/list-order.ts'
 import { InvalidInput } from './compile-validator.ts'
 
-/** A list in pages: what follows this one begins at `next`; undefined: nothing does. */
+/** A page of a list. The next page begins at `next`; undefined: this is the last. */
 export interface Page<Entries> {
   readonly entries: Entries
   readonly next: string | undefined
 }
 
-/** A list, by its name, in one order. */
+/** A list by name, in one order. */
 export interface Sorted {
   readonly list: string
   readonly order: string
 }
 
-/** A place in a list, as a client gets it. */
+/** A place in a list, in the form for clients. */
 export function writeCursor({ list, order }: Sorted, { value, uid }: Place): string {
   return Buffer.from(JSON.stringify([list, order, value, uid])).toString('base64url')
 }
 
-/** What kinds of values stand in a cursor. */
+/** Types of values in a cursor. */
 export type Kind = 'text' | 'number'
 
-/** The place that a cursor means. Throws InvalidInput where it is of another list or order, or was
- * not made here. `kind`: what the list is sorted by, and `uids`: what its uids are. */
+/**
+ * Decodes a cursor. Throws InvalidInput if it belongs to another list or order, or is forged. `kind` is the
+ * type of the sort values, `uids` that of the uids.
+ */
 export function readCursor(
   { list, order }: Sorted,
   kind: Kind,
@@ -58,6 +60,6 @@ function parse(cursor: string): readonly unknown[] {
     const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     return Array.isArray(read) ? read : []
   } catch {
-    return [] // refused by the caller
+    return [] // the caller refuses it
   }
 }

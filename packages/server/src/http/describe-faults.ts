@@ -1,14 +1,14 @@
 import type { ErrorObject } from 'ajv'
 
-/** What is wrong with an input. `field`: its name, with dots; undefined: the input as a whole. */
+/** A fault of an input. `field` is dotted; undefined: the whole input. */
 export interface Fault {
   readonly field: string | undefined
   readonly message: string
 }
 
 /**
- * What is wrong with an input, one sentence for each fault: the field, what it must be, and what that is for, in the words of the contract
- * (`description` of its schema). Each is said once. The validator has to be `verbose`.
+ * Describes each fault in one sentence, without duplicates: the field, its valid values, and its purpose from
+ * the contract (`description` of its schema). The validator must be `verbose`.
  */
 export function describeFaults(
   faults: readonly ErrorObject[],
@@ -22,12 +22,15 @@ export function describeFaults(
   return [...new Map(described.map((fault) => [fault.message, fault])).values()]
 }
 
-/** Of these faults the first: a body of 256 KB can have 100,000, and all of them would be no answer for a person. */
+/** Limits the faults: a body of 256 KB can have 100,000, too many for a person. */
 export function firstOf(faults: readonly Fault[]): readonly Fault[] {
   return faults.slice(0, MOST_SENTENCES)
 }
 
-/** Each is compared with the others: with all of a body of 256 KB the server would do nothing else for many seconds, and no login is needed. */
+/**
+ * Each is compared with the others: without this limit, a body of 256 KB would block the server for many
+ * seconds, without login.
+ */
 const MOST_FAULTS = 200
 const MOST_SENTENCES = 20
 const LONGEST_NAME = 100
@@ -40,7 +43,7 @@ interface Choice {
   readonly maximum?: unknown
 }
 
-/** A value of one of several simple types, like a number, a text or a list of texts. */
+/** Returns whether the schema is a choice of simple types, like a number, a text or a list of texts. */
 function isChoice({ keyword, schema }: ErrorObject): boolean {
   const simple = ({ const: word, type, items }: Choice): boolean =>
     word !== undefined ||
@@ -49,7 +52,7 @@ function isChoice({ keyword, schema }: ErrorObject): boolean {
   return keyword === 'anyOf' && Array.isArray(schema) && (schema as readonly Choice[]).every(simple)
 }
 
-/** The faults of the alternatives are replaced by one sentence: that none of them matches. */
+/** Faults of the alternatives are replaced by one sentence about the choice. */
 function isPartOf(fault: ErrorObject, choice: ErrorObject): boolean {
   return (
     fault.instancePath.startsWith(choice.instancePath) && fault.schemaPath.startsWith(`${choice.schemaPath}/`)
@@ -89,7 +92,7 @@ function describe(fault: ErrorObject, httpPart: string | undefined): string {
   }
 }
 
-/** The field that a fault is about, and of one that is missing or not known, its own name. */
+/** The faulty field; for missing and unknown fields, their own name. */
 function fieldOf({ instancePath, keyword, params }: ErrorObject): string | undefined {
   const field = instancePath.slice(1).replaceAll('/', '.')
   if (keyword === 'additionalProperties') return within(field, params['additionalProperty'])
@@ -116,7 +119,7 @@ function formOf(fault: ErrorObject): string {
     : `of this form: ${description}`
 }
 
-/** The first sentence of the field's description in the contract: it names the unit. */
+/** The first sentence of the field's description in the contract, which names the unit. */
 function purposeOf(fault: ErrorObject): string {
   return contractOf(fault).description?.split(/[.;] /)[0] ?? ''
 }

@@ -1,12 +1,12 @@
 import type { Fault } from './describe-faults.ts'
 
-/** The deepest body of this API has five levels. Each level is a call, and the stack holds some thousands. */
+/** The deepest valid body has five levels. Each level is a call, and the stack allows some thousands. */
 const MOST_LEVELS = 64
 
 /**
- * Faults that a schema does not find: the character NUL, which PostgreSQL cannot store; half of a surrogate pair, which UTF-8
- * does not have ("\ud800" in JSON: a store would keep another text); and a number that was read from text and is infinite ("1e999"), which the
- * validator does not compare with its bounds; and what is nested without end where any value may be.
+ * Finds faults that no schema finds: NUL, which PostgreSQL cannot store; half surrogate pairs ("\ud800" in
+ * JSON), which UTF-8 lacks; infinite numbers from text ("1e999"), which the validator does not compare with
+ * bounds; and too many levels where any value is valid.
  */
 export function describeUnfit(value: unknown, field = '', level = 0): readonly Fault[] {
   if (typeof value === 'string') return describeText(value, field)

@@ -1,7 +1,7 @@
 import type { ListOrder, ListPage, Place } from '../core/requests/list-order.ts'
 import { type Kind, type Page, readCursor, writeCursor } from './cursors.ts'
 
-/** What a list is asked for in the words of the wire. */
+/** Paging parameters of the wire. */
 interface PageWords<By extends string> {
   readonly limit?: number
   readonly offset?: number
@@ -11,15 +11,15 @@ interface PageWords<By extends string> {
 
 /** The pages of one list. */
 interface ListPages<By extends string, Entry> {
-  /** Which entries to read: with a limit one more than is asked for, to know whether more follows. Throws InvalidInput. */
+  /** Selects the entries to read; with a limit one more, to detect a next page. Throws InvalidInput. */
   read(query: PageWords<By>): ListPage<By>
-  /** The page of what `read` has asked for. */
+  /** The page for the entries that `read` selected. */
   answer(entries: readonly Entry[], query: PageWords<By>): Page<Entry[]>
 }
 
 /**
- * How a list is sorted and read page by page. `list`: its name, which its cursors have; `sorts`: by what it can be sorted, and what kind of value that is; `usual`: the sort of a query
- * without one; `uids`: the kind of its uids.
+ * Sorting and paging of a list. `list` is its name in cursors, `sorts` its sort keys with their types,
+ * `usual` its default sort, and `uids` the type of its uids.
  */
 export function listPages<By extends string, Entry>({
   list,

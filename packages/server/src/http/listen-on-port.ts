@@ -3,26 +3,26 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf, readListeners } from '@fairlead/engine'
 
-/** A server that was asked to stop answers its last requests first, and keeps the port meanwhile. */
+/** A stopping server answers its last requests first, and keeps its port until then. */
 const FREE_WITHIN_MS = 5_000
 const LOOK_AGAIN_MS = 50
-/** A port that another program has. */
+/** Interval of attempts while another program has the port. */
 const TRY_AGAIN_MS = 1_000
 
-/** Where to listen, and what an operator can change about it. */
+/** An address, and the settings that change it. */
 export interface ListenPlace {
   readonly host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
   /** The variables of address and port, for messages. */
   readonly settings: { readonly host: string; readonly port: string }
 }
 
-/** Of a server that looks after databases meanwhile. */
+/** For a server that manages databases while it waits. */
 export interface Patience {
-  /** Called once. `why` names the process that has the port. */
+  /** Called once. `why` names the process with the port. */
   readonly onTaken: (why: string) => void
-  /** Aborted, it ends the wait: an error. */
+  /** Aborts the wait with an error. */
   readonly stop: AbortSignal
 }
 
@@ -32,9 +32,9 @@ interface Waiting {
 }
 
 /**
- * Listens at a port, and answers with what `listen` does. One that is taken is waited for, `withinMs` at most: our own former process may be
- * ending. With `patience` it is waited for longer, for as long as it takes. Otherwise throws an error that names the process that has it; in any case one that names
- * the setting of an address that this machine does not have.
+ * Listens at a port, and returns the result of `listen`. Waits for a taken port, since our own former process
+ * may be ending: up to `withinMs`, with `patience` without limit. Throws an error that names the process with
+ * the port, or the setting of an address that this machine lacks.
  */
 export async function listenOnPort<T>(
   listen: (place: { readonly host: string; readonly port: number }) => Promise<T>,
@@ -57,7 +57,7 @@ export async function listenOnPort<T>(
   }
 }
 
-/** What a person can change about it. */
+/** Explains which setting to change. */
 async function explain(cause: unknown, { host, port, settings }: ListenPlace): Promise<Error> {
   const code = codeOf(cause)
   if (code === 'EADDRNOTAVAIL')
@@ -77,7 +77,7 @@ async function isTaken(host: string, port: number): Promise<boolean> {
   return await promise
 }
 
-/** A phrase to append to the message; '' if the kernel does not tell. */
+/** A phrase for the message; '' if the kernel does not report it. */
 async function describeHolder(host: string, port: number): Promise<string> {
   const [listener] = await readListeners({ host, port }).catch(() => [])
   if (listener === undefined) return ''
@@ -85,7 +85,7 @@ async function describeHolder(host: string, port: number): Promise<string> {
   return pid === undefined ? ` by a process of user ${listener.uid}` : ` by process ${pid}`
 }
 
-/** The process that has a socket, among those whose files this user may see. */
+/** The process of a socket, if this user may see its files. */
 async function findProcessWith(inode: number): Promise<number | undefined> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   for (const pid of pids) if (await hasSocket(pid, inode)) return Number(pid)
@@ -93,7 +93,7 @@ async function findProcessWith(inode: number): Promise<number | undefined> {
 }
 
 async function hasSocket(pid: string, inode: number): Promise<boolean> {
-  // Not ours to look at, or gone meanwhile.
+  // Another user's process, or already gone.
   const files = await readdir(`/proc/${pid}/fd`).catch(() => [])
   const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')))
   return links.includes(`socket:[${inode}]`)

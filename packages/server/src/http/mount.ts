@@ -36,7 +36,7 @@ declare module 'fastify' {
   }
 }
 
-/** Where an operation needs no login, the client is known only by its address. */
+/** The sender of a request; without login, known only by address. */
 export type Asker<Op extends Operation> = Op['permission'] extends null ? Requester : Caller
 export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
 type Answer<Op extends Operation> = Op extends { readonly setsCookie: true }
@@ -48,19 +48,19 @@ type Answer<Op extends Operation> = Op extends { readonly setsCookie: true }
       : Op extends { readonly paged: true }
         ? Page<Output<Op>>
         : Output<Op>
-/** An answer with the cookie of a session; null ends it. */
+/** An answer with a session cookie; null ends the session. */
 interface WithCookie<Body> {
   readonly answer: Body
   readonly cookie: string | null
 }
 type EntryOf<List> = List extends readonly (infer Entry)[] ? Entry : never
-/** Serves an operation of the contract with a handler. The input is checked before the handler, its answer after it. */
+/** Serves an operation of the contract with a handler. Input and answer are validated. */
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
-/** What the work of a request runs in. */
+/** Wraps the work of a request. */
 export type Around = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Binds contract operations to their handlers: validation, permission and answer shape come from the contract. */
+/** Binds operations to handlers: validation, permission and answer schema come from the contract. */
 export function mountOn(app: FastifyInstance, around: Around = (work) => work()): Mount {
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
@@ -77,13 +77,13 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         response: { 200: op.ok },
       },
       config: { operation: op },
-      // A stream is a body without an end.
+      // A stream's body has no end.
       exposeHeadRoute: op.method === 'GET' && op.stream !== true,
       preValidation: preparationsOf(op),
-      // Fastify validated the parts with the very schemas that Input is made from.
+      // Fastify has validated the parts with the schemas of Input.
       handler: async (request, reply) => {
         void reply.header('cache-control', cacheControl)
-        // Where there is no session yet, nothing else has asked for the page.
+        // Without a session, nothing else has checked the page.
         if (op.setsCookie === true && op.permission === null) refuseForeignPage(request)
         const waitPreference = op.waits && waitPreferenceOf(request, reply, stopping.signal)
         using _ = waitPreference && !waitPreference.isAsync ? await app.places.take(request) : null
@@ -93,10 +93,10 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
           ...(waitPreference && { waitPreference }),
           ...(op.planned && { basis: expectedBases(request) }),
         } as Input<typeof op>
-        // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
+        // authenticate.ts has refused every request without a required caller.
         const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
         const work = () => handler(input, asker)
-        // A read commits nothing that its sender would have to be told of.
+        // A read commits nothing to report.
         const answer = await underRequest(request.id, () => (op.method === 'GET' ? work() : around(work)))
         if (op.method !== 'GET') logAction(app.serverLog, request, answer)
         return await send(app, op, answer, { request, reply, inTurn })
@@ -107,7 +107,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
   }
 }
 
-/** What a handler has answered, in the way of its operation: the type of the operation says what that is. */
+/** Sends a handler's answer in the way that the operation's type defines. */
 async function send(
   { streams, places }: FastifyInstance,
   op: Operation,
@@ -138,7 +138,7 @@ function entriesOf({ entries, next }: Page<unknown>, reply: FastifyReply): unkno
 
 type Turns = ReturnType<typeof createTurns>
 
-/** In a scope of its own: everywhere else a body is JSON, and an empty body counts as none. */
+/** In a separate scope: elsewhere a body is JSON, and an empty one counts as none. */
 async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<void> {
   room.removeAllContentTypeParsers()
   await room.register(multipart)
@@ -156,7 +156,7 @@ function waitPreferenceOf(
   stopping: AbortSignal,
 ): WaitPreference {
   const gone = new AbortController()
-  // The signal ends with this answer, not with its connection, which may carry others.
+  // Aborts with this answer, not with its connection, which may carry others.
   reply.raw.once('close', () => gone.abort())
   const prefers = [request.headers['prefer'] ?? []].flat().join(',').split(/[,;]/)
   return {
@@ -167,7 +167,7 @@ function waitPreferenceOf(
 
 type Preparation = (request: FastifyRequest, reply: FastifyReply, done: (fault?: Error) => void) => void
 
-/** What is done to a body, or a query, before it is validated. */
+/** Changes to a body or query before validation. */
 function preparationsOf({ body, loginAsBasic, neutral, stream }: Operation): Preparation[] {
   return [
     ...(stream === true ? [preferHeader] : []),
@@ -184,14 +184,14 @@ function takeNeutralOf(neutral: readonly NeutralField[]): Preparation {
   }
 }
 
-/** Where a stream goes on: a browser that connects again sends its first query, and the header, which is newer. Then nothing reads the query. */
+/** A reconnecting browser repeats its first query and adds a newer header: then the query is ignored. */
 function preferHeader({ headers, query }: FastifyRequest, _: FastifyReply, done: () => void): void {
   const { 'last-event-id': id = '' } = headers
   if (id !== '') Reflect.deleteProperty(query as object, 'last_event_id')
   done()
 }
 
-/** A request whose fields are all optional may come without a body. */
+/** A request with only optional fields may have no body. */
 function allowNoBody(request: FastifyRequest, _: FastifyReply, done: () => void): void {
   if (request.body == null) request.body = {}
   done()
@@ -199,7 +199,7 @@ function allowNoBody(request: FastifyRequest, _: FastifyReply, done: () => void)
 
 const nothing = Type.Object({}, { additionalProperties: false })
 
-/** The user and the password that the body does not name. */
+/** Adds user and password from the header unless the body has them. */
 function takeBasic(request: FastifyRequest, _: FastifyReply, done: () => void): void {
   const login = readBasicHeader(request.headers.authorization)
   const body = request.body ?? {}
@@ -221,7 +221,7 @@ function hasLogin({
   return username != null || password != null
 }
 
-/** A number in a path begins as numbers do: a word in its place is another path, which is not there (yet). */
+/** Restricts numbers in a path: a word there is another path, which may not exist. */
 function withoutWords({ path, params }: Operation): string {
   const { properties = {} } = (params ?? {}) as {
     readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>

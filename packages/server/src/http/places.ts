@@ -3,18 +3,18 @@ import type { FastifyRequest } from 'fastify'
 import type { SourceOf } from '../identity/sessions/sources.ts'
 import { requesterOf } from './requester-of.ts'
 
-/** Places for requests that keep a connection for long: event streams, and requests that are answered when an upgrade has ended. */
+/** Concurrency limit for long-lived requests: event streams, and requests that wait for an upgrade. */
 export interface Places {
-  /** Disposed of when it has ended. Throws `too_many_requests` where there are as many as there may be. */
+  /** Dispose of the result at the end of the request. Throws `too_many_requests` at a limit. */
   take(request: FastifyRequest): Promise<Disposable>
 }
 
-/** How many requests and streams may be open for long at once. */
+/** Limits of simultaneous long-lived requests. */
 export interface PlaceLimits {
   readonly most: number
-  /** From one source: an address, or on this machine a user of it. Other sources are to have some. */
+  /** Per source: an address, or a local user. Leaves places for other sources. */
   readonly mostOfSource: number
-  /** Of one signed-in user, from any source. */
+  /** Per signed-in user, over all sources. */
   readonly mostOfUser: number
 }
 
@@ -28,7 +28,7 @@ export function placesOf(connections: number): PlaceLimits {
   return { most, mostOfSource, mostOfUser: Math.min(USEFUL_OF_USER, mostOfSource) }
 }
 
-/** `sourceOf` says where a request comes from, which may take the kernel some time. */
+/** `sourceOf` returns a request's source, which may take the kernel some time. */
 export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, sourceOf: SourceOf): Places {
   const users = createTally<number>()
   const sources = createTally<string>()
@@ -43,7 +43,7 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
   return {
     async take(request) {
       const uid = request.caller?.user.uid ?? 0
-      // Before its source is asked for, which takes the kernel some time.
+      // Before the source is looked up, which may take the kernel some time.
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
       const source = await sourceOf(requesterOf(request))
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')

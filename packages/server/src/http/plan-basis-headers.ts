@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The bases that `If-Match` names; undefined: there is no condition. Quotes may be missing; a weak tag matches none. */
+/** The bases in `If-Match`; undefined: no condition. Quotes are optional; a weak tag matches none. */
 export function expectedBases({ headers }: Pick<FastifyRequest, 'headers'>): readonly string[] | undefined {
   const tags = [headers['if-match'] ?? []].flat().flatMap((line) => line.split(','))
   const words = tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
@@ -8,7 +8,7 @@ export function expectedBases({ headers }: Pick<FastifyRequest, 'headers'>): rea
   return words.filter((tag) => !/^W\//i.test(tag)).map((tag) => tag.replaceAll('"', ''))
 }
 
-/** The basis of the plan that an answer has, as its `ETag`. */
+/** Sets `ETag` to the basis of the answer's plan. */
 export function tagWithBasis(answer: unknown, reply: FastifyReply): void {
   const { plan } = answer as { readonly plan?: { readonly basis?: unknown } }
   if (typeof plan?.basis === 'string') void reply.header('etag', `"${plan.basis}"`)

@@ -2,11 +2,12 @@ import { type FormFile, type Pieces, Refusal } from '@fairlead/api'
 import { messageOf } from '@fairlead/engine'
 import type { FastifyRequest } from 'fastify'
 
-/** A form has one file; more parts are read only far enough to say that they are too many. */
+/** A form has one file; additional parts are only read to refuse them. */
 const limits = { files: 2, fields: 2, parts: 3, fieldSize: 1_000, fileSize: Number.MAX_SAFE_INTEGER }
 
 /**
- * The file of a form, as it comes. Throws a Refusal while it is read: if the form has no such file, has other fields, or breaks off.
+ * Yields the file of a form as it arrives. Throws a Refusal if the file is missing, other fields exist, or
+ * the form breaks off.
  */
 export async function* readFormFile(request: FastifyRequest, { field, missing }: FormFile): Pieces {
   if (!request.isMultipart()) {
@@ -25,8 +26,8 @@ export async function* readFormFile(request: FastifyRequest, { field, missing }:
     const reason = messageOf(cause)
     throw new Refusal('invalid_request', `the form breaks off or is malformed: ${reason}`, { cause })
   } finally {
-    // The reader stopped early to send an answer: the rest is read and dropped, or the client would never see
-    // that answer.
+    // If the reader stopped early to answer, the rest is read and dropped; otherwise the client would not see
+    // the answer.
     request.raw.unpipe()
     request.raw.resume()
   }

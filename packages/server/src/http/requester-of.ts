@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Peer, Requester } from '../core/identity/access.ts'
 
-/** One object for each connection: what was found out about a connection (sources.ts) stays valid until it ends. */
+/** One object per connection: facts about it (sources.ts) stay valid until it ends. */
 const peers = new WeakMap<FastifyRequest['socket'], Peer>()
 
-/** The sender of this request, as far as its connection tells. */
+/** The sender of a request, by its connection. */
 export function requesterOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): Requester {
   const peer = peers.get(socket) ?? peerOf(socket)
   return peer === undefined ? { address: ip } : { address: ip, peer }

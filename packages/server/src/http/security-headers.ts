@@ -1,6 +1,6 @@
 /**
- * Headers of every answer. But for the console, which has a policy of its own, no answer is a page: a browser must not run it, frame it, take it for another type, or let it be read by another
- * origin's page.
+ * Headers of every answer. No answer is a page, except the console, which has a separate policy: browsers
+ * must not run it, frame it, guess its type or expose it to another origin.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { selectFields } from './select-fields.ts'
 
-/* A database without shards cannot be made without an agent: here the selection alone, with the schemas of the contract. */
+/* A database without shards needs an agent, so this tests only the selection with the contract's schemas. */
 
 let app: FastifyInstance
 beforeEach(() => {

@@ -1,15 +1,16 @@
 import type { Operation } from '@fairlead/api'
 import type { FastifyReply } from 'fastify'
 
-/** A part of a JSON schema, as far as it matters here. */
+/** The needed part of a JSON schema. */
 interface Schema {
   readonly items?: object
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
 /**
- * The answer, or each entry of its list, with the fields that `fields` of the query names, separated by commas; all when it names none. A field that the answer does not have is
- * left out: programs of the wider API name some that only other databases have. The reply then takes answers without fields that it has otherwise.
+ * Returns the answer, or each entry of its list, with only the comma-separated `fields` of the query;
+ * default: all. Ignores unknown fields, because programs of the wider API name some that only other databases
+ * have. The reply then accepts answers without required fields.
  */
 export function selectFields(op: Operation, query: unknown, answer: unknown, reply: FastifyReply): unknown {
   const { fields = '' } = query as { readonly fields?: string }
@@ -33,7 +34,7 @@ function pick(answer: object, names: ReadonlySet<string>): object {
   return Object.fromEntries(Object.entries(answer).filter(([name]) => names.has(name)))
 }
 
-/** Compiled schemas are remembered by their object, so an operation has one. */
+/** Compiled schemas are cached by object, so each operation has one. */
 const partial = new WeakMap<Operation, object>()
 
 function withoutRequired(op: Operation): Record<string, unknown> {

@@ -5,13 +5,13 @@ import type { createTurns } from '@fairlead/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Places } from './places.ts'
 
-/** A client that takes nothing for so long is disconnected. */
+/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000
 
 /**
- * Answers a list entry by entry, as fast as the client reads, and of all such answers together one entry in a round of the event loop: `inTurn`
- * is theirs. A long list would otherwise take memory and time from all other work of the server. Throws `too_many_requests` where too many
- * are being sent.
+ * Sends a list entry by entry, as fast as the client reads. `inTurn` limits all such answers together to one
+ * entry per round of the event loop, so that a long list blocks nothing. Throws `too_many_requests` if too
+ * many are being sent.
  */
 export async function sendEntries(
   op: Operation,
@@ -53,7 +53,7 @@ async function* printEntries(
   yield ']'
 }
 
-/** Compiled schemas are remembered by their object: the contract has one of each operation. */
+/** Compiled schemas are cached by object: the contract has one per operation. */
 function itemsOf({ ok }: Operation): Record<string, unknown> {
   const { items } = ok as { readonly items?: Record<string, unknown> }
   if (items === undefined) throw new Error('only a list has entries')

@@ -1,18 +1,18 @@
 import type { FastifyReply } from 'fastify'
 
-/** The text of each standing answer; null until it is sent for the first time. */
+/** Texts of standing answers; null: not sent yet. */
 const texts = new WeakMap<object, string | null>()
 
 /**
- * `answer`, of which the sender keeps this object for as long as nothing changes, and answers with it thousands of times: its text is
- * made once. An object belongs to one operation, and nothing in it may change.
+ * Marks an answer whose text is cached: the sender reuses the object thousands of times until something
+ * changes. It belongs to one operation, and must not be modified.
  */
 export function standing<Answer extends object>(answer: Answer): Answer {
   if (!texts.has(answer)) texts.set(answer, null)
   return answer
 }
 
-/** The text of a standing answer, as the schema of this reply writes it; undefined for every other answer. */
+/** The cached text of a standing answer; undefined for others. */
 export function textOf(answer: unknown, reply: Pick<FastifyReply, 'serialize' | 'type'>): string | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
   const known = texts.get(answer)

@@ -3,38 +3,38 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 
-/** Files kept for the store, the agent, the proxy, engines, the operators' socket, and uploads. */
+/** Files reserved for the store, the agent, the proxy, engines, the operators' socket, and uploads. */
 const RESERVED_FILES = 300
-/** More are of no use to one machine, and each costs memory. */
+/** One machine needs no more, and each costs memory. */
 export const MOST_USEFUL = 4_096
 const WARN_EVERY_MS = 60_000
 
-/** The connections of a server of HTTP, over TLS too. */
+/** The connections of an HTTP server, also over TLS. */
 export interface Connections {
-  /** Every open connection, the oldest first. */
+  /** All open connections, the oldest first. */
   all(): Iterable<Socket>
-  /** Returns whether a whole request on it is not answered yet. */
+  /** Returns whether a complete request on it is unanswered. */
   isBusy(socket: Socket): boolean
-  /** Counts a connection whose TLS handshake is still to come. Call what it returns when the server knows the secured one. */
+  /** Counts a connection before its TLS handshake. Call the result when the server knows the secured one. */
   add(socket: Socket): () => void
-  /** From now on, closes each new connection. */
+  /** Closes each new connection from now on. */
   refuse(): void
 }
 
 type Exchange = readonly [request: IncomingMessage, response: ServerResponse]
 
-/** Returns how many connections the API may have with this many files: half of those that are not reserved. */
+/** Returns the maximum number of API connections for a file limit: half of the unreserved files. */
 export function mostByFiles(files: number): number {
   return Math.max(16, Math.min(MOST_USEFUL, Math.floor((files - RESERVED_FILES) / 2)))
 }
 
-/** Reads the limit of files of this process; Node has raised the soft limit to the hard limit. */
+/** Reads this process's file limit; Node has raised the soft limit to the hard one. */
 export function readFileLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8')
   return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 1_024)
 }
 
-/** Watches the connections of `server`. When more than `most` are open, closes the oldest one without a whole request in progress. */
+/** Watches connections. When more than `most` are open, closes the oldest one without a complete request. */
 export function watchConnections(
   server: Server,
   { most, log }: { readonly most: number; readonly log: Pick<Logger, 'warn'> },

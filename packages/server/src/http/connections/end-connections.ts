@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 import { setImmediate as nextRound, setTimeout as pause } from 'node:timers/promises'
 import type { Connections } from './connections.ts'
 
-/** When a server stops, requests have this long to end. */
+/** Time for requests to end when a server stops. */
 const END_WITHIN_MS = 10_000
-/** The rest of a request that has begun comes within this time. */
+/** Maximum pause within a begun request. */
 const QUIET_MS = 1_000
-/** When no kept connection has asked anything for this long, the others are idle. */
+/** When no kept connection sent a request for this long, the others are idle. */
 const IDLE_MS = 100
 const FAREWELL_MS = 2_000
 
 /**
- * Ends the connections of a server that stops. Closes each one that has sent nothing for a second and whose requests are answered,
- * and after ten seconds all of them: Node applies no deadline to a server that closes. Resolves when none is left.
+ * Ends the connections of a stopping server: those without data for a second and without unanswered requests,
+ * and all after ten seconds, because Node has no deadline for this. Resolves when none is open.
  */
 export async function endConnections(connections: Connections, withinMs = END_WITHIN_MS): Promise<void> {
   const deadline = performance.now() + withinMs
@@ -36,8 +36,9 @@ export async function endConnections(connections: Connections, withinMs = END_WI
 }
 
 /**
- * Waits until clients that keep a connection know that the server stops: each answer has `Connection: close` by now, and a request sent
- * on a connection that is closed between two answers would be lost. Takes two seconds at most; then closes connections that never asked.
+ * Waits until keep-alive clients know that the server stops: answers now have `Connection: close`, and a
+ * request on a connection closed between two answers would be lost. Takes at most two seconds; then closes
+ * connections without any request.
  */
 export async function sayFarewell(server: Server, connections: Connections): Promise<void> {
   const untold = new Set(connections.all())
@@ -50,7 +51,7 @@ export async function sayFarewell(server: Server, connections: Connections): Pro
   for (let before = -1; before < news && untold.size > 0 && performance.now() - began < FAREWELL_MS; ) {
     before = news
     await pause(IDLE_MS)
-    // When this thread was busy, first read what has arrived.
+    // After a busy period, first read what has arrived.
     for (let round = 0; round < 2; round += 1) await nextRound()
   }
   server.off('request', hear)

@@ -3,27 +3,27 @@ import type { ServerResponse } from 'node:http'
 import type { CutReason } from '@fairlead/api'
 import { securityHeaders } from '../security-headers.ts'
 
-/** A response that stays open until `signal` aborts: the client is gone or reads nothing, or the server stops. */
+/** An open response. `signal` aborts when the client is gone or stalled, or the server stops. */
 export interface Connection {
   readonly signal: AbortSignal
-  /** Resolves when nothing is left of it. */
+  /** Resolves when everything is released. */
   readonly closed: Promise<void>
-  /** Resolves when more may be written, or when the client has gone. */
+  /** Resolves when more can be written, or the client has gone. */
   write(text: string): Promise<void>
-  /** A heartbeat; nothing is sent to a client that still has enough to read. */
+  /** Sends a heartbeat, unless the client still has unread data. */
   beat(): void
-  /** The last bytes of the response. */
+  /** Sends the last bytes of the response. */
   end(lastWords: string): void
   /** Aborts `signal`. */
   leave(why?: CutReason): void
-  /** Why it was left by this side; undefined: it was not, or for no reason that the client has to know. */
+  /** The reason why this side ended it; undefined: it did not, or without a reason for the client. */
   left(): CutReason | undefined
 }
 
-/** When the server stops, bytes that are being sent have this long. */
+/** Time for bytes in transit when the server stops. */
 const LAST_WORDS_MS = 200
 
-/** Begins a stream of server-sent events as the answer. At most one buffer of it is in memory, however slow the client. */
+/** Begins a stream of server-sent events. Buffers at most one write, however slow the client. */
 export function holdConnection(
   raw: ServerResponse,
   { stop, stalledMs }: { readonly stop: AbortSignal; readonly stalledMs: number },
@@ -37,14 +37,14 @@ export function holdConnection(
   }
   const closed = new Promise<void>((resolve) => {
     if (raw.destroyed)
-      resolve() // the client has gone before the response began
+      resolve() // the client left before the response
     else raw.once('close', resolve)
   })
   void closed.then(() => leave())
-  raw.on('error', () => leave()) // a broken pipe only means that the client has gone
+  raw.on('error', () => leave()) // a broken pipe: the client has gone
 
   const destroyAfter = (ms: number) => {
-    // `close` does not come again: the timer would keep the process of a server that has stopped.
+    // `close` does not come again: the timer would keep a stopped server's process alive.
     if (raw.destroyed) return
     const timer = setTimeout(() => raw.destroy(), ms)
     raw.once('close', () => clearTimeout(timer))
@@ -58,9 +58,9 @@ export function holdConnection(
     ...securityHeaders,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // The connection ends with the response: a stopping server waits for both.
+    // The connection ends with the response, because a stopping server waits for both.
     connection: 'close',
-    'x-accel-buffering': 'no', // a proxy in between must not buffer
+    'x-accel-buffering': 'no', // prevents buffering in a proxy
   })
   raw.flushHeaders()
   return {

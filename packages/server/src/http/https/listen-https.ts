@@ -8,21 +8,21 @@ import { refusePlain } from './refuse-plain.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
 
-/** The API over TLS at one port. Disposing of it waits until its connections have ended. */
+/** The API over TLS at one port. Disposing waits until its connections have ended. */
 export interface HttpsListener extends AsyncDisposable {
   readonly port: number
-  /** Shows this certificate to new clients; present ones stay connected. Throws when it cannot be shown; then nothing has changed. */
+  /** Uses this certificate for new clients; others stay. Throws without a change if it is unusable. */
   show(pair: Pair): void
-  /** Accepts no new client. */
+  /** Accepts no new clients. */
   stop(): void
 }
 
-/** A client that has not finished the handshake within this time is closed. */
+/** Time limit of a handshake. */
 const HANDSHAKE_MS = 5_000
 
 /**
- * Serves the API of `http` over TLS too. A connection whose handshake has ended is handed to the server of plain HTTP, so that its
- * limits hold here.
+ * Serves the API of `http` also over TLS. Connections are passed to the plain HTTP server after the
+ * handshake, so that its limits apply.
  */
 export async function listenHttps(deps: {
   readonly http: Pick<FastifyInstance, 'server' | 'connections'>
@@ -34,12 +34,12 @@ export async function listenHttps(deps: {
     ...tlsForClients(pair),
     ...{ ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS },
   })
-  // Node reports faults of a request to the server that created the socket.
+  // Node reports request faults to the server that created the socket.
   tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))
   const front = createServer({ noDelay: true }, takeWith(createTlsDoor(tls), http))
   front.listen(place)
   await once(front, 'listening')
-  front.on('error', () => undefined) // one connection could not be accepted
+  front.on('error', () => undefined) // one failed accept
   const address = front.address()
   const closed = once(front, 'close')
   return {
@@ -53,7 +53,7 @@ export async function listenHttps(deps: {
   }
 }
 
-/** Takes a client through its handshake. One that speaks plain HTTP is told what this port is. */
+/** Performs the handshake. Refuses a client that speaks plain HTTP with an explanation. */
 function takeWith(
   door: ReturnType<typeof createTlsDoor>,
   { server, connections }: Pick<FastifyInstance, 'server' | 'connections'>,

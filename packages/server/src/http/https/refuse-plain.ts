@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import { printRefusal } from '../answer-error.ts'
 
-/** What does not read its answer is closed. */
+/** A client that does not read its answer is closed. */
 const READ_WITHIN_MS = 1_000
 const PLAIN_HERE = 'this port speaks HTTPS: use https://'
 
-/** Tells a client that speaks plain HTTP to a port of HTTPS what the port is, and closes it. */
+/** Explains to a client with plain HTTP that the port speaks HTTPS, and closes it. */
 export function refusePlain(raw: Socket): void {
   raw.resume()
   raw.end(printRefusal(PLAIN_HERE))

@@ -1,4 +1,4 @@
-/** A part of a JSON schema, as far as it matters here. */
+/** The needed part of a JSON schema. */
 interface Schema {
   readonly type?: unknown
   readonly const?: unknown
@@ -9,8 +9,8 @@ interface Schema {
 }
 
 /**
- * Takes optional fields out of a body (at any depth) whose value is null: many programs send null for what they do not set. A field that must
- * be there, or may be null, is left as it is. Changes `body`.
+ * Removes null from optional fields of a body, at any depth: many programs send null for unset fields. Keeps
+ * fields that are required or may be null. Changes `body`.
  */
 export function dropNulls(schema: Schema, body: unknown): void {
   if (Array.isArray(body)) {
@@ -20,7 +20,7 @@ export function dropNulls(schema: Schema, body: unknown): void {
   if (typeof body !== 'object' || body === null) return
   const fields = body as Record<string, unknown>
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
-    // Not `name in fields`: every object has a `constructor`.
+    // Not `name in fields`, since every object has a `constructor`.
     if (!Object.hasOwn(fields, name)) continue
     if (fields[name] !== null) dropNulls(part, fields[name])
     else if (schema.required?.includes(name) !== true && !admitsNull(part)) delete fields[name]

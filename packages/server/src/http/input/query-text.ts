@@ -1,9 +1,9 @@
 import { InvalidInput } from '../compile-validator.ts'
 
-/** Refuses a query of whose bytes some are no text: read as it stands, "%ff" would be three letters, and another name. Throws InvalidInput. */
+/** Refuses a query whose bytes are no UTF-8: "%ff" would become a literal name. Throws InvalidInput. */
 export function refuseNoText(url: string): void {
   const start = url.indexOf('?')
-  // Nearly every query has no escape: to look is cheaper than to decode.
+  // Most queries have no escapes: checking that is cheaper than decoding.
   if (start === -1 || !url.includes('%', start)) return
   for (const pair of url.slice(start + 1).split('&')) {
     const [name = ''] = pair.split('=', 1)

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '@fairlead/api'
 
 /**
- * Refuses fields that cannot be changed, with `field_not_available`, unless they have the value that is there: that is no change. What the caller may not see differs from
- * everything, since a comparison would tell. `instead` says what can be done, for people.
+ * Refuses immutable fields with `field_not_available`, unless the value is unchanged. A hidden value always
+ * counts as different, because a comparison would reveal it. `instead` names the alternative, for people.
  */
 export function refuseOthers(
   settled: Readonly<Record<string, unknown>>,

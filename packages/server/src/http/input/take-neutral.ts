@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type NeutralField, Refusal, type RequestObstacle } from '@fairlead/api'
 
 /**
- * Takes fields out of a body that ask for what is done anyway. Throws Refusal field_not_available, with one sentence for each field that asks for
- * something else. Changes `body`.
+ * Removes fields of a body that ask for the default. Throws Refusal field_not_available with a sentence for
+ * each other value. Changes `body`.
  */
 export function takeNeutral(fields: readonly NeutralField[], body: unknown): void {
   const refused = fields.flatMap((field) => refusalOf(field, body))
@@ -19,7 +19,7 @@ function refusalOf({ name, taken, offered, own }: NeutralField, body: unknown): 
   const value = part(place, last)
   if (value === undefined) return []
   if (value === null || taken.some((one) => isDeepStrictEqual(value, one))) {
-    delete (place as Record<string, unknown>)[last] // `part` found the field there
+    delete (place as Record<string, unknown>)[last] // `part` found it
     return []
   }
   if (own === true) return []
@@ -28,7 +28,7 @@ function refusalOf({ name, taken, offered, own }: NeutralField, body: unknown): 
   return [{ code: 'field_not_available', message, field: name }]
 }
 
-/** Not `value[name]`: every object has a `constructor`. */
+/** Not `value[name]`, since every object has a `constructor`. */
 function part(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name)
   return isObject ? (value as Record<string, unknown>)[name] : undefined

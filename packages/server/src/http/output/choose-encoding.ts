@@ -1,12 +1,12 @@
-/** How an answer is compressed. */
+/** Compression of an answer. */
 export type Encoding = 'br' | 'gzip'
 
-/** In the order in which they are taken, where a client accepts several alike. */
+/** In order of preference. */
 const offered: readonly Encoding[] = ['br', 'gzip']
 
 /**
- * The encoding that a client accepts most, by its `Accept-Encoding` (RFC 9110, 12.5.3); undefined: none, or it would rather have the answer as it
- * is. What cannot be understood is not accepted.
+ * The client's preferred encoding by `Accept-Encoding` (RFC 9110, 12.5.3); undefined: no compression.
+ * Unreadable parts are ignored.
  */
 export function chooseEncoding(header: string | readonly string[] | undefined): Encoding | undefined {
   if (header === undefined) return undefined
@@ -24,5 +24,5 @@ export function chooseEncoding(header: string | readonly string[] | undefined): 
   return weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined
 }
 
-/** No client sends a longer one that means anything. */
+/** No meaningful header is longer. */
 const LONGEST = 1_024

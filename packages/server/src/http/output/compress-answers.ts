@@ -5,17 +5,17 @@ import type { Operation } from '@fairlead/api'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { chooseEncoding, type Encoding } from './choose-encoding.ts'
 
-/** Below this, what compression saves is less than a packet. */
+/** Below this size, compression saves less than a packet. */
 const LEAST_BYTES = 1_024
-/** More at once would take the threads from hashing and from files: then an answer goes out as it is. */
+/** More would take threads from hashing and files: then answers are not compressed. */
 const MOST_AT_ONCE = 2
-/** Of both the fast settings: JSON becomes a tenth with them, too. */
+/** Fast settings; JSON still shrinks to a tenth. */
 const level = { gzip: { level: 4 }, br: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } }
 const whole = { gzip: promisify(gzip), br: promisify(brotliCompress) }
 
 /**
- * Compresses JSON answers to GET for clients that accept it, on threads of their own: the event loop copies bytes, and nothing else. Left out: answers that may
- * hold a secret (BREACH), streams of events, and what is short.
+ * Compresses JSON answers to GET on separate threads, so that the event loop only copies bytes. Excludes
+ * answers that may hold a secret (BREACH), event streams and short ones.
  */
 export function compressAnswers(app: FastifyInstance): void {
   let running = 0
@@ -35,7 +35,7 @@ export function compressAnswers(app: FastifyInstance): void {
       return bytes
     })
   }
-  // With a callback: a promise for each answer costs those that are not compressed, too.
+  // A callback, because a promise would slow every answer down.
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     if (!mayBeCompressed(request.routeOptions.config.operation, reply)) return done(null, payload)
     void reply.header('vary', 'accept-encoding')
@@ -59,7 +59,7 @@ function encode(reply: FastifyReply, encoding: Encoding): FastifyReply {
   return reply.header('content-encoding', encoding).removeHeader('content-length')
 }
 
-/** As fast as the client reads. If the client leaves, both ends are closed. */
+/** Compresses as fast as the client reads. If the client leaves, both ends are closed. */
 function compressStream(reply: FastifyReply, entries: Readable, encoding: Encoding): Readable {
   const out = encoding === 'br' ? createBrotliCompress(level.br) : createGzip(level.gzip)
   entries.on('error', (cause) => out.destroy(cause))
