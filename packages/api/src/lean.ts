@@ -1,4 +1,4 @@
-/** What programs take that have to start fast: the client, and the tables of words. Schemas, which cost most of the time, are left out. */
+/** The client and the tables of words, for programs with a fast start: without the slow schemas. */
 export * from './client/api-error.ts'
 export * from './client/client.ts'
 export * from './client/follow-stream.ts'

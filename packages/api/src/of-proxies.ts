@@ -1,5 +1,5 @@
 /**
- * What the proxy takes of the contract. Its operations and no others: all schemas together cost each proxy some megabytes for as long as it runs
+ * The proxy's part of the contract. All schemas together would cost each proxy some megabytes at run time
  * (bench/README.md, Endpoint).
  */
 export * from './agent/epoch-fence.ts'

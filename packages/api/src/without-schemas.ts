@@ -3,12 +3,12 @@ import { operationTable } from './operation-table.ts'
 import type { operations } from './operations/operations.ts'
 
 /**
- * The operations as a client needs them, without their schemas: reading those takes some 200 ms of a processor. A program that wants
- * them imports `operations` of `@fairlead/api`.
+ * The operations without their schemas, whose loading takes 200 ms of CPU. With schemas: `operations` of
+ * `@fairlead/api`.
  */
 export const leanOperations = readTable(operationTable)
 
-/** A line of the table: method and path, then what a client has to know besides. */
+/** A line of the table: method and path, then other facts for a client. */
 export function lineOf(op: Operation): string {
   const { method, path, upload } = op
   const flags = (['stream', 'paged', 'planned'] as const).filter((flag) => op[flag] === true)
@@ -20,7 +20,7 @@ export function lineOf(op: Operation): string {
   ].join(' ')
 }
 
-// The table is printed from the operations, and a test compares them: each line is the operation of the same name.
+// The table is printed from the operations, and a test compares them.
 function readTable(table: Readonly<Record<string, string>>): typeof operations {
   const entries = Object.entries(table).map(([name, line]) => [name, readLine(line)])
   return Object.fromEntries(entries) as unknown as typeof operations

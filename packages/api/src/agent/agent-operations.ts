@@ -9,19 +9,19 @@ import { Build, Sha256, ShardReport, ShardSpec } from './shard-report.ts'
 import { awaitChanges, reportShards } from './watch-operations.ts'
 
 /**
- * The small API between the server and the agent of a node. It is declarative: the server sends the shard
- * that it wants; the agent makes it so and reports the actual state. On one machine it uses a Unix socket
- * that only the owner of FAIRLEAD_HOME can reach, so it has no permissions.
+ * The API between the server and the agent of a node. It is declarative: the server sends the wanted shard,
+ * and the agent realizes it and reports the actual state. On one machine it uses a Unix socket that only the
+ * owner of FAIRLEAD_HOME can reach, so it has no permissions.
  */
 
-/** An engine build that a node can start; `source` says where its program was found. */
+/** An engine build that a node can start; `source` is where its program was found. */
 export const FoundBuild = Type.Object({
   flavour: Type.String(),
   version: Type.String(),
   source: Type.Enum(['path', 'folder']),
   /** The server program on that node. */
   program: Type.String(),
-  /** The version of the package of Debian, or of one like it, that it came from; absent when that is not known. */
+  /** Version of its Debian-like package; absent if unknown. */
   package: Type.Optional(Type.String()),
 })
 export type FoundBuild = Static<typeof FoundBuild>
@@ -33,22 +33,22 @@ const ofNode = {
   memoryTotalBytes: Type.Integer(),
   memoryFreeBytes: Type.Integer(),
   diskFreeBytes: Type.Integer(),
-  /** SHA-256 of each module file that is there and whole, sorted. */
+  /** SHA-256 of each complete module file, sorted. */
   modules: Type.Array(Type.String()),
   proxy: ProxyState,
-  /** Why engines are started without a wall; null: they are within one. Absent in reports of older agents. */
+  /** The reason why engines start without a wall; null: they have one. Absent from older agents. */
   noWall: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 }
 
-/** What an agent says of its node at one moment, but for its shards; sizes are in bytes. */
+/** An agent's report of its node, without shards; sizes in bytes. */
 export const NodeFacts = Type.Object(ofNode)
 export type NodeFacts = Static<typeof NodeFacts>
 
-/** The same with its shards: as large as these are many. */
+/** The same with all shards, and accordingly large. */
 export const NodeReport = Type.Object({ ...ofNode, shards: Type.Array(ShardReport) })
 export type NodeReport = Static<typeof NodeReport>
 
-/** Server → agent. What concerns one database is never asked of all shards: this, and `reportShards`, in place of `reportNode`. */
+/** Server → agent. Used with `reportShards` instead of `reportNode`, which asks for all shards. */
 export const describeNode = operation({
   method: 'GET',
   path: '/agent/node',
@@ -59,7 +59,7 @@ export const describeNode = operation({
   errors: [],
 })
 
-/** Server → agent. A look at every process, taken when it is asked for. */
+/** Server → agent. Examines every process on request. */
 export const reportNode = operation({
   method: 'GET',
   path: '/agent/report',
@@ -71,8 +71,8 @@ export const reportNode = operation({
 })
 
 /**
- * Server → agent. Idempotent: the same shard again changes nothing. The agent starts and restarts its process from
- * then on. A shard never goes to another database, whose administrator has another password.
+ * Server → agent. Idempotent; from then on the agent starts and restarts the shard's process. A shard never
+ * moves to another database, whose administrator has another password.
  */
 export const putShard = operation({
   method: 'PUT',
@@ -87,7 +87,7 @@ export const putShard = operation({
   errors: ['unavailable', 'shard_of_another'],
 })
 
-/** Server → agent. The agent ends the process and deletes the folder, after it has answered. */
+/** Server → agent. After answering, the agent ends the process and deletes the folder. */
 export const removeShard = operation({
   method: 'DELETE',
   path: '/agent/shards/:id',
@@ -100,7 +100,7 @@ export const removeShard = operation({
   errors: [],
 })
 
-/** Server → agent. `startedAt` (Unix milliseconds) names the process, so that a later one is never meant. */
+/** Server → agent. `startedAt` (Unix milliseconds) identifies the process, so that no later one is ended. */
 export const endShardProcess = operation({
   method: 'POST',
   path: '/agent/shards/:id/end',
@@ -115,7 +115,7 @@ export const endShardProcess = operation({
   errors: ['unavailable'],
 })
 
-/** Server → agent. What CONFIG GET * said first: what differs from it now was set at run time. */
+/** Server → agent. The first CONFIG GET *: differences from it were set at run time. */
 export const readBaseline = operation({
   method: 'GET',
   path: '/agent/shards/:id/baseline',
@@ -125,13 +125,13 @@ export const readBaseline = operation({
   permission: null,
   params: ShardId,
   ok: Type.Object({
-    /** CONFIG GET *, asked when the process first answered: what differs now was set at run time. */
+    /** The first CONFIG GET * of the process: differences from it were set at run time. */
     settings: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
   }),
   errors: [],
 })
 
-/** Server → agent. A file that was asked before and has not changed is not started again. */
+/** Server → agent. Starts only new or changed files. */
 export const listBuilds = operation({
   method: 'GET',
   path: '/agent/builds',
@@ -142,7 +142,7 @@ export const listBuilds = operation({
   errors: [],
 })
 
-/** Server → agent. A port that is free at this moment; another process may take it before it is used. */
+/** Server → agent. Another process may take the port before it is used. */
 export const findFreePort = operation({
   method: 'POST',
   path: '/agent/free-port',
@@ -154,7 +154,7 @@ export const findFreePort = operation({
       from: Type.Integer(),
       to: Type.Integer(),
       except: Type.Array(Type.Integer()),
-      /** Ports at these distances above it must be free too: the bus of cluster mode is 10,000 above. */
+      /** Ports at these distances must be free, too: the bus of cluster mode is 10,000 above. */
       alsoFree: Type.Array(Type.Integer(), { maxItems: 16 }),
     },
     { additionalProperties: false },
@@ -163,7 +163,7 @@ export const findFreePort = operation({
   errors: [],
 })
 
-/** What a shard would be started with. The agent chooses port and passwords, and nothing of it stays. */
+/** Settings to start a shard with. The agent chooses port and passwords, and removes everything later. */
 export const TrialRequest = Type.Object(
   {
     build: Build,
@@ -178,13 +178,13 @@ export const TrialRequest = Type.Object(
       'rdbVersionCheck',
       'modules',
     ]).properties,
-    /** It must be able to speak TLS with this certificate; absent: it need not. */
+    /** It must be able to speak TLS with this certificate; absent: not required. */
     certificate: Type.Optional(ShardCertificate),
-    /** Run in order as the administrative user, once the build has loaded its modules. Each has 2 s to be answered. */
+    /** Run in order as the administrative user after the modules are loaded. Each has 2 s. */
     selfTest: Type.Array(
       Type.Object({
         command: Type.Array(Type.String(), { minItems: 1 }),
-        /** What is to be answered; without it, anything but an error. */
+        /** The required answer; default: any but an error. */
         reply: Type.Optional(Type.Unknown()),
       }),
     ),
@@ -193,21 +193,21 @@ export const TrialRequest = Type.Object(
 )
 export type TrialRequest = Static<typeof TrialRequest>
 
-/** How a trial went. */
+/** The result of a trial. */
 export const TrialResult = Type.Object({
   ok: Type.Boolean(),
-  /** Why not, with the engine's own last words; empty when it did. */
+  /** The failure, with the engine's last words; empty on success. */
   why: Type.String(),
-  /** From the start of the process until it answered, or until that was given up. */
+  /** From the start of the process until it answered, or until the agent gave up. */
   startMs: Type.Integer(),
-  /** What the engine says of itself; empty when it never answered. */
+  /** The version that the engine reports; empty if it never answered. */
   version: Type.String(),
-  /** Another process had taken its port meanwhile: on another one it may pass. */
+  /** Another process took its port: the trial may pass on another one. */
   portTaken: Type.Optional(Type.Boolean()),
 })
 export type TrialResult = Static<typeof TrialResult>
 
-/** Server → agent. Answers when the trial has ended and all of it is removed again. */
+/** Server → agent. Answers after the trial is removed again. */
 export const tryBuild = operation({
   method: 'POST',
   path: '/agent/trials',
@@ -222,7 +222,7 @@ export const tryBuild = operation({
 
 const ModuleHash = Type.Object({ sha256: Sha256 })
 
-/** Server → agent. The bytes are hashed before they count as this file. */
+/** Server → agent. The bytes are hashed before the file counts as present. */
 export const putModule = operation({
   method: 'PUT',
   path: '/agent/modules/:sha256',
@@ -235,7 +235,7 @@ export const putModule = operation({
   errors: [],
 })
 
-/** Server → agent. Refuses with `module_in_use` while a shard of the node has it. */
+/** Server → agent. Refuses with `module_in_use` while a shard of the node uses it. */
 export const removeModule = operation({
   method: 'DELETE',
   path: '/agent/modules/:sha256',
@@ -247,7 +247,7 @@ export const removeModule = operation({
   errors: ['module_in_use'],
 })
 
-/** All that a server can ask of an agent, over its Unix socket. */
+/** All operations of an agent, over its Unix socket. */
 export const agentOperations = {
   reportNode,
   describeNode,

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 
-/** What lies in the data folder of a shard. */
+/** The content of a shard's data folder. */
 export const DiskReport = Type.Object({
-  /** Unix milliseconds, as `at`. */
+  /** Unix milliseconds, like `at`. */
   lookedAt: Type.Integer(),
-  /** dump.rdb: when it was written, and at which offset of which history (null: it had no replica then). */
+  /** dump.rdb: when it was written, with history and offset (null: it had no replica then). */
   snapshot: Type.Union([
     Type.Object({
       at: Type.Integer(),
@@ -13,9 +13,9 @@ export const DiskReport = Type.Object({
     }),
     Type.Null(),
   ]),
-  /** `whole`: the append-only file holds each write of the last process. `older`: of one before it. */
+  /** `whole`: the append-only file has every write of the last process. `older`: of an earlier one. */
   aof: Type.Enum(['none', 'older', 'whole']),
-  /** In cluster mode, the epoch with which the last process served slots; null: it served none. */
+  /** In cluster mode, the epoch of the slots that the last process served; null: none. */
   claim: Type.Union([Type.Integer(), Type.Null()]),
 })
 export type DiskReport = Static<typeof DiskReport>

@@ -1,13 +1,13 @@
 import { Refusal } from '../contract/errors.ts'
 
-/** Databases are divided into so many parts, by their uid: servers share them part by part, and each part has an epoch. */
+/** Number of parts of the databases, by uid. Servers share the parts; each part has an epoch. */
 export const BUCKETS = 256
-/** Under which epoch a request is made, as `<bucket>:<epoch>`. Agents and proxies keep to the highest that they have seen. */
+/** The epoch of a request, as `<bucket>:<epoch>`. Agents and proxies refuse all but the highest seen. */
 export const EPOCH_HEADER = 'fairlead-epoch'
 
 /**
- * The right of a server to work on the databases of one bucket. Each server that takes the bucket over has a higher epoch than the
- * one before, which may not know that it has been replaced.
+ * The right of a server to work on the databases of one bucket. Each new holder has a higher epoch than the
+ * previous one, which may not know that it was replaced.
  */
 export interface Epoch {
   /** From 0 to 255: the uid of a database modulo 256. */
@@ -16,28 +16,28 @@ export interface Epoch {
   readonly epoch: number
 }
 
-/** By bucket, the highest epoch, as it is on disk. */
+/** The highest epoch of each bucket on disk. */
 export type KeptEpochs = Readonly<Record<string, number>>
 
-/** What refuses servers that have been replaced. */
+/** Refuses servers that have been replaced. */
 export interface EpochFence {
   /**
-   * Resolves when no request with a lower epoch of the bucket can be admitted any more, also by the next process. Throws Refusal stale_epoch
-   * for a lower one, and what `keep` throws.
+   * Resolves when no lower epoch of the bucket can be admitted any more, not even by the next process. Throws
+   * Refusal stale_epoch for a lower one, and errors of `keep`.
    */
   admit(epoch: Epoch): Promise<void>
-  /** An order without an epoch comes from a server that knows of none. Throws Refusal stale_epoch once a server has come that does. */
+  /** Admits an order without an epoch, from an older server. Throws Refusal stale_epoch after epochs came. */
   admitUnnamed(): void
 }
 
 const FIRST = 1
 
-/** As the header names it. */
+/** Formats an epoch for the header. */
 export function printEpoch({ bucket, epoch }: Epoch): string {
   return `${bucket}:${epoch}`
 }
 
-/** Throws Refusal invalid_request for what is none. */
+/** Parses the header. Throws Refusal invalid_request. */
 export function readEpoch(header: string): Epoch {
   const [, bucket, epoch] = /^(\d{1,3}):([1-9]\d{0,14})$/.exec(header) ?? []
   if (bucket === undefined || epoch === undefined || Number(bucket) >= BUCKETS)
@@ -45,7 +45,7 @@ export function readEpoch(header: string): Epoch {
   return { bucket: Number(bucket), epoch: Number(epoch) }
 }
 
-/** The epochs in the text of a file; null: it holds something else. */
+/** Parses a file of epochs; null: other content. */
 export function readKeptEpochs(text: string): KeptEpochs | null {
   try {
     const found: unknown = JSON.parse(text)
@@ -58,8 +58,8 @@ export function readKeptEpochs(text: string): KeptEpochs | null {
 }
 
 /**
- * Begins with what was kept before. `keep` writes all of it to disk, durably; it is not called again before it has ended. `onRaise` is
- * called when a bucket has a higher epoch, before that is admitted: what was let through for a lower one is to end there.
+ * Creates a fence with stored epochs. `keep` writes all epochs durably, and is not called again before it has
+ * ended. `onRaise` is called before a higher epoch is admitted, to end work under a lower one.
  */
 export function createEpochFence(
   kept: KeptEpochs,
@@ -90,7 +90,7 @@ export function createEpochFence(
       }
       if ((durable.get(epoch.bucket) ?? FIRST) >= epoch.epoch) return
       await save()
-      // A higher epoch may have come while the file was written.
+      // A higher epoch may have arrived during the write.
       refuseStale(epoch)
     },
     admitUnnamed() {
@@ -100,7 +100,7 @@ export function createEpochFence(
   }
 }
 
-/** One `save` at a time. A caller waits for a save that begins after its call; callers that wait at the same time share one. */
+/** Runs one `save` at a time. Each caller waits for a save that begins after its call, shared if possible. */
 function createSaves(save: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
-/** With what an engine process begins. */
+/** Limits at the start of an engine process. */
 export const ShardLimits = Type.Object(
   {
     /** `maxmemory`; 0 is unlimited. */
@@ -11,10 +11,10 @@ export const ShardLimits = Type.Object(
   { additionalProperties: false },
 )
 
-/** Names a shard in a path of the agent. */
+/** A shard in a path of the agent. */
 export const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
-/** Server → agent. Written down for the next start. */
+/** Server → agent. Stored for the next start. */
 export const putLimits = operation({
   method: 'PUT',
   path: '/agent/shards/:id/limits',

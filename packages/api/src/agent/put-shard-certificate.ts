@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 import { ShardId } from './put-limits.ts'
 
-/** What the shards of one database prove themselves with to each other, and the authority that they trust: PEM. */
+/** Certificate of a database's shards for each other, and the authority that they trust: PEM. */
 export const ShardCertificate = Type.Object(
   {
-    /** The authority of the database, which has signed `cert`; no other is trusted. */
+    /** The authority of the database, which signed `cert`; the only trusted one. */
     ca: Type.String(),
     cert: Type.String(),
     key: Type.String(),
@@ -13,7 +13,7 @@ export const ShardCertificate = Type.Object(
   { additionalProperties: false },
 )
 
-/** Server → agent. PEM in the body; the agent hands it to the running process, which keeps its connections. */
+/** Server → agent. Replaces the certificate of the running process, which keeps its connections. */
 export const putShardCertificate = operation({
   method: 'PUT',
   path: '/agent/shards/:id/certificate',

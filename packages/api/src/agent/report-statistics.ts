@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
-/** What the process of a shard has, and how much it did each second since the look before, some ten seconds ago. Sizes are in bytes. */
+/** State of a shard's process, and its rates since the last look some ten seconds ago. Sizes in bytes. */
 export const ShardStatistics = Type.Object({
   id: Type.String(),
   role: Type.Enum(['primary', 'replica']),
@@ -13,7 +13,7 @@ export const ShardStatistics = Type.Object({
   residentMemory: Type.Number(),
   /** Lag in bytes of the slowest replica of a primary. */
   lagBytes: Type.Number(),
-  /** From here on, per second. Of a shard in which nothing happens, what Fairlead itself asks is not counted. */
+  /** From here on per second. For an idle shard, Fairlead's own commands are not counted. */
   commands: Type.Number(),
   bytesIn: Type.Number(),
   bytesOut: Type.Number(),
@@ -21,33 +21,33 @@ export const ShardStatistics = Type.Object({
   misses: Type.Number(),
   expired: Type.Number(),
   evicted: Type.Number(),
-  /** Processor time: 1 is one core. */
+  /** CPU time: 1 is one core. */
   cpuUser: Type.Number(),
   cpuSystem: Type.Number(),
 })
 export type ShardStatistics = Static<typeof ShardStatistics>
 
-/** What has changed since. */
+/** Changes since the last report. */
 export const StatisticsReport = Type.Object({
-  /** Another one: the agent was started again, and counts anew. */
+  /** A new value: the agent restarted, and counts from zero. */
   boot: Type.String(),
-  /** What to ask after next time. */
+  /** Pass it as `after` next time. */
   seq: Type.Integer(),
-  /** Processor time of the machine since it booted, in ticks of all cores. */
+  /** CPU time of the machine since boot, in ticks of all cores. */
   ticks: Type.Object({ user: Type.Number(), system: Type.Number(), idle: Type.Number() }),
   memoryTotalBytes: Type.Number(),
   memoryFreeBytes: Type.Number(),
   diskFreeBytes: Type.Number(),
   shards: Type.Array(ShardStatistics),
   gone: Type.Array(Type.String()),
-  /** All shards whose engine does not answer now. Absent from an agent older than this field. */
+  /** All shards whose engine does not answer now. Absent from older agents. */
   down: Type.Optional(Type.Array(Type.String())),
 })
 export type StatisticsReport = Static<typeof StatisticsReport>
 
 /**
- * Server → agent. A shard in which nothing happens is told once. The agent asks engines for their counters every ten seconds at most,
- * within looks that it takes anyway.
+ * Server → agent. Reports an idle shard only once. The agent reads the engines' counters at most every ten
+ * seconds, as part of other looks.
  */
 export const reportStatistics = operation({
   method: 'POST',
@@ -57,7 +57,7 @@ export const reportStatistics = operation({
   permission: null,
   body: Type.Object(
     {
-      /** Of the last answer; another one than the agent's, or none: every shard is told. */
+      /** From the last answer. If it differs from the agent's, every shard is reported. */
       boot: Type.String(),
       after: Type.Integer({ minimum: 0 }),
     },

@@ -3,19 +3,19 @@ import { operation } from '../contract/operation.ts'
 import { ProxyState } from './proxy-state.ts'
 import { ShardReport } from './shard-report.ts'
 
-/** More are asked for in several requests. */
+/** Ask for more in several requests. */
 export const MOST_SHARDS_ASKED = 1_000
 
-/** Some of the shards of a node, and what the node has free; sizes are in bytes. */
+/** Some shards of a node, and its free resources; sizes in bytes. */
 export const ShardsReport = Type.Object({
   memoryFreeBytes: Type.Integer(),
   diskFreeBytes: Type.Integer(),
-  /** Those that the agent knows. */
+  /** The known ones. */
   shards: Type.Array(ShardReport),
 })
 export type ShardsReport = Static<typeof ShardsReport>
 
-/** Server → agent. Shards that are asked for are looked at more often for a moment. */
+/** Server → agent. The agent then examines these shards more often for a moment. */
 export const reportShards = operation({
   method: 'POST',
   path: '/agent/report/shards',
@@ -30,7 +30,7 @@ export const reportShards = operation({
   errors: [],
 })
 
-/** How far the stream of a primary was at the last look at its process, which may have died since. */
+/** The offset of a primary at the last look; its process may have died since. */
 export const SeenOffset = Type.Object({
   id: Type.String(),
   runId: Type.String(),
@@ -39,17 +39,17 @@ export const SeenOffset = Type.Object({
 })
 export type SeenOffset = Static<typeof SeenOffset>
 
-/** What an agent has found out since. */
+/** Changes that an agent has noticed. */
 export const Changes = Type.Object({
-  /** Another one: the agent was started again, and counts anew. */
+  /** A new value: the agent restarted, and counts from zero. */
   boot: Type.String(),
-  /** What to ask after next time. */
+  /** Pass it as `after` next time. */
   seq: Type.Integer(),
-  /** Of the marks of all shards: it tells a listener whether it has missed something. */
+  /** Digest of all shards' marks, by which a listener notices missed changes. */
   digest: Type.String(),
-  /** Every shard is listed: those that are not are gone. */
+  /** Every shard is listed; others are gone. */
   all: Type.Boolean(),
-  /** Another mark: something about the shard is different that a decision may depend on. What, the report says. */
+  /** A new mark: something has changed that may affect a decision; the report shows what. */
   shards: Type.Array(Type.Object({ id: Type.String(), mark: Type.String() })),
   gone: Type.Array(Type.String()),
   /** Streams that have grown by writes. */
@@ -58,7 +58,7 @@ export const Changes = Type.Object({
 })
 export type Changes = Static<typeof Changes>
 
-/** Server → agent. Answers at once where there is something to tell; else when there is, or after `waitMs` with nothing. */
+/** Server → agent. Answers immediately if there are changes, else on the next one, or after `waitMs`. */
 export const awaitChanges = operation({
   method: 'POST',
   path: '/agent/changes',
@@ -67,7 +67,7 @@ export const awaitChanges = operation({
   permission: null,
   body: Type.Object(
     {
-      /** Of the last answer; another one than the agent's, or none: everything is told. */
+      /** From the last answer. If it differs from the agent's, everything is reported. */
       boot: Type.String(),
       after: Type.Integer({ minimum: 0 }),
       waitMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
@@ -78,21 +78,21 @@ export const awaitChanges = operation({
   errors: [],
 })
 
-/** Of marks in any order: each is 12 hexadecimal digits. */
+/** Digest of marks in any order; each has 12 hexadecimal digits. */
 export function digestOfMarks(marks: Iterable<string>): string {
   const digest = createDigest()
   for (const mark of marks) digest.toggle(mark)
   return digest.text()
 }
 
-/** A digest that is kept while marks come and go. */
+/** A digest of a changing set of marks. */
 export interface Digest {
-  /** A mark that is not in it comes in; one that is in it goes. */
+  /** Adds a mark, or removes it if present. */
   toggle(mark: string): void
   text(): string
 }
 
-/** Of no marks. */
+/** Creates the digest of an empty set. */
 export function createDigest(): Digest {
   let [high, low] = [0, 0]
   return {

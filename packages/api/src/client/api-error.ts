@@ -1,14 +1,14 @@
 import type { ErrorObstacle } from '../contract/error-obstacle.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 
-/** The server answered with an error. `code` is one of the table in errors.ts. */
+/** The server answered with an error. `code` is in the table of errors.ts. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
   readonly code: ErrorCode
-  /** What is in the way, each by itself; none where it is no refusal by a rule. */
+  /** All obstacles; empty if no rule refused. */
   readonly obstacles: readonly ErrorObstacle[]
-  /** The answer was JSON, and no error of ours: what has answered is not known. `code` is internal_error then. */
+  /** The answer was JSON, but not our error: the sender is unknown. `code` is internal_error then. */
   readonly isForeign: boolean
 
   constructor(
@@ -32,7 +32,7 @@ interface ErrorAnswer {
   readonly obstacles?: readonly ErrorObstacle[]
 }
 
-/** The error of an answer; `asked` is the request, for one that has no error object of ours: something between us and the server has answered. */
+/** Parses an error answer. `asked` describes the request, for answers that something in between has sent. */
 export function readApiError(asked: string, status: number, text: string): ApiError {
   const why = `${asked} answered ${status}: ${text.slice(0, 200)}`
   try {
@@ -41,7 +41,7 @@ export function readApiError(asked: string, status: number, text: string): ApiEr
       ? new ApiError(status, error_code, message, obstacles)
       : new ApiError(status, 'internal_error', why, [], true)
   } catch {
-    // It is no JSON.
+    // No JSON.
     return new ApiError(status, 'internal_error', why)
   }
 }

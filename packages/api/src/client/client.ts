@@ -5,34 +5,30 @@ import { followStream } from './follow-stream.ts'
 import { formType, formWith } from './form-file.ts'
 import type { Chunks, StreamTransport } from './stream-transport.ts'
 
-/**
- * Sends one request to the server of the operations. Implementations: fetch below, a Unix socket in the
- * server.
- */
+/** Sends one request. Implementations: fetch below, a Unix socket in the server. */
 export type Transport = (request: {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** A file goes out piece by piece, without a length. */
+  /** A file is sent in pieces, without a length. */
   readonly body?: string | Pieces
   readonly signal?: AbortSignal
 }) => Promise<Answered>
 
-/** An answer as it came. */
+/** A raw answer. */
 export interface Answered {
   readonly status: number
   readonly text: string
-  /** The header X-Next-Cursor; absent: nothing follows, or the transport does not read it. */
+  /** The header X-Next-Cursor; absent: last page, or not read by the transport. */
   readonly nextCursor?: string | undefined
-  /** The header Retry-After of a refusal that passes; absent: none, or the transport does not read it. */
+  /** The header Retry-After of a temporary refusal; absent: none, or not read by the transport. */
   readonly retryAfterSeconds?: number
-  /** Of an agent or a proxy: spans of theirs, where the request was of a trace. */
+  /** Spans of an agent or a proxy, if the request was traced. */
   readonly spans?: string
 }
 
 /**
- * A function for each operation: it takes params, query and body, and answers as the operation does. It throws
- * ApiError for refusals.
+ * A function for each operation that takes params, query and body, and returns the answer. Throws ApiError.
  */
 export type Client<Operations extends Readonly<Record<string, Operation>>> = {
   readonly [Name in keyof Operations]: ((
@@ -41,7 +37,7 @@ export type Client<Operations extends Readonly<Record<string, Operation>>> = {
   ) => Answer<Operations[Name]>) &
     Pages<Operations[Name]>
 }
-/** `pages`: the answer, and those that follow it, each when the one before has been dealt with. The query has a limit. */
+/** `pages` yields the answer and the following pages, each on demand. The query has a limit. */
 type Pages<Op extends Operation> = Op extends { readonly paged: true }
   ? {
       readonly pages: (
@@ -50,16 +46,16 @@ type Pages<Op extends Operation> = Op extends { readonly paged: true }
       ) => AsyncIterable<Output<Op>>
     }
   : unknown
-/** A stream is resumed by itself where it broke off; see followStream for what it throws. */
+/** A broken stream is resumed automatically; see followStream for its errors. */
 type Answer<Op extends Operation> = Op extends { readonly stream: true }
   ? AsyncIterable<Output<Op>>
   : Promise<Output<Op>>
 
 /**
- * A typed client of `operations`: one function an operation, no generated code.
+ * Creates a typed client of `operations`, one function each, without generated code.
  *
- * `token` is asked for before each request, so that it may be renewed. Throws ApiError on an error answer, and what
- * the transport throws when there is no answer. Operations that answer a stream need `streamTransport`.
+ * Calls `token` before each request, so that it may be renewed. Throws ApiError for error answers, and the
+ * transport's error without an answer. Streams need `streamTransport`.
  */
 export function createClient<Operations extends Readonly<Record<string, Operation>>>(
   operations: Operations,
@@ -111,19 +107,19 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
     const one = async (...sent: Parameters<typeof asked>) => (await asked(...sent)).answer
     return op.paged === true ? Object.assign(one, { pages: pagesOf(asked) }) : one
   }
-  // Each function is made from the operation of the same name, so the mapped type holds.
+  // Each function comes from the operation of the same name, so the mapped type is right.
   return Object.fromEntries(
     Object.entries(operations).map(([name, op]) => [name, op.stream === true ? follow(op) : call(op)]),
   ) as unknown as Client<Operations>
 }
 
-/** The types of browsers do not have it yet. */
+/** Missing in the types of browsers. */
 function streamFrom(pieces: Pieces): ReadableStream {
   const known = ReadableStream as unknown as { from(iterable: Pieces): ReadableStream }
   return known.from(pieces)
 }
 
-/** Speaks HTTP to `baseUrl` with fetch. Each request has `timeoutMs` to be answered. */
+/** Speaks HTTP to `baseUrl` with fetch. Each request times out after `timeoutMs`. */
 export function fetchTransport(baseUrl: string, timeoutMs = 10_000): Transport {
   return async ({ method, path, headers, body, signal }) => {
     const deadline = AbortSignal.timeout(timeoutMs)
@@ -150,7 +146,7 @@ function pagesOf(ask: (input: Parts, options?: { readonly signal?: AbortSignal }
       const { answer, nextCursor } = await ask({ ...input, ...(query && { query }) }, options)
       yield answer
       if (nextCursor === undefined) return
-      // The cursor knows where it goes on.
+      // The cursor replaces the offset.
       const { offset: _, ...others } = query ?? {}
       query = { ...others, cursor: nextCursor }
     }
@@ -185,7 +181,7 @@ function fillPath(path: string, { params = {}, query = {} }: Parts): string {
   return search === '' ? filled : `${filled}?${search}`
 }
 
-/** An error is short: of what does not end, the beginning is enough. */
+/** An error is short, so the beginning of an endless one suffices. */
 async function textOf(chunks: Chunks): Promise<string> {
   let text = ''
   for await (const chunk of chunks) {

@@ -1,19 +1,20 @@
 import { ApiError } from './api-error.ts'
 import type { Chunks } from './stream-transport.ts'
 
-/** How long a stream that broke off is tried to be resumed: a restart of the server takes seconds. */
+/** Time for attempts to resume a broken stream: a restart of the server takes seconds. */
 const RESUME_WITHIN_MS = 120_000
-/** An event has at most so many characters: without an end it would fill the memory. Those of 512 groups are a hundredth of it. */
+/** Maximum characters of an event, so that an endless one cannot fill memory. 512 groups need 1 % of it. */
 const MOST_OF_EVENT = 16 << 20
-/** Between two tries: this, then twice as long each time. */
+/** First pause between attempts, doubled each time. */
 const FIRST_PAUSE_MS = 250
 const LAST_PAUSE_MS = 5_000
 
 /**
- * The events of a stream to its end, each once and in order, over as many connections as it takes. Events without `seq` are no place to go on from.
+ * Yields the events of a stream, each once and in order, over as many connections as needed. A stream cannot
+ * resume at an event without `seq`.
  *
- * `connect` opens one, after the event with this id. Throws what the first connection throws; later, what declines for
- * good (ApiError below 500), what it met for two minutes in a row, and the reason of `signal`.
+ * `connect` opens a connection after the event with this id. Throws errors of the first connection; later
+ * permanent ones (ApiError below 500), those of two minutes in a row, and the reason of `signal`.
  */
 export async function* followStream<Event extends { readonly seq?: number }>(
   connect: (last: string | undefined) => Promise<Chunks>,
@@ -25,8 +26,8 @@ export async function* followStream<Event extends { readonly seq?: number }>(
     try {
       for await (const { id, type, data } of readEvents(chunks)) {
         if (type === 'end') return
-        if (type === 'cut') continue // the connection ends, and the next one goes on
-        const event = JSON.parse(data) as Event // the server serialized it by the operation's schema
+        if (type === 'cut') continue // the next connection continues
+        const event = JSON.parse(data) as Event // serialized by the operation's schema
         if (event.seq !== undefined) last = id ?? String(event.seq)
         yield event
       }
@@ -44,7 +45,7 @@ interface SentEvent {
   readonly data: string
 }
 
-/** Server-sent events out of their text. Comments and unknown fields are left out, as is an event that was cut off. */
+/** Parses server-sent events. Drops comments, unknown fields, and an incomplete event. */
 export async function* readEvents(chunks: Chunks): AsyncGenerator<SentEvent, void, undefined> {
   let id: string | undefined
   let type = ''
@@ -69,12 +70,12 @@ export async function* readEvents(chunks: Chunks): AsyncGenerator<SentEvent, voi
   }
 }
 
-/** Whole lines only. They may end in CR, LF or both. */
+/** Whole lines only, ending in CR, LF or both. */
 async function* readLines(chunks: Chunks): AsyncGenerator<string, void, undefined> {
   let rest = ''
   for await (const chunk of chunks) {
     const text = rest + chunk
-    // A CR at the very end may be the first half of a CR LF: it waits for what follows.
+    // A final CR may be the first half of a CR LF: it waits for more.
     const open = text.endsWith('\r') ? '\r' : ''
     const lines = text.slice(0, text.length - open.length).split(/\r\n|\n|\r/)
     rest = `${lines.pop() ?? ''}${open}`
@@ -103,7 +104,7 @@ async function connectAgain(
   }
 }
 
-/** The same may work in a moment. */
+/** A retry may succeed. */
 function isPassing(cause: unknown): boolean {
   return !(cause instanceof ApiError) || cause.status === 429 || cause.status >= 500
 }
@@ -112,7 +113,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
-      reject(signal?.reason as Error) // the caller aborts with an Error, or the platform supplies one
+      reject(signal?.reason as Error) // the caller or the platform aborts with an Error
     }
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', end)

@@ -1,9 +1,9 @@
-/** The text of an answer as it comes, piece by piece. */
+/** The text of an answer, in pieces. */
 export type Chunks = AsyncIterable<string>
 
 /**
- * Sends a request whose answer is a stream: the promise resolves with the head. The connection closes when
- * the reader stops.
+ * Sends a request whose answer is a stream. Resolves with the head; the connection closes when the reader
+ * stops.
  */
 export type StreamTransport = (request: {
   readonly path: string
@@ -11,10 +11,7 @@ export type StreamTransport = (request: {
   readonly signal?: AbortSignal
 }) => Promise<{ readonly status: number; readonly chunks: Chunks }>
 
-/**
- * The server sends something every 15 seconds even if nothing happens: after this time the connection is
- * dead.
- */
+/** The server sends something every 15 seconds: after this silence the connection is dead. */
 const IDLE_MS = 45_000
 
 /** Follows streams at `baseUrl` with fetch. */
@@ -40,13 +37,13 @@ async function* readChunks(response: Response, idle: AbortController, idleMs: nu
   if (reader === undefined) return
   try {
     for (;;) {
-      // The timer runs only during a read: a slow reader does not make the connection dead.
+      // The timer only runs during a read, so that a slow reader does not count as a dead connection.
       const timer = setTimeout(() => idle.abort(new Error(`nothing was heard for ${idleMs} ms`)), idleMs)
       const { done, value } = await reader.read().finally(() => clearTimeout(timer))
       if (done) return
       yield decoder.decode(value, { stream: true })
     }
   } finally {
-    await reader.cancel().catch(() => undefined) // it is over, however it ended
+    await reader.cancel().catch(() => undefined) // it has ended anyway
   }
 }

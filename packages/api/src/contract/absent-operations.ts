@@ -1,4 +1,4 @@
-/** Operations of the wider API that Fairlead does not have, and why, or what there is instead. Their paths are answered 404. */
+/** Operations of the wider API that Fairlead lacks, with reason or alternative. Their paths answer 404. */
 export const absentOperations: readonly (readonly [string, string])[] = [
   ['POST /v2/bdbs', 'POST /v1/bdbs; there are no recovery plans'],
   ['POST /v1/bdbs?dry_run', 'a creation is refused before anything is done, or deleted again'],

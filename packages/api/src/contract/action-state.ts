@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 
 /**
- * The kind of the present step, or the state if there is none. Empty before the first turn and after the end. None is taken out: events on
- * record hold it.
+ * The kind of the present step, or the state without one. Empty before the first turn and after the end.
+ * Words are never removed, because stored events have them.
  */
 export const ActionState = Type.Enum(
   [
@@ -11,7 +11,7 @@ export const ActionState = Type.Enum(
     ...(['end-process', 'follow', 'promote', 'take-back', 'fence', 'enable-aof', 'save-snapshot'] as const),
     ...(['hand-over', 'release-handover', 'seal-handover', 'record-primary', 'record-follows'] as const),
     ...(['meet', 'assign-slots', 'forget-node'] as const),
-    // The former name of record-follows, in events on record.
+    // The former name of record-follows, in stored events.
     'record-wish' as const,
   ],
   {

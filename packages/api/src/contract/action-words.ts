@@ -1,18 +1,19 @@
 import type { ActionState } from './action-state.ts'
 
 /*
- * The words for what an action is, does and waits for. The API, the command line and the console show these, and docs/reference/actions.md is
- * printed from them. A code is never given another meaning, and none is taken out: records hold it.
+ * Words for kinds, phases, waits and steps of actions. The API, the command line and the console show them,
+ * and docs/reference/actions.md is printed from them. A code never changes its meaning and is never removed,
+ * because records have it.
  */
 
-/** A code as people read it, and what it means. */
+/** A code's text and meaning for people. */
 interface Words {
   /** For a headline or a cell. */
   readonly label: string
   readonly meaning: string
 }
 
-/** What an action is: its `name`, with the short code that metrics and the command line have for it. */
+/** Kinds of actions: `name`, with a short code for metrics and the command line. */
 export const actionKinds = {
   SMCreateBDB: { kind: 'create', label: 'Creation', meaning: 'A database is created' },
   SMUpgradeBDB: {
@@ -36,7 +37,7 @@ export const actionKinds = {
 /** `name` of an action. */
 export type ActionKind = keyof typeof actionKinds
 
-/** Where an action is: exactly one of these, at any time. */
+/** Phases: an action is in exactly one. */
 export const actionPhases = {
   queued: {
     label: 'Waits for its turn',
@@ -94,7 +95,7 @@ export const actionOutcomes = {
 /** `outcome` of an action that has ended. */
 export type ActionOutcome = keyof typeof actionOutcomes
 
-/** What an action waits on while nothing is being done. */
+/** Kinds of waits. */
 export const waitsOn = {
   person: {
     label: 'Waits for a person',
@@ -111,10 +112,10 @@ export const waitsOn = {
     meaning: '`shard` has to answer, load, receive its data, write a file, or let clients go',
   },
 } as const satisfies Readonly<Record<string, Words>>
-/** `on` of what an action waits for. */
+/** `on` of an action's wait. */
 export type WaitsOn = keyof typeof waitsOn
 
-/** What a shard is to its group. */
+/** Duties of a shard in its group. */
 export const shardDuties = {
   primary: { label: 'primary', meaning: 'It serves the group' },
   replica: { label: 'replica', meaning: 'It follows the primary' },
@@ -128,7 +129,7 @@ export const shardDuties = {
 /** `role` of a shard in a lane. */
 export type ShardDuty = keyof typeof shardDuties
 
-/** The orders that a user may give, in the words of a button. */
+/** The orders that a user may give, as labels of buttons. */
 export const orderWords = {
   pause: { label: 'Pause', meaning: 'Begin nothing new' },
   resume: {
@@ -157,7 +158,7 @@ export type OrderName = keyof typeof orderWords
 /** `op_name` of a step. */
 export type StepName = Exclude<ActionState, '' | 'wait' | 'hold' | 'stuck' | 'hopeless' | 'done'>
 
-/** The steps of a lane: as something that is done. */
+/** Steps of a lane, as actions. */
 export const stepWords = {
   'add-shard': { label: 'Add a shard', meaning: 'A new shard gets a place and a number' },
   'start-shard': {

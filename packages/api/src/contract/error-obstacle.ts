@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type ErrorCode, errors } from './errors.ts'
 
-/** One thing that is in the way of a request, as answers have it. */
+/** An obstacle of a request in answers. */
 export const ErrorObstacle = Type.Object({
   error_code: Type.Enum(Object.keys(errors) as ErrorCode[]), // the keys of a table
   message: Type.String({

@@ -1,6 +1,6 @@
 /**
- * Every error the API can answer with. One table: status, meaning, docs/reference/errors.md, the OpenAPI document and the
- * client's types come from it. Statuses where the specification is silent: docs/decisions/0007.
+ * Every error of the API. Status, meaning, docs/reference/errors.md, the OpenAPI document and the client's
+ * types come from this table. Statuses that the specification does not define: docs/decisions/0007.
  */
 export const errors = {
   invalid_request: {
@@ -173,27 +173,27 @@ export const errors = {
   },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>
 
-/** `error_code` of an answer: a key of the table of errors. */
+/** `error_code` of an answer. */
 export type ErrorCode = keyof typeof errors
 
-/** One thing that is in the way of a request. `field`: the field of the request that it is about; undefined: none, or not one alone. */
+/** An obstacle of a request. `field` is its field of the request; undefined: none or several. */
 export interface RequestObstacle {
   readonly code: ErrorCode
   readonly message: string
   readonly field?: string | undefined
 }
 
-/** A request we understood and decline. Anything else that is thrown is trouble of the world or a bug of ours. */
+/** A declined request. Every other thrown error is an outage or a bug. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: ErrorCode
-  /** When it may be asked again; undefined: nothing is known. */
+  /** Time until a retry makes sense; undefined: unknown. */
   readonly retryAfterSeconds: number | undefined
-  /** The message without its way out. */
+  /** The message without the advice. */
   readonly problem: string
-  /** What to do about it; undefined: the problem says all. */
+  /** The advice; undefined: the problem is clear. */
   readonly wayOut: string | undefined
-  /** Each obstacle by itself; undefined: there is one, and the refusal itself says what it is. */
+  /** All obstacles; undefined: only this refusal. */
   readonly obstacles: readonly RequestObstacle[] | undefined
 
   constructor(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { flag } from './flag.ts'
 
-/** Of an operation that `selects`: which top-level fields its answer, or each entry of it, has. */
+/** For an operation that `selects`: top-level fields of the answer, or of its entries. */
 export const selectQuery = {
   fields: Type.Optional(
     Type.String({
@@ -12,7 +12,7 @@ export const selectQuery = {
   ),
 }
 
-/** The same, where programs of the wider API send `extended` besides. */
+/** The same, with `extended` that programs of the wider API send. */
 export const fieldsQuery = {
   ...selectQuery,
   extended: flag('Of the wider API: further fields of modules. There are none here, so it changes nothing'),

@@ -6,13 +6,13 @@ import {
   neutralSettings,
 } from './neutral-fields.ts'
 
-/** Secrets, what only a request has, and what an answer has in its own way. */
+/** Secrets, fields of requests only, and fields with a separate form in answers. */
 const notAnswered: readonly string[] = [
   'authentication_admin_pass',
   'authentication_sasl_pass',
   'dataset_import_sources',
   'backup_location',
-  // Programs with types expect them only where there are some.
+  // Typed programs expect them only if present.
   'tags',
   'account_id',
   'crdt',
@@ -20,13 +20,13 @@ const notAnswered: readonly string[] = [
   'roles_permissions',
 ]
 
-/** The first pattern is for the part in braces. */
+/** The first pattern matches the part in braces. */
 const otherDefaults: Readonly<Record<string, unknown>> = {
   shard_key_regex: answeredDatabaseFields.find(({ name }) => name === 'shard_key_regex')?.taken.at(-1),
   backup_interval: 86_400,
 }
 
-/** What no request has. */
+/** Fields of answers only. */
 const onlyAnswered: Readonly<Record<string, unknown>> = {
   backup_status: '',
   backup_progress: 0,
@@ -39,8 +39,8 @@ const onlyAnswered: Readonly<Record<string, unknown>> = {
 }
 
 /**
- * Fields of the wider API that all databases are answered with, each with the one value that is true of them: a program that
- * compares what it reads with what it sent finds no difference.
+ * Fields of the wider API with one constant value for all databases, so that a program that compares sent and
+ * received fields finds no difference.
  */
 export const fixedDatabaseFields: Readonly<Record<string, unknown>> = Object.freeze({
   ...Object.fromEntries(
@@ -51,12 +51,12 @@ export const fixedDatabaseFields: Readonly<Record<string, unknown>> = Object.fre
   ...onlyAnswered,
 })
 
-/** The same for the settings of the cluster. */
+/** The same for settings of the cluster. */
 export const fixedSettings = firstValues(neutralSettings)
-/** The same for its policy. */
+/** The same for the policy of the cluster. */
 export const fixedPolicies = firstValues(neutralPolicies)
 
-/** The schemas of such fields. For the compiler there are none: code neither reads these fields nor writes them one by one. */
+/** The schemas of such fields, hidden from the compiler: code never uses these fields one by one. */
 export function schemasOf(fixed: Readonly<Record<string, unknown>>): Readonly<Record<never, TSchema>> {
   return Object.fromEntries(Object.entries(fixed).map(([name, value]) => [name, schemaOf(value)]))
 }

@@ -1,9 +1,9 @@
 /*
- * One handover has several lengths. The command line, the console and its Markdown show them with these words and meanings, and docs/reference/certificates.md
- * and docs/glossary.md say the same.
+ * Names and meanings of a handover's lengths, for the command line, the console and its Markdown, as in
+ * docs/reference/certificates.md and docs/glossary.md.
  */
 
-/** The lengths of a handover. Where there is room for one of them, it is the write stop. */
+/** The lengths of a handover. If only one is shown, it is the write stop. */
 export const handoverLengths = {
   write_stop: { label: 'Write stop', meaning: 'no shard of the group took writes' },
   longest_wait: {
@@ -21,7 +21,7 @@ export const handoverLengths = {
   },
 } as const
 
-/** A length that was measured, as "2.9 ms". All have one decimal, so that those of one page add up. Milliseconds. */
+/** Formats a measured length: "2.9 ms". All have one decimal, so that they add up. Milliseconds. */
 export function sayLength(ms: number): string {
   return ms > 0 && ms < 0.05 ? '< 0.1 ms' : `${ms.toFixed(1)} ms`
 }

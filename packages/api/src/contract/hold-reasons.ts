@@ -1,8 +1,9 @@
 import { keyOrNull } from './key-or-null.ts'
 
 /**
- * Why an action waits, as a value: `hold_reason` of its answers, beside the sentence in `waiting_for`. Printed into docs/reference/hold-reasons.md.
- * A code is never given another meaning, and none is taken out: events on record hold it. Later versions may have more of them.
+ * Codes of waits: `hold_reason` in answers, next to the sentence in `waiting_for`. Printed into
+ * docs/reference/hold-reasons.md. A code never changes its meaning and is never removed, because stored
+ * events have it; later versions may add some.
  */
 export const holdReasons = {
   paused: 'A user has paused it. It continues when a user resumes it',
@@ -46,10 +47,10 @@ export const holdReasons = {
   trouble: 'Something failed, and is tried again',
 } as const
 
-/** `hold_reason` of an action: a key of the table of reasons. */
+/** `hold_reason` of an action. */
 export type HoldReason = keyof typeof holdReasons
 
-/** As answers have it. */
+/** Schema of `hold_reason` in answers. */
 export const HoldReasonOrNull = keyOrNull(
   holdReasons,
   'Why it waits: docs/reference/hold-reasons.md; null when it does not wait',

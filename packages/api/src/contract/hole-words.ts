@@ -1,8 +1,9 @@
 /*
- * What clients can do through a known hole of a build. The command line and the console say it in these words, and judge builds by the worst of their holes.
+ * The effect of a known security hole. The command line and the console use these words, and judge builds by
+ * their worst hole.
  */
 
-/** What clients can do through a hole, the worst first. */
+/** Effects of a hole, the worst first. */
 export const holeReaches = {
   code: 'clients can run code',
   crash: 'clients can end the engine',
@@ -12,7 +13,7 @@ export const holeReaches = {
 /** `reach` of a known hole. */
 export type HoleReach = keyof typeof holeReaches
 
-/** The worst that clients can do through these holes; `other` too if there is none. */
+/** The worst effect of these holes; `other` if there are none. */
 export function worstReach(holes: readonly { readonly reach: HoleReach }[]): HoleReach {
   const has = (reach: HoleReach) => holes.some((hole) => hole.reach === reach)
   return has('code') ? 'code' : has('crash') ? 'crash' : 'other'

@@ -1,18 +1,19 @@
 /**
- * A field of the wider API that Fairlead does not have, or not in full. One of the values `taken` asks for what is done anyway, and so does null: the
- * request is taken as if the field was not there. Any other value is refused with `field_not_available`, by the name of the field and `offered`.
+ * A field of the wider API that Fairlead lacks, or supports in part. The values `taken`, and null, ask for
+ * the default: the field is then ignored. Other values are refused with `field_not_available`, the field's
+ * name and `offered`.
  */
 export interface NeutralField {
   /** A dot leads into an object: "cluster.nodes". */
   readonly name: string
   readonly taken: readonly unknown[]
-  /** What there is instead, or why there is nothing. */
+  /** The alternative, or the reason. */
   readonly offered: string
-  /** The operation has the field itself: values that are not `taken` are its business. */
+  /** The operation handles other values of this field. */
   readonly own?: true
 }
 
-/** The wider API's default policy: the slot is that of the part in braces, or of the whole key. */
+/** Default policy of the wider API: the slot comes from the part in braces, or from the whole key. */
 const defaultKeyRegex = [{ regex: '.*\\{(?<tag>.*)\\}.*' }, { regex: '(?<tag>.*)' }]
 
 const oneNode = 'each database is on one node'
@@ -108,7 +109,7 @@ const databaseRows: readonly Row[] = [
   ['account_id', [0], 'there are no accounts'],
 ]
 
-/** Programs that send them read them nowhere: answers are without them. */
+/** Programs that send them never read them: answers lack them. */
 const unansweredRows: readonly Row[] = [
   ['shard_block_crossslot_keys', [false], 'scripts have the rules of the engine'],
   ['shard_block_foreign_keys', [true], 'scripts have the rules of the engine'],
@@ -145,15 +146,15 @@ const unansweredRows: readonly Row[] = [
 const generated = 'generated when empty'
 const newest = 'the newest when empty'
 
-/** Of POST /v1/bdbs and PUT /v1/bdbs/:uid, and most of them of answers. */
+/** For POST /v1/bdbs and PUT /v1/bdbs/:uid, most of them also for answers. */
 export const answeredDatabaseFields: readonly NeutralField[] = databaseRows.map(toField)
 
-/** Of POST /v1/bdbs and PUT /v1/bdbs/:uid. */
+/** For POST /v1/bdbs and PUT /v1/bdbs/:uid. */
 export const neutralDatabaseFields: readonly NeutralField[] = [...databaseRows, ...unansweredRows].map(
   toField,
 )
 
-/** Fields that Fairlead has, too, and whose empty values mean nothing; and the older word for TLS, whose default a program may still send beside tls_mode. */
+/** Our fields with empty values that mean nothing, and the older TLS field, whose default may be sent. */
 const emptyOfOurs: readonly NeutralField[] = (
   [
     ['ssl', [false], 'true is tls_mode enabled'],
@@ -165,10 +166,10 @@ const emptyOfOurs: readonly NeutralField[] = (
   ] as const satisfies readonly Row[]
 ).map(ofOurs)
 
-/** Of PUT /v1/bdbs/:uid. */
+/** For PUT /v1/bdbs/:uid. */
 export const neutralChangeFields: readonly NeutralField[] = [...neutralDatabaseFields, ...emptyOfOurs]
 
-/** Of POST /v1/bdbs. */
+/** For POST /v1/bdbs. */
 export const neutralCreationFields: readonly NeutralField[] = [
   ...neutralChangeFields,
   ofOurs(['snapshot_policy', [[]], 'its other values are fields of Fairlead']),
@@ -176,7 +177,7 @@ export const neutralCreationFields: readonly NeutralField[] = [
 
 const own = 'the agent on each machine knows its folders and addresses: docs/reference/configuration.md'
 
-/** Of POST /v1/bootstrap/create_cluster. What is within an object comes before it. */
+/** For POST /v1/bootstrap/create_cluster. Fields of an object precede it. */
 export const neutralClusterFields: readonly NeutralField[] = (
   [
     ['cluster.nodes', [[]], 'the cluster begins with this node'],
@@ -197,7 +198,7 @@ export const neutralClusterFields: readonly NeutralField[] = (
 
 const noMail = 'no alerts are sent'
 
-/** Of PUT /v1/cluster; the answers have the first value. */
+/** For PUT /v1/cluster; answers have the first value. */
 export const neutralSettings: readonly NeutralField[] = (
   [
     ['rack_aware', [false], oneNode],
@@ -211,7 +212,7 @@ export const neutralSettings: readonly NeutralField[] = (
   ] as const satisfies readonly Row[]
 ).map(toField)
 
-/** Of PUT /v1/cluster/policy; the answers have the first value. */
+/** For PUT /v1/cluster/policy; answers have the first value. */
 export const neutralPolicies: readonly NeutralField[] = (
   [
     ['parallel_shards_upgrade', [0], 'an upgrade has its own parallel_shards_upgrade'],

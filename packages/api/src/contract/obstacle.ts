@@ -1,6 +1,6 @@
 /**
- * Why something is not done, or not yet. `code` is what programs read, `why` is a sentence for people and may change at any time.
- * A function that answers "why not" answers `undefined` when nothing is in the way.
+ * A reason why something is not done. `code` is for programs; `why` is a sentence for people that may change.
+ * A function that returns obstacles returns `undefined` if there are none.
  */
 export interface Obstacle<Code extends string> {
   readonly code: Code

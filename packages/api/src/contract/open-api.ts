@@ -5,7 +5,7 @@ import { type ErrorCode, errors } from './errors.ts'
 import type { NeutralField } from './neutral-fields.ts'
 import { EVENT_ID, type Operation } from './operation.ts'
 
-/** The OpenAPI 3.1 document of these operations. Pure: same operations, same bytes. */
+/** The OpenAPI 3.1 document of these operations. Pure: the same operations give the same bytes. */
 export function toOpenApi(operations: Readonly<Record<string, Operation>>, version: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const [operationId, operation] of Object.entries(operations)) {
@@ -32,7 +32,7 @@ export function toOpenApi(operations: Readonly<Record<string, Operation>>, versi
   }
 }
 
-/** The refusals an operation can answer with: its own, and those that come with its shape. */
+/** All possible refusals of an operation: its own, and those of its form. */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
@@ -42,7 +42,7 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
       ...accessErrors(operation),
       ...operation.errors,
       ...(operation.planned ? (['plan_outdated'] as const) : []),
-      // The store may be away, before a change is written or after it.
+      // The store may be unreachable, before or after a change is written.
       ...(operation.method === 'GET' ? [] : (['unavailable', 'outcome_unknown'] as const)),
       ...(operation.fenced ? (['stale_epoch'] as const) : []),
       'internal_error',
@@ -50,7 +50,7 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   ]
 }
 
-/** The errors of operations that need a login; a password may be sent in place of a token (Basic). */
+/** Errors of operations that need a login, by token or by password (Basic). */
 function accessErrors({ permission, method }: Operation): readonly ErrorCode[] {
   if (permission === null) return []
   const all = [
@@ -167,7 +167,7 @@ function refusals(operation: Operation): Record<string, object> {
 
 const json = (schema: object) => ({ 'application/json': { schema } })
 
-/** What the body may have besides; fields within its objects are in docs/reference/compatibility.md. */
+/** Adds neutral fields of the body; those within objects are in docs/reference/compatibility.md. */
 function withNeutral(body: TSchema, neutral: readonly NeutralField[] = []): object {
   const { properties = {} } = body as { readonly properties?: Readonly<Record<string, object>> }
   const besides = neutral

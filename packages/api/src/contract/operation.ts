@@ -5,72 +5,75 @@ import type { Permission } from './permissions.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-/** One HTTP operation: the only place where its path, shapes, permission and errors are written. */
+/** An HTTP operation: the only definition of its path, schemas, permission and errors. */
 export interface Operation {
   readonly method: Method
   /** Path with `:name` for parameters. */
   readonly path: `/${string}`
   readonly summary: string
-  /** The version of Fairlead that brought it. */
+  /** The first version of Fairlead with it. */
   readonly since: string
   /**
-   * What the caller's roles must hold. `signed_in`: any user who is signed in. `null` must be written out:
-   * the operation is open to every client that reaches the port.
+   * The permission that the caller's roles must have. `signed_in`: any signed-in user. `null` must be
+   * explicit: open to every client that reaches the port.
    */
   readonly permission: Permission | 'signed_in' | null
-  /** The permission is not needed for the caller's own object, which `uid` in the path names. */
+  /** The caller's own object, named by `uid` in the path, needs no permission. */
   readonly ownWithout?: true
-  /** The password may be an expired one, sent as Basic: this is how it is changed. */
+  /** The password may be expired and sent as Basic: this is how it is changed. */
   readonly admitsExpired?: true
-  /** `username` and `password`, which its body has, may come as `Authorization: Basic` instead. */
+  /** `username` and `password` of the body may come as `Authorization: Basic` instead. */
   readonly loginAsBasic?: true
-  /** It begins or ends the session of a browser: its answer sets a cookie. It is refused to pages of other servers. */
+  /** Begins or ends a browser session with a cookie. Refused to pages of other servers. */
   readonly setsCookie?: true
-  /** How long the client may keep the answer. Without it: not at all. */
+  /** Time that the client may cache the answer. Default: not at all. */
   readonly cacheSeconds?: number
-  /** Its answer may hold a secret besides what others have written: it is never compressed (BREACH). */
+  /** The answer may hold a secret next to others' input: never compressed (BREACH). */
   readonly secret?: true
-  /** Its query has `cursor`; where more follows, the header `X-Next-Cursor` of its answer says where the next page begins. */
+  /** The query has `cursor`; the header `X-Next-Cursor` of an answer leads to the next page, if any. */
   readonly paged?: true
-  /** Its answer has a weak `ETag`; with `If-None-Match` an answer that is still the same is 304, without a body. */
+  /** The answer has a weak `ETag`; with `If-None-Match`, an unchanged answer is 304 without a body. */
   readonly tagged?: true
-  /** `fields` of its query says which top-level fields the answer has, or each entry of a list; a name is that of the field with the list. See fieldsQuery. */
+  /**
+   * `fields` of the query selects top-level fields of the answer, or of a list's entries; a name is the
+   * list's field. See fieldsQuery.
+   */
   readonly selects?: true | string
   readonly params?: TSchema
   readonly query?: TSchema
   readonly body?: TSchema
-  /** Fields of the wider API that its body may have besides, as long as they ask for what is done anyway. */
+  /** Additional fields of the wider API, if they ask for the default. */
   readonly neutral?: readonly NeutralField[]
-  /** The body is one file, taken as it comes. It has no `body` besides. */
+  /** The body is one file, streamed, instead of `body`. */
   readonly upload?: FormFile | 'octets'
-  /** Of a stream: the shape of one event, which has `seq`, a number that rises, and `type`, its kind. */
+  /** For a stream, the schema of one event: `seq`, a rising number, and `type`. */
   readonly ok: TSchema
-  /** The answer goes on: server-sent events, until `event: end`. Its query has the fields of StreamQuery. */
+  /** The answer is a stream of server-sent events until `event: end`. The query has StreamQuery's fields. */
   readonly stream?: true
-  /** Its answer is a list that may be long: it is sent entry by entry, as the client reads. */
+  /** A list that may be long: sent entry by entry, as fast as the client reads. */
   readonly byEntry?: true
-  /** It answers when what it began has ended; with the header `Prefer: respond-async`, at once. */
+  /** Answers when its work has ended; with `Prefer: respond-async`, immediately. */
   readonly waits?: true
   /**
-   * Its plan has a digest, `basis`, which is also the `ETag` of the answer. A request with `If-Match` is refused with `plan_outdated` when the plan
-   * would have another one by now.
+   * The plan has a digest, `basis`, which is also the answer's `ETag`. A request with `If-Match` is refused
+   * with `plan_outdated` if the basis has changed.
    */
   readonly planned?: true
-  /** An order to an agent or a proxy that changes something: with an epoch, it is refused when that is not the highest any more. */
+  /** A changing order to an agent or proxy: refused if its epoch is no longer the highest. */
   readonly fenced?: true
-  /** The refusals of its own. Those of every operation (malformed, unauthorized, …) are added by the documents. */
+  /** Specific refusals. General ones (malformed, unauthorized, …) are added in the documents. */
   readonly errors: readonly ErrorCode[]
 }
 
-/** A file in a form (multipart/form-data), as browsers and curl send it. `octets` is a file that is the whole body. */
+/** A file in a form (multipart/form-data), as sent by browsers and curl. `octets`: the body is the file. */
 export interface FormFile {
   readonly field: string
   readonly mediaType: string
-  /** The refusal when it is not there. */
+  /** The refusal if it is missing. */
   readonly missing: ErrorCode
 }
 
-/** A file piece by piece, each taken when the one before has been dealt with. It throws where the sender breaks off. */
+/** A file in pieces, each read on demand. Throws if the sender breaks off. */
 export type Pieces = AsyncIterable<Uint8Array>
 
 /** Keeps the literal types of `spec`, and freezes it. */
@@ -78,10 +81,10 @@ export function operation<const Spec extends Operation>(spec: Spec): Spec {
   return Object.freeze(spec)
 }
 
-/** The id of an event: its `seq`, and in `GET /v1/events` a mark of the history that it belongs to. A `seq` alone is taken, too. */
+/** The id of an event: its `seq`, in `GET /v1/events` with a mark of its history. `seq` alone is valid. */
 export const EVENT_ID = '^(\\d{1,15})(?:-([0-9a-z]{1,8}))?$'
 
-/** Where a stream goes on. The header `Last-Event-ID` says the same, and counts more. */
+/** The position to resume a stream. The header `Last-Event-ID` takes precedence. */
 export const StreamQuery = Type.Object(
   {
     last_event_id: Type.Optional(
@@ -99,14 +102,14 @@ type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Ke
   ? { readonly [K in Key]: Static<Op[Key]> }
   : unknown
 
-/** What the handler of an operation is given, checked against its schemas. */
+/** The input of an operation's handler, validated. */
 export type Input<Op extends Operation> = Part<Op, 'params'> &
   Part<Op, 'query'> &
   Part<Op, 'body'> &
   File<Op> &
   Waits<Op> &
   Expects<Op>
-/** `basis`: those that the client expects; undefined: it expects nothing. */
+/** `basis`: the accepted ones; undefined: any. */
 type Expects<Op extends Operation> = Op['planned'] extends true
   ? { readonly basis: readonly string[] | undefined }
   : unknown
@@ -114,30 +117,30 @@ type Waits<Op extends Operation> = Op['waits'] extends true
   ? { readonly waitPreference: WaitPreference }
   : unknown
 
-/** How long the client waits for the end. */
+/** The client's wish to wait for the end. */
 export interface WaitPreference {
-  /** `Prefer: respond-async`: not at all. */
+  /** `Prefer: respond-async`: do not wait. */
   readonly isAsync: boolean
-  /** Aborted when the client has closed its connection, or the server stops. */
+  /** Aborted when the client has disconnected, or the server stops. */
   readonly signal: AbortSignal
 }
 type File<Op extends Operation> = Op['upload'] extends FormFile | 'octets'
   ? { readonly file: Pieces }
   : unknown
-/** What a client sends. A query of optional fields only may be left out as a whole. */
+/** The input that a client sends. A query with only optional fields may be omitted. */
 export type Sent<Op extends Operation> = Part<Op, 'params'> &
   SentQuery<Op> &
   Part<Op, 'body'> &
   File<Op> &
   SentBasis<Op>
-/** The basis of a plan, to be refused when it is outdated. */
+/** The basis of a plan; the request is refused if it is outdated. */
 type SentBasis<Op extends Operation> = Op['planned'] extends true ? { readonly basis?: string } : unknown
 type SentQuery<Op extends Operation> = Op['query'] extends TSchema
   ? Record<never, never> extends Static<Op['query']>
     ? { readonly query?: Static<Op['query']> }
     : Part<Op, 'query'>
   : unknown
-/** The body of an operation's answer with status 2xx; of a stream, one event. */
+/** Body of a 2xx answer; for a stream, one event. */
 export type Output<Op extends Operation> = Static<Op['ok']>
-/** The body of an operation's request; never if the operation has none. */
+/** Body of a request; never if there is none. */
 export type Body<Op extends Operation> = Op['body'] extends TSchema ? Static<Op['body']> : never

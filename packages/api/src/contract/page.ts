@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 
-/** Of a list in the order of its uids: at most `limit`, after the first `offset`. */
+/** For a list by uid: at most `limit` entries after `offset`. */
 export const PageQuery = Type.Object(
   {
     limit: Type.Optional(
@@ -17,7 +17,7 @@ export const PageQuery = Type.Object(
   },
   { additionalProperties: false },
 )
-/** Of a list with pages that stay whole while entries come and go: the header `X-Next-Cursor` of an answer leads to the next page. */
+/** For stable pages while entries come and go: the header `X-Next-Cursor` leads to the next page. */
 export const cursorQuery = {
   cursor: Type.Optional(
     Type.String({
@@ -30,7 +30,7 @@ export const cursorQuery = {
 
 export type PageQuery = Static<typeof PageQuery>
 
-/** By what a list can be sorted: each of these names, and with `-` before it the other way round. */
+/** Sort keys of a list; with `-`, in reverse. */
 export function sortQuery<const Name extends string>(names: readonly Name[]) {
   return {
     sort: Type.Optional(
@@ -41,7 +41,7 @@ export function sortQuery<const Name extends string>(names: readonly Name[]) {
   }
 }
 
-/** What a list is searched for. */
+/** A search in a list. */
 export function searchQuery(description: string) {
   return { q: Type.Optional(Type.String({ minLength: 1, maxLength: 63, description })) }
 }

@@ -138,19 +138,19 @@ const matrix = [
   readonly permissions: readonly string[]
 }[]
 
-/** What an operation asks for, by its name: each is held by at least one management of the matrix. */
+/** A permission; each is in at least one management of the matrix. */
 export type Permission = (typeof matrix)[number]['permissions'][number]
 
 /**
- * Which managements hold each permission: the whole matrix of the wider API (facts §2.2), also for what Fairlead does
- * not do yet, so that a role means the same there and here. Where its two lists disagree (`view_bdb_recovery_plan`,
- * `view_debugging_info` of user_manager), this is the list by permission. An operation cannot name any other.
+ * Managements by permission: the whole matrix of the wider API (facts §2.2), also for operations that
+ * Fairlead lacks, so that a role means the same. If its two lists disagree (`view_bdb_recovery_plan`,
+ * `view_debugging_info` of user_manager), the list by permission counts. Operations can only use these.
  */
 export const permissions = Object.freeze(
   Object.fromEntries(matrix.flatMap(({ held, permissions: names }) => names.map((name) => [name, held]))),
-) as unknown as Readonly<Record<Permission, readonly Management[]>> // each name of the matrix is a key
+) as unknown as Readonly<Record<Permission, readonly Management[]>> // each name is a key
 
-/** What this management may do, in the order of the alphabet. */
+/** The permissions of a management, sorted. */
 export function permissionsOf(management: Management): readonly Permission[] {
   const all = Object.keys(permissions) as Permission[] // made from the matrix above
   return all.filter((permission) => permissions[permission].includes(management)).toSorted()

@@ -1,6 +1,6 @@
 /**
- * What a database keeps on disk, and what it loses when its machine loses power: by `data_persistence`, and of `aof` by `aof_policy`. The API and the console say
- * the same.
+ * The data on disk of a database, and its losses in a power failure, by `data_persistence` and `aof_policy`.
+ * Shared by the API and the console.
  */
 export const persistenceWords = {
   'appendfsync-every-sec':

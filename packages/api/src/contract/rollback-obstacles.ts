@@ -1,8 +1,9 @@
 import { keyOrNull } from './key-or-null.ts'
 
 /**
- * Why an upgrade cannot be taken back without loss, as a value: `rollback_obstacle` of its action, beside the sentence in `rollback_reason`. Printed
- * into docs/reference/hold-reasons.md. A code is never given another meaning, and none is taken out: records hold it. Later versions may have more of them.
+ * Codes of obstacles to a rollback without loss: `rollback_obstacle` of an action, next to the sentence in
+ * `rollback_reason`. Printed into docs/reference/hold-reasons.md. A code never changes its meaning and is
+ * never removed, because records have it; later versions may add some.
  */
 export const rollbackObstacles = {
   ended: 'The upgrade has ended',
@@ -13,10 +14,10 @@ export const rollbackObstacles = {
   data_differs: 'A standby skipped commands of its primary, or a restart reset their count',
 } as const
 
-/** `rollback_obstacle` of an action: a key of the table of obstacles. */
+/** `rollback_obstacle` of an action. */
 export type RollbackObstacle = keyof typeof rollbackObstacles
 
-/** As answers have it. */
+/** Schema of `rollback_obstacle` in answers. */
 export const RollbackObstacleOrNull = keyOrNull(
   rollbackObstacles,
   'Of an upgrade: why it cannot be taken back just now: docs/reference/hold-reasons.md; null when it can, and of upgrades that ended before there was this field',

@@ -8,15 +8,15 @@ const Settled = Type.Optional(
   Type.Unknown({ description: 'Taken with the value that it has, refused with another' }),
 )
 
-/** Fields of a change that cannot be changed. A program that sends back what it was answered asks for nothing by them. */
+/** Immutable fields of a change. A program may send back the values that it read. */
 export function settledFields<Name extends string>(
   names: readonly Name[],
 ): { [Field in Name]: typeof Settled } {
-  // An object from its entries has no type for its names.
+  // The type of an object from entries lacks the names.
   return Object.fromEntries(names.map((name) => [name, Settled])) as { [Field in Name]: typeof Settled }
 }
 
-/** Fields of a change that change by themselves: what a program read a moment ago may be another value by now. */
+/** Fields that change automatically: the value that a program read may be outdated. */
 export function changingFields<Name extends string>(
   names: readonly Name[],
 ): { [Field in Name]: typeof Changing } {

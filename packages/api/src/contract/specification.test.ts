@@ -6,7 +6,7 @@ import { ModuleEntry, upgradeDatabase, upgradeModules } from '../operations/upgr
 import { type ErrorCode, errors } from './errors.ts'
 import type { Operation } from './operation.ts'
 
-/* The contract against the tables of the specification, as they are written there: fields, types, what is required, defaults, paths, permissions, statuses, codes. */
+/* Compares contract and specification: fields, types, defaults, paths, permissions, statuses, codes. */
 
 const page = readFileSync(new URL('../../../../docs/reference/specification.md', import.meta.url), 'utf8')
 
@@ -42,7 +42,7 @@ function typesOf({ type, enum: values, anyOf }: Schema): readonly string[] {
   return type === undefined ? [] : [type]
 }
 
-/** What the words of the specification are in JSON. */
+/** JSON types of the specification's words. */
 const jsonTypes: Readonly<Record<string, readonly string[]>> = {
   boolean: ['boolean'],
   string: ['string'],

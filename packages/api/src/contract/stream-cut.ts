@@ -1,4 +1,4 @@
-/** Why the server closes a stream that has not ended: the `reason` of its last event, `event: cut`. */
+/** Reasons why the server closes an unfinished stream: `reason` of its last event, `event: cut`. */
 export const cutReasons = {
   slow_reader: 'You read more slowly than events come. Connect again with the last id that you have received',
   not_admitted:
@@ -7,7 +7,7 @@ export const cutReasons = {
 /** A key of the table of reasons. */
 export type CutReason = keyof typeof cutReasons
 
-/** Thrown by the events of a stream: it closes early, and its client is told why. */
+/** Thrown by a stream of events to close it early with a reason for the client. */
 export class StreamCut extends Error {
   override readonly name = 'StreamCut'
   readonly reason: CutReason

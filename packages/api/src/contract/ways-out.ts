@@ -2,13 +2,13 @@ import type { OrderName } from './action-words.ts'
 import type { HoldReason } from './hold-reasons.ts'
 
 /*
- * What a person does next about an action that is stuck, by its `hold_reason`. The command line and the console show it, and docs/reference/hold-reasons.md is
- * printed from it.
+ * The next thing to do about a stuck action, by `hold_reason`. The command line and the console show it, and
+ * docs/reference/hold-reasons.md is printed from it.
  */
 
-/** What comes next, and why. */
+/** Advice and its reason. */
 export interface WayOut {
-  /** The order to give then; null: the shards have to be looked at first. */
+  /** The order to give; null: examine the shards first. */
   readonly order: OrderName | null
   readonly why: string
 }
@@ -31,7 +31,7 @@ export const wayOutOfRollback: WayOut = {
   why: 'The former build cannot take over the data that the target holds: the target keeps serving, and the way back is given up',
 }
 
-/** By the reason why it is stuck. */
+/** Advice by reason. */
 export const waysOut: { readonly [Reason in HoldReason]?: WayOut } = {
   shard_hung: look(
     'Look at the process first: status_reason of the shard has its number. A stopped process continues with all its data after kill -CONT; ending a process deletes the data that only it holds',
@@ -53,7 +53,7 @@ export const waysOut: { readonly [Reason in HoldReason]?: WayOut } = {
   users: back(noUse),
 }
 
-/** What is needed to name the next command. */
+/** Fields that the advice needs. */
 export interface StuckAction {
   readonly bdb_uid: number | null
   readonly waiting: { readonly hold_reason: HoldReason | null } | null
@@ -61,14 +61,17 @@ export interface StuckAction {
   readonly lanes?: readonly { readonly handed_over: boolean }[]
 }
 
-/** The next command about an action that is stuck, and why; null: there is none. An order is named only if the server would take it. `name`: of its database. */
+/**
+ * The next command for a stuck action, with a reason; null: none. Names only orders that the server would
+ * accept. `name` is that of the database.
+ */
 export function nextCommand(
   action: StuckAction,
   name: string,
 ): { readonly command: string; readonly why: string } | null {
   const { waiting, orders, bdb_uid: uid, lanes = [] } = action
   const reason = waiting?.hold_reason ?? null
-  // Only what is being taken back takes a redo, and it takes a finalize only where nothing else ends it.
+  // Only a rollback accepts a redo; it accepts a finalize only if nothing else ends it.
   const isDeadEnd = orders.redo.ok && orders.finalize.ok
   const known = isDeadEnd
     ? wayOutOfRollback
@@ -76,7 +79,7 @@ export function nextCommand(
   if (known.order === null)
     return uid === null ? null : { command: `fairlead api GET /v1/bdbs/${uid}/shards`, why: known.why }
   const isMoved = lanes.some((lane) => lane.handed_over)
-  // Before a handover both orders do the same, and the console offers this one.
+  // Before a handover both orders are equivalent, and the console offers this one.
   const wanted = known.order === 'rollback' && !isMoved ? 'cancel' : known.order
   const [order, why] = orders[wanted].ok ? [wanted, known.why] : (['retry', wayOutOfRest.why] as const)
   return orders[order].ok ? { command: `fairlead actions ${order} ${name}`, why } : null

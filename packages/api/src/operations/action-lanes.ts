@@ -13,7 +13,7 @@ import { HoldReasonOrNull } from '../contract/hold-reasons.ts'
 
 /** The keys of a table of words. */
 function codes<Code extends string>(table: Readonly<Record<Code, unknown>>) {
-  // The keys of a table are no tuple to the compiler.
+  // To the compiler, keys of a table are no tuple.
   return Type.Enum(Object.keys(table) as [Code, ...Code[]])
 }
 
@@ -24,7 +24,7 @@ const Time = Type.String({ description: 'ISO 8601, UTC' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 const ShardOrNull = Type.Union([Type.String(), Type.Null()], { description: 'Uid of a shard' })
 
-/** What is waited for while nothing is being done. */
+/** The current wait. */
 export const Waiting = Type.Object({
   on: codes<WaitsOn>(waitsOn),
   hold_reason: HoldReasonOrNull,
@@ -71,7 +71,7 @@ const Sync = Type.Object({
   bytes_per_s: Type.Union([Type.Integer(), Type.Null()]),
 })
 
-/** One group: what was done in it, what is done, and what comes. */
+/** One group with its past, present and future steps. */
 export const ActionLane = Type.Object({
   group: Type.Integer(),
   state: Type.Enum(['running', 'waiting', 'stuck', 'done'], {
@@ -93,7 +93,7 @@ export const ActionLane = Type.Object({
 })
 export type ActionLane = Static<typeof ActionLane>
 
-/** What changed of one lane. A reader that applies these in order has the lane. */
+/** Changed fields of a lane. Patches applied in order give the lane. */
 export const LanePatch = Type.Object({
   group: Type.Integer(),
   ...Type.Partial(

@@ -7,7 +7,7 @@ export const Outcome = Type.Union([
   Type.Null(),
 ])
 
-/** Whether an order may be given just now, by the user that asks, and what it would do. */
+/** The admissibility of an order for this user now, and its effect. */
 export const OrderPreview = Type.Object({
   ok: Type.Boolean({ description: 'The order would be accepted' }),
   error_code: Type.Union([Type.String(), Type.Null()], { description: 'With which it would be refused' }),
@@ -23,7 +23,7 @@ export const OrderPreview = Type.Object({
 })
 export type OrderPreview = Static<typeof OrderPreview>
 
-/** All of them, for the user that asks: permissions count. */
+/** All orders, for this user's permissions. */
 export const OrderPreviews = Type.Object({
   pause: OrderPreview,
   resume: OrderPreview,

@@ -7,20 +7,20 @@ import { DatabaseUpgradeRequest, ModuleEntry } from './upgrade-database.ts'
 const Time = Type.String({ description: 'ISO 8601, UTC' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
-/** What a database ran before, or is to run. */
+/** The former build of a database, or its goal. */
 export const Runs = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
   modules: Type.Array(Type.Pick(DatabaseModule, ['module_name', 'semantic_version'])),
 })
 
-/** The body of the request, but for arguments of modules, which may hold secrets. */
+/** The request's body without arguments of modules, which may be secret. */
 export const RequestOnRecord = Type.Object({
   ...DatabaseUpgradeRequest.properties,
   modules: Type.Optional(Type.Array(Type.Omit(ModuleEntry, ['new_module_args']))),
 })
 
-/** What is ours of an action, and changes while it runs. */
+/** Our own changing fields of an action. */
 export const standing = {
   phase: Phase,
   outcome: Type.Union(Outcome.anyOf, { description: 'How it ended; null while it runs' }),

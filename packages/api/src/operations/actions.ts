@@ -33,7 +33,7 @@ const PendingOps = Type.Record(Type.String(), PendingOp, {
 
 /** Identifies an action, in paths. */
 export const ActionUid = Type.String({ minLength: 1, maxLength: 64 })
-// The keys of the table of words.
+// Keys of the table of words.
 const ActionName = Type.Enum(Object.keys(actionKinds) as [ActionKind, ...ActionKind[]])
 const Status = Type.Enum(['pending', 'active', 'completed', 'failed'])
 const StatusV2 = Type.Enum(['queued', 'running', 'completed', 'failed'])
@@ -61,7 +61,7 @@ const Warnings = Type.Array(Type.String(), {
     'Other things that people must know: losses that no handover caused, settings that were not carried over',
 })
 
-/** A long operation: what it does, how far it is, what it waits for and why, and what it proved. */
+/** A long operation: its work, progress, wait with reason, and proofs. */
 export const Action = Type.Object({
   action_uid: Type.String(),
   name: ActionName,
@@ -108,7 +108,7 @@ export const Action = Type.Object({
 })
 export type Action = Static<typeof Action>
 
-/** The same action in the second form of the wider API. */
+/** The same action in the wider API's second form. */
 export const ActionV2 = Type.Object({
   action_uid: Type.String(),
   action_type: Type.Literal('state-machine'),
@@ -129,7 +129,7 @@ export const ActionV2 = Type.Object({
 })
 export type ActionV2 = Static<typeof ActionV2>
 
-/** One thing that people see change. Applied in order, those of type `action` make up the action. */
+/** A visible change. Events of type `action`, applied in order, make up the action. */
 export const ActionEvent = Type.Union([
   Type.Object(
     {
@@ -176,7 +176,7 @@ export const ActionEvent = Type.Union([
 ])
 export type ActionEvent = Static<typeof ActionEvent>
 
-/** Ours: there may be thousands of actions. */
+/** Our addition: there may be thousands of actions. */
 const listed = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1_000, default: 200, description: 'At most so many' }),
@@ -190,7 +190,7 @@ const listed = {
   outcome: Type.Optional(Type.Enum([...Outcome.anyOf[0].enum])),
   ...sortQuery(['created_time', 'last_changed_time']),
 }
-/** Of lists about all databases. */
+/** For lists over all databases. */
 const about = {
   bdb_uid: Type.Optional(Type.Integer({ ...DatabaseUid, description: 'Only those of this database' })),
   ...searchQuery(
@@ -206,7 +206,7 @@ const ListQueryV2 = Type.Object(
   { additionalProperties: false },
 )
 
-/** GET /v1/actions: a page of all actions, the newest first, under `state-machines` as the wider API has them. */
+/** GET /v1/actions: a page of all actions, the newest first, under `state-machines` like the wider API. */
 export const listActions = operation({
   method: 'GET',
   path: '/v1/actions',
@@ -236,7 +236,7 @@ export const getAction = operation({
   errors: ['action_not_exist'],
 })
 
-/** GET /v1/actions/bdb/:uid: as `listActions`, for one database; refuses with `db_not_exist`. */
+/** GET /v1/actions/bdb/:uid: like `listActions`, for one database; refuses with `db_not_exist`. */
 export const listDatabaseActions = operation({
   method: 'GET',
   path: '/v1/actions/bdb/:uid',
@@ -280,8 +280,7 @@ export const getActionV2 = operation({
 })
 
 /**
- * GET /v1/actions/:uid/events: a stream of the events of an action that ends with the action. The query says from
- * which `seq` on.
+ * GET /v1/actions/:uid/events: streams the events of an action until its end, from the `seq` in the query.
  */
 export const followAction = operation({
   method: 'GET',

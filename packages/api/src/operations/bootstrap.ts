@@ -4,7 +4,7 @@ import { operation } from '../contract/operation.ts'
 import { SupportedVersion } from './cluster.ts'
 import { Password } from './identity/passwords.ts'
 
-/** GET /v1/bootstrap: `idle` until the cluster is created, then `completed`. Open to callers without a token. */
+/** GET /v1/bootstrap: `idle` until the cluster is created, then `completed`. Needs no token. */
 export const getBootstrap = operation({
   method: 'GET',
   path: '/v1/bootstrap',
@@ -28,10 +28,7 @@ export const getBootstrap = operation({
   errors: [],
 })
 
-/**
- * POST /v1/bootstrap/create_cluster: open to callers without a token; the bootstrap secret in the body is the
- * permission.
- */
+/** POST /v1/bootstrap/create_cluster: needs the bootstrap secret in the body, and no token. */
 export const createCluster = operation({
   method: 'POST',
   path: '/v1/bootstrap/create_cluster',

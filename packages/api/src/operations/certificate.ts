@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 
-/** What a lossless move of the primary role left behind as proof. Offsets are bytes of the replication stream. */
+/** Proof of a lossless handover. Offsets are bytes of the replication stream. */
 export const Certificate = Type.Object({
   from: Type.String({ description: 'Shard that was primary' }),
   to: Type.String({ description: 'Shard that is primary now' }),

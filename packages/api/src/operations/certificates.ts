@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
-/** The names of the wider API, which also answers keys; this one never does. */
+/** Names of the wider API, which also returns keys; this one never does. */
 export const TlsCertificates = Type.Object({
   ca_cert: Type.String({
     description: 'Ours: the authority that signs the certificates of Fairlead, PEM; clients are to trust it',
@@ -30,10 +30,7 @@ export const getCertificates = operation({
   errors: [],
 })
 
-/**
- * PUT /v1/cluster/update_cert: takes a certificate and its key as PEM; refuses with `invalid_certificate` when they
- * cannot serve.
- */
+/** PUT /v1/cluster/update_cert: takes a certificate and key as PEM; refuses with `invalid_certificate`. */
 export const updateCertificate = operation({
   method: 'PUT',
   path: '/v1/cluster/update_cert',
@@ -60,8 +57,8 @@ export const updateCertificate = operation({
 })
 
 /**
- * DELETE /v1/cluster/certificates/:certificate_name: endpoints, or the API, go back to a certificate that the cluster
- * signs itself.
+ * DELETE /v1/cluster/certificates/:certificate_name: endpoints or the API use the cluster's certificate
+ * again.
  */
 export const deleteCertificate = operation({
   method: 'DELETE',

@@ -59,7 +59,7 @@ const policyFields = {
 const Policy = Type.Object({ ...policyFields, ...schemasOf(fixedPolicies) })
 export type Policy = Static<typeof Policy>
 
-/** GET /v1/cluster: the settings that apply to the whole cluster. */
+/** GET /v1/cluster: the settings of the whole cluster. */
 export const getCluster = operation({
   method: 'GET',
   path: '/v1/cluster',
@@ -70,7 +70,7 @@ export const getCluster = operation({
   errors: [],
 })
 
-/** PUT /v1/cluster: changes the settings that are sent, keeps the others, and answers with all of them. */
+/** PUT /v1/cluster: changes the sent settings, and answers with all. */
 export const updateCluster = operation({
   method: 'PUT',
   path: '/v1/cluster',
@@ -85,7 +85,7 @@ export const updateCluster = operation({
   errors: ['field_not_available'],
 })
 
-/** GET /v1/cluster/policy: after how many failed logins a user is locked, and for how long. */
+/** GET /v1/cluster/policy: the number of failed logins that locks a user, and for how long. */
 export const getPolicy = operation({
   method: 'GET',
   path: '/v1/cluster/policy',
@@ -96,7 +96,7 @@ export const getPolicy = operation({
   errors: [],
 })
 
-/** PUT /v1/cluster/policy: changes the fields that are sent, and answers with the whole policy. */
+/** PUT /v1/cluster/policy: changes the sent fields, and answers with the whole policy. */
 export const updatePolicy = operation({
   method: 'PUT',
   path: '/v1/cluster/policy',

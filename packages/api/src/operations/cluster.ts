@@ -3,7 +3,7 @@ import { selectQuery } from '../contract/fields-query.ts'
 import { operation } from '../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../contract/page.ts'
 
-/** What is known against a build. */
+/** Known security holes of a build. */
 export const KnownHoles = Type.Array(
   Type.Object({
     id: Type.String(),
@@ -35,10 +35,7 @@ const EngineBuild = Type.Object({
   known_holes: KnownHoles,
 })
 
-/**
- * GET /v1/engine_versions: the builds that the agent finds on its node; `unavailable` while the agent does not
- * answer.
- */
+/** GET /v1/engine_versions: the builds on the agent's node; `unavailable` while the agent does not answer. */
 export const listEngineVersions = operation({
   method: 'GET',
   path: '/v1/engine_versions',
@@ -58,7 +55,7 @@ export const SupportedVersion = Type.Object({
 
 const NodeStatus = Type.Enum(['active', 'down'])
 
-/** A machine with an agent. While it is down, numbers are as they were last known, and absent where this server has heard none since it began. */
+/** A machine with an agent. While it is down, numbers are the last known ones, or absent. */
 export const Node = Type.Object({
   uid: Type.Integer(),
   addr: Type.String(),
@@ -82,7 +79,7 @@ export const Node = Type.Object({
 })
 export type Node = Static<typeof Node>
 
-/** GET /v1/nodes: one entry for each machine with an agent. */
+/** GET /v1/nodes: one entry per machine with an agent. */
 export const listNodes = operation({
   method: 'GET',
   path: '/v1/nodes',
@@ -109,7 +106,7 @@ export const listNodes = operation({
   errors: [],
 })
 
-/** GET /v1/nodes/:uid: as `listNodes` shows it; refuses with `node_not_exist`. */
+/** GET /v1/nodes/:uid: like in `listNodes`; refuses with `node_not_exist`. */
 export const getNode = operation({
   method: 'GET',
   path: '/v1/nodes/:uid',
@@ -123,7 +120,9 @@ export const getNode = operation({
   errors: ['node_not_exist'],
 })
 
-/** GET /healthz: for what starts a process again that does not answer. It says nothing of store and agent, which no start of the server would bring back. */
+/**
+ * GET /healthz: for supervisors that restart hung servers. Ignores store and agent: a restart cannot help.
+ */
 export const getHealth = operation({
   method: 'GET',
   path: '/healthz',
@@ -134,7 +133,7 @@ export const getHealth = operation({
   errors: [],
 })
 
-/** GET /readyz: for load balancers, without a token; 503 `unavailable` names what is missing. */
+/** GET /readyz: for load balancers, without a token; 503 `unavailable` names the missing part. */
 export const getReadiness = operation({
   method: 'GET',
   path: '/readyz',
@@ -146,7 +145,7 @@ export const getReadiness = operation({
   errors: ['unavailable'],
 })
 
-/** GET /openapi.json: the OpenAPI 3.1 document of all operations, printed from the same tables that serve them. */
+/** GET /openapi.json: the OpenAPI 3.1 document of all operations, from the tables that serve them. */
 export const getOpenApi = operation({
   method: 'GET',
   path: '/openapi.json',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 import { DatabaseUid, Endpoint } from './databases.ts'
 
-/** What a client needs to connect to a database and sign in. */
+/** A client's address and login for a database. */
 export const Credentials = Type.Object({
   uid: DatabaseUid,
   username: Type.Literal('default', { description: 'The one user of a database' }),
@@ -12,7 +12,7 @@ export const Credentials = Type.Object({
 })
 export type Credentials = Static<typeof Credentials>
 
-/** GET /v1/bdbs/:uid/credentials: each reading is in the audit before it is answered. */
+/** GET /v1/bdbs/:uid/credentials: each reading is in the audit before the answer. */
 export const getCredentials = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/credentials',

@@ -5,7 +5,7 @@ import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { persistenceWords } from '../contract/persistence-words.ts'
 
-/** What an engine evicts when it has reached `maxmemory`: the values of its `maxmemory-policy`. */
+/** Eviction at `maxmemory`: the engine's values of `maxmemory-policy`. */
 export const EvictionPolicy = Type.Enum([
   'noeviction',
   'allkeys-lru',
@@ -16,7 +16,7 @@ export const EvictionPolicy = Type.Enum([
   'volatile-random',
   'volatile-ttl',
 ])
-/** How a database keeps its data on disk: not at all, each write in an append-only file, or in snapshots. */
+/** Data on disk: none, each write in an append-only file, or snapshots. */
 export const DataPersistence = Type.Enum(['disabled', 'aof', 'snapshot'], {
   description: `aof: each write, as aof_policy says. snapshot: ${persistenceWords.snapshot}. disabled: ${persistenceWords.disabled}`,
 })
@@ -40,14 +40,14 @@ export const EngineVersion = Type.String({
   maxLength: 40,
   description: 'A version like "8.1", "8.1.1" or "valkey-8.1"; the newest when absent',
 })
-/** Identifies a database, in paths and bodies.. */
+/** Identifies a database, in paths and bodies. */
 export const DatabaseUid = Type.Integer({
   minimum: 1,
   maximum: 2_147_483_647,
   description: 'Identifier of the database',
 })
 
-/** How it is with a database. */
+/** The state of a database. */
 export const DatabaseStatus = Type.Enum([
   'pending',
   'active',
@@ -57,7 +57,7 @@ export const DatabaseStatus = Type.Enum([
   'recovery',
 ])
 
-/** One address of a database. Until the endpoint process exists there is one for each primary shard, in the order of slots. */
+/** An address of a database. Before the endpoint process exists, one per primary, in the order of slots. */
 export const Endpoint = Type.Object({
   uid: Type.String(),
   dns_name: Type.String(),
@@ -66,13 +66,13 @@ export const Endpoint = Type.Object({
   addr_type: Type.Enum(['internal', 'external']),
 })
 
-/** Arguments as one line, split at spaces as the engines do, or word by word. */
+/** Arguments in one line, split at spaces like the engines do, or as a list. */
 export const ModuleArgs = Type.Union([
   Type.String({ maxLength: 4096 }),
   Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 256 }),
 ])
 
-/** A module as a database has it. */
+/** A module of a database. */
 export const DatabaseModule = Type.Object({
   module_id: Type.String({ description: 'Uid in the catalogue' }),
   module_name: Type.String(),
@@ -84,7 +84,7 @@ export const DatabaseModule = Type.Object({
   ),
 })
 
-/** Specification §2.6, with those fields of the wider API that are true here. Never a field that we do not honour. */
+/** Specification §2.6, plus true fields of the wider API. Never a field that we do not honour. */
 export const Database = Type.Object({
   uid: DatabaseUid,
   name: Type.String(),
@@ -252,7 +252,7 @@ const CreateDatabaseRequest = Type.Object(
   { additionalProperties: false },
 )
 
-/** POST /v1/bdbs: answers when the database is recorded; its shards are started afterwards. */
+/** POST /v1/bdbs: answers when the database is recorded; its shards start afterwards. */
 export const createDatabase = operation({
   method: 'POST',
   path: '/v1/bdbs',

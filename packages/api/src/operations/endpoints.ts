@@ -4,10 +4,7 @@ import { DatabaseUid } from './databases.ts'
 
 const OfDatabase = Type.Object({ uid: DatabaseUid })
 
-/**
- * GET /v1/bdbs/:uid/availability: `available`, or one of two refusals that say whether the port or the shard behind
- * it fails.
- */
+/** GET /v1/bdbs/:uid/availability: `available`, or a refusal for either the port or the shard behind it. */
 export const getAvailability = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/availability',
@@ -20,7 +17,7 @@ export const getAvailability = operation({
   errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
 })
 
-/** GET /v1/local/bdbs/:uid/endpoint/availability: the same, for load balancers that ask each node for its own endpoints. */
+/** GET /v1/local/bdbs/:uid/endpoint/availability: the same, for load balancers that ask each node. */
 export const getLocalAvailability = operation({
   method: 'GET',
   path: '/v1/local/bdbs/:uid/endpoint/availability',
@@ -32,7 +29,7 @@ export const getLocalAvailability = operation({
   errors: ['db_not_exist', 'bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound'],
 })
 
-/** How an endpoint fares, since its process started. */
+/** State and counters of an endpoint since its process started. */
 export const EndpointStats = Type.Object({
   port: Type.Integer(),
   state: Type.Enum(['serving', 'held', 'failed']),
@@ -57,9 +54,7 @@ export const EndpointStats = Type.Object({
   }),
 })
 
-/**
- * GET /v1/bdbs/:uid/endpoint/stats: as its proxy counts; refuses with `unavailable` while the proxy does not answer.
- */
+/** GET /v1/bdbs/:uid/endpoint/stats: the proxy's counters; `unavailable` while the proxy does not answer. */
 export const getEndpointStats = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/stats',
@@ -71,7 +66,7 @@ export const getEndpointStats = operation({
   errors: ['db_not_exist', 'endpoint_not_exist', 'unavailable'],
 })
 
-/** A client of an endpoint, and the connections to shards behind which it is. */
+/** A client of an endpoint, and its connections to shards. */
 const EndpointClient = Type.Object({
   client: Type.String({ description: 'Address and port of the client' }),
   via: Type.Array(
@@ -89,10 +84,7 @@ const EndpointClient = Type.Object({
   held: Type.Boolean({ description: 'It waits for a handover' }),
 })
 
-/**
- * GET /v1/bdbs/:uid/endpoint/clients: client addresses as the proxy sees them, beside the addresses that the shards
- * see instead.
- */
+/** GET /v1/bdbs/:uid/endpoint/clients: client addresses, with the addresses that the shards see instead. */
 export const listEndpointClients = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/clients',

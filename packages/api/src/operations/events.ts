@@ -5,12 +5,12 @@ import { Node } from './cluster.ts'
 import { Database, DatabaseUid } from './databases.ts'
 import { LogEntry } from './logs.ts'
 
-/** What the stream of a cluster may be about. */
+/** Topics of the cluster's stream. */
 export const eventTopics = ['actions', 'databases', 'nodes', 'audit'] as const
 /** One of them. */
 export type EventTopic = (typeof eventTopics)[number]
 
-/** Of an event that is part of a snapshot there is none. */
+/** Absent in a snapshot. */
 const Seq = Type.Optional(
   Type.Integer({
     description: 'Its place among all events. Absent in a snapshot: that has to be received whole',
@@ -26,7 +26,7 @@ const withAction = <Shape extends TObject>({ properties }: Shape) =>
   Type.Object({ ...(properties as Shape['properties']), ...ofAction })
 const [changed, patched, handedOver] = ActionEvent.anyOf
 
-/** What happens in a cluster. */
+/** An event of a cluster. */
 export const ClusterEvent = Type.Union([
   withAction(changed),
   withAction(patched),
@@ -80,7 +80,7 @@ export type ClusterEvent = Static<typeof ClusterEvent>
 
 const word = `(${eventTopics.join('|')})`
 
-/** GET /v1/events: what happens in the whole cluster, as far as the caller may see it. It has no end. */
+/** GET /v1/events: events of the whole cluster that the caller may see. Never ends. */
 export const followEvents = operation({
   method: 'GET',
   path: '/v1/events',

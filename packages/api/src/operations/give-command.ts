@@ -5,8 +5,9 @@ import { DatabaseUid } from './databases.ts'
 const Words = Type.Array(Type.String({ maxLength: 65_536 }), { minItems: 1, maxItems: 1_024 })
 
 /**
- * POST /v1/bdbs/:uid/command: one command, given as the user of the database, on a connection of its own. Texts of the answer are UTF-8. Refuses with
- * `command_not_allowed`, `command_failed` (the words of the engine), `unavailable` before and `outcome_unknown` after it was sent.
+ * POST /v1/bdbs/:uid/command: runs a command as the database's user, on a separate connection. Texts of the
+ * answer are UTF-8. Refuses with `command_not_allowed`, `command_failed` (the engine's words), `unavailable`
+ * before it is sent and `outcome_unknown` after.
  */
 export const giveCommand = operation({
   method: 'POST',

@@ -4,7 +4,7 @@ import { ActionUid } from './actions.ts'
 
 const Part = Type.Object({ from: Type.Number(), to: Type.Number() }, { description: 'Milliseconds since t0' })
 
-/** What clients of the endpoint saw of one handover, in short intervals of time. */
+/** Clients' view of one handover, in short intervals. */
 export const HandoverTrace = Type.Object({
   action_uid: Type.String(),
   handover: Type.Integer({ description: 'Its place among the certificates of the action, from 1 on' }),
@@ -34,8 +34,8 @@ export const HandoverTrace = Type.Object({
 export type HandoverTrace = Static<typeof HandoverTrace>
 
 /**
- * GET /v1/actions/:uid/handovers/:n/trace: the trace of a handover. Refuses with `action_not_exist`, `trace_not_exist`, or `trace_not_ready`
- * right after the handover.
+ * GET /v1/actions/:uid/handovers/:n/trace: refuses with `action_not_exist`, `trace_not_exist`, or
+ * `trace_not_ready` right after the handover.
  */
 export const getHandoverTrace = operation({
   method: 'GET',

@@ -13,7 +13,7 @@ import { Shard } from './shards.ts'
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase } from './upgrade-database.ts'
 
-/** The objects of the API, by the name that programs ask for. */
+/** Objects of the API by name. */
 export const jsonSchemas: Readonly<Record<string, TSchema>> = {
   action: Action,
   bdb: Database,
@@ -32,7 +32,7 @@ export const jsonSchemas: Readonly<Record<string, TSchema>> = {
   user_create: createUser.body,
 }
 
-/** GET /v1/jsonschema: one of the objects, or all by their names; refuses with `invalid_object`. */
+/** GET /v1/jsonschema: one object, or all by name; refuses with `invalid_object`. */
 export const getJsonSchema = operation({
   method: 'GET',
   path: '/v1/jsonschema',

@@ -20,7 +20,7 @@ export const LogEntry = Type.Object({
 })
 export type LogEntry = Static<typeof LogEntry>
 
-/** GET /v1/logs: a page of the audit between two times, in the order of its records or the reverse. */
+/** GET /v1/logs: a page of the audit between two times, in order or in reverse. */
 export const listLogs = operation({
   method: 'GET',
   path: '/v1/logs',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
-/** The capabilities that a module can declare. A database accepts a module only if it declares those that the database uses. */
+/** Capabilities of modules. A database accepts a module only with all capabilities that the database uses. */
 export const moduleCapabilities = [
   { name: 'types', desc: 'Has data types of its own' },
   { name: 'no_multi_key', desc: 'Has no command that touches several keys' },
@@ -78,7 +78,7 @@ export type Module = Static<typeof Module>
 
 const UploadedModule = Type.Object({ ...Module.properties, action_uid: Type.String() })
 
-/** GET /v1/modules: every version of every module is one entry. */
+/** GET /v1/modules: one entry per version of a module. */
 export const listModules = operation({
   method: 'GET',
   path: '/v1/modules',
@@ -101,7 +101,7 @@ export const getModule = operation({
   errors: ['module_not_exist'],
 })
 
-/** What both forms of the upload have in common. */
+/** Shared by both forms of the upload. */
 export const moduleUpload = {
   upload: { field: 'module', mediaType: 'application/zip', missing: 'no_module' },
   ok: UploadedModule,
@@ -115,10 +115,7 @@ export const moduleUpload = {
   ],
 } as const
 
-/**
- * POST /v1/modules: a form with the package in the field `module`; answers when the module has been checked and
- * stored.
- */
+/** POST /v1/modules: a form with the package in the field `module`; answers when it is checked and stored. */
 export const uploadModule = operation({
   ...moduleUpload,
   method: 'POST',
@@ -128,7 +125,7 @@ export const uploadModule = operation({
   permission: 'update_cluster',
 })
 
-/** POST /v2/modules: as `uploadModule`, with the uid of an action that is complete already. */
+/** POST /v2/modules: like `uploadModule`, with the uid of a completed action. */
 export const uploadModuleV2 = operation({
   ...moduleUpload,
   method: 'POST',
@@ -138,7 +135,7 @@ export const uploadModuleV2 = operation({
   permission: 'update_cluster',
 })
 
-/** What both forms of the deletion have in common. */
+/** Shared by both forms of the deletion. */
 export const moduleDeletion = {
   params: Type.Object({ uid: ModuleUid }),
   ok: Type.Object({ action_uid: Type.String() }),
@@ -155,7 +152,7 @@ export const deleteModule = operation({
   permission: 'update_cluster',
 })
 
-/** DELETE /v2/modules/:uid: as `deleteModule`, with the uid of an action that is complete already. */
+/** DELETE /v2/modules/:uid: like `deleteModule`, with the uid of a completed action. */
 export const deleteModuleV2 = operation({
   ...moduleDeletion,
   method: 'DELETE',
@@ -166,7 +163,7 @@ export const deleteModuleV2 = operation({
   permission: 'update_cluster',
 })
 
-/** GET /v1/cluster/module-capabilities: the names that `capabilities` of a module may hold, with what they mean. */
+/** GET /v1/cluster/module-capabilities: possible `capabilities` of a module, with their meaning. */
 export const listModuleCapabilities = operation({
   method: 'GET',
   path: '/v1/cluster/module-capabilities',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
-/** While it is down, numbers are as they were last known, and absent where this server has heard none since it began. */
+/** While it is down, numbers are the last known ones, or absent. */
 const NodeStatus = Type.Object({
   hostname: Type.String({ description: 'The address of the node' }),
   node_status: Type.Enum(['active', 'down']),
@@ -30,7 +30,7 @@ const params = Type.Object({
 
 const Begun = Type.Object({ actions: Type.Array(Type.Never()) })
 
-/** GET /v1/nodes/status: by the uid of the node. Of its shards, those that the caller's roles let it see. */
+/** GET /v1/nodes/status: keyed by uid of the node, with the shards that the caller may see. */
 export const listNodeStatuses = operation({
   method: 'GET',
   path: '/v1/nodes/status',
@@ -53,7 +53,7 @@ export const getNodeStatus = operation({
   errors: ['node_not_exist'],
 })
 
-/** GET /v1/cluster/check: programs ask it before an upgrade. */
+/** GET /v1/cluster/check: for programs before an upgrade. */
 export const checkCluster = operation({
   method: 'GET',
   path: '/v1/cluster/check',
@@ -76,7 +76,7 @@ export const checkNode = operation({
   errors: ['node_not_exist'],
 })
 
-/** GET /v1/cluster/actions: programs ask before an upgrade whether one runs. */
+/** GET /v1/cluster/actions: for programs that check before an upgrade whether one runs. */
 export const listClusterActions = operation({
   method: 'GET',
   path: '/v1/cluster/actions',
@@ -87,7 +87,7 @@ export const listClusterActions = operation({
   errors: [],
 })
 
-/** GET /v1/nodes/actions: as `listClusterActions`. */
+/** GET /v1/nodes/actions: like `listClusterActions`. */
 export const listNodesActions = operation({
   method: 'GET',
   path: '/v1/nodes/actions',
@@ -98,7 +98,7 @@ export const listNodesActions = operation({
   errors: [],
 })
 
-/** GET /v1/nodes/:uid/actions: as `listClusterActions`; refuses with `node_not_exist`. */
+/** GET /v1/nodes/:uid/actions: like `listClusterActions`; refuses with `node_not_exist`. */
 export const listNodeActions = operation({
   method: 'GET',
   path: '/v1/nodes/:uid/actions',
@@ -110,7 +110,7 @@ export const listNodeActions = operation({
   errors: ['node_not_exist'],
 })
 
-/** GET /v1/access: playbooks ask it where the cluster is led from. */
+/** GET /v1/access: playbooks ask for the leading node. */
 export const getAccess = operation({
   method: 'GET',
   path: '/v1/access',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 
-/** GET /v1/license: programs look whether it ends, and how many shards it allows. */
+/** GET /v1/license: programs check its end and its number of shards. */
 export const getLicense = operation({
   method: 'GET',
   path: '/v1/license',
@@ -21,7 +21,7 @@ export const getLicense = operation({
   errors: [],
 })
 
-/** GET /v1/crdbs: empty, as there are none. */
+/** GET /v1/crdbs: always empty. */
 export const listCrdbs = operation({
   method: 'GET',
   path: '/v1/crdbs',

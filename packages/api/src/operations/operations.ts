@@ -85,7 +85,7 @@ import {
 import { updateDatabase } from './update-database.ts'
 import { upgradeDatabase, upgradeModules, upgradeModulesOlder } from './upgrade-database.ts'
 
-/** All operations of the server's API, by the name they have in the client and in the OpenAPI document. */
+/** All operations of the server's API, by their name in the client and in the OpenAPI document. */
 export const operations = {
   authorizeUser,
   refreshToken,

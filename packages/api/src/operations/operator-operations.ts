@@ -13,8 +13,8 @@ const SigningKey = Type.Object({
 const SigningKeys = Type.Object({ keys: Type.Array(SigningKey) })
 
 /**
- * What the server answers on its Unix socket, which only the owner of FAIRLEAD_HOME can reach: operations for
- * the operator of the machine, also when no user can sign in. Access to the socket is the only permission.
+ * Operations on the server's Unix socket, for the operator of the machine, also when no user can sign in.
+ * Only the owner of FAIRLEAD_HOME can reach the socket, which is the only permission.
  */
 export const operatorOperations = {
   verifyAudit: operation({

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../contract/errors.ts'
 import { operation } from '../contract/operation.ts'
 import { Action, ActionUid } from './actions.ts'
 
-/** What people may say about a running action. Ours: the wider API has nothing like it. */
+/** An order to a running action. Our addition to the wider API. */
 function order<const Name extends string>(name: Name, summary: string, errors: readonly ErrorCode[]) {
   return operation({
     method: 'POST',
@@ -17,49 +17,43 @@ function order<const Name extends string>(name: Name, summary: string, errors: r
   })
 }
 
-/**
- * POST …/pause: an order to an upgrade. Answers with the action; refuses when the action has ended or is no upgrade.
- */
+/** POST …/pause: answers with the action; refuses if it has ended or is no upgrade. */
 export const pauseAction = order(
   'pause',
   'Begin nothing new in an upgrade. Faults are still repaired, and a handover that has begun is completed',
   ['action_ended', 'order_not_applicable'],
 )
-/** POST …/resume: takes a pause back, or lets a supervised upgrade pass its stop. */
+/** POST …/resume: ends a pause, or lets a supervised upgrade pass its stop. */
 export const resumeAction = order(
   'resume',
   'Continue after a pause, or after the stop of a supervised upgrade',
   ['action_ended', 'order_not_applicable'],
 )
-/**
- * POST …/cancel: undoes an upgrade at any stage; refuses with `rollback_not_possible` when that would lose writes.
- */
+/** POST …/cancel: undoes an upgrade at any stage; `rollback_not_possible` if that would lose writes. */
 export const cancelAction = order(
   'cancel',
   'Take an upgrade back at any point: before a handover everything begun is undone, afterwards it is rolled back',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
-/** POST …/rollback: refuses with `rollback_not_possible` when the old primaries lack writes, with `order_not_applicable` when it is being taken back already. */
+/** POST …/rollback: `rollback_not_possible` if old primaries lack writes; `order_not_applicable` if begun. */
 export const rollbackAction = order(
   'rollback',
   'Hand the primary roles back to the old primaries, without loss',
   ['action_ended', 'order_not_applicable', 'rollback_not_possible'],
 )
-/** POST …/finalize: ends the rollback window early; afterwards no rollback without loss is possible. */
+/** POST …/finalize: ends the rollback window early; no rollback without loss is possible afterwards. */
 export const finalizeAction = order('finalize', 'End the rollback window: the old primaries are given up', [
   'action_ended',
   'order_not_applicable',
 ])
 /**
- * POST …/redo: turns an upgrade forward again while it is being taken back. An order of its own, so that a rollback that is sent twice stays one.
+ * POST …/redo: continues an upgrade during its rollback. Separate, so that a rollback sent twice stays one.
  */
 export const redoAction = order('redo', 'Continue an upgrade that is being taken back', [
   'action_ended',
   'order_not_applicable',
 ])
-/**
- * POST …/retry: of an action that is stuck or failed. Answers with the action that goes on, which may be a new one.
- */
+/** POST …/retry: for a stuck or failed action. Answers with the continuing action, which may be new. */
 export const retryAction = order(
   'retry',
   'Try the blocked step again immediately; for a failed upgrade: begin it again, as a new action',

@@ -7,7 +7,7 @@ import { DatabaseUid, EngineVersion } from './databases.ts'
 
 const ShardStatus = Type.Enum(['active', 'inactive'])
 
-/** A shard as the wider API shows it. Numbers of uids follow that API: the shard's own and the node's are strings. */
+/** A shard in the form of the wider API, where uids of shards and nodes are strings. */
 export const Shard = Type.Object({
   uid: Type.String(),
   bdb_uid: DatabaseUid,
@@ -15,9 +15,9 @@ export const Shard = Type.Object({
   role: Type.Enum(['master', 'slave']),
   assigned_slots: Type.String(),
   status: ShardStatus,
-  /** `busy`: it does not answer, because it works. `timeout`: it does not answer and does nothing. */
+  /** `busy`: works and does not answer. `timeout`: idle and does not answer. */
   detailed_status: Type.Enum(['ok', 'busy', 'down', 'loading', 'timeout', 'unknown']),
-  /** The reason, and what Fairlead does about it (an addition of ours); '' when the status is ok. */
+  /** The reason and Fairlead's reaction (our addition); '' when the status is ok. */
   status_reason: Type.String(),
   engine: Type.String(),
   engine_version: Type.String(),
@@ -45,7 +45,7 @@ export const Shard = Type.Object({
 })
 export type Shard = Static<typeof Shard>
 
-/** GET /v1/bdbs/:uid/shards: the engine processes of a database, with their roles and states. */
+/** GET /v1/bdbs/:uid/shards: the engine processes of a database, with roles and states. */
 export const listDatabaseShards = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/shards',
@@ -60,7 +60,7 @@ export const listDatabaseShards = operation({
   errors: ['db_not_exist'],
 })
 
-/** GET /v1/shards: those of the databases that the caller's roles let it see; pages count databases. */
+/** GET /v1/shards: those of databases that the caller may see; pages count databases. */
 export const listShards = operation({
   method: 'GET',
   path: '/v1/shards',
@@ -89,7 +89,7 @@ export const listShards = operation({
   errors: [],
 })
 
-/** GET /v1/shards/:uid: one shard; refuses with `shard_not_exist`, also where its database is not the caller's to see. */
+/** GET /v1/shards/:uid: refuses with `shard_not_exist`, also for a hidden database. */
 export const getShard = operation({
   method: 'GET',
   path: '/v1/shards/:uid',

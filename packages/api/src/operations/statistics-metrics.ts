@@ -1,4 +1,4 @@
-/** Latencies are those of endpoints, in microseconds, and are left out where nothing was asked. */
+/** Latencies of endpoints in microseconds, absent without requests. */
 const latency = {
   avg_latency: 'Mean time from the arrival of a request at the endpoint to its answer, in microseconds',
   latency_p50: 'Ours: half of the requests were answered within this time, in microseconds',
@@ -31,7 +31,7 @@ const ofNode = {
   ...latency,
 } as const
 
-/** What is measured of each kind of thing, by the names of the wider API, and what it means. */
+/** Metrics by kind of object, with the wider API's names and their meaning. */
 export const statisticsMetrics = {
   bdb: {
     total_req: 'Requests per second: at the endpoint, or at the primaries where clients know the shards',
@@ -60,5 +60,5 @@ export const statisticsMetrics = {
   cluster: ofNode,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** What statistics are kept of. */
+/** Kinds of objects with statistics. */
 export type StatisticsKind = keyof typeof statisticsMetrics

@@ -6,13 +6,13 @@ import { statisticsMetrics } from './statistics-metrics.ts'
 
 /** The intervals of the wider API. */
 export const statisticsIntervals = ['1sec', '10sec', '5min', '15min', '1hour', '12hour', '1week'] as const
-/** Those of which something is kept. */
+/** Stored intervals. */
 export const keptIntervals = ['10sec', '5min', '1hour'] as const
-/** One of them. */
+/** A stored interval. */
 export type KeptInterval = (typeof keptIntervals)[number]
-/** Those that are answered: what is kept, and what is made of several kept ones. */
+/** Intervals in answers: stored ones, and sums of them. */
 export const answeredIntervals = ['10sec', '5min', '15min', '1hour', '12hour'] as const
-/** One of them. */
+/** An interval in answers. */
 export type AnsweredInterval = (typeof answeredIntervals)[number]
 
 const metrics = Type.String({
@@ -58,7 +58,7 @@ const Cluster = pointOf(statisticsMetrics.cluster)
 const seriesOf = (point: typeof Bdb) => Type.Object({ uid: Type.String(), intervals: Type.Array(point) })
 const lastOf = (point: typeof Bdb) => Type.Record(Type.String(), point)
 
-/** GET /v1/bdbs/stats: the databases that the caller may see. */
+/** GET /v1/bdbs/stats: databases that the caller may see. */
 export const listDatabaseStats = operation({
   method: 'GET',
   path: '/v1/bdbs/stats',
@@ -71,7 +71,7 @@ export const listDatabaseStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/bdbs/stats/:uid: of `uid`, or of all that the caller may see. */
+/** GET /v1/bdbs/stats/:uid. */
 export const getDatabaseStats = operation({
   method: 'GET',
   path: '/v1/bdbs/stats/:uid',
@@ -84,7 +84,7 @@ export const getDatabaseStats = operation({
   errors: ['invalid_request', 'db_not_exist'],
 })
 
-/** GET /v1/bdbs/stats/last: of `uid`, or of all that the caller may see. */
+/** GET /v1/bdbs/stats/last: databases that the caller may see. */
 export const listLastDatabaseStats = operation({
   method: 'GET',
   path: '/v1/bdbs/stats/last',
@@ -96,7 +96,7 @@ export const listLastDatabaseStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/bdbs/stats/last/:uid: of `uid`, or of all that the caller may see. */
+/** GET /v1/bdbs/stats/last/:uid. */
 export const getLastDatabaseStats = operation({
   method: 'GET',
   path: '/v1/bdbs/stats/last/:uid',
@@ -109,7 +109,7 @@ export const getLastDatabaseStats = operation({
   errors: ['invalid_request', 'db_not_exist'],
 })
 
-/** GET /v1/shards/stats: of `uid`, or of all that the caller may see. */
+/** GET /v1/shards/stats: shards that the caller may see. */
 export const listShardStats = operation({
   method: 'GET',
   path: '/v1/shards/stats',
@@ -122,7 +122,7 @@ export const listShardStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/shards/stats/:uid: of `uid`, or of all that the caller may see. */
+/** GET /v1/shards/stats/:uid. */
 export const getShardStats = operation({
   method: 'GET',
   path: '/v1/shards/stats/:uid',
@@ -135,7 +135,7 @@ export const getShardStats = operation({
   errors: ['invalid_request', 'shard_not_exist'],
 })
 
-/** GET /v1/shards/stats/last: of `uid`, or of all that the caller may see. */
+/** GET /v1/shards/stats/last: shards that the caller may see. */
 export const listLastShardStats = operation({
   method: 'GET',
   path: '/v1/shards/stats/last',
@@ -147,7 +147,7 @@ export const listLastShardStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/shards/stats/last/:uid: of `uid`, or of all that the caller may see. */
+/** GET /v1/shards/stats/last/:uid. */
 export const getLastShardStats = operation({
   method: 'GET',
   path: '/v1/shards/stats/last/:uid',
@@ -160,7 +160,7 @@ export const getLastShardStats = operation({
   errors: ['invalid_request', 'shard_not_exist'],
 })
 
-/** GET /v1/nodes/stats: of `uid`, or of all that the caller may see. */
+/** GET /v1/nodes/stats. */
 export const listNodeStats = operation({
   method: 'GET',
   path: '/v1/nodes/stats',
@@ -173,7 +173,7 @@ export const listNodeStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/nodes/stats/:uid: of `uid`, or of all that the caller may see. */
+/** GET /v1/nodes/stats/:uid. */
 export const getNodeStats = operation({
   method: 'GET',
   path: '/v1/nodes/stats/:uid',
@@ -186,7 +186,7 @@ export const getNodeStats = operation({
   errors: ['invalid_request', 'node_not_exist'],
 })
 
-/** GET /v1/nodes/stats/last: of `uid`, or of all that the caller may see. */
+/** GET /v1/nodes/stats/last. */
 export const listLastNodeStats = operation({
   method: 'GET',
   path: '/v1/nodes/stats/last',
@@ -198,7 +198,7 @@ export const listLastNodeStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/nodes/stats/last/:uid: of `uid`, or of all that the caller may see. */
+/** GET /v1/nodes/stats/last/:uid. */
 export const getLastNodeStats = operation({
   method: 'GET',
   path: '/v1/nodes/stats/last/:uid',
@@ -211,7 +211,7 @@ export const getLastNodeStats = operation({
   errors: ['invalid_request', 'node_not_exist'],
 })
 
-/** GET /v1/cluster/stats: of `uid`, or of all that the caller may see. */
+/** GET /v1/cluster/stats. */
 export const getClusterStats = operation({
   method: 'GET',
   path: '/v1/cluster/stats',
@@ -223,7 +223,7 @@ export const getClusterStats = operation({
   errors: ['invalid_request'],
 })
 
-/** GET /v1/cluster/stats/last: of `uid`, or of all that the caller may see. */
+/** GET /v1/cluster/stats/last. */
 export const getLastClusterStats = operation({
   method: 'GET',
   path: '/v1/cluster/stats/last',

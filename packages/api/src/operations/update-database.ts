@@ -5,20 +5,20 @@ import { operation } from '../contract/operation.ts'
 import { changingFields, settledFields } from '../contract/settled-fields.ts'
 import { Database, DatabaseUid, EvictionPolicy } from './databases.ts'
 
-/** What of a database changes by itself. */
+/** Fields of a database that change automatically. */
 export const changingDatabaseFields: readonly string[] = [
   ...['status', 'status_reason', 'background_op', 'action_uid', 'shard_list', 'endpoints'],
   ...['upgradable_to', 'last_changed_time'],
 ]
 const changed: readonly string[] = ['memory_size', 'eviction_policy', ...changingDatabaseFields]
-/** What a database keeps from its creation on. A program that sends it back as it was answered asks for nothing. */
+/** Fields that are fixed at creation. A program may send back their current values. */
 const settled = {
   ...settledFields(Object.keys(Database.properties).filter((name) => !changed.includes(name))),
   ...changingFields(changingDatabaseFields),
 }
 
 /**
- * PUT /v1/bdbs/:uid: changes the fields that are sent. With `dry_run` it answers with the result and changes nothing.
+ * PUT /v1/bdbs/:uid: changes the sent fields. With `dry_run`, answers with the result without applying it.
  */
 export const updateDatabase = operation({
   method: 'PUT',

@@ -21,10 +21,10 @@ const moduleEntryFields = {
   ),
 } as const
 
-/** Specification §2.4, with the other set of keys of its samples. */
+/** Specification §2.4, with the other keys of its samples. */
 export const ModuleEntry = Type.Object(moduleEntryFields, { additionalProperties: false })
 
-/** Specification §2.3 with the stray `swap_roles` of its sample, and the vendor's spellings of the same fields. */
+/** Specification §2.3, with the stray `swap_roles` of its sample and the vendor's spellings. */
 export const DatabaseUpgradeRequest = Type.Object(
   {
     force_restart: Type.Optional(
@@ -100,7 +100,7 @@ const moduleObstacles = [
   'unsupported_module_capabilities',
 ] as const
 
-/** What an upgrade would do and need. Bytes. */
+/** Effects and needs of an upgrade. Bytes. */
 export const UpgradePlan = Type.Object({
   engine: Type.String(),
   engine_version: Type.String(),
@@ -201,7 +201,7 @@ export const upgradeDatabase = operation({
   ],
 })
 
-/** Specification §2.5. One module may also be named at the top level, without the list. */
+/** Specification §2.5. A single module may be named at the top level. */
 export const ModuleUpgradeRequest = Type.Object(
   {
     modules: Type.Optional(Type.Array(ModuleEntry, { minItems: 1, maxItems: 64 })),
@@ -222,7 +222,7 @@ export const ModuleUpgradeRequest = Type.Object(
   { additionalProperties: false },
 )
 
-/** Specification §2.7: the first of the modules that were named, and all of them. */
+/** Specification §2.7: the first named module, and all of them. */
 export const UpgradedModule = Type.Object({
   uid: DatabaseUid,
   name: Type.String({ description: 'Name of the database' }),
@@ -233,7 +233,7 @@ export const UpgradedModule = Type.Object({
   ),
 })
 
-/** What both paths of the module upgrade have in common. */
+/** Shared by both paths of the module upgrade. */
 const moduleUpgrade = {
   method: 'POST',
   since: '0.1.0',
@@ -262,10 +262,7 @@ export const upgradeModules = operation({
   summary: 'Upgrade modules of a database, and answer when that is done',
 })
 
-/**
- * POST /v1/modules/upgrade/bdb/:uid: the same body, answer and refusals as `upgradeModules`, at the path of older
- * clients.
- */
+/** POST /v1/modules/upgrade/bdb/:uid: like `upgradeModules`, at the path of older clients. */
 export const upgradeModulesOlder = operation({
   ...moduleUpgrade,
   path: '/v1/modules/upgrade/bdb/:uid',

@@ -1,20 +1,20 @@
 import { type Static, Type } from 'typebox'
 
-/** Our own end of a connection to a shard, as the shard's CLIENT LIST and slow log name it, and the shard's. */
+/** Our end of a connection to a shard, as in the shard's CLIENT LIST and slow log, and the shard's end. */
 const ClientVia = Type.Object({ address: Type.String(), shard: Type.String() })
 
-/** The clients of an endpoint and the addresses that shards see in their place. */
+/** Clients of an endpoint, and the addresses that shards see instead. */
 export const ClientList = Type.Object({
-  /** All that there are, whether listed or not. */
+  /** Including those not listed. */
   connections: Type.Integer(),
   clients: Type.Array(
     Type.Object({
       client: Type.String(),
-      /** None while it waits for its first; of a sharded database one for each group that it has asked something. */
+      /** Empty before its first connection; in a sharded database one per group that it has used. */
       via: Type.Array(ClientVia),
-      /** In milliseconds since 1970. */
+      /** Unix milliseconds. */
       connectedAt: Type.Integer(),
-      /** The client's name, and the user as which it has signed in; both cut to a bounded length. */
+      /** The client's name and user, cut to a maximum length. */
       name: Type.String(),
       user: Type.String(),
       held: Type.Boolean(),

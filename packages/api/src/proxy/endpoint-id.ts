@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
-/** How the proxy is told which endpoint is meant. */
+/** An endpoint in a path of the proxy. */
 export const EndpointId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
-/** One of the 16,384 hash slots of cluster mode. */
+/** A hash slot of cluster mode: 16,384 in all. */
 export const Slot = Type.Integer({ minimum: 0, maximum: 16_383 })

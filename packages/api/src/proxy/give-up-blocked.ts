@@ -3,8 +3,8 @@ import { operation } from '../contract/operation.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
 
 /**
- * Server → proxy. Answers with the proxy's own addresses of the links to unblock; refuses with `not_found` when it
- * does not serve the endpoint.
+ * Server → proxy. Answers with the proxy's own addresses of links to unblock; `not_found` for an unknown
+ * endpoint.
  */
 export const giveUpBlocked = operation({
   method: 'POST',
@@ -17,12 +17,12 @@ export const giveUpBlocked = operation({
   params: EndpointId,
   body: Type.Object(
     {
-      /** Of a sharded database only the group that holds this slot. */
+      /** Only the group with this slot, for a sharded database. */
       slot: Type.Optional(Slot),
     },
     { additionalProperties: false },
   ),
-  /** Our own ends of them, as the shard's CLIENT LIST names these. */
+  /** Our ends, as in the shard's CLIENT LIST. */
   ok: Type.Object({ addresses: Type.Array(Type.String()) }),
   errors: ['not_found'],
 })

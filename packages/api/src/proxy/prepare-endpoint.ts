@@ -3,7 +3,7 @@ import { Address } from '../agent/shard-report.ts'
 import { operation } from '../contract/operation.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
 
-/** Server → proxy. Refuses with `not_found` when it does not serve the endpoint. */
+/** Server → proxy. Refuses with `not_found` for an unknown endpoint. */
 export const prepareEndpoint = operation({
   method: 'POST',
   path: '/proxy/endpoints/:id/prepare',

@@ -11,92 +11,85 @@ import { TakenScripts } from './taken-scripts.ts'
 import { reportTraffic } from './traffic.ts'
 
 /**
- * The small API of the proxy of a node, which serves the endpoints of its databases. It is declarative like
- * the agent's: the caller puts the endpoints that it wants, and the proxy keeps them on disk. It uses a Unix
- * socket that only its owner can reach, so it has no permissions.
+ * The API of a node's proxy, which serves the endpoints of databases. It is declarative like the agent's: the
+ * caller puts the wanted endpoints, and the proxy keeps them on disk. It uses a Unix socket that only its
+ * owner can reach, so it has no permissions.
  */
 
-/** Slots, both included, and the primary that holds them. Ranges with one upstream belong to one group. */
+/** A range of slots, bounds included, and its primary. Ranges with one upstream belong to one group. */
 export const EndpointShard = Type.Object(
   { first: Slot, last: Slot, upstream: Address },
   { additionalProperties: false },
 )
 export type EndpointShard = Static<typeof EndpointShard>
 
-/** An endpoint that a proxy is to serve. */
+/** An endpoint for a proxy to serve. */
 export const EndpointSpec = Type.Object(
   {
-    /** Where clients connect. */
+    /** Address for clients. */
     host: Type.String(),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-    /** The primary. Another one than before: all connections are moved there, as `switchEndpoint` does. */
+    /** The primary. A new one gets all connections, like with `switchEndpoint`. */
     upstream: Address,
     /**
-     * Of a sharded database all its slots, for clients that know nothing of slots; `upstream` is then the first one's. Null:
-     * not sharded.
+     * All slots of a sharded database, for clients unaware of slots; `upstream` is the first. Null: not
+     * sharded.
      */
     shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
-    /**
-     * Certificate chain and key (PEM), for clients that speak TLS; null: plain. A changed certificate is for
-     * new connections; open ones stay.
-     */
+    /** Certificate chain and key (PEM) for clients with TLS; null: no TLS. Changes affect new connections. */
     tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
-    /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: plain. */
+    /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: no TLS. */
     upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
-    /**
-     * The name under which the proxy's Sentinel tells the primary to clients that connect to shards
-     * themselves. Absent for sharded databases.
-     */
+    /** Name of the database in the proxy's Sentinel, for clients of shards. Absent for sharded databases. */
     name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
-    /** Told with the name. Only there and at primaries a slot that has moved is followed. They leave connections as they are. */
+    /** Reported with the name. Moved slots are followed only to these and primaries. Connections stay. */
     replicas: Type.Optional(Type.Array(Address)),
   },
   { additionalProperties: false },
 )
 export type EndpointSpec = Static<typeof EndpointSpec>
 
-/** How an endpoint fares, as its proxy counts; counters begin with the endpoint. */
+/** State of an endpoint; counters begin with the endpoint. */
 export const EndpointReport = Type.Object({
   id: Type.String(),
   host: Type.String(),
   port: Type.Integer(),
   upstream: Address,
   shards: Type.Union([Type.Array(EndpointShard), Type.Null()]),
-  /** `held`: nothing, or nothing to some group, is forwarded until a switch, a release, or the deadline. `failed`: it cannot listen; see `why`. */
+  /** `held`: nothing is forwarded (to some group) until a switch, release or deadline. `failed`: see why. */
   state: Type.Enum(['serving', 'held', 'failed']),
   why: Type.String(),
   connections: Type.Integer(),
   /** Requests forwarded since the proxy started. */
   commands: Type.Integer(),
-  /** How long clients were held, in milliseconds, altogether and the last time. */
+  /** Total and last hold of clients, in milliseconds. */
   heldMsTotal: Type.Number(),
   heldMsLast: Type.Number(),
-  /** Times the endpoint went to another upstream. */
+  /** Number of switches to another upstream. */
   repoints: Type.Integer(),
-  /** Holds that ended without a switch, because commands were not answered or the deadline came. */
+  /** Holds without a switch, because of missing replies or the deadline. */
   failedHolds: Type.Integer(),
   /**
-   * Connections still at a shard that lost its role not long ago: their clients have yet to read what it answered. Which
-   * shard, as `host:port`, and how many.
+   * Connections to a shard (`host:port`) that lost its role recently: clients must still read its answers.
    */
   behind: Type.Array(Type.Object({ shard: Type.String(), connections: Type.Integer() })),
   errors: Type.Integer(),
-  /** The last of them, in words; empty when there was none. */
+  /** The last error in words; empty: none. */
   lastError: Type.String(),
-  /** Replies that said that a slot is elsewhere and were not followed, and why the last was not. Absent: they are not counted. */
+  /** Redirections to other slot owners that were not followed, and the last reason. Absent: not counted. */
   doubted: Type.Optional(Type.Object({ count: Type.Integer(), why: Type.String() })),
 })
 export type EndpointReport = Static<typeof EndpointReport>
 
-/** The answerer for clients that ask a Sentinel where the primary is. */
+/** Answers clients that ask a Sentinel for the primary. */
 export const SentinelReport = Type.Object({
   host: Type.String(),
   port: Type.Integer(),
-  /** `failed`: it cannot listen, and goes on trying; see `why`. `off`: it was started without. */
+  /** `failed`: it cannot listen, and retries; see `why`. `off`: disabled. */
   state: Type.Enum(['serving', 'failed', 'off']),
   why: Type.String(),
   connections: Type.Integer(),
-  /** Databases that it tells of. */
+  /** Number of known databases. */
   databases: Type.Integer(),
 })
 export type SentinelReport = Static<typeof SentinelReport>
@@ -109,24 +102,23 @@ export const ProxyReport = Type.Object({
 })
 export type ProxyReport = Static<typeof ProxyReport>
 
-/** How many connections went to the new upstream at a switch; times are milliseconds. */
+/** Connections that went to the new upstream in a switch; milliseconds. */
 export const SwitchResult = Type.Object({
-  /** Connections that moved while clients were held, because their clients waited for an answer. */
+  /** Moved during the hold, because their clients waited for an answer. */
   moved: Type.Integer(),
   /**
-   * Connections that move later: idle ones at their next request or shortly after; slow ones when their
-   * clients have read or sent all.
+   * Moved later: idle ones soon or at their next request, slow ones when their clients have read or sent all.
    */
   later: Type.Integer(),
-  /** Those that had to be closed. */
+  /** Closed connections. */
   closed: Type.Integer(),
-  /** How long clients were held, from the hold on. */
+  /** Length of the hold. */
   heldMs: Type.Number(),
-  /** Clients that waited meanwhile for an answer, or for their first connection. Absent: from a proxy older than this field, and the two below. */
+  /** Clients that waited for an answer or first connection. Absent, like the next two, from older proxies. */
   clients: Type.Optional(Type.Integer()),
-  /** Requests of theirs that were waiting when they were served again. */
+  /** Waiting requests of these clients at the end. */
   requests: Type.Optional(Type.Integer()),
-  /** From the first request that had to wait to the end of the hold: no client waited longer. */
+  /** From the first waiting request to the end of the hold: the longest wait of a client. */
   longestWaitMs: Type.Optional(Type.Number()),
 })
 export type SwitchResult = Static<typeof SwitchResult>
@@ -139,7 +131,7 @@ export const reportProxy = operation({
   permission: null,
   query: Type.Object(
     {
-      /** No more than so many endpoints. Of one, each thread that serves clients is still asked. A proxy that is older than this reports all. */
+      /** Maximum number of endpoints; all serving threads are asked anyway. Older proxies report all. */
       most: Type.Optional(Type.Integer({ minimum: 0 })),
     },
     { additionalProperties: false },
@@ -184,11 +176,11 @@ export const holdEndpoint = operation({
   params: EndpointId,
   body: Type.Object(
     {
-      /** When no switch has come by then, clients are let go to the upstream they had. */
+      /** Without a switch by then, clients continue at their former upstream. */
       deadlineMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
-      /** How long replies may take to come in; half of the deadline unless told. */
+      /** Time for replies to arrive; default: half of the deadline. */
       drainMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
-      /** Of a sharded database only the group that holds this slot. */
+      /** Only the group with this slot, for a sharded database. */
       slot: Type.Optional(Slot),
     },
     { additionalProperties: false },
@@ -223,7 +215,7 @@ export const switchEndpoint = operation({
   body: Type.Object(
     {
       upstream: Address,
-      /** The group that holds this slot, and no other; of a sharded database it has to be named. */
+      /** The group with this slot; required for a sharded database. */
       slot: Type.Optional(Slot),
     },
     { additionalProperties: false },
@@ -242,7 +234,7 @@ export const releaseEndpoint = operation({
   params: EndpointId,
   body: Type.Object(
     {
-      /** Only those of the group that holds this slot. */
+      /** Only those of the group with this slot. */
       slot: Type.Optional(Slot),
     },
     { additionalProperties: false },
@@ -261,7 +253,7 @@ export const listClients = operation({
   query: Type.Object(
     {
       limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
-      /** Only the client that uses this address towards a shard. */
+      /** Only the client with this address towards a shard. */
       via: Type.Optional(Type.String({ maxLength: 100 })),
     },
     { additionalProperties: false },
@@ -270,7 +262,7 @@ export const listClients = operation({
   errors: ['not_found'],
 })
 
-/** All that a server can ask of a proxy, over its Unix socket. */
+/** All operations of a proxy, over its Unix socket. */
 export const proxyOperations = {
   reportProxy,
   reportTraffic,

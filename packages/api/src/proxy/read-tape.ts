@@ -2,24 +2,24 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
 
-/** The length of a bucket of a tape, and of the trace of a handover. */
+/** Length of a bucket of a tape, and of a handover's trace. */
 export const BUCKET_MS = 10
-/** A tape begins so many buckets before clients are held, and ends as many after they are served. */
+/** Number of buckets before the hold, and after its end. */
 export const TAPE_LEAD_BUCKETS = 250
 
 const Counts = Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 2_000 })
 
-/** What the proxy has counted before, in and after the last handover of a group, in buckets. All arrays have the same length. */
+/** The proxy's counts around a group's last handover, in buckets. All arrays are equally long. */
 export const HandoverTape = Type.Object({
   /** From the beginning of the first bucket to the beginning of the hold, in milliseconds. */
   leadMs: Type.Number({ minimum: 0, maximum: BUCKET_MS * (TAPE_LEAD_BUCKETS + 1) }),
-  /** As in the answer to the switch. */
+  /** Like in the answer to the switch. */
   heldMs: Type.Number({ minimum: 0 }),
-  /** Replies that clients got. */
+  /** Replies to clients. */
   replies: Counts,
   /** Requests that waited for the end of the hold. */
   held: Counts,
-  /** Of the replies those that were errors, and clients that were closed. */
+  /** Error replies, and closed clients. */
   errors: Counts,
 })
 export type HandoverTape = Static<typeof HandoverTape>
@@ -34,7 +34,7 @@ export const readTape = operation({
   params: EndpointId,
   query: Type.Object(
     {
-      /** Of a sharded database, the group that holds it. */
+      /** The group with this slot, for a sharded database. */
       slot: Type.Optional(Slot),
     },
     { additionalProperties: false },

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 
-/** Scripts of clients, for an engine that will have the role of theirs. */
+/** Scripts of clients, for the engine that gets the role. */
 export const TakenScripts = Type.Object({
-  /** Clients have flushed their scripts since it was told last: it is to do so, before it is given these. */
+  /** Clients have flushed their scripts since the last call: the engine must flush before loading these. */
   flushed: Type.Boolean(),
-  /** Their texts, as base64. */
+  /** Texts as base64. */
   scripts: Type.Array(Type.String()),
 })
 export type TakenScripts = Static<typeof TakenScripts>

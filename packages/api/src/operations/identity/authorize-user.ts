@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../../contract/operation.ts'
 import { Password } from './passwords.ts'
 
-/** Life of a token in seconds, as the wider API has it. */
+/** Life of a token in seconds, like in the wider API. */
 const Ttl = Type.Integer({
   minimum: 1,
   maximum: 86_400,
@@ -10,7 +10,7 @@ const Ttl = Type.Integer({
   description: 'Life of the token, in seconds',
 })
 
-/** Specification §2.1, with the `ttl` that clients of the same API elsewhere send. */
+/** Specification §2.1, with the `ttl` of the wider API's clients. */
 export const JwtAuthorize = Type.Object(
   {
     username: Type.String({ minLength: 1, maxLength: 256, description: 'Name or e-mail of the user' }),
@@ -40,10 +40,7 @@ export const authorizeUser = operation({
   errors: ['invalid_credentials', 'password_expired', 'too_many_requests'],
 })
 
-/**
- * POST /v1/users/refresh_jwt: a valid token in the header, and a new one in the answer; `ttl` in seconds. The old
- * token stays valid.
- */
+/** POST /v1/users/refresh_jwt: a new token for a valid one, which stays valid; `ttl` in seconds. */
 export const refreshToken = operation({
   method: 'POST',
   path: '/v1/users/refresh_jwt',
@@ -55,10 +52,7 @@ export const refreshToken = operation({
   errors: [],
 })
 
-/**
- * POST /v1/users/logout: revokes the token that the request carries; refuses with `invalid_request` when it carries
- * none.
- */
+/** POST /v1/users/logout: revokes the request's token; refuses with `invalid_request` if there is none. */
 export const logOut = operation({
   method: 'POST',
   path: '/v1/users/logout',
@@ -69,7 +63,7 @@ export const logOut = operation({
   errors: ['invalid_request'],
 })
 
-/** RFC 7517: what others need to verify our tokens by themselves. */
+/** RFC 7517: the public keys, for others to verify our tokens. */
 export const getJwks = operation({
   method: 'GET',
   path: '/.well-known/jwks.json',

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { operation } from '../../contract/operation.ts'
 
-/** Any text: what a new one must look like is a setting of the cluster, not a shape. */
+/** Any text: rules for new passwords are settings of the cluster. */
 export const Password = Type.String({ minLength: 1, maxLength: 256, description: 'Password of the user' })
 
-/** Of `PUT` and `POST`; a wrong one counts as a failed login. */
+/** For `PUT` and `POST`; a wrong one counts as a failed login. */
 export const OldPassword = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -35,7 +35,7 @@ const Done = Type.Object({
 const shared = ['unauthorized_action', 'user_not_exist', 'invalid_credentials'] as const
 const ofNew = ['password_not_complex', 'new_password_same_as_current'] as const
 
-/** PUT /v1/users/password: an expired password, sent as Basic, is good enough for this one. */
+/** PUT /v1/users/password: also accepts an expired password, sent as Basic. */
 export const setPassword = operation({
   method: 'PUT',
   path: '/v1/users/password',
@@ -48,7 +48,7 @@ export const setPassword = operation({
   errors: [...shared, ...ofNew],
 })
 
-/** POST /v1/users/password: both passwords sign in until one is removed; refuses with `too_many_passwords`. */
+/** POST /v1/users/password: all passwords sign in until one is removed; refuses with `too_many_passwords`. */
 export const addPassword = operation({
   method: 'POST',
   path: '/v1/users/password',
@@ -60,7 +60,7 @@ export const addPassword = operation({
   errors: [...shared, ...ofNew, 'too_many_passwords'],
 })
 
-/** DELETE /v1/users/password: the body names the password to remove; refuses with `cannot_delete_last_password`. */
+/** DELETE /v1/users/password: removes the body's password; refuses with `cannot_delete_last_password`. */
 export const removePassword = operation({
   method: 'DELETE',
   path: '/v1/users/password',

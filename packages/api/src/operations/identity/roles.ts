@@ -5,9 +5,9 @@ import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/p
 import { managements } from '../../contract/permissions.ts'
 import { settledFields } from '../../contract/settled-fields.ts'
 
-/** Identifies a role. The roles that come with the managements have the lowest numbers. */
+/** Identifies a role. Built-in roles have the lowest numbers. */
 export const RoleUid = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
-/** One of the seven sets of permissions, by its name. */
+/** The name of a management. */
 export const ManagementName = Type.Enum([...managements])
 const RoleName = Type.String({
   minLength: 1,
@@ -37,7 +37,7 @@ const Resources = Type.Array(
   },
 )
 
-/** A role as the API answers it; without `resources` it is good for all databases. */
+/** A role in answers; without `resources` it applies to all databases. */
 export const Role = Type.Object({
   uid: RoleUid,
   name: Type.String(),
@@ -49,7 +49,7 @@ export type Role = Static<typeof Role>
 const settledInRoles = settledFields(['uid'])
 const params = Type.Object({ uid: RoleUid })
 
-/** GET /v1/roles: the built-in roles and those that were created. */
+/** GET /v1/roles: built-in and created roles. */
 export const listRoles = operation({
   method: 'GET',
   path: '/v1/roles',
@@ -86,10 +86,7 @@ export const getRole = operation({
   errors: ['role_not_exist'],
 })
 
-/**
- * POST /v1/roles: a role may be limited to databases; refuses with `unsupported_resource` where its management cannot
- * be.
- */
+/** POST /v1/roles: may be limited to databases; `unsupported_resource` if its management cannot be. */
 export const createRole = operation({
   method: 'POST',
   path: '/v1/roles',
@@ -104,7 +101,7 @@ export const createRole = operation({
   errors: ['name_already_exists', 'unsupported_resource', 'unauthorized_action'],
 })
 
-/** PUT /v1/roles/:uid: changes the fields that are sent; the tokens of all users with this role end. */
+/** PUT /v1/roles/:uid: changes the sent fields; the tokens of all users with this role end. */
 export const updateRole = operation({
   method: 'PUT',
   path: '/v1/roles/:uid',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { operation } from '../../contract/operation.ts'
 import { JwtAuthorize } from './authorize-user.ts'
 
-/** How long the session of a browser lasts. */
+/** The lifetime of a browser session. */
 export const Session = Type.Object({
   expires: Type.String({ description: 'When it ends at the latest, whether it is used or not' }),
   idle_seconds: Type.Integer({ description: 'It ends earlier if it is not used for so long' }),
@@ -11,7 +11,7 @@ export type Session = Static<typeof Session>
 
 const { username, password } = JwtAuthorize.properties
 
-/** POST /v1/session: as `authorizeUser`, but the token is a cookie that no script of a page can read. */
+/** POST /v1/session: like `authorizeUser`, with a cookie that no script can read. */
 export const beginSession = operation({
   method: 'POST',
   path: '/v1/session',
@@ -24,7 +24,7 @@ export const beginSession = operation({
   errors: ['invalid_credentials', 'password_expired', 'too_many_requests', 'foreign_page'],
 })
 
-/** DELETE /v1/session: ends the session whose cookie comes with the request; refuses with `invalid_request` when none does. */
+/** DELETE /v1/session: ends the session of the request's cookie; `invalid_request` without one. */
 export const endSession = operation({
   method: 'DELETE',
   path: '/v1/session',

@@ -21,7 +21,7 @@ const Email = Type.String({
 
 const UserStatus = Type.Enum(['active', 'locked', 'password_expired', 'disabled'])
 
-/** A user as the API answers it, without passwords. */
+/** A user in answers, without passwords. */
 export const User = Type.Object({
   uid: UserUid,
   name: Type.String(),
@@ -68,7 +68,7 @@ const params = Type.Object({ uid: UserUid })
 const roleErrors = ['conflicting_fields', 'role_not_exist', 'unauthorized_action'] as const
 const loginErrors = ['name_already_exists', 'email_already_exists'] as const
 
-/** GET /v1/users: without passwords and their hashes. */
+/** GET /v1/users: without passwords and hashes. */
 export const listUsers = operation({
   method: 'GET',
   path: '/v1/users',
@@ -95,7 +95,7 @@ export const listUsers = operation({
   errors: [],
 })
 
-/** GET /v1/users/:uid: without the permission, callers see themselves only. */
+/** GET /v1/users/:uid: without the permission, callers see only themselves. */
 export const getUser = operation({
   method: 'GET',
   path: '/v1/users/:uid',
@@ -108,7 +108,7 @@ export const getUser = operation({
   errors: ['user_not_exist'],
 })
 
-/** POST /v1/users: the password keeps the rules of the cluster, or is refused with `password_not_complex`. */
+/** POST /v1/users: the password must meet the cluster's rules, else `password_not_complex`. */
 export const createUser = operation({
   method: 'POST',
   path: '/v1/users',
@@ -132,10 +132,7 @@ export const createUser = operation({
   errors: ['password_not_complex', ...loginErrors, ...roleErrors, 'too_many_requests'],
 })
 
-/**
- * PUT /v1/users/:uid: changes the fields that are sent; a new password, other roles and `disabled` end the user's
- * tokens.
- */
+/** PUT /v1/users/:uid: changes the sent fields; a new password, other roles and `disabled` end the tokens. */
 export const updateUser = operation({
   method: 'PUT',
   path: '/v1/users/:uid',
@@ -170,7 +167,7 @@ export const updateUser = operation({
   ],
 })
 
-/** DELETE /v1/users/:uid: refuses with `change_last_admin_role_not_allowed` when no admin would be left. */
+/** DELETE /v1/users/:uid: refuses with `change_last_admin_role_not_allowed` for the last admin. */
 export const deleteUser = operation({
   method: 'DELETE',
   path: '/v1/users/:uid',
@@ -182,7 +179,7 @@ export const deleteUser = operation({
   errors: ['user_not_exist', 'change_last_admin_role_not_allowed', 'unauthorized_action'],
 })
 
-/** The user of a request: what it may do, where, and for how long. */
+/** The request's user: permissions, databases, and end of the token. */
 export const Self = Type.Object({
   ...User.properties,
   permissions: Type.Array(Type.String(), {
@@ -209,7 +206,7 @@ export const Self = Type.Object({
 })
 export type Self = Static<typeof Self>
 
-/** GET /v1/users/self: the user that the request comes from. */
+/** GET /v1/users/self: the request's user. */
 export const getSelf = operation({
   method: 'GET',
   path: '/v1/users/self',
@@ -228,7 +225,7 @@ const PermissionsByRole = Type.Record(
   }),
 )
 
-/** GET /v1/users/permissions: all seven managements, each with its permissions. */
+/** GET /v1/users/permissions: the permissions of all seven managements. */
 export const listPermissions = operation({
   method: 'GET',
   path: '/v1/users/permissions',
@@ -239,7 +236,7 @@ export const listPermissions = operation({
   errors: [],
 })
 
-/** GET /v1/users/permissions/:role: the permissions of the management that the path names. */
+/** GET /v1/users/permissions/:role: the permissions of one management. */
 export const listPermissionsOfRole = operation({
   method: 'GET',
   path: '/v1/users/permissions/:role',
@@ -251,7 +248,7 @@ export const listPermissionsOfRole = operation({
   errors: [],
 })
 
-/** GET /v1/users/role: of the caller. */
+/** GET /v1/users/role: the caller's. */
 export const getOwnRole = operation({
   method: 'GET',
   path: '/v1/users/role',

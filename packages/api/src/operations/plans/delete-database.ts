@@ -7,7 +7,7 @@ import { DatabaseUid, DataPersistence } from '../databases.ts'
 const orNull = <Of extends Type.TInteger | Type.TString>(schema: Of, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
-/** What a deletion would end, and give back. Bytes. */
+/** The effects of a deletion. Bytes. */
 export const DeletionPlan = Type.Object({
   possible: Type.Boolean({ description: 'It would be accepted now' }),
   obstacles: Type.Array(ErrorObstacle, { description: 'What is in the way now; empty when it is possible' }),
@@ -37,8 +37,8 @@ export const DeletionPlan = Type.Object({
 })
 
 /**
- * DELETE /v1/bdbs/:uid: removes shards and data permanently; refuses with `db_busy` while an action holds the database. With `dry_run` it says
- * what would end.
+ * DELETE /v1/bdbs/:uid: removes shards and data permanently; refuses with `db_busy` while an action runs.
+ * With `dry_run`, answers with the plan.
  */
 export const deleteDatabase = operation({
   method: 'DELETE',

@@ -5,8 +5,8 @@ import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/p
 import { Database, DatabaseStatus, EngineVersion } from '../databases.ts'
 
 /**
- * GET /v1/bdbs: the databases that the caller's roles let it see, without secrets; by uid unless `sort` says otherwise. Pages count those that are
- * chosen only.
+ * GET /v1/bdbs: databases that the caller may see, without secrets; by uid or `sort`. Pages count only
+ * selected databases.
  */
 export const listDatabases = operation({
   method: 'GET',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** How long a group could go back without loss. */
+/** The time during which a group could go back without loss. */
 export const PlannedWayBack = Type.Object(
   {
     until: Type.Enum(['never', 'handover', 'time', 'finalized'], {
@@ -16,7 +16,7 @@ export const PlannedWayBack = Type.Object(
   { description: 'How long it could be taken back without loss' },
 )
 
-/** How long a plan would take. */
+/** The duration of a plan. */
 export const PlannedDuration = Type.Object(
   {
     ms: Type.Union([Type.Integer(), Type.Null()], {
@@ -42,7 +42,7 @@ export const PlannedDuration = Type.Object(
   },
 )
 
-/** The smallest number of processes that hold the data. */
+/** The smallest number of processes with the data. */
 export const RedundancyMin = Type.Integer({
   description: 'The smallest number of processes that hold the data at any time of it; 0: only the disk does',
 })

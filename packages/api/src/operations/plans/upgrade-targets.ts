@@ -4,7 +4,7 @@ import { operation } from '../../contract/operation.ts'
 import { KnownHoles } from '../cluster.ts'
 import { DatabaseUid } from '../databases.ts'
 
-/** Whether a request to upgrade would be taken just now, and if not, everything that is in its way. */
+/** The admissibility of an upgrade now, with all obstacles. */
 const judgement = {
   possible: Type.Boolean({ description: 'A request for it would be accepted now' }),
   obstacles: Type.Array(ErrorObstacle, {
@@ -12,7 +12,7 @@ const judgement = {
   }),
 }
 
-/** A build of the cluster as the target of an upgrade of one database. */
+/** A build of the cluster as the target of a database's upgrade. */
 export const UpgradeTarget = Type.Object({
   engine: Type.String({ description: 'Flavour: valkey, redis, redict' }),
   engine_version: Type.String({ description: 'Full version' }),
@@ -43,8 +43,8 @@ export const UpgradeTarget = Type.Object({
 })
 
 /**
- * GET /v1/bdbs/:uid/upgrade_targets: every engine build of the cluster, those of the database's flavour first, the newest of each flavour
- * first. It changes nothing; `unavailable` while the agent does not answer.
+ * GET /v1/bdbs/:uid/upgrade_targets: every engine build, those of the database's flavour first, the newest of
+ * each flavour first. Changes nothing; `unavailable` while the agent does not answer.
  */
 export const listUpgradeTargets = operation({
   method: 'GET',
