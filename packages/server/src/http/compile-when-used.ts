@@ -32,14 +32,14 @@ export function compileWhenUsed(app: FastifyInstance, { afterMs, everyMs } = usu
   app.addHook('preClose', async () => clearTimeout(timer))
 }
 
-/** Like compileValidator, called with the first input. Precompiles from `rest`. */
+/** Like compileValidator, called with the first input. Adds itself to `rest`, to be compiled earlier. */
 export function validateWhenUsed(route: Parameters<typeof compileValidator>[0], rest: Make[] = []) {
   const validator = once(() => compileValidator(route))
   rest.push(validator)
   return (value: unknown) => validator()(value)
 }
 
-/** Like Fastify's compiler, called with the first answer, or event of a type. Precompiles from `rest`. */
+/** Like Fastify's compiler, called with the first answer, or event of a type. Adds itself to `rest`. */
 export function serializeWhenUsed(
   route: Parameters<FastifySerializerCompiler<object>>[0],
   rest: Make[] = [],
