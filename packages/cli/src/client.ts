@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry of the package that is the client alone. */
+/** Entry of the client-only package. */
 import { start } from './start.ts'
 
 await start(async () => (await import('./run-client-alone.ts')).runClientAlone)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry of the whole command line. */
+/** Entry of the whole command line. */
 import { start } from './start.ts'
 
 await start(async () => (await import('./run-whole.ts')).runWhole)

@@ -6,16 +6,17 @@ import { asJson, withoutOrders } from './output/without-orders.ts'
 import type { Settings } from './tree/settings.ts'
 import { type Tree, treesFor } from './tree/trees.ts'
 
-/** Which commands there are. */
+/** The commands of a package. */
 export interface Edition<S extends Settings = Settings> {
   readonly trees: readonly Tree<S>[]
   readonly settings: S
 }
 
 /**
- * Runs one command line and returns the exit code, see the table of exit codes. A failure is told on stderr, without a stack trace.
+ * Runs a command line, and returns the exit code. Failures go to stderr without a stack trace.
  *
- * The program of a command is loaded when the command is run: help and completion load nothing of server, agent and proxy, which take a second.
+ * Loads a command's program only to run it: server, agent and proxy, which take a second, are not loaded for
+ * help and completion.
  */
 export async function runProgram<S extends Settings>(
   args: readonly string[],
@@ -29,17 +30,17 @@ export async function runProgram<S extends Settings>(
     }
     const program = await createProgram(edition, args[0])
     if (asksJson(args)) sayInJson(program)
-    // The words of a command line that is being typed are not those of this one.
+    // The words to complete are not those of this command line.
     if (args[0] === '__complete') return await writeCompletions(program, args.slice(1), edition.settings.env)
     await program.parseAsync([...args], { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (cause) {
-    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : exitCodes.usage.code // it has said what is wrong
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : exitCodes.usage.code // already printed
     return await sayWhy(cause, asksJson(args))
   }
 }
 
-/** Whether a program reads what is said. Words that Commander has refused are not parsed: they are looked at as they are. */
+/** Returns whether a program reads the output. Searches the words, because refused ones are unparsed. */
 function asksJson(args: readonly string[]): boolean {
   return args.some(
     (word, n) =>
@@ -48,7 +49,7 @@ function asksJson(args: readonly string[]): boolean {
   )
 }
 
-/** What is wrong with the command line, in the form of all errors that programs read. */
+/** Prints faults of the command line as JSON, like all errors for programs. */
 function sayInJson(program: Command): void {
   const outputError = (text: string, write: (text: string) => void) => {
     const message = text.trim().replace(/^error: /, '')
@@ -62,7 +63,7 @@ function everyCommand(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
 }
 
-/** For the scripts of `completion`. Silent about every fault: a person is typing. What asks a server is loaded when a name is looked for. */
+/** For completion scripts. Hides faults, since a person is typing. Loads the client only to look up names. */
 async function writeCompletions(
   program: Command,
   words: readonly string[],
@@ -76,7 +77,7 @@ async function writeCompletions(
   return exitCodes.done.code
 }
 
-/** Of a command of this machine. Its words may be the server's. */
+/** For a command of this machine. Its message may come from the server. */
 async function sayWhy(cause: unknown, isJson: boolean): Promise<number> {
   const { name = '' } = cause as Partial<Error>
   if (name === 'ConfigError') {
@@ -87,7 +88,7 @@ async function sayWhy(cause: unknown, isJson: boolean): Promise<number> {
   return sayFault(cause, { asJson: isJson, isTerminal: process.stderr.isTTY === true })
 }
 
-/** The tree of commands, or the parts of it that a command line with this first word needs. Nothing of what they do is loaded. */
+/** Builds the tree of commands, or the parts for this first word. Loads no implementations. */
 export async function createProgram<S extends Settings>(
   { trees, settings }: Edition<S>,
   word?: string,
@@ -95,12 +96,12 @@ export async function createProgram<S extends Settings>(
   const program = new Command('fairlead')
     .description('Control plane for Valkey- and Redis-compatible databases')
     .version(ownVersion())
-    // After a command, --version is the command's: modules have versions, too.
+    // After a command, --version belongs to it: modules have versions, too.
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(fairlead --help lists the commands)')
     .addHelpText('after', '\nExit codes: fairlead help exit-codes')
-  // All at once: one after the other, help waits a dozen times for the disk.
+  // In parallel: otherwise help waits a dozen times for the disk.
   const adds = await Promise.all(treesFor(trees, word).map(({ load }) => load()))
   for (const add of adds) add(program, settings)
   return program

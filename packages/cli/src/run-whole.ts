@@ -10,7 +10,7 @@ export async function runWhole(args: readonly string[], env: NodeJS.ProcessEnv):
   return await runProgram(args, { trees, settings: { env, config, checkHere } })
 }
 
-/** Variables of the client, which server and agent do not know. */
+/** The client's variables, unknown to server and agent. */
 const ofClient: readonly string[] = [
   ...['FAIRLEAD_SERVER', 'FAIRLEAD_PROFILE', 'FAIRLEAD_TOKEN', 'FAIRLEAD_CA_FILE', 'FAIRLEAD_OUTPUT'],
   ...['FAIRLEAD_CONFIG', 'FAIRLEAD_ASCII', 'FAIRLEAD_PROGRESS', 'FAIRLEAD_DEBUG'],

@@ -2,7 +2,7 @@ type Run = (args: readonly string[], env: NodeJS.ProcessEnv) => Promise<number>
 
 const needed = [24, 17] as const
 
-/** Runs this process: checks the version of Node first, because an old Node would crash while it loads the rest. */
+/** Runs this process. Checks Node's version first, because an old Node would crash while loading the rest. */
 export async function start(load: () => Promise<Run>): Promise<void> {
   // Before any file is made: only their owner may read files of Fairlead.
   process.umask(0o077)
@@ -17,12 +17,13 @@ export async function start(load: () => Promise<Run>): Promise<void> {
   await keepCompiled()
   const run = await load()
   process.exitCode = await run(process.argv.slice(2), process.env)
-  // A parent that listens would keep this process alive.
+  // A listening channel to the parent would keep this process alive.
   if (process.connected) process.disconnect()
 }
 
 /**
- * What Node has compiled is kept for the next command. Not for root: Node runs what it finds there, and HOME may be the folder of another user.
+ * Caches compiled code for the next command. Not for root: Node runs the cache, and HOME may belong to
+ * another user.
  */
 async function keepCompiled(): Promise<void> {
   const { XDG_CACHE_HOME: cache, HOME: home, NODE_COMPILE_CACHE: chosen } = process.env

@@ -5,10 +5,10 @@ import { createLog } from '../parts/create-log.ts'
 import { proxyProgram } from '../parts/proxy-program.ts'
 import { announce, untilStopped } from '../parts/until-stopped.ts'
 
-/** Linux lets only root open ports below this one. */
+/** Linux lets only root open lower ports. */
 const FIRST_HIGH_PORT = 1_024
 
-/** Runs the agent of this machine until it is asked to stop. Databases keep running. */
+/** Runs the agent of this machine until it is stopped. Databases keep running. */
 export async function runAgent(config: Config, path: string): Promise<void> {
   const stopped = untilStopped()
   const logger = createLog(config, 'agent')
@@ -31,7 +31,7 @@ export async function runAgent(config: Config, path: string): Promise<void> {
   await stopped
 }
 
-/** Whether an endpoint, or the Sentinel answerer, may get a port that only root can open. */
+/** Returns whether an endpoint or the Sentinel may get a port that only root can open. */
 function hasLowPorts({ askedPorts, portRange, sentinelPort }: Config): boolean {
   const lowest = Math.min(askedPorts.from, portRange.from, sentinelPort || FIRST_HIGH_PORT)
   return lowest < FIRST_HIGH_PORT

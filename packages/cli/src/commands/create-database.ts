@@ -8,7 +8,7 @@ import { waitForEnd } from './upgrades/wait-for-end.ts'
 
 type Request = Body<typeof createOperation>
 
-/** The options of `databases create`. What has an option here is a field of the API; all others are set by `--set`. */
+/** The options of `databases create`. Other fields of the API are set by `--set`. */
 export interface CreateOptions extends CommonOptions {
   readonly memory: number
   readonly engine?: string
@@ -43,7 +43,7 @@ export async function createDatabase(context: Context, name: string, options: Cr
     terminal.say(`How clients sign in: fairlead databases credentials ${name}\n`)
 }
 
-/** The server checks all words, and names those that there are. */
+/** The server validates all words. */
 async function requestOf(name: string, options: CreateOptions): Promise<Request> {
   const { engine, shards, clusterProtocol, aofPolicy, snapshot, eviction, port } = options
   const password = await passwordOf(options)
@@ -69,7 +69,7 @@ async function passwordOf({ passwordFile, passwordStdin }: CreateOptions): Promi
   return passwordStdin === true ? await readSecretInput() : undefined
 }
 
-/** "60:1000": after 60 seconds, if there were 1000 writes. */
+/** "60:1000": after 60 seconds with at least 1000 writes. */
 function readSnapshot(text: string): { readonly secs: number; readonly writes: number } {
   const [, secs, writes] = /^(\d+):(\d+)$/.exec(text) ?? []
   if (secs === undefined)

@@ -19,7 +19,7 @@ export interface ListOptions extends CommonOptions {
 type ListQuery = NonNullable<Parameters<Api['listDatabases']>[0]['query']>
 type Api = Awaited<ReturnType<Context['link']>>['api']
 
-/** Of a longer list, so many at a time. */
+/** Page size of longer lists. */
 const PAGE = 500
 
 /** Prints the databases that the user may see. */
@@ -32,7 +32,7 @@ export async function listDatabases(context: Context, options: ListOptions): Pro
     ...(status !== undefined && { status }),
     ...(sort !== undefined && { sort }),
     limit: Math.min(PAGE, limit),
-  } as ListQuery // the server checks the words, and names those that there are
+  } as ListQuery // the server validates the words
   const rows = []
   for await (const page of api.listDatabases.pages({ query })) {
     rows.push(...page.filter(({ upgradable_to }) => options.upgradable !== true || upgradable_to != null))
@@ -62,7 +62,7 @@ export async function showDatabase(context: Context, word: string): Promise<void
   printOne(context.terminal, { row, columns: detailColumns, nameOf: ({ name }) => name }, context.answer)
 }
 
-/** Asks as a client would whether a database can be used; if it cannot, the exit code is 1. */
+/** Checks availability like a client; exit code 1 if the database cannot be used. */
 export async function showAvailability(context: Context, word: string): Promise<void> {
   const link = await context.link()
   const { uid, name } = await findDatabase(link, word)
@@ -78,7 +78,7 @@ export async function showAvailability(context: Context, word: string): Promise<
 
 const unavailable: readonly string[] = ['bdb_unavailable_shard_unreachable', 'bdb_unavailable_port_unbound']
 
-/** Prints what clients sign in with. Off a terminal it needs `--reveal`: what is printed there is kept by others. */
+/** Prints the client login. Needs `--reveal` without a terminal, because others may keep the output. */
 export async function showCredentials(
   context: Context,
   word: string,
@@ -114,7 +114,7 @@ export async function showCredentials(
   )
 }
 
-/** Prints the clients that are connected to the endpoint of a database. */
+/** Prints the clients of a database's endpoint. */
 export async function listClients(
   context: Context,
   word: string,
@@ -144,7 +144,7 @@ export async function listClients(
   if (connections > clients.length) context.terminal.say(`${connections - clients.length} more: --limit\n`)
 }
 
-/** Prints the builds that a database could go to, and what is in the way of the others. */
+/** Prints the possible upgrade targets of a database, and the obstacles of other builds. */
 export async function listTargets(context: Context, word: string): Promise<void> {
   const link = await context.link()
   const { uid } = await findDatabase(link, word)

@@ -17,7 +17,7 @@ export interface DeleteOptions extends CommonOptions {
 
 type Plan = NonNullable<Output<typeof deleteOperation>['plan']>
 
-/** Deletes a database with its data, once its name was typed: after the server has said what would end. */
+/** Deletes a database with its data, after showing the effects and asking for its name. */
 export async function deleteDatabase(context: Context, word: string, options: DeleteOptions): Promise<void> {
   const { terminal, answer } = context
   const link = await context.link()

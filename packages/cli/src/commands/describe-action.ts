@@ -5,7 +5,7 @@ import { showTime } from '../output/show-time.ts'
 import type { Style } from '../output/terminal.ts'
 import { writeStopOf } from './upgrades/describe-handover.ts'
 
-/** What a list of actions shows of each; `names` has those of databases by uid. */
+/** Columns of a list of actions; `names` has the names of databases by uid. */
 export function actionColumns(names: ReadonlyMap<number, string>): readonly Column<Action>[] {
   return [
     { name: 'uid', value: ({ action_uid }) => action_uid },
@@ -29,7 +29,7 @@ export function actionColumns(names: ReadonlyMap<number, string>): readonly Colu
   ]
 }
 
-/** What is shown of one action besides. */
+/** Columns of a single action. */
 export function actionDetails(name: string): readonly Column<Action>[] {
   const known = actionColumns(new Map()).map(({ isWide: _, ...column }) => column)
   return [
@@ -50,7 +50,7 @@ export function actionDetails(name: string): readonly Column<Action>[] {
   ]
 }
 
-/** The phase in words; of an action that has ended, its outcome. */
+/** The phase in words, or the outcome of an ended action. */
 export function labelOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): string {
   return outcome === null ? wordOf(actionPhases, phase) : wordOf(actionOutcomes, outcome)
 }
@@ -60,7 +60,7 @@ function kindOf({ name }: Pick<Action, 'name'>): string {
   return known[name]?.kind ?? name
 }
 
-/** A code in words. A server of a later version may have more of them: those are shown as they are. */
+/** The label of a code; an unknown code of a newer server is shown itself. */
 export function wordOf(words: Readonly<Record<string, { readonly label: string }>>, code: string): string {
   return words[code]?.label ?? code
 }
@@ -71,7 +71,7 @@ export function certificateLine(certificate: Action['certificates'][number]): st
 }
 
 function styleOf({ phase, outcome }: Action): Style | undefined {
-  // What a user has ordered is no fault.
+  // An outcome that a user ordered is no fault.
   if (outcome === 'rolled_back' || outcome === 'cancelled') return 'dim'
   if (outcome !== null) return outcome === 'completed' ? 'good' : 'bad'
   return phase === 'stuck' ? 'bad' : phase === 'ready' || phase === 'paused' ? 'warn' : undefined

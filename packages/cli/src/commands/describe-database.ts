@@ -3,7 +3,7 @@ import type { Column } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
 import type { Style } from '../output/terminal.ts'
 
-/** What a list of databases shows of each. */
+/** Columns of a list of databases. */
 export const databaseColumns: readonly Column<Database>[] = [
   { name: 'uid', value: ({ uid }) => uid, isWide: true },
   { name: 'name', value: ({ name }) => name },
@@ -39,7 +39,7 @@ export const databaseColumns: readonly Column<Database>[] = [
   { name: 'created', value: ({ created_time }) => created_time, isWide: true },
 ]
 
-/** What is shown of one database besides. */
+/** Columns of a single database. */
 export const detailColumns: readonly Column<Database>[] = [
   ...databaseColumns.map(({ isWide: _, ...column }) => column),
   { name: 'status_reason', value: ({ status_reason }) => status_reason, style: () => 'warn' },

@@ -5,10 +5,10 @@ import { upFile } from '../home/up-file.ts'
 import { createLog } from '../parts/create-log.ts'
 
 const ENDS_WITHIN_MS = 60_000
-/** Each process saves its data first: that takes about 5 to 10 s a GiB. */
+/** Each process saves its data first, in 5 to 10 s per GiB. */
 const SHARDS_WITHIN_MS = 10 * 60_000
 
-/** Stops `fairlead up`; with `all` also the database processes, each after saving its data, and the proxy. */
+/** Stops `fairlead up`; with `all` also the proxy and all database processes, which save their data first. */
 export async function runDown(config: Config, all: boolean): Promise<void> {
   const up = upFile(config).read()
   if (up !== null) {

@@ -7,11 +7,11 @@ import { exitCodes } from '../output/exit-codes.ts'
 interface Settings {
   /** Like $PATH. */
   readonly path: string
-  /** The folder of builds. */
+  /** Folder of builds. */
   readonly folder: string
 }
 
-/** Prints the builds that can be started here, with the number of their known holes, for people or as JSON; what is broken goes to stderr. */
+/** Prints startable builds with their number of known holes, for people or as JSON; broken ones to stderr. */
 export async function listEngines({ path, folder }: Settings, asJson: boolean): Promise<void> {
   const finder = createBuildFinder({ path, folder })
   const builds = await finder.list()
@@ -31,7 +31,7 @@ function describe(builds: readonly FoundBuild[]): string {
   return `${table}${builds.map(warning).join('')}`
 }
 
-/** A paragraph on holes through which clients run code in the engine; empty when none is known. */
+/** Warns of holes that let clients run code in the engine; empty if none is known. */
 function warning(build: FoundBuild): string {
   const holes = knownHoles(build).filter(runsForeignCode)
   if (holes.length === 0) return ''
@@ -42,13 +42,13 @@ function warning(build: FoundBuild): string {
 
 const codeAfter = { SIGINT: exitCodes.interrupted.code, SIGTERM: exitCodes.terminated.code } as const
 
-/** Brings a build, or says on stderr why not; the exit code says when a signal ended it. */
+/** Fetches a build, or prints the reason to stderr; after a signal, the exit code shows it. */
 export async function fetchEngine(
   { folder }: Settings,
   flavour: string,
   version: string | undefined,
 ): Promise<void> {
-  // Builds are readable by all: shards may run as another user than the one that fetched the build.
+  // Builds are readable by all: shards may run as another user.
   process.umask(0o022)
   const stop = new AbortController()
   const onSignal = (signal: keyof typeof codeAfter) => {
@@ -76,7 +76,7 @@ export async function fetchEngine(
   }
 }
 
-/** An updated line on a terminal, plain lines elsewhere. */
+/** Shows an updated line on a terminal, plain lines elsewhere. */
 async function showProgress<T>(what: string, work: (tell: (line: string) => void) => Promise<T>): Promise<T> {
   if (!process.stdout.isTTY) return work((line) => process.stdout.write(`${line}\n`))
   const { promise, resolve } = Promise.withResolvers<T>()
@@ -91,7 +91,7 @@ async function showProgress<T>(what: string, work: (tell: (line: string) => void
         )
       },
     },
-    // Errors and Ctrl-C are handled here: listr2 would exit at once, with the work unfinished.
+    // Errors and Ctrl-C are handled here: listr2 would exit immediately with unfinished work.
     { registerSignalListeners: false, rendererOptions: { showErrorMessage: false } },
   )
   await tasks.run()

@@ -3,7 +3,7 @@ import type { Link } from '../link/open-link.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { findDatabase } from './find-database.ts'
 
-/** An action, and how people call what it is about. */
+/** An action, and the name of its object. */
 export interface Found {
   readonly action: Action
   readonly name: string
@@ -11,7 +11,7 @@ export interface Found {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** An action by its uid, or that of a database: the running one, or else the newest. Throws CommandFault where there is none. */
+/** Finds an action by its uid, or the running or newest one of a database. Throws CommandFault. */
 export async function findAction(link: Link, word: string): Promise<Found> {
   const { api } = link
   if (uuid.test(word)) {
@@ -28,7 +28,7 @@ export async function findAction(link: Link, word: string): Promise<Found> {
 
 async function nameOf({ api }: Link, { bdb_uid, object_name }: Action): Promise<string> {
   if (bdb_uid === null) return object_name
-  // It may be deleted by now.
+  // The database may be deleted.
   const database = await api.getDatabase({ params: { uid: bdb_uid } }).catch(() => undefined)
   return database?.name ?? object_name
 }

@@ -2,7 +2,7 @@ import type { Database } from '@fairlead/api'
 import type { Link } from '../link/open-link.ts'
 import { CommandFault } from '../output/command-fault.ts'
 
-/** A database by its name or its uid (digits, or `bdb:` and digits). Throws CommandFault where there is none, with names that are like it. */
+/** Finds a database by name or uid (digits, or `bdb:` and digits). Throws CommandFault with similar names. */
 export async function findDatabase({ api }: Link, word: string): Promise<Database> {
   const [, uid] = /^(?:bdb:)?(\d{1,10})$/.exec(word) ?? []
   if (uid !== undefined) return api.getDatabase({ params: { uid: Number(uid) } })
@@ -22,7 +22,7 @@ export async function findDatabase({ api }: Link, word: string): Promise<Databas
   })
 }
 
-/** Other letter case, a part of it, or two letters away. */
+/** Equal except for case, a part of it, or two letters away. */
 function isLike(name: string, word: string): boolean {
   const [one, other] = [name.toLowerCase(), word.toLowerCase()]
   return one.includes(other) || distance(one, other) <= 2

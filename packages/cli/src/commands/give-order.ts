@@ -13,16 +13,16 @@ import { waitForEnd } from './upgrades/wait-for-end.ts'
 /** The options of an order. */
 export interface OrderOptions extends CommonOptions {
   readonly yes?: Yes
-  /** Commander: `--no-wait` makes it false; undefined where the order has no wait. */
+  /** Commander: `--no-wait` makes it false; undefined: the order has no wait. */
   readonly wait?: boolean
 }
 
-/** Begin nothing for good, and lose nothing: they are not asked about. */
+/** Reversible orders, which need no confirmation. */
 const unasked: readonly OrderName[] = ['pause', 'resume']
-/** These lead to the end of the action, which is waited for. */
+/** Orders that end the action; the command waits for that end. */
 const ending: readonly OrderName[] = ['cancel', 'rollback', 'finalize']
 
-/** Gives an order to an action, or to the running one of a database, after its consequence was said. */
+/** Gives an order to an action, or to the running one of a database, after showing its consequence. */
 export async function giveOrder(
   context: Context,
   order: OrderName,
@@ -65,7 +65,7 @@ function refused(order: OrderName, { action, name }: Found): CommandFault {
   })
 }
 
-/** The answer was lost: what changes something is not sent again blindly. */
+/** After a lost answer, a change is not repeated blindly. */
 function lookFirst(cause: unknown, name: string): unknown {
   if (!(cause instanceof CommandFault) || cause.exit !== 'unreached') return cause
   return new CommandFault('unreached', `${cause.message}; the order may have been taken`, {
@@ -88,7 +88,7 @@ function sayDone(
   const moved = after.certificates.slice(before.certificates.length)
   for (const certificate of moved) terminal.out(folded(terminal, `${describeHandover(certificate)}\n`))
   if (order === 'resume' && after.outcome === null) {
-    // What it has been until now is still its phase.
+    // The phase has not changed yet.
     terminal.out(`${name} goes on.\n`)
     terminal.say(watchIt(name))
     return

@@ -3,16 +3,19 @@ import type { Link } from '../link/open-link.ts'
 import { confirm, confirmByName, type Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 
-/** What a change is, for the question about it. */
+/** A change, for its confirmation. */
 export interface Change {
-  /** What will be so. A sentence. */
+  /** The result of the change. A sentence. */
   readonly about: string
-  /** Undefined: there is no question, unless the profile is protected. */
+  /** Undefined: no question, unless the profile is protected. */
   readonly asked?: 'yes' | { readonly name: string }
   readonly yes?: Yes
 }
 
-/** Asks before a change, with the server it is made on. A protected profile asks for its own name. Throws CommandFault where the answer is not yes. */
+/**
+ * Asks before a change, and names the server. A protected profile asks for its own name. Throws CommandFault
+ * unless the answer is yes.
+ */
 export async function guardChange({ terminal, target }: Context, link: Link, change: Change): Promise<void> {
   const { about, asked, yes } = change
   const question = `${about}\nOn ${link.place}.`
@@ -21,7 +24,7 @@ export async function guardChange({ terminal, target }: Context, link: Link, cha
   else if (asked !== undefined) await confirmByName(terminal, question, asked.name, yes)
 }
 
-/** After a change without an answer: it may have been made, and is not sent again blindly. `look` is a command. */
+/** For a change without an answer, which may have been made: throws, and names the command `look`. */
 export function lookFirst(look: string): (cause: unknown) => never {
   return (cause) => {
     if (!(cause instanceof CommandFault) || cause.exit !== 'unreached') throw cause

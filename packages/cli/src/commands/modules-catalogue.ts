@@ -11,7 +11,7 @@ import { showBytes } from '../output/show-quantity.ts'
 import { showTime } from '../output/show-time.ts'
 import { guardChange, lookFirst } from './guard-change.ts'
 
-/** A change that is asked about. */
+/** Options of a change with a confirmation. */
 export interface YesOption extends CommonOptions {
   readonly yes?: Yes
 }
@@ -43,7 +43,7 @@ export async function listModules({ terminal, answer, link }: Context): Promise<
 
 /** Adds a package to the catalogue. */
 export async function uploadModule(context: Context, file: string, { yes }: YesOption): Promise<void> {
-  await stat(resolve(file)) // before the server is asked, so an error here is about the file
+  await stat(resolve(file)) // before the request, so an error here is about the file
   const link = await context.link()
   await guardChange(context, link, { about: `${file} becomes a module of the catalogue.`, yes })
   const row = await link.api
@@ -52,7 +52,7 @@ export async function uploadModule(context: Context, file: string, { yes }: YesO
   print(context, row, `${row.module_name} ${row.semantic_version} is module ${row.uid}`)
 }
 
-/** Takes a module that no database uses out of the catalogue, once it was named again. */
+/** Removes an unused module from the catalogue after a confirmation. */
 export async function deleteModule(context: Context, word: string, { yes }: YesOption): Promise<void> {
   const link = await context.link()
   const module = await findModule(link, word)
@@ -68,7 +68,7 @@ function print({ terminal, answer }: Context, row: Module, sentence: string): vo
   else terminal.out(form === 'name' ? `${row.uid}\n` : printValue(row, form, answer))
 }
 
-/** A module by its uid, or by NAME@VERSION. Throws CommandFault where there is none. */
+/** Finds a module by uid or NAME@VERSION. Throws CommandFault. */
 async function findModule({ api }: Link, word: string): Promise<Module> {
   const all = await api.listModules({})
   const found = all.find(

@@ -23,7 +23,7 @@ export async function packFile(file: string, options: PackOptions): Promise<void
     capabilities: capability,
     ...(selfTest !== undefined && { selfTest: await readJson(selfTest) }),
   }
-  // With its folder: npm runs this in that of the checkout.
+  // With its folder, because npm runs this in the checkout's folder.
   const bytes = packModule(await readFile(resolve(file)), basename(file), facts)
   await writeFile(output, bytes)
   process.stdout.write(`${output} has ${options.name} ${options.version}, ${bytes.byteLength} bytes\n`)
@@ -40,7 +40,7 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** The sentence about a name that is no capability; undefined if all are. A misspelt one would be missing at the first upgrade. */
+/** A sentence about an unknown capability, or undefined. A misspelt one would break the first upgrade. */
 export function unknownCapability(given: readonly string[]): string | undefined {
   const names = moduleCapabilities.map((one): string => one.name)
   const wrong = given.find((name) => !names.includes(name))

@@ -1,7 +1,7 @@
 import type { Action } from '@fairlead/api'
 import { nextCommand, type StuckAction } from '@fairlead/api/lean'
 
-/** Names the command that leads on. While the database has another trouble, the way back is not given up. */
+/** The next command for an action. Suggests `finalize` only if the database has no other trouble. */
 export function nextOf(action: Pick<Action, 'phase'> & StuckAction, name: string): string {
   const { phase, waiting } = action
   const show = `fairlead actions show ${name}`

@@ -14,12 +14,12 @@ import { asServerCommand } from '../parts/server-command.ts'
 import { startPart } from '../parts/start-part.ts'
 import { say } from './say.ts'
 
-/** Prints the keys that sign tokens, with the announced one. */
+/** Prints the keys that sign tokens, including the announced one. */
 export async function listKeys(home: string, options: JsonOption): Promise<void> {
   printKeys(await connectOperator(home).listSigningKeys({}), options)
 }
 
-/** Lets the announced key sign; with `dropAll` new keys are made, and every token ends. */
+/** Makes the announced key sign; `dropAll` makes new keys and ends every token. */
 export async function rotateKeys(
   home: string,
   options: JsonOption & { readonly dropAll?: boolean },
@@ -31,7 +31,7 @@ export async function rotateKeys(
 /** The certificates of a cluster. */
 export type CertificateName = 'ca' | 'proxy' | 'api'
 
-/** Prints a certificate of the cluster, PEM, or its SHA-256. Throws for `api` if the server has no HTTPS. */
+/** Prints a certificate of the cluster as PEM, or its SHA-256. Throws for `api` if HTTPS is off. */
 export async function showCertificate(home: string, name: CertificateName, isShort: boolean): Promise<void> {
   const now = await connectOperator(home).getCertificates({})
   const pem = { ca: now.ca_cert, proxy: now.proxy_cert, api: now.api_cert }[name]
@@ -54,7 +54,7 @@ export interface VerifyOptions extends JsonOption {
   readonly head?: string
 }
 
-/** Proves that no record of the audit was changed; the exit code is 1 if one was. */
+/** Verifies that no audit record was changed; exit code 1 otherwise. */
 export async function verifyAudit(
   config: Config,
   env: NodeJS.ProcessEnv,
@@ -75,7 +75,7 @@ export async function verifyAudit(
   if (seen.fault !== undefined) process.exitCode = 1
 }
 
-/** If no server runs, its files are opened as the server's user, not as root. False: this process is that user. */
+/** Without a server, opens its files as the server's user, not as root. False: this process is that user. */
 async function wasDoneByServerUser(
   config: Config,
   env: NodeJS.ProcessEnv,
@@ -89,7 +89,7 @@ async function wasDoneByServerUser(
   return true
 }
 
-/** Copies the embedded store to PostgreSQL, while no server runs. */
+/** Copies the embedded store to PostgreSQL. The server must not run. */
 export async function copyStore(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   if (await wasDoneByServerUser(config, env, ['store', 'copy'])) return
   const { rows, aside } = await copyEmbedded(config)

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { zipSync } from 'fflate'
 
-/** The facts about a module that its shared object does not hold, so people name them. */
+/** Facts about a module that its shared object lacks. */
 export interface ModuleFacts {
-  /** As MODULE LIST says it. */
+  /** Name in MODULE LIST. */
   readonly name: string
   /** major.minor.patch */
   readonly version: string
@@ -11,11 +11,11 @@ export interface ModuleFacts {
   readonly args?: string
   readonly capabilities: readonly string[]
   readonly minEngineVersion?: string
-  /** A list of {command, reply}; the server checks its shape. */
+  /** A list of {command, reply}, which the server validates. */
   readonly selfTest?: unknown
 }
 
-/** Makes the zip that an upload takes. The server says what is wrong with it, if anything is: nothing is checked here. */
+/** Makes the zip for an upload. The server validates it. */
 export function packModule(file: Uint8Array, fileName: string, facts: ModuleFacts): Uint8Array {
   const { name, version, displayName, args, capabilities, minEngineVersion, selfTest } = facts
   const manifest = {
@@ -30,6 +30,6 @@ export function packModule(file: Uint8Array, fileName: string, facts: ModuleFact
     sha256: createHash('sha256').update(file).digest('hex'),
   }
   const text = new TextEncoder().encode(`${JSON.stringify(manifest, null, 2)}\n`)
-  // The same input makes the same bytes: the time of packing says nothing about a module.
+  // A constant time, so that the same input makes the same bytes.
   return zipSync({ 'module.json': text, [fileName]: file }, { mtime: new Date(1980, 0, 1, 12) })
 }

@@ -8,7 +8,7 @@ import { withoutOrders } from '../output/without-orders.ts'
 import { findTarget } from '../profiles/find-target.ts'
 import { openProfileFiles } from '../profiles/profile-files.ts'
 
-/** Does what a command is asked, and says why it could not: in the form of its output, with the exit code that belongs to it. */
+/** Runs a command, and reports its failure in the form of its output, with the right exit code. */
 export async function runClient(
   env: NodeJS.ProcessEnv,
   options: CommonOptions,

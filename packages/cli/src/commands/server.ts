@@ -9,7 +9,7 @@ import { type PartCommand, serverCommand } from '../parts/server-command.ts'
 import { startPart } from '../parts/start-part.ts'
 import { announce, untilStopped } from '../parts/until-stopped.ts'
 
-/** Runs the server until it is asked to stop: in this process, or, where it is a user of its own, in one that this process starts and waits for. */
+/** Runs the server until it is stopped: in this process, or in a child process if it has a separate user. */
 export async function runServer(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   const stopped = untilStopped()
   const log = createLog(config, 'server')
@@ -35,7 +35,7 @@ export async function runServer(config: Config, env: NodeJS.ProcessEnv): Promise
   await stopped
 }
 
-/** Null: it was asked to stop before it was ready. */
+/** Returns null if it was stopped before it was ready. */
 async function startUnless(stop: AbortSignal, config: Config, log: Logger): Promise<ControlPlane | null> {
   try {
     return await createControlPlane(config, { now: Date.now, log, stop })

@@ -20,10 +20,10 @@ export interface LoginOptions extends CommonOptions {
   readonly ttl: number
 }
 
-/** Passwords that a person may type, as with `ssh`. */
+/** Attempts to type a password, like `ssh`. */
 const MOST_PASSWORDS = 3
 
-/** Signs in, and keeps a token in the profile; never the password. A server with an unknown authority is trusted when a person says so. */
+/** Signs in, and stores a token in the profile, never the password. Asks before trusting a new authority. */
 export async function logIn(context: Context, options: LoginOptions): Promise<void> {
   const { terminal, files, withinMs } = context
   const { server, profile, settings } = context.target()
@@ -67,7 +67,7 @@ async function askFor({ terminal }: Context, what: string, option: string): Prom
   return (await askLine(terminal, `${what}: `)).trim()
 }
 
-/** What `work` makes of a password. A person who has typed a wrong one is asked again: to begin anew would ask for trust, too. */
+/** Runs `work` with a password, and asks again after a wrong one: a restart would also ask for trust. */
 async function tryPasswords<T>(
   context: Context,
   options: LoginOptions,
@@ -81,7 +81,7 @@ async function tryPasswords<T>(
       return await work(password)
     } catch (cause) {
       if (cause === empty && left > 0) continue
-      // A wrong one may have been sent before, which counts.
+      // A wrong password may have been sent already.
       if (cause instanceof CommandFault && cause.exit === 'interrupted')
         throw new CommandFault('interrupted', 'Stopped: you are not signed in.', { cause })
       const isWrong = cause instanceof ApiError && cause.code === 'invalid_credentials'
@@ -105,14 +105,14 @@ async function passwordOf({ terminal }: Context, options: LoginOptions): Promise
   return await askSecret(terminal, 'Password: ')
 }
 
-/** Ends the token of the profile on the server, and forgets it here. */
+/** Ends the profile's token on the server, and deletes it here. */
 export async function logOut(context: Context): Promise<void> {
   const { files, terminal, withinMs } = context
   const target = context.target()
   const { profile, server } = target
   const login = files.readLogin(profile.value)
   if (login === undefined) return terminal.out(`Profile "${profile.value}" was not signed in.\n`)
-  // What is kept for another server than the one that is named now is only forgotten.
+  // A token for another server is only deleted.
   if (server?.value === login.server && Date.now() < login.endsMs) {
     const place = { url: login.server, ca: authorityOf(target) }
     await clientOf(place, { withinMs, holdToken: async () => login.token })
@@ -125,7 +125,7 @@ export async function logOut(context: Context): Promise<void> {
   terminal.out(`Signed out. Profile "${profile.value}" stays.\n`)
 }
 
-/** Says which user is signed in, where, and until when; with `--verbose` also where each of these was found. */
+/** Prints the signed-in user, the server and the end of the token; with `--verbose` also their sources. */
 export async function showSelf(context: Context): Promise<void> {
   const { terminal, isVerbose, answer } = context
   const link = await context.link()
@@ -149,7 +149,7 @@ export async function showSelf(context: Context): Promise<void> {
   printOne(terminal, { row: self, nameOf: ({ name }) => name, columns: [...columns, ...found] }, answer)
 }
 
-/** Where each value came from. */
+/** The source of each value. */
 function whereFound({ files, target }: Context, { home, url }: Link): readonly Column<object>[] {
   const { profile, server, token, caFile, settings, login } = target()
   const ca = caFile?.from ?? (settings.ca === undefined ? 'the system' : 'profile')

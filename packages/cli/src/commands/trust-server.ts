@@ -6,8 +6,8 @@ import { askLine } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 
 /**
- * The certificates that the server is verified with from now on; undefined: those of the system do, or there is no TLS. An authority that is
- * not known is trusted when a person says so, or its fingerprint was given. Throws CommandFault otherwise.
+ * Returns the certificates to verify the server with; undefined: those of the system, or no TLS. An unknown
+ * authority is trusted if a person agrees, or if its fingerprint was given. Throws CommandFault otherwise.
  */
 export async function trustServer(
   context: Context,
@@ -27,7 +27,7 @@ export async function trustServer(
   if (target.caFile !== undefined) throw untrusted(url, shown)
   if (!shown.isAuthority)
     throw untrusted(url, shown, 'it does not show its authority; give that: --ca-file FILE')
-  // With its authority, all else must be right: its name, and its days.
+  // With this authority, name and dates must be valid, too.
   const verified = await look(shown.authority)
   if (!verified.isTrusted) throw untrusted(url, verified)
   const changed = known === undefined ? '' : ' It is NOT the authority that this profile has trusted so far.'

@@ -7,11 +7,11 @@ import { describeReady } from '../parts/ready.ts'
 import { serverCommand } from '../parts/server-command.ts'
 import { untilStopped } from '../parts/until-stopped.ts'
 
-/** Where there is no wall, all of Fairlead does; the logs of server and proxy say so. */
+/** Without a wall, all of Fairlead stays root; logs of server and proxy state that. */
 const AS_ROOT = 'The agent runs as root: docs/security.md says how it gives root up.'
 
 /**
- * Runs agent and server as processes of their own, in the foreground, and starts either again when it dies. Ends on
+ * Runs agent and server as separate processes in the foreground, and restarts them when they die. Ends on
  * Ctrl-C or SIGTERM: the control plane stops, databases keep running.
  */
 export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
@@ -30,7 +30,8 @@ export async function runUp(config: Config, env: NodeJS.ProcessEnv): Promise<voi
     void stopped.then(() => asked.abort())
     const keeping = { stop: asked.signal }
     log.info({ home: config.home }, 'agent and server are being started; with many shards that takes a while')
-    // Before the agent: if the server has no user of its own any more, its start moves files that the agent looks at.
+    // Before the agent: if the server no longer has a separate user, its start moves files that the agent
+    // reads.
     const command = await serverCommand(config, process.argv[1] ?? '', env, log)
     await using _agent = await keepPart('agent', ownCommand('agent', env), log, keeping)
     await using server = await keepPart('server', command, log, keeping)

@@ -18,14 +18,14 @@ export interface UpdateOptions extends CommonOptions {
   readonly yes?: Yes
 }
 
-/** Changes a database while it serves, without a restart: its memory, and what is evicted. With `dryRun` it only says what the database would be. */
+/** Changes memory and eviction of a database without a restart. With `dryRun`, only prints the result. */
 export async function updateDatabase(context: Context, word: string, options: UpdateOptions): Promise<void> {
   const { memory, eviction, dryRun = false, yes } = options
   const body = {
     ...(memory !== undefined && { memory_size: memory }),
     ...(eviction !== undefined && { eviction_policy: eviction }),
     ...setFields(options.set),
-  } as Body<typeof updateOperation> // the server checks all words, and names those that there are
+  } as Body<typeof updateOperation> // the server validates all words
   if (Object.keys(body).length === 0)
     throw new CommandFault('usage', 'nothing was named that is to change; nothing was sent')
   const link = await context.link()

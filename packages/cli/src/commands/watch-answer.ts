@@ -7,12 +7,12 @@ import { exitCodes } from '../output/exit-codes.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { isAway } from './upgrades/follow-action.ts'
 
-/** How often it is asked for again. */
+/** Polling interval. */
 const EVERY_MS = 2_000
 
 /**
- * Shows an answer again and again, until Ctrl-C: on a terminal in its place, elsewhere as a line of JSON for each row that is new or has changed. A server that goes
- * away is waited for once it has answered. `show` prints the answer of this moment.
+ * Shows an answer repeatedly until Ctrl-C: on a terminal in place, elsewhere one JSON line per new or changed
+ * row. Waits for an unreachable server after its first answer. `show` prints the current answer.
  */
 export async function watchAnswer(
   context: Context,
@@ -25,10 +25,11 @@ export async function watchAnswer(
     throw new CommandFault('usage', '--watch is a table on a terminal, and -o jsonl elsewhere')
   const isDrawn = isTable && context.terminal.progress === 'draw'
   const { why, isAsking } = await watchUntilStopped(context, show, { everyMs, isDrawn })
-  // Nothing reads it any more, as after `| head`: that is no fault.
+  // The reader has gone, like after `| head`: no fault.
   if (context.terminal.gone.aborted) return
   process.exitCode = exitCodes[why === 'terminated' ? 'terminated' : 'interrupted'].code
-  // A server that hangs would keep this process for as long as an answer may take. Signals have their usual effect again.
+  // A hanging server would keep this process alive until the timeout. Signals now have their usual effect
+  // again.
   if (isAsking) process.kill(process.pid, why === 'terminated' ? 'SIGTERM' : 'SIGINT')
 }
 
@@ -57,10 +58,10 @@ async function watchUntilStopped(
 }
 
 interface View extends Disposable {
-  /** What the answer is printed with. */
+  /** The context to print the answer with. */
   readonly context: Context
   answered(text: string): void
-  /** The server does not answer just now. */
+  /** Called when the server does not answer. */
   away(): void
 }
 
@@ -84,7 +85,7 @@ async function openTable(context: Context): Promise<View> {
     away: () => draw(['', 'the server does not answer; it is asked again']),
     [Symbol.dispose]() {
       block[Symbol.dispose]()
-      // What was seen last stays.
+      // The last answer stays visible.
       terminal.out(lines.map((line) => `${line}\n`).join(''))
     },
   }
@@ -115,7 +116,7 @@ function openLines(context: Context): View {
   }
 }
 
-/** What would be printed, without colours: the place of a line is found by its width. */
+/** The output of `show` without colours, because places in a line are found by width. */
 async function capture(context: Context, show: (context: Context) => Promise<void>): Promise<string> {
   let text = ''
   const add = (more: string) => {

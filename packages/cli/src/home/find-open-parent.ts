@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
-/** In such a folder only the owner of a file moves or replaces it. */
+/** In a sticky folder, only the owner of a file may move or replace it. */
 const STICKY = 0o1000
 
-/** A folder above another one, in which other users can put another folder in its place. */
+/** A parent folder that lets other users replace the folder below. */
 export interface OpenParent {
   readonly folder: string
   /** A phrase: "user 1000", "all users", "group 100". */
@@ -14,8 +14,8 @@ export interface OpenParent {
 }
 
 /**
- * The nearest folder above this one that gives other users this power, at any moment: processes that speak over sockets in it would then speak to a
- * process of theirs. Undefined: there is none. Root is trusted, and so is the own group of this user.
+ * Finds the nearest folder above that lets other users replace a part of the path: processes with sockets in
+ * it would then speak to a foreign process. Root and this user's own group are trusted. Undefined: none.
  */
 export function findOpenParent(path: string): OpenParent | undefined {
   const trusted = [0, process.getuid?.() ?? 0]

@@ -3,16 +3,15 @@ import { join } from 'node:path'
 import { processesOfOthers } from '@fairlead/agent'
 
 /**
- * Started as root on a home that belongs to another user, this process becomes that user and stays it. So does
- * every process that it starts: server, agent, proxy, engines and their modules. Otherwise nothing happens. Throws,
- * before anything has changed, if processes of this home run as another user, or if the owner cannot read the
- * program.
+ * If root runs this process on a home of another user, becomes that user for good, with every process that it
+ * starts: server, agent, proxy, engines and their modules. Throws without a change if processes of this home
+ * run as another user, or if the owner cannot read the program.
  */
 export function giveUpRoot(home: string): void {
   const owner = statSync(home, { throwIfNoEntry: false })
   if (process.geteuid?.() !== 0 || owner === undefined || owner.uid === 0) return
   const { uid } = owner
-  // The process gives up the groups of root, too.
+  // Gives up the groups of root, too.
   const gid = owner.gid === 0 ? uid : owner.gid
   const [other] = processesOfOthers(home, uid)
   if (other !== undefined)

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { findOpenParent } from './find-open-parent.ts'
 
-/** What the owner's group and others may do. */
+/** Permissions of the owner's group and of others. */
 const OTHERS = 0o077
 
 /**
- * Makes FAIRLEAD_HOME a folder of this user that no other user can enter: it holds the passwords of all
- * databases. An existing folder (made by hand, or the mount of a volume) that is open to others is closed to
- * them, and the log says so; also if other users could replace it with a folder of their own. Throws if it belongs to another user, who could open it again at any time.
+ * Makes FAIRLEAD_HOME a folder that only this user can enter, since it holds all databases' passwords. Closes
+ * an existing folder (made by hand, or a mount) that is open to others, and logs that, also if others could
+ * replace it. Throws if it belongs to another user, who could open it again.
  */
 export function openHome(home: string, log: Logger): void {
   mkdirSync(home, { recursive: true, mode: 0o700 })

@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path'
 import { identifyProcess, isAlive, type ProcessIdentity } from '@fairlead/agent'
 import type { Config } from '@fairlead/server'
 
-/** The `fairlead up` that runs on a home: `fairlead down` finds it here, and a second `fairlead up` is refused. */
+/** The running `fairlead up` of a home, for `fairlead down`, and to refuse a second one. */
 export interface UpFile {
-  /** The process of the last start, if it still runs; else null. */
+  /** The process of the last start if it still runs, else null. */
   read(): ProcessIdentity | null
   write(): void
   remove(): void
 }
 
-/** `run/up.json` in FAIRLEAD_HOME, readable by its owner only. A record that a crash has cut off is ignored. */
+/** `run/up.json` in FAIRLEAD_HOME, readable by its owner only. Ignores a record truncated by a crash. */
 export function upFile({ home }: Config): UpFile {
   const file = join(home, 'run', 'up.json')
   return {
@@ -31,7 +31,7 @@ function readRecord(file: string): ProcessIdentity | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity
   } catch {
-    // The file is missing, or cut off by a crash: no running process can be found by it.
+    // Missing, or truncated by a crash: it names no running process.
     return null
   }
 }

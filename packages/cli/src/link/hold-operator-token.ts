@@ -4,14 +4,14 @@ import { CommandFault } from '../output/command-fault.ts'
 import type { HoldToken } from './hold-token.ts'
 import { httpTransport } from './http-transport.ts'
 
-/** The server of this machine, as its operator reaches it. */
+/** The server of this machine, for its operator. */
 export interface LocalServer {
   readonly url: string
   readonly home: string
   readonly holdToken: HoldToken
 }
 
-/** Signs in through the socket in FAIRLEAD_HOME: access to it is the permission. Throws CommandFault where no server answers. */
+/** Signs in through the socket in FAIRLEAD_HOME, without a password. Throws CommandFault without a server. */
 export async function findLocalServer(env: NodeJS.ProcessEnv, withinMs: number): Promise<LocalServer> {
   const home = homeOf(env['FAIRLEAD_HOME'] || undefined)
   const socket = httpTransport({ socketPath: findOperatorSocket(home) }, withinMs)
@@ -44,12 +44,12 @@ async function authorize(socket: Transport, home: string) {
   return { token, url: reachable(url), renewMs: Date.now() + (ttl * 1_000) / 2 }
 }
 
-/** A server that listens at every address is reached at this machine's own. */
+/** For a server that listens at all addresses, use a local one. */
 function reachable(url: string): string {
   return new URL(url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')).origin
 }
 
-/** It runs, and says why it lets no operator in just now: it is starting, or its cluster has not been created. */
+/** The server runs and refuses the operator: it is starting, or its cluster is not created yet. */
 function declined(home: string, status: number, text: string): CommandFault {
   const { message, code } = readApiError('its socket', status, text)
   return new CommandFault('unreached', `the server on ${home}: ${message}`, { code })

@@ -2,10 +2,10 @@ import { leanOperations, type Transport } from '@fairlead/api/lean'
 import { CommandFault } from '../output/command-fault.ts'
 import type { Login, ProfileFiles } from '../profiles/profile-files.ts'
 
-/** Gives the token that a request is sent with, renewed where that is due; undefined: there is none. */
+/** Returns a request's token, renewed if due; undefined: none. */
 export type HoldToken = () => Promise<string | undefined>
 
-/** The token of a profile. In the second half of its life a new one is asked for, and kept in its place. */
+/** The token of a profile. In the second half of its life it is replaced by a new one. */
 export function holdProfileToken(
   {
     profile,
@@ -20,7 +20,7 @@ export function holdProfileToken(
     const { issuedMs, endsMs, token } = now
     if (Date.now() >= endsMs) throw ended(profile, endsMs)
     if (isTried || Date.now() < (issuedMs + endsMs) / 2) return token
-    // One that cannot be renewed any more is good to its end.
+    // A token that cannot be renewed is valid to its end.
     isTried = true
     const ttl = Math.max(1, Math.round((endsMs - issuedMs) / 1_000))
     const fresh = await renew(transport, token, ttl).catch(() => undefined)
@@ -53,7 +53,7 @@ async function renew(transport: Transport, token: string, ttl: number) {
   return readToken((JSON.parse(text) as { readonly access_token: string }).access_token)
 }
 
-/** The token with its times, which it says itself (RFC 7519). Throws when it is no JWT. */
+/** Parses a token's own times (RFC 7519). Throws if it is no JWT. */
 export function readToken(token: string): Pick<Login, 'token' | 'issuedMs' | 'endsMs'> {
   const [, middle = ''] = token.split('.')
   const { iat, exp } = JSON.parse(Buffer.from(middle, 'base64url').toString()) as { iat: number; exp: number }

@@ -1,11 +1,11 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 
-/** Where requests go: an address with the certificates that verify it, or a Unix socket. */
+/** The target of requests: an address with the certificates to verify it, or a Unix socket. */
 export type Place =
   | { readonly url: string; readonly ca?: string | undefined }
   | { readonly socketPath: string }
 
-/** Begins a request to this place. It has no deadline yet. Only what the place needs is loaded: TLS takes a while. */
+/** Begins a request without a deadline. Loads only the needed modules: TLS takes a while. */
 export async function beginRequest(
   place: Place,
   options: Pick<RequestOptions, 'method' | 'path' | 'headers' | 'signal'>,
@@ -24,7 +24,7 @@ export async function beginRequest(
   return request(where)
 }
 
-/** The head of the answer. Rejects with what broke the connection. */
+/** The head of the answer. Rejects with the connection's error. */
 export function headOf(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sent.once('response', resolve)

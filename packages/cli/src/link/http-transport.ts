@@ -2,12 +2,12 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Answered, StreamTransport, Transport } from '@fairlead/api/lean'
 import { beginRequest, headOf, type Place } from './http-exchange.ts'
 
-/** A list of ten thousand databases is a third of this. */
+/** A list of ten thousand databases needs a third of this. */
 const MOST_BYTES = 64 << 20
-/** The server sends something every 15 seconds even if nothing happens. */
+/** The server sends something every 15 seconds, even if nothing happens. */
 const IDLE_MS = 45_000
 
-/** Sends requests to one place, each with `withinMs` to be answered. Throws what broke the connection as it is. */
+/** Sends requests to one place; each times out after `withinMs`. Throws the connection's error unchanged. */
 export function httpTransport(place: Place, withinMs: number): Transport {
   return async ({ method, path, headers, body, signal }) => {
     const deadline = AbortSignal.timeout(withinMs)
@@ -20,7 +20,7 @@ export function httpTransport(place: Place, withinMs: number): Transport {
       await send(sent, body, answered)
       return await readAnswer(await answered)
     } catch (cause) {
-      // Node says only that it was aborted, or that the connection was reset.
+      // Node only reports an abort, or a reset connection.
       throw deadline.aborted && signal?.aborted !== true ? deadline.reason : cause
     }
   }
@@ -36,17 +36,17 @@ async function send(
     return
   }
   const { pipeline } = await import('node:stream/promises')
-  // A server may answer, and close, before it has read the whole file: the answer counts.
+  // A server may answer and close before it has read the whole file: the answer counts.
   await Promise.race([pipeline(body, sent).catch(() => undefined), answered])
 }
 
-/** The head of an answer that may be a stream. */
+/** The head of a possible stream. */
 export interface StreamAnswer {
   readonly status: number
   readonly chunks: AsyncIterable<string>
-  /** Its media type. */
+  /** Media type. */
   readonly type: string
-  /** Closes the connection: what is not read would keep this process alive. */
+  /** Closes the connection: unread data would keep this process alive. */
   close(): void
 }
 
@@ -63,7 +63,7 @@ export function httpStreamTransport(
     const { 'content-type': type = '' } = response.headers
     return {
       status: response.statusCode ?? 0,
-      chunks: response as AsyncIterable<string>, // by its encoding
+      chunks: response as AsyncIterable<string>, // due to its encoding
       type,
       close: () => response.destroy(),
     }

@@ -1,14 +1,17 @@
-/** Why a command that goes on and on was ended. */
+/** Reasons for the end of a long-running command. */
 export type StopReason = 'time' | 'interrupted' | 'terminated'
 
-/** What ends a command that goes on and on. */
+/** Ends a long-running command. */
 export interface Stop extends Disposable {
   readonly signal: AbortSignal
-  /** Undefined: it has not been ended. */
+  /** Undefined: not ended. */
   readonly why: () => StopReason | undefined
 }
 
-/** The signals of this process, the time, and the end of what reads it, as one signal. Disposed of, signals have their usual effect again. */
+/**
+ * Combines signals of this process, a timeout, and the end of its reader. When disposed of, signals have
+ * their usual effect again.
+ */
 export function listenForStop({
   withinMs,
   gone,

@@ -2,24 +2,24 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { type ConnectionOptions, connect } from 'node:tls'
 
-/** What a server shows of itself before anything is sent to it. */
+/** A server's certificates, before anything is sent to it. */
 export interface Shown {
-  /** It is verified, by the system's authorities or by `ca`. */
+  /** Verified by the system's authorities or by `ca`. */
   readonly isTrusted: boolean
-  /** Why it is not; empty when it is. */
+  /** The fault; empty if trusted. */
   readonly why: string
-  /** The last certificate that it shows: the authority, where it shows it. PEM. */
+  /** The last shown certificate, possibly the authority. PEM. */
   readonly authority: string
   readonly authorityName: string
-  /** SHA-256 of that, as `certificates show --fingerprint` prints it. */
+  /** SHA-256 of that certificate, as printed by `certificates show --fingerprint`. */
   readonly fingerprint: string
-  /** That one has signed itself, so everything below it can be verified with it. */
+  /** It is self-signed, so everything below can be verified with it. */
   readonly isAuthority: boolean
-  /** When its own certificate ends. Unix milliseconds. */
+  /** End of the server's own certificate. Unix milliseconds. */
   readonly endsMs: number
 }
 
-/** Looks at the certificates of a server. Throws what breaks the connection. */
+/** Reads the certificates of a server. Throws the connection's error. */
 export async function lookAtCertificate(
   url: string,
   ca: string | undefined,
@@ -59,7 +59,7 @@ export async function lookAtCertificate(
   }
 }
 
-/** In the way that all of Fairlead shows fingerprints: small letters, colons. */
+/** Formats a fingerprint like all of Fairlead: lower case, colons. */
 export function showFingerprint(fingerprint256: string): string {
   return fingerprint256.toLowerCase()
 }

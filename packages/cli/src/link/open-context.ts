@@ -5,7 +5,7 @@ import { findTarget, type Target, type TargetFlags } from '../profiles/find-targ
 import { openProfileFiles, type ProfileFiles } from '../profiles/profile-files.ts'
 import { type Link, openLink } from './open-link.ts'
 
-/** What every command that speaks to a server can be told. */
+/** The common options of commands that speak to a server. */
 export interface CommonOptions extends TargetFlags, TerminalFlags {
   readonly output?: Form
   readonly json?: boolean
@@ -17,7 +17,7 @@ export interface CommonOptions extends TargetFlags, TerminalFlags {
   readonly timeout?: number
 }
 
-/** What a command works with. Nothing is opened before it is asked for. */
+/** The surroundings of a command. Everything is opened on demand. */
 export interface Context {
   readonly terminal: Terminal
   readonly files: ProfileFiles
@@ -29,10 +29,10 @@ export interface Context {
   link(): Promise<Link>
 }
 
-/** How long an answer may take unless told: a trial start of an engine, on a busy machine, takes most of it. */
+/** Default timeout: a trial start of an engine on a busy machine takes most of it. */
 const WITHIN_SECONDS = 60
 
-/** Puts together what a command works with; `form` was read before, because errors have it, too. */
+/** Creates the context of a command. `form` was read before, because errors need it, too. */
 export function openContext(terminal: Terminal, options: CommonOptions, form: Form): Context {
   const { env } = terminal
   const files = openProfileFiles(env)

@@ -16,25 +16,25 @@ import { refuseElsewhere, refuseForeign, refuseNoStream } from './refuse-foreign
 import { tellUnreached } from './tell-unreached.ts'
 import { tryAgain } from './try-again.ts'
 
-/** A server that was found, and every operation of its API as a function. */
+/** A server, with its API's operations as functions. */
 export interface Link {
   readonly api: Client<typeof leanOperations>
-  /** Sends a request that the operations do not have. What breaks the connection is thrown as CommandFault. */
+  /** Sends a request outside of the operations. Throws CommandFault if the connection breaks. */
   readonly send: Transport
   readonly url: string
   /** Since when streams are not answered, Unix milliseconds; undefined: they are. */
   readonly awaySinceMs: () => number | undefined
-  /** For questions: which server it is. */
+  /** Names the server in questions. */
   readonly place: string
-  /** The user by name, as far as that is known. */
+  /** The user's name, if known. */
   readonly as: string | undefined
-  /** It asks for its name before each change. */
+  /** Every change asks for the profile's name. */
   readonly isProtected: boolean
-  /** The folder of the server of this machine; undefined: it is reached by its address. */
+  /** The home of this machine's server; undefined: reached by address. */
   readonly home: string | undefined
 }
 
-/** Opens what `target` says. Throws CommandFault where no server answers on this machine, and for a file that cannot be read. */
+/** Opens `target`. Throws CommandFault if no server answers on this machine, or a file cannot be read. */
 export async function openLink(
   target: Target,
   {
@@ -62,12 +62,12 @@ export async function openLink(
     ...clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
     ...{ url: server.value, home: undefined, as: target.login?.username },
     place: server.from === 'profile' ? `profile ${profile.value} (${server.value})` : server.value,
-    // Written by hand it may be a text.
+    // If edited by hand, it may be a text.
     isProtected: (settings.protected ?? false) !== false,
   }
 }
 
-/** What names a server, or is for one, must not end at the operator's socket of this machine, where everything is allowed. */
+/** Refuses the all-powerful socket of the operator for a profile or token that is meant for a server. */
 function refuseHere({ profile, token }: Target): void {
   if (profile.from !== 'default')
     throw new CommandFault('usage', `profile ${profile.value} names no server`, {
@@ -79,7 +79,7 @@ function refuseHere({ profile, token }: Target): void {
     })
 }
 
-/** The certificates that verify the server; undefined: those of the system. */
+/** The certificates to verify the server with; undefined: those of the system. */
 export function authorityOf({ caFile, settings }: Pick<Target, 'caFile' | 'settings'>): string | undefined {
   if (caFile === undefined) return settings.ca
   try {
@@ -90,7 +90,7 @@ export function authorityOf({ caFile, settings }: Pick<Target, 'caFile' | 'setti
   }
 }
 
-/** All operations at this place, and since when its streams are away. What breaks a connection is thrown as CommandFault. */
+/** The operations at this place, and since when its streams fail. Broken connections throw CommandFault. */
 export function clientOf(
   place: Extract<Place, { readonly url: string }>,
   { withinMs, holdToken }: { readonly withinMs: number; readonly holdToken: HoldToken },

@@ -2,17 +2,17 @@ import type { Answered } from '@fairlead/api/lean'
 import { CommandFault } from '../output/command-fault.ts'
 import type { StreamAnswer } from './http-transport.ts'
 
-/** The code of such a fault: to try again is of no use. */
+/** Code of such a fault: a retry is useless. */
 export const FOREIGN = 'foreign_server'
 
-/** Throws CommandFault for an answer that sends elsewhere: nothing of this user goes to another place than the one that was named. */
+/** Throws CommandFault for a redirect: nothing of this user goes to another place than the named one. */
 export function refuseElsewhere<T extends Pick<Answered, 'status'>>(answered: T, url: string): T {
   const { status } = answered
   if (status >= 300 && status < 400) throw foreign(url, `it answers ${status}, which sends elsewhere`)
   return answered
 }
 
-/** Throws CommandFault also for an answer that is none of an operation: that of a proxy, or of another program. */
+/** Also throws CommandFault for an answer of a proxy or of another program. */
 export function refuseForeign(answered: Answered, url: string): Answered {
   const { status, text } = refuseElsewhere(answered, url)
   if (status < 400 && (status !== 200 || !/^\s*[[{]/.test(text))) {
@@ -22,7 +22,7 @@ export function refuseForeign(answered: Answered, url: string): Answered {
   return answered
 }
 
-/** The same for a stream, of which only the head is known: followed, a page would be asked for again without end. */
+/** The same for the head of a stream: a foreign page would be requested again and again. */
 export function refuseNoStream(answered: StreamAnswer, url: string): StreamAnswer {
   const { status, type } = answered
   const isForeign = status < 400 && (status !== 200 || !type.startsWith('text/event-stream'))

@@ -1,7 +1,7 @@
 import { ApiError } from '@fairlead/api/lean'
 import { CommandFault } from '../output/command-fault.ts'
 
-/** What broke a connection, as people read it. Errors that are told already are passed on. */
+/** Describes a broken connection for people. Passes known errors on. */
 export function tellUnreached(cause: unknown, url: string): Error {
   if (cause instanceof CommandFault || cause instanceof ApiError) return cause
   const {
@@ -9,7 +9,7 @@ export function tellUnreached(cause: unknown, url: string): Error {
     name = '',
     ...more
   } = cause as Partial<Error> & { readonly code?: unknown }
-  // Node's own are texts; those of aborted requests are numbers.
+  // Codes of Node are texts, those of aborted requests numbers.
   const code = typeof more.code === 'string' ? more.code : ''
   if (/^(CERT_|DEPTH_|SELF_|UNABLE_TO|ERR_TLS_CERT|HOSTNAME)/.test(code))
     return new CommandFault('usage', `the certificate of ${url} is not to be trusted: ${message}`, {

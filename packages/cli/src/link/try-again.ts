@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Answered, Transport } from '@fairlead/api/lean'
 
-/** Three tries, within five seconds together. */
+/** Three attempts, within five seconds together. */
 const PAUSES_MS = [250, 1_000] as const
 const LONGEST_PAUSE_MS = 3_000
 
-/** What is only read is asked for again when the connection broke, and when the server cannot answer just now. What changes something is sent once. */
+/** Retries reads after a broken connection or a temporary refusal. Changes are sent once. */
 export function tryAgain(transport: Transport): Transport {
   return async (request) => {
     if (request.method !== 'GET') return transport(request)
@@ -25,11 +25,11 @@ export function tryAgain(transport: Transport): Transport {
 
 function isPassing({ status, text }: Answered): boolean {
   if (status === 429 || status === 502 || status === 504) return true
-  // The availability of a database is answered with 503, too: that is the answer.
+  // The availability of a database uses 503 as an answer.
   return status === 503 && !text.includes('"error_code":"bdb_')
 }
 
-/** Nothing listens there, or the certificate is a wrong one: that is so in a second, too. Or there was no answer in the time that an answer may take. */
+/** Lasting faults: nothing listens, or the certificate is wrong. A timeout has already waited long enough. */
 function isLasting(cause: unknown): boolean {
   const { code = '', name = '' } = cause as { readonly code?: string; readonly name?: string }
   if (name === 'TimeoutError') return true

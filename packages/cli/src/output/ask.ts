@@ -5,12 +5,12 @@ import { folded } from './fold-text.ts'
 import type { Terminal } from './terminal.ts'
 import { withoutOrders } from './without-orders.ts'
 
-/** What the command line says in place of an answer: `--yes` alone is true, `--yes=NAME` the name. */
+/** The option `--yes`, which replaces an answer: alone it is true, `--yes=NAME` is the name. */
 export type Yes = boolean | string | undefined
 
 /**
- * Asks before something is changed. Resolves when the answer is yes; throws CommandFault where it is not, and where no person can be asked and
- * `--yes` was not given: then nothing was sent.
+ * Asks before a change. Throws CommandFault, before anything is sent, unless the answer is yes; also if there
+ * is no person to ask and no `--yes`.
  */
 export async function confirm(terminal: Terminal, question: string, yes: Yes): Promise<void> {
   if (yes === true) return
@@ -28,7 +28,7 @@ export async function confirm(terminal: Terminal, question: string, yes: Yes): P
   if (!/^y(es)?$/i.test(answer.trim())) throw declined()
 }
 
-/** Asks for a name, because something is lost for good. `--yes=NAME` says it on the command line. */
+/** Asks for a name before a permanent loss. `--yes=NAME` replaces the answer. */
 export async function confirmByName(
   terminal: Terminal,
   question: string,
@@ -56,10 +56,10 @@ function declined(): CommandFault {
   return new CommandFault('failed', 'Stopped: nothing was sent, and nothing has changed.')
 }
 
-/** A line that a person types. Throws CommandFault at Ctrl-C, and where the input ends. */
+/** Reads a line. Throws CommandFault on Ctrl-C and at the end of the input. */
 export function askLine(terminal: Terminal, question: string): Promise<string> {
   return whileAsked(async (stopped) => {
-    // The terminal itself shows what is typed, and lets it be mended.
+    // The terminal echoes and edits the input.
     const lines = createInterface({ input: process.stdin, terminal: false })
     try {
       process.stderr.write(signed(terminal, question))
@@ -74,7 +74,7 @@ export function askLine(terminal: Terminal, question: string): Promise<string> {
   })
 }
 
-/** The same, and what is typed is not shown. */
+/** The same without echo. */
 export function askSecret(terminal: Terminal, question: string): Promise<string> {
   const { stdin, stderr } = process
   return whileAsked(async (stopped) => {
@@ -90,7 +90,7 @@ export function askSecret(terminal: Terminal, question: string): Promise<string>
   })
 }
 
-/** What is typed up to the line end, of a terminal in raw mode. */
+/** Reads up to the line end from a terminal in raw mode. */
 function readTyped(stopped: AbortSignal): Promise<string> {
   const { stdin } = process
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -102,13 +102,13 @@ function readTyped(stopped: AbortSignal): Promise<string> {
       else typed = sign === '\u007f' || sign === '\b' ? typed.slice(0, -1) : typed + sign
     }
   }
-  // From outside: in raw mode, Ctrl-C is a key.
+  // Only from outside: in raw mode, Ctrl-C is a key.
   stopped.addEventListener('abort', () => reject(interrupted()))
   stdin.on('data', read).resume()
   return promise.finally(() => stdin.off('data', read))
 }
 
-/** Ctrl-C at a question ends the command: nothing was sent. */
+/** Ctrl-C at a question ends the command before anything is sent. */
 async function whileAsked<T>(ask: (stopped: AbortSignal) => Promise<T>): Promise<T> {
   const stopped = new AbortController()
   const stop = () => stopped.abort()
@@ -128,7 +128,7 @@ function interrupted(): CommandFault {
   return new CommandFault('interrupted', 'Stopped: nothing was sent.')
 }
 
-/** The first line of stdin, or of a file: where a password comes from that is not typed. */
+/** The first line of stdin or of a file: a password. */
 export function firstLine(text: string): string {
   return text.replace(/\r?\n[\s\S]*$/, '')
 }

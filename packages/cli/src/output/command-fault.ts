@@ -1,14 +1,14 @@
 import type { Exit } from './exit-codes.ts'
 
-/** Why a command ends without having done what was asked: what people read, and the exit code. */
+/** The failure of a command, with a message for people and an exit code. */
 export class CommandFault extends Error {
   override readonly name = 'CommandFault'
   readonly exit: Exit
-  /** For searching, and for programs: as `error_code` of the API. */
+  /** For searches and programs, like `error_code` of the API. */
   readonly code: string | undefined
-  /** What stands in the way, each by itself. */
+  /** All obstacles. */
   readonly obstacles: readonly string[]
-  /** The command that leads on. */
+  /** The next command. */
   readonly next: string | undefined
 
   constructor(

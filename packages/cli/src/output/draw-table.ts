@@ -5,10 +5,10 @@ const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 const without = /\p{Mn}|\p{Cf}/u
 
-/** Signs without a width are drawn over the one before them: there may be some, and no thousands. */
+/** Maximum number of zero-width characters per column: they are drawn over the previous one. */
 const SIGNS_A_COLUMN = 8
 
-/** How many columns of a terminal a text takes. */
+/** Width of a text in columns of a terminal. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let width = 0
@@ -16,7 +16,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** The text in at most `width` columns; where it is longer, its end is a sign. It must not be painted. */
+/** Cuts a text to `width` columns, with a sign at its end. It must not be painted. */
 export function cut(text: string, width: number): string {
   if (text.length <= SIGNS_A_COLUMN * width && widthOf(text) <= width) return text
   let kept = ''
@@ -29,15 +29,15 @@ export function cut(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** A cell, and how it is painted once it has its width. */
+/** A cell, and its painter after padding. */
 export interface Cell {
   readonly text: string
   readonly paint?: ((text: string) => string) | undefined
 }
 
-/** Columns without lines between them, in at most `columns`: the widest gives way. Each line ends in a line end. */
+/** Draws columns without borders in at most `columns`: the widest shrinks. Each line ends in a line feed. */
 export function drawTable(rows: readonly (readonly Cell[])[], columns: number): string {
-  // Nothing is wider than the terminal, however long it is.
+  // Nothing needs to be wider than the terminal.
   const begin = (text = '') => text.slice(0, SIGNS_A_COLUMN * columns)
   const needed = (n: number) => rows.reduce((most, row) => Math.max(most, widthOf(begin(row[n]?.text))), 0)
   const widths = (rows[0] ?? []).map((_, n) => Math.min(needed(n), columns))
@@ -58,7 +58,7 @@ export function drawTable(rows: readonly (readonly Cell[])[], columns: number): 
     .join('')
 }
 
-/** The same without a limit: nothing is cut. */
+/** The same without a limit. */
 export function drawWhole(rows: readonly (readonly string[])[]): string {
   return drawTable(
     rows.map((row) => row.map((text) => ({ text }))),

@@ -1,6 +1,6 @@
 import { exitCodes } from './exit-codes.ts'
 
-/** When nothing reads stdout any more (`| head -1`), the command ends, and all is well: the signal is aborted. A full disk is a failure. */
+/** Aborts the signal when the reader of stdout has gone (`| head -1`): no failure, unlike a full disk. */
 export function endQuietly(): AbortSignal {
   const gone = new AbortController()
   process.stdout.on('error', (cause: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** What the exit codes of all commands mean. They are stable: a code is never given another meaning. */
+/** Exit codes of all commands. A code never changes its meaning. */
 export const exitCodes = {
   done: { code: 0, meaning: 'Done as asked. An empty list is an answer, too' },
   failed: { code: 1, meaning: 'The operation began and failed, or Fairlead itself has a fault' },

@@ -1,7 +1,7 @@
 import { widthOf } from './draw-table.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Lines for people, none wider than the terminal: a longer one goes on below, at a word. Elsewhere lines are left as they are: programs read them. */
+/** Wraps lines at words to a terminal's width. Elsewhere lines are unchanged, for programs. */
 export function folded(
   { outIsTerminal, columns }: Pick<Terminal, 'outIsTerminal' | 'columns'>,
   text: string,
@@ -9,14 +9,14 @@ export function folded(
   return outIsTerminal ? foldText(text, columns()) : text
 }
 
-/** Lines in at most so many columns. What follows stands under its title, or a little to the right. A word is not broken. */
+/** Wraps lines to `columns` without breaking words. The rest is indented below its title. */
 export function foldText(text: string, columns: number): string {
   return text.replaceAll(/^.+$/gm, (line) => (widthOf(line) <= columns ? line : foldLine(line, columns)))
 }
 
-/** Of lines with a title, as those of a plan. */
+/** A title, like in a plan. */
 const title = /^ {2}(?=\S[\w ]{9} {2}\S).{12}/
-/** Between commands, each of which is better read on a line of its own. */
+/** A gap between commands, which get separate lines. */
 const gap = / {4,}(?=\S)/
 
 function foldLine(line: string, columns: number): string {
@@ -31,7 +31,7 @@ function foldLine(line: string, columns: number): string {
     .join('\n')
 }
 
-/** Words, each after a space; the lines begin with `first`, and with `next` from the second on. */
+/** Wraps words; the first line starts with `first`, the others with `next`. */
 export function foldWords(
   text: string,
   { first, next, columns }: { readonly first: string; readonly next: string; readonly columns: number },

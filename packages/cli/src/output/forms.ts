@@ -1,4 +1,4 @@
-/** The forms of an answer. The tree of commands names them: here nothing is loaded that prints them. */
+/** The forms of an answer. Loads no printers, because the tree of commands imports it. */
 export const forms = ['table', 'wide', 'json', 'yaml', 'jsonl', 'name'] as const
-/** One of them. */
+/** One of these forms. */
 export type Form = (typeof forms)[number]

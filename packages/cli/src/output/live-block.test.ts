@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openScreen } from '../../../../proof/screen.ts'
 import { openLiveBlock } from './live-block.ts'
 
-/** A terminal of so many columns and rows, with all that is above its upper edge. */
+/** A terminal of this size, with the text above its upper edge. */
 function screenOf(columns: number, rows: number) {
   const screen = openScreen(columns, rows)
   const size = { columns, rows }

@@ -1,15 +1,15 @@
 import { cut, widthOf } from './draw-table.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Some lines at the end of the terminal that are drawn again when they change, and lines above them that stay. */
+/** Redraws some lines at the end of the terminal, below lines that stay. */
 export interface LiveBlock extends Disposable {
-  /** Stays on the terminal, above the block. */
+  /** Adds a line above the block that stays. */
   log(line: string): void
-  /** What the block shows from now on. */
+  /** Replaces the block. */
   show(lines: readonly Line[]): void
 }
 
-/** A line, and how it is painted once it is cut. */
+/** A line, and its painter after cutting. */
 export interface Line {
   readonly text: string
   readonly paint?: ((text: string) => string) | undefined
@@ -17,14 +17,14 @@ export interface Line {
 
 const SHOW_CURSOR = '\u001b[?25h'
 const HIDE_CURSOR = '\u001b[?25l'
-/** At most so often. */
+/** Minimum time between redraws. */
 const EVERY_MS = 100
-/** What is left of the terminal for what was there before. */
+/** Rows that are left for earlier output. */
 const ROWS_LEFT = 4
 
 /**
- * Draws on stderr: no screen of its own, so that all stays readable above; no keys, orders are commands. A change is one write, which terminals
- * that can show at once. Disposed of, the block is gone.
+ * Draws on stderr without an alternate screen, so that everything stays readable above. Each change is one
+ * write, which terminals can show as a whole. Disposing removes the block.
  */
 export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'sayPainted'>): LiveBlock {
   let logged: string[] = []
@@ -36,7 +36,7 @@ export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'say
     const columns = terminal.columns()
     const lines = wanted.slice(0, Math.max(1, terminal.rows() - ROWS_LEFT))
     const fresh = lines.map(({ text, paint }) => ({ text: cut(text, columns - 1), paint }))
-    // Lines that were drawn on a wider terminal take more rows now.
+    // Lines drawn on a wider terminal take more rows now.
     const above = drawn.reduce((rows, text) => rows + Math.max(1, Math.ceil(widthOf(text) / columns)), 0)
     const block = fresh.map(({ text, paint }) => `${paint === undefined ? text : paint(text)}\n`).join('')
     const up = above === 0 ? '' : `\u001b[${above}A`
@@ -51,9 +51,9 @@ export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'say
   }
   const heard = listen({
     resize: soon,
-    // The shell has the terminal from now on, with its cursor.
+    // The shell owns the terminal and its cursor now.
     stop: () => terminal.sayPainted(SHOW_CURSOR),
-    // And it has written below the block, which stays where it is.
+    // The shell has written below the block, which stays there.
     go: () => {
       drawn = []
       terminal.sayPainted(HIDE_CURSOR)
@@ -81,7 +81,7 @@ export function openLiveBlock(terminal: Pick<Terminal, 'columns' | 'rows' | 'say
   }
 }
 
-/** Hears when the terminal has another size, and when a person stops this process (Ctrl-Z) and lets it go on. */
+/** Listens for a resize, and for a stop (Ctrl-Z) and its end. */
 function listen(on: {
   readonly resize: () => void
   readonly stop: () => void

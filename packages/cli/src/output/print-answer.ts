@@ -6,29 +6,29 @@ import type { Style, Terminal } from './terminal.ts'
 import { toYaml } from './to-yaml.ts'
 import { asJson, inOneLine, withoutOrders } from './without-orders.ts'
 
-/** One column of a table. */
+/** A column of a table. */
 export interface Column<Row> {
-  /** As `--columns` names it. */
+  /** Name for `--columns`. */
   readonly name: string
-  /** In full, for programs. */
+  /** The full value, for programs. */
   readonly value: (row: Row) => string | number | boolean | null
-  /** Shorter, for people at a terminal. */
+  /** A shorter form, for people at a terminal. */
   readonly shown?: (row: Row, terminal: Terminal) => string
   readonly style?: (row: Row) => Style | undefined
-  /** Only in the form `wide`, and where it is asked for. */
+  /** Only in the form `wide`, or on request. */
   readonly isWide?: true
 }
 
-/** What is answered, and how people see it. */
+/** An answer and its columns. */
 export interface Answer<Row> {
   readonly rows: readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly nameOf: (row: Row) => string
-  /** Said when there are no rows. */
+  /** Printed if there are no rows. */
   readonly empty?: string
 }
 
-/** What the command line says about the form. */
+/** Options of the output form. */
 export interface AnswerOptions {
   readonly form: Form
   readonly columns?: string | undefined
@@ -38,8 +38,8 @@ export interface AnswerOptions {
 }
 
 /**
- * Prints a list. On a terminal it is a table with short values; elsewhere each row is one line of full values between tabs, without a head.
- * `json`, `yaml` and `jsonl` are the objects of the API, without what is secret.
+ * Prints a list. On a terminal it is a table with short values; elsewhere one line of tab-separated full
+ * values per row, without a head. `json`, `yaml` and `jsonl` are the API's objects without secrets.
  */
 export function printList<Row extends object>(
   terminal: Terminal,
@@ -69,7 +69,7 @@ function listOf<Row extends object>(
   return drawTable(options.headers === false ? body : [head, ...body], terminal.columns())
 }
 
-/** Prints one object: on a terminal, and between tabs elsewhere, one line for each of its columns. */
+/** Prints one object, a line per column; tab-separated without a terminal. */
 export function printOne<Row extends object>(
   terminal: Terminal,
   answer: Omit<Answer<Row>, 'rows'> & { readonly row: Row },
@@ -116,7 +116,7 @@ function titleOf(name: string): string {
   return name.replaceAll('_', ' ')
 }
 
-/** A value of the API as text, without its secrets. */
+/** A value of the API as text, without secrets. */
 export function printValue(
   value: unknown,
   form: Form,
@@ -128,7 +128,7 @@ export function printValue(
   return (Array.isArray(safe) ? safe : [safe]).map((entry) => `${asJson(entry)}\n`).join('')
 }
 
-/** Logs of others keep what is printed: these are shown only when they are asked for. */
+/** Shown only on request, because logs of others may keep the output. */
 const secrets: readonly string[] = ['authentication_engine_pass', 'authentication_redis_pass', 'module_args']
 
 function withoutSecrets(value: unknown): unknown {
@@ -159,7 +159,7 @@ function chosen<Row extends object>(
   })
 }
 
-/** A field of the object of the API. */
+/** A field of the API's object. */
 function fieldOf(row: object, name: string): string | number | boolean | null {
   const value: unknown = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : null
   if (typeof value === 'object' && value !== null) return asJson(withoutSecrets(value))
@@ -167,6 +167,6 @@ function fieldOf(row: object, name: string): string | number | boolean | null {
 }
 
 function oneLine(value: string | number | boolean | null): string {
-  // A server of another version may leave a field out.
+  // A server of another version may lack the field.
   return inOneLine(String(value ?? ''))
 }

@@ -15,7 +15,7 @@ const bytes = {
   },
 } as const
 
-/** "15m", "8h", "500ms" in seconds; a bare number is seconds. Throws CommandFault, which names the option. */
+/** "15m", "8h", "500ms" in seconds; a bare number is seconds. Throws CommandFault with the option's name. */
 export function readSeconds(option: string, text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
   const factor = unit === '' ? 1 : seconds[unit.toLowerCase() as keyof typeof seconds]
@@ -24,17 +24,17 @@ export function readSeconds(option: string, text: string): number {
   return Number(number) * factor
 }
 
-/** Longer waits overflow the clock of Node, and would end at once. */
+/** Longer timers overflow in Node, and fire immediately. */
 const LONGEST_WAIT_SECONDS = 24 * 86_400
 
-/** The same, for a wait of this process: at most 24 days. */
+/** The same for a wait of this process: at most 24 days. */
 export function readWait(option: string, text: string): number {
   const read = readSeconds(option, text)
   if (read <= LONGEST_WAIT_SECONDS) return read
   throw new CommandFault('usage', `${option}: ${text} is too long; at most 24d`)
 }
 
-/** "1GiB", "500MB", "100000000" in bytes. Throws CommandFault, which names the option. */
+/** "1GiB", "500MB", "100000000" in bytes. Throws CommandFault with the option's name. */
 export function readBytes(option: string, text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
   const factor = bytes[unit.toLowerCase() as keyof typeof bytes]
@@ -43,7 +43,7 @@ export function readBytes(option: string, text: string): number {
   return Math.round(Number(number) * factor)
 }
 
-/** A whole number. Throws CommandFault, which names the option. */
+/** A whole number. Throws CommandFault with the option's name. */
 export function readWhole(option: string, text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new CommandFault('usage', `${option}: ${text} is no whole number`)
   return Number(text)

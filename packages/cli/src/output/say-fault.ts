@@ -4,7 +4,7 @@ import { type Exit, exitCodes } from './exit-codes.ts'
 import { foldText } from './fold-text.ts'
 import { asJson as jsonOf, withoutOrders } from './without-orders.ts'
 
-/** An error as it is told: what happened, what stands in the way, the next command. */
+/** A printable error: message, obstacles, next command. */
 export interface Told {
   readonly exit: Exit
   readonly message: string
@@ -13,7 +13,7 @@ export interface Told {
   readonly code: string | undefined
 }
 
-/** Whatever ended a command. Anything but refusals and faults of its own is `failed`. */
+/** Converts any error. All but refusals and CommandFaults are `failed`. */
 export function toldOf(cause: unknown): Told {
   if (cause instanceof CommandFault) return cause
   if (cause instanceof ApiError) {
@@ -28,7 +28,7 @@ export function toldOf(cause: unknown): Told {
   }
   if (cause instanceof TypeError || cause instanceof RangeError) return toldBug(cause)
   const message = cause instanceof Error ? cause.message : String(cause)
-  // Of the link to the operator's socket, which this file must not load.
+  // From the operator link, which must not be loaded here.
   const isUnreached = cause instanceof Error && cause.name === 'ServerUnreachable'
   return {
     exit: isUnreached ? 'unreached' : 'failed',
@@ -39,7 +39,7 @@ export function toldOf(cause: unknown): Told {
   }
 }
 
-/** What Node says where a value is not what this program takes for granted: of an answer, or by a fault of its own. */
+/** A TypeError or similar: an unexpected answer, or a bug of this program. */
 function toldBug({ message }: Error): Told {
   return {
     exit: 'failed',
@@ -50,7 +50,7 @@ function toldBug({ message }: Error): Told {
   }
 }
 
-/** Writes it to stderr: for people, or as one line of JSON. Answers the exit code. */
+/** Writes an error to stderr, for people or as one JSON line. Returns the exit code. */
 export function sayFault(
   cause: unknown,
   { asJson, isTerminal }: { asJson: boolean; isTerminal: boolean },
@@ -78,7 +78,7 @@ export function sayFault(
   return exit_code
 }
 
-/** By the status that the server answered with. */
+/** Exit code by the answer's status. */
 function exitOf({ status }: ApiError): Exit {
   if (status === 401) return 'signed_out'
   if (status === 403) return 'forbidden'

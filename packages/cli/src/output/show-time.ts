@@ -2,7 +2,7 @@ import type { Terminal } from './terminal.ts'
 
 const DAY_MS = 86_400_000
 
-/** A time (Unix milliseconds) as people read it: of this day "20:14:05", else with the date. Off a terminal it is RFC 3339, UTC. */
+/** Formats Unix milliseconds: "20:14:05" for a near time, else with the date; RFC 3339 without a terminal. */
 export function showTime(ms: number, { outIsTerminal }: Pick<Terminal, 'outIsTerminal'>): string {
   const time = new Date(ms)
   if (!outIsTerminal) return time.toISOString()

@@ -1,29 +1,29 @@
 import { withoutOrders } from './without-orders.ts'
 
-/** Where a command speaks: stdout is for data, stderr for talk. Whether it may draw, ask and colour is decided here and nowhere else. */
+/** Streams of a command: stdout for data, stderr for messages. Decides whether to draw, ask and colour. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv
-  /** All three streams are terminals, a person is there, and it may be asked. */
+  /** All three streams are terminals, and a person may be asked. */
   readonly interactive: boolean
   readonly outIsTerminal: boolean
-  /** How what goes on is told: drawn, in lines, or not at all. */
+  /** How progress is shown. */
   readonly progress: 'draw' | 'lines' | 'none'
   readonly columns: () => number
   readonly rows: () => number
   readonly glyphs: Glyphs
-  /** Aborted when nothing reads stdout any more. */
+  /** Aborted when the reader of stdout has gone. */
   readonly gone: AbortSignal
-  /** Data. Control characters in it do not reach the terminal. */
+  /** Prints data without control characters. */
   out(text: string): void
-  /** Talk. */
+  /** Prints a message. */
   say(text: string): void
-  /** Text that was painted: what others have written in it must have gone through withoutOrders. */
+  /** Prints painted text. Foreign parts of it must have passed withoutOrders. */
   outPainted(text: string): void
   sayPainted(text: string): void
   paint(style: Style, text: string, stream?: 'out' | 'err'): string
 }
 
-/** What a command line says about its output. */
+/** Options of the output. */
 export interface TerminalFlags {
   readonly quiet?: boolean | undefined
   /** Commander: `--no-input` makes it false. */
@@ -33,7 +33,7 @@ export interface TerminalFlags {
 }
 
 const styles = { good: 32, warn: 33, bad: 31, dim: 2, bold: 1 } as const
-/** How text stands out. It never says anything that the text does not. */
+/** Styles of text. A style never carries information that the text lacks. */
 export type Style = keyof typeof styles
 
 const nice = {
@@ -47,7 +47,7 @@ const nice = {
   arrow: '→',
   by: '×',
 }
-/** For terminals that show ASCII only. */
+/** For ASCII terminals. */
 export const plainGlyphs = {
   dot: '*',
   work: '~',
@@ -59,7 +59,7 @@ export const plainGlyphs = {
   arrow: '->',
   by: 'x',
 }
-/** Signs, in a form that the terminal can show. */
+/** Signs that the terminal can show. */
 export type Glyphs = Readonly<typeof nice>
 
 /** The terminal of this process. */
@@ -84,7 +84,7 @@ export function openTerminal(env: NodeJS.ProcessEnv, flags: TerminalFlags, gone:
         : mayDraw && progress === 'auto'
           ? 'draw'
           : 'lines',
-    // A terminal that knows no size says 0.
+    // A terminal of unknown size reports 0.
     columns: () => stdout.columns || 80,
     rows: () => stdout.rows || 24,
     glyphs: isAscii(env) ? plainGlyphs : nice,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asJson, inOneLine, withoutOrders } from './without-orders.ts'
 
-// A window title, colours in both forms, a return, a delete; text turned around; a line end that programs do not see.
+// A window title, two colours, a return, a delete; reversed text; a line end that programs do not see.
 const evil = 'a\u001b]0;b\u0007\u001b[31m\u009b31m\r\u007f\u202ec\u2066d\u2028e'
 
 test('nothing that a terminal obeys is left, nor what turns text around', () => {

@@ -2,23 +2,23 @@ import { type Config, currentRequestId } from '@fairlead/server/settings'
 import { type Logger, type LoggerOptions, pino } from 'pino'
 import { hideSecrets } from './hide-secrets.ts'
 
-/** Logs as JSON lines on stderr: stdout is for answers. Lines that belong to a request or an action name its id. */
+/** Logs JSON lines to stderr, because stdout is for answers. Lines of a request or action have its id. */
 export function createLog({ logLevel }: Config, part: 'server' | 'agent' | 'up'): Logger {
   return pino(logOptions(logLevel, part), pino.destination({ dest: 2, sync: true }))
 }
 
-/** How each part logs: without secrets, by their type (hide-secrets.ts). */
+/** Log options of a part. Secrets are removed by type (hide-secrets.ts). */
 export function logOptions(level: Config['logLevel'], part: 'server' | 'agent' | 'up'): LoggerOptions {
   return {
     level,
     base: { part },
-    // Errors come to the formatter as they are.
+    // Errors reach the formatter unchanged.
     serializers: { err: (err: unknown) => err },
     formatters: { log: (line) => hideSecrets(line) as Record<string, unknown> },
     hooks: {
       logMethod(args, method) {
         const [first, ...rest] = args as readonly unknown[]
-        // What pino would make of an error alone has its message as it is.
+        // pino would log the message of a bare error unchanged.
         const line =
           first instanceof Error ? [{ err: first }, ...(rest.length > 0 ? rest : [first.message])] : args
         const [fields, ...words] = line as readonly unknown[]

@@ -1,29 +1,30 @@
-/** What stands in a log in place of a secret. */
+/** Replacement of a secret in a log. */
 export const HIDDEN = '[secret]'
 
-/** Fields that hold a secret, whatever is in them. */
+/** Names of fields with secrets. */
 const SECRET_FIELD = /passw|secret|token$|authorization|cookie|private|credential|^pass$|^key$|storekey/i
-/** Texts that are secrets, whatever their field is called: private keys, tokens, hashes of passwords, passwords in an address. */
+/** Texts that are secrets under any name: private keys, tokens, password hashes, passwords in addresses. */
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, HIDDEN],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, HIDDEN],
   [/\$(?:argon2\w*|scrypt|pbkdf2[\w-]*)\$[^\s"']+/g, HIDDEN],
   [/\b(Bearer|JWT|Basic) [\w+/=.~-]{8,}/gi, `$1 ${HIDDEN}`],
-  // JSON within a text: of a field with such a name, and the private part of a JWK.
+  // JSON within a text: fields with such a name, and the private part of a JWK.
   [/("\w*(?:passw|secret|token|credential)\w*"\s*:\s*)"(?:[^"\\]|\\.)*"/gi, `$1"${HIDDEN}"`],
   [/("(?:d|k)"\s*:\s*)"[\w-]{20,}"/g, `$1"${HIDDEN}"`],
-  // What an engine, or PostgreSQL, repeats of a request.
+  // Parts of a request that an engine or PostgreSQL repeats.
   [/(with args beginning with: )'[^\n]*/g, `$1${HIDDEN}`],
   [/(modifier ')[<>#!][^']*/g, `$1${HIDDEN}`],
   [/(Failing row contains )\([\s\S]*/g, `$1(${HIDDEN})`],
   [/\b([a-z][a-z\d+.-]*:\/\/[^\s/:@"']*):[^\s/@"']+@/gi, `$1:${HIDDEN}@`],
 ]
-/** Deeper there is nothing that a person reads. */
+/** People read nothing deeper. */
 const MOST_DEPTH = 8
 
 /**
- * A copy of what is to be logged, without secrets. They are known by their type first: bytes and keys of Node are never logged, and a text is looked at for what it is; then
- * by the name of their field. Times, numbers and errors stay what they are: of an error its message, its stack and its fields are looked at.
+ * Copies a log value without secrets. Detects them by type first (bytes, keys of Node, patterns in texts),
+ * then by field name. Times, numbers and errors keep their form; message, stack and fields of an error are
+ * cleaned.
  */
 export function hideSecrets(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return hideInText(value)
@@ -43,7 +44,7 @@ function hideInFields(fields: Iterable<readonly [string, unknown]>, depth: numbe
   return shown
 }
 
-/** Absence is no secret, and neither is a yes or a number. */
+/** Absence, booleans and numbers are no secrets. */
 function isHeld(name: string, value: unknown): boolean {
   return (
     SECRET_FIELD.test(name) && (typeof value === 'string' || (typeof value === 'object' && value !== null))
@@ -59,7 +60,7 @@ function hideInError(error: Error, depth: number): object {
   }
 }
 
-/** Also those that went through JSON, as in a message between processes. */
+/** Also bytes that passed through JSON, like in a message between processes. */
 function isBytes(value: object): boolean {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return true
   return 'type' in value && value.type === 'Buffer' && 'data' in value && Array.isArray(value.data)

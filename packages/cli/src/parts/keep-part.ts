@@ -6,36 +6,37 @@ import { type Ready, readyOf } from './ready.ts'
 import type { PartCommand } from './server-command.ts'
 import { startPart } from './start-part.ts'
 
-/** A part of the control plane that is kept running as a process of its own. Disposing of it stops the process. */
+/** A part of the control plane that is kept running as a separate process. Disposing stops the process. */
 export interface Part extends AsyncDisposable {
-  /** The message of the first process when it was ready. */
+  /** The first process's message when it was ready. */
   readonly ready: Ready
 }
 
-/** Each death in a row makes the pause before the next start longer; a process that lives for a minute resets the count. */
+/** The pause before a restart grows with each death in a row; a minute of life resets it. */
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 10_000
 const HEALTHY_AFTER_MS = 60_000
 const SAY_EVERY_MS = 15_000
 const STOPS_WITHIN_MS = 20_000
 
-/** `fairlead <name>` as this program is run itself, by the same user. */
+/** `fairlead <name>`, run by the same user in the same way as this program. */
 export function ownCommand(name: string, env: NodeJS.ProcessEnv): PartCommand {
   const args = [...nodeFlags(name), ...process.execArgv, process.argv[1] ?? '', name]
   return { program: process.execPath, args, env, isOther: false }
 }
 
 export interface Keeping {
-  /** Aborted when this program is asked to stop. Once the part is kept, it has no effect: disposing of the part stops it. */
+  /** Aborted when this program is stopped. Has no effect later: dispose of the part instead. */
   readonly stop: AbortSignal
-  /** How often a line says that the first process is not ready yet. Default 15,000 ms. */
+  /** Interval of lines that the first process is not ready yet. Default 15,000 ms. */
   readonly sayEveryMs?: number
 }
 
 /**
- * Starts `fairlead <name>` and waits until it is ready, for as long as it takes: a server waits for its PostgreSQL, and an agent may have many shards.
- * Starts it again when it dies later, after a pause that grows to 10 s, and never gives up: otherwise the failure of one part would stop the other, and
- * with it the supervision of all databases. Throws when the first process ends before it is ready (it has said on stderr why), and when `stop` is aborted.
+ * Starts `fairlead <name>` and waits until it is ready, without limit: a server waits for PostgreSQL, and an
+ * agent may have many shards. Restarts it forever after pauses of up to 10 s, because one part's failure must
+ * not end the supervision of all databases. Throws if the first process ends before it is ready (its stderr
+ * has the reason), and when `stop` is aborted.
  */
 export async function keepPart(
   name: 'agent' | 'server',
@@ -50,7 +51,7 @@ export async function keepPart(
   }, sayEveryMs)
   const ready = await untilReady(life, name, asked)
     .catch(async (cause: unknown) => {
-      // Left alone, a server would begin to work later, without an agent and without this program.
+      // A server left alone would start work later, without an agent and this program.
       await endLife(life)
       throw cause
     })
@@ -87,20 +88,20 @@ export async function keepPart(
 
 /** One process of a part. */
 interface Life {
-  /** Undefined: there is none. */
+  /** Undefined: none. */
   readonly child: ChildProcess | undefined
   /** Never rejects. */
   readonly ended: Promise<Ending>
 }
 
 interface Ending {
-  /** How it ended, or why it could not be started. */
+  /** How it ended, or why it could not start. */
   readonly how: string
-  /** It was asked to stop, and did. */
+  /** It was stopped on request. */
   readonly wasAsked: boolean
 }
 
-/** Never throws: a lack of files, processes or memory ends at some time, and a program that is being replaced is there again soon. */
+/** Never throws: a lack of files, processes or memory, or of a program being replaced, is temporary. */
 function begin(command: PartCommand): Life {
   const { promise: ended, resolve } = Promise.withResolvers<Ending>()
   try {

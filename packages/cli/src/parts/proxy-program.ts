@@ -3,8 +3,8 @@ import type { Config } from '@fairlead/server'
 import { nodeFlags } from './node-flags.ts'
 
 /**
- * How the proxy of a node is started: Node, its flags, the program and its arguments but for its home. Run from source or
- * published, as we are ourselves.
+ * The command of a node's proxy without its home: Node, flags, program and arguments. Runs from source or
+ * published, like this process.
  */
 export function proxyProgram({
   sentinelPort,

@@ -1,19 +1,19 @@
 import type { Config } from '@fairlead/server'
 import { withoutOrders } from '../output/without-orders.ts'
 
-/** The message of a server that is ready. */
+/** A server's message when it is ready. */
 export interface Ready {
   readonly url?: string | undefined
   readonly httpsUrl?: string | undefined
-  /** A file with the certificate of the authority that clients of HTTPS are to trust. */
+  /** File with the authority's certificate for clients of HTTPS. */
   readonly trust?: string | undefined
   readonly generatedPassword?: string | undefined
   readonly bootstrapSecret?: string | undefined
-  /** What is needed to create the cluster, before any user can sign in. */
+  /** The next thing to do: create the cluster, before any user can sign in. */
   readonly next?: string | undefined
 }
 
-/** What people need to go on: where the API is, and, on the first start, how to get in. */
+/** The text for people: the API's address, and on the first start how to sign in. */
 export function describeReady(
   { adminUsername }: Config,
   { url = '', httpsUrl, trust, generatedPassword, bootstrapSecret, next }: Ready,
@@ -28,7 +28,7 @@ export function describeReady(
   return `${ready}\nFirst user: ${adminUsername}   password: ${generatedPassword}   (it is shown only this once)`
 }
 
-/** The message of a part, made safe to print: the part may run as another user. */
+/** Makes a part's message printable: the part may run as another user. */
 export function readyOf(news: unknown): Ready {
   const text = (name: keyof Ready): string | undefined => {
     const value = (news as Readonly<Record<string, unknown>> | null)?.[name]

@@ -5,24 +5,24 @@ import type { Config } from '@fairlead/server'
 import type { Logger } from 'pino'
 import { nodeFlags } from './node-flags.ts'
 
-/** How a part of the control plane is started. */
+/** The command of a part of the control plane. */
 export interface PartCommand {
   readonly program: string
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** True: it runs as another user, so that its output is not trusted, and it gets no terminal. */
+  /** Runs as another user: its output is not trusted, and it gets no terminal. */
   readonly isOther: boolean
 }
 
-/** Linux lets only root open ports below this one. */
+/** Linux lets only root open lower ports. */
 const FIRST_HIGH_PORT = 1_024
-/** Variables of this environment that a server of another user gets in addition to its settings. None of them may be secret. */
+/** Variables for a server with another user, in addition to its settings. None may be secret. */
 const TOLD = ['PATH', 'TZ', 'LANG', 'LC_ALL', 'NODE_COMPILE_CACHE']
 
 /**
- * How the server is started: as a user of its own if that is possible (agent/src/server/), after its files were moved there;
- * otherwise as this one, and if that is root, the log says why. `main` is the program of the command line, `flags` are Node's, and `env`
- * is the environment.
+ * Returns the server's command: as a separate user if possible (agent/src/server/), after moving its files
+ * there; otherwise as this user, with a warning in the log if that is root. `main` is the command line's
+ * program, `flags` are Node's.
  */
 export async function serverCommand(
   config: Config,
@@ -39,7 +39,7 @@ export async function serverCommand(
   return { program, args, env, isOther: false }
 }
 
-/** How another command is run as the server's user, within its wall; null: the server has no user of its own. */
+/** Returns a command that runs as the server's user within its wall; null: there is no separate user. */
 export async function asServerCommand(
   config: Config,
   main: string,
@@ -72,7 +72,7 @@ function programOf(
   }
 }
 
-/** The files that the server reads to reach its PostgreSQL: the folder of a Unix socket, the trusted certificate. */
+/** Files that the server needs for PostgreSQL: the folder of a Unix socket, the trusted certificate. */
 function wayToStore({ store }: Config): readonly string[] {
   if (store === undefined) return []
   const files = [store.host.startsWith('/') ? store.host : undefined, store.tls?.rootCertificate]
@@ -83,7 +83,7 @@ function envOf({ home }: Config, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isTold = (name: string) =>
     TOLD.includes(name) || name.startsWith('FAIRLEAD_') || name.startsWith('OTEL_')
   const told = Object.entries(env).filter(([name]) => isTold(name))
-  // Compiled code is kept, so that the next start is faster.
+  // Caches compiled code for a faster next start.
   const cache = { NODE_COMPILE_CACHE: join(home, 'server', 'own', 'cache') }
   return { ...cache, ...Object.fromEntries(told), FAIRLEAD_HOME: home }
 }

@@ -4,28 +4,28 @@ import { StringDecoder } from 'node:string_decoder'
 import { withoutOrders } from '../output/without-orders.ts'
 import type { PartCommand } from './server-command.ts'
 
-/** The message of a part that is ready has less than 1 KB. */
+/** A ready message has less than 1 KB. */
 const LONGEST_NEWS = 16 * 1024
-/** The channel of a part, in its own numbers. */
+/** File descriptor of a part's channel in that part. */
 const CHANNEL = 3
 
 /**
- * Starts a part of the control plane, in a session of its own, with a channel for its news. A part that runs as another user gets
- * no terminal, from which it could read what is typed there: its output is copied without control characters. Only the first line
- * of its channel is read, and emitted as `message`. If the part cannot be started, its event `error` says why; without memory,
- * this function throws.
+ * Starts a part in a separate session, with a channel for its message. A part with another user gets no
+ * terminal, where it could read input: its output is copied without control characters, and only the first
+ * line of its channel is emitted as `message`. If it cannot start, its event `error` has the reason; without
+ * memory, this function throws.
  */
 export function startPart({ program, args, env, isOther }: PartCommand): ChildProcess {
-  // Ctrl-C reaches the whole foreground group; only `up` acts on it and stops its parts in order.
+  // Ctrl-C reaches the whole foreground group; only `up` handles it and stops its parts in order.
   if (!isOther)
     return spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], detached: true, env })
   const child = spawn(program, args, {
-    // Not 'ipc': Node trusts the other end of such a channel, and ends this process for a line that is not in its own format.
+    // Not 'ipc': Node trusts the other end of such a channel, and would end this process on a malformed line.
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
     env: { ...env, NODE_CHANNEL_FD: String(CHANNEL), NODE_CHANNEL_SERIALIZATION_MODE: 'json' },
   })
-  // It could not be started, as its event `error` will say, and may have no streams.
+  // It could not be started, and may have no streams; its event `error` will report that.
   if (child.pid === undefined) return child
   copy(child.stdout, process.stdout)
   copy(child.stderr, process.stderr)
@@ -33,12 +33,12 @@ export function startPart({ program, args, env, isOther }: PartCommand): ChildPr
   return child
 }
 
-/** Passes the first line on, if it is JSON and not too long. Later lines are read, so that the part can go on, and dropped. */
+/** Emits the first line if it is JSON and short. Drops later lines, so that they do not block the part. */
 function readNews(channel: Readable, tell: (news: unknown) => void): void {
   let line = ''
   let isOver = false
   channel.setEncoding('utf8')
-  channel.on('error', () => undefined) // the part is gone
+  channel.on('error', () => undefined) // the part has ended
   channel.on('data', (piece: string) => {
     if (isOver) return
     line += piece
@@ -50,7 +50,7 @@ function readNews(channel: Readable, tell: (news: unknown) => void): void {
   })
 }
 
-/** Undefined: it is not JSON. */
+/** Undefined: no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -60,8 +60,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Copies no faster than it can write, because the output may never end. If the disk is full, or the output is no longer read, the
- * rest is dropped: the part goes on, and so does this process.
+ * Copies no faster than it can write, since the output may be endless. Drops the rest if the disk is full or
+ * the reader has gone: part and process continue.
  */
 function copy(from: Readable | null, to: Writable): void {
   const decoder = new StringDecoder('utf8')

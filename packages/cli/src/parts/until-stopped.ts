@@ -1,6 +1,6 @@
 /**
- * Resolves when this process is asked to stop: SIGINT, SIGTERM, or the parent that started it with a channel is gone.
- * A second signal ends it at once.
+ * Resolves on SIGINT, SIGTERM, or when a parent with a channel has gone. A second signal ends the process
+ * immediately.
  */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
@@ -15,7 +15,7 @@ export function untilStopped(): Promise<void> {
   })
 }
 
-/** Tells the parent process, if there is a channel to it, that this part is ready; otherwise prints it for people. */
+/** Reports readiness to the parent process over the channel, or prints it for people. */
 export function announce(news: Readonly<Record<string, string | undefined>>, sentence: string): void {
   if (process.send !== undefined) process.send({ ready: true, ...news })
   else process.stdout.write(`${sentence}\n`)

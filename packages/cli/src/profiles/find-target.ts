@@ -1,14 +1,14 @@
 import { CommandFault } from '../output/command-fault.ts'
 import { type Config, isToken, type Login, type Profile, type ProfileFiles } from './profile-files.ts'
 
-/** What the command line says about the server. */
+/** Options that select the server. */
 export interface TargetFlags {
   readonly profile?: string | undefined
   readonly server?: string | undefined
   readonly caFile?: string | undefined
 }
 
-/** Where a value came from. */
+/** Sources of a value. */
 export type From = 'flag' | 'environment' | 'profile' | 'default' | 'local socket'
 
 interface Found<T> {
@@ -16,20 +16,20 @@ interface Found<T> {
   readonly from: From
 }
 
-/** Which server a command speaks to, as which user, and where that was found. */
+/** The server and user of a command, with their sources. */
 export interface Target {
   readonly profile: Found<string>
   readonly settings: Profile
   /** Undefined: the server of this machine, through its socket. */
   readonly server: Found<string> | undefined
   readonly token: Found<string> | undefined
-  /** Of the profile, for this very server. */
+  /** From the profile, for exactly this server. */
   readonly login: Login | undefined
-  /** A file with certificates. */
+  /** File with certificates. */
   readonly caFile: Found<string> | undefined
 }
 
-/** The command line counts most, then the environment, then the profile. With none of them it is the server of this machine. */
+/** Precedence: command line, environment, profile. Default: the server of this machine. */
 export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: TargetFlags): Target {
   const config = files.readConfig()
   const profile = profileOf(config, env, flags)
@@ -44,7 +44,7 @@ export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: T
   const token = tokenFor(normal?.value, env)
   const login = files.readLogin(profile.value)
   const isFor = normal !== undefined && login?.server === normal.value
-  // What verifies one server says nothing about another.
+  // Certificates of one server do not fit another.
   const isOfProfile = known?.server !== undefined && normalServer(known.server) === normal?.value
   if (
     profile.from === 'flag' &&
@@ -64,7 +64,7 @@ export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: T
   }
 }
 
-/** The URL without what follows the port. Throws CommandFault for anything else, and for plain HTTP to another machine. */
+/** The URL up to the port. Throws CommandFault for other texts, and for plain HTTP to another machine. */
 export function normalServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:'
@@ -86,7 +86,7 @@ export function normalServer(text: string): string {
   return url.origin
 }
 
-/** The token of the environment is for the server of the environment, where that has one: it is sent to no other. */
+/** If the environment names a server, its token is sent only there. */
 function tokenFor(server: string | undefined, env: NodeJS.ProcessEnv): Found<string> | undefined {
   const { FAIRLEAD_SERVER: own } = env
   if (own && server !== undefined && normalServer(own) !== server) return undefined

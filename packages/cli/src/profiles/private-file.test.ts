@@ -17,7 +17,7 @@ import { readPrivate, writePrivate } from './private-file.ts'
 const root = mkdtempSync(join(tmpdir(), 'fairlead-private-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
-/** What it is refused with, as the command line tells it. */
+/** The refusal's message. */
 function refusal(work: () => unknown) {
   try {
     work()

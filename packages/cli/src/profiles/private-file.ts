@@ -2,10 +2,10 @@ import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { dirname } from 'node:path'
 import { CommandFault } from '../output/command-fault.ts'
 
-/** Systems other than Windows, where files have the rights of owner, group and others. */
+/** False on Windows, where files have no rights of owner, group and others. */
 const hasModes = process.platform !== 'win32'
 
-/** The text of a file of this user; undefined: there is none. With `isSecret` a file that others may read is refused. Throws CommandFault. */
+/** Reads a user's file, or undefined. With `isSecret`, others must not read it. Throws CommandFault. */
 export function readPrivate(file: string, { isSecret = false } = {}): string | undefined {
   return toldAs(file, () => {
     const found = lstatSync(file, { throwIfNoEntry: false })
@@ -18,7 +18,7 @@ export function readPrivate(file: string, { isSecret = false } = {}): string | u
   })
 }
 
-/** Replaces a file as a whole: a reader sees the old one or the new one. A folder that others may write to is refused. Throws CommandFault. */
+/** Replaces a file atomically. Refuses a folder that others may write to. Throws CommandFault. */
 export function writePrivate(file: string, text: string): void {
   const folder = dirname(file)
   toldAs(file, () => {
@@ -34,7 +34,7 @@ export function writePrivate(file: string, text: string): void {
   })
 }
 
-/** What the system refuses is a fault of the configuration. */
+/** Reports a system error as a fault of the configuration. */
 function toldAs<T>(file: string, work: () => T): T {
   try {
     return work()

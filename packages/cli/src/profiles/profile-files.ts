@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { CommandFault } from '../output/command-fault.ts'
 import { readPrivate, writePrivate } from './private-file.ts'
 
-/** How a server is reached. There is no secret in it. */
+/** Access to a server, without secrets. */
 export interface Profile {
   readonly server?: string
-  /** Certificates that the server is verified with, PEM; absent: those of the system. */
+  /** Certificates to verify the server with, PEM; absent: those of the system. */
   readonly ca?: string
   readonly username?: string
-  /** A form of output. */
+  /** Output form. */
   readonly output?: string
-  /** Each change asks for the name of the profile. */
+  /** Each change asks for the profile's name. */
   readonly protected?: boolean
 }
 
@@ -21,7 +21,7 @@ export interface Config {
   readonly profiles?: Readonly<Record<string, Profile>>
 }
 
-/** A token, and for which server it is: it is sent to no other. Times are Unix milliseconds. */
+/** A token, sent only to its server. Times are Unix milliseconds. */
 export interface Login {
   readonly server: string
   readonly username: string
@@ -30,17 +30,17 @@ export interface Login {
   readonly endsMs: number
 }
 
-/** The two files of a user. Each change reads them anew, and replaces them as a whole. */
+/** The two files of a user. Each change reads and replaces them as a whole. */
 export interface ProfileFiles {
   readonly folder: string
   readConfig(): Config
   changeConfig(change: (config: Config) => Config): void
   readLogin(profile: string): Login | undefined
-  /** Undefined takes it away. */
+  /** Undefined removes it. */
   keepLogin(profile: string, login: Login | undefined): void
 }
 
-/** Throws CommandFault for a file that is not JSON, and for a secret one that others may read. */
+/** Throws CommandFault for a file that is no JSON, and for a secret one that others may read. */
 export function openProfileFiles(env: NodeJS.ProcessEnv): ProfileFiles {
   const folder = folderOf(env)
   const config = join(folder, 'config.json')
@@ -74,7 +74,7 @@ const print = (value: object) => `${JSON.stringify(value, null, 2)}\n`
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** People write in it: what is not of its kind is named. `protected` counts whatever it is. */
+/** People edit this file, so faults are named. Any value of `protected` counts. */
 function readConfigOf(file: string, value: Fields): Config {
   const { current, profiles = {} } = value
   if (current !== undefined && typeof current !== 'string') throw damaged(file, 'current is not a text')
@@ -85,7 +85,7 @@ function readConfigOf(file: string, value: Fields): Config {
       if (profile[key] !== undefined && typeof profile[key] !== 'string')
         throw damaged(file, `profiles.${name}.${key} is not a text`)
   }
-  return { ...value, ...(value['profiles'] !== undefined && { profiles: ownOnly(profiles) }) } as Config // it was looked at
+  return { ...value, ...(value['profiles'] !== undefined && { profiles: ownOnly(profiles) }) } as Config // checked
 }
 
 function readLoginsOf(file: string, value: Fields): Readonly<Record<string, Login>> {
@@ -95,15 +95,15 @@ function readLoginsOf(file: string, value: Fields): Readonly<Record<string, Logi
     const times = [issuedMs, endsMs].every((one) => typeof one === 'number')
     if (!texts || !times || !isToken(String(token))) throw damaged(file, `${name} is no token`)
   }
-  return ownOnly(value) as Readonly<Record<string, Login>> // it was looked at
+  return ownOnly(value) as Readonly<Record<string, Login>> // checked
 }
 
-/** What can be sent as a token in the head of a request. */
+/** Returns whether the text can be sent as a token in a header. */
 export function isToken(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text)
 }
 
-/** Any name is good for a profile, also that of something that every object has. */
+/** Any name is a valid profile, also one of Object's properties. */
 function ownOnly(value: Fields): Fields {
   return Object.assign(Object.create(null) as Fields, value)
 }
@@ -119,7 +119,7 @@ function parse(file: string, options?: { readonly isSecret: boolean }): Fields |
     const value: unknown = JSON.parse(text)
     if (isFields(value)) return value
   } catch {
-    // It is said below.
+    // Reported below.
   }
   throw damaged(file, 'it is not a JSON object')
 }

@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts'
 const load = () => import('../commands/actions.ts')
 const WORD = 'its uid, or the database that it runs on'
 
-/** The orders, each with what it does. Those that are asked about take `--yes`; those that end the action wait for that. */
+/** The orders. Those with a confirmation take `--yes`; those that end the action wait for its end. */
 const orders = [
   { name: 'pause', about: 'begin nothing new in an upgrade', isAsked: false, ends: false },
   {
@@ -60,7 +60,7 @@ export function addActionsCommands(program: Command, settings: Settings): void {
   for (const order of orders) addOrder(actions, order, { settings, argument: ['<action>', WORD] })
 }
 
-/** Adds those orders to `databases …`, too, that people look for there. They go to the action that runs on the database. */
+/** Adds rollback and finalize to `databases …`, too, for the running action of a database. */
 export function addDatabaseOrders(databases: Command, settings: Settings): void {
   for (const order of orders.filter(({ name }) => name === 'rollback' || name === 'finalize'))
     addOrder(databases, order, { settings, argument: ['<database>', 'its name, or its uid'] })

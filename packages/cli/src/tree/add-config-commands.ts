@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/client/configure.ts')
 
-/** Adds `config …`, which changes only files of this user, and `api`, for what has no command. */
+/** Adds `config …`, which changes only files of this user, and `api` for other operations. */
 export function addConfigCommands(program: Command, settings: Settings): void {
   const config = program.command('config').description('the profiles of this user')
   const KEY = 'current, server, username, output or protected'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { MachineSettings } from './settings.ts'
 
-/** Adds `engines list` (the builds that can be started on this machine) and `engines fetch` (a new build). */
+/** Adds `engines list` (startable builds) and `engines fetch` (a new build). */
 export function addEnginesCommands(program: Command, { config, env }: MachineSettings): void {
   const load = () => import('../commands/engines.ts')
   const place = async () => ({ path: env['PATH'] ?? '', folder: (await config()).engines })

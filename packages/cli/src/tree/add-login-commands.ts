@@ -5,7 +5,7 @@ import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/sign-in.ts')
-/** A token lives no longer. */
+/** Maximum life of a token. */
 const MOST_SECONDS = 86_400
 
 /** Adds `login`, `logout` and `whoami`. */

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts'
 const load = () => import('../commands/modules.ts')
 const catalogue = () => import('../commands/modules-catalogue.ts')
 
-/** Adds `modules pack`, which needs nothing but a file, and `modules upload`, `list` and `delete`, which speak to the server. */
+/** Adds `modules pack`, for a file only, and `modules upload`, `list` and `delete`, which use the server. */
 export function addModulesCommands(program: Command, settings: Settings): void {
   const modules = program.command('modules').description('the modules that databases can have')
   addPack(modules)

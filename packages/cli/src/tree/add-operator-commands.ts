@@ -7,8 +7,8 @@ const load = () => import('../commands/operator.ts')
 const homeOf = async ({ config }: MachineSettings) => (await config()).home
 
 /**
- * Adds the commands that the operator of the machine may run without signing in: `audit verify`, `keys list`, `keys rotate`,
- * `certificates show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
+ * Adds the operator's commands without sign-in: `audit verify`, `keys list`, `keys rotate`, `certificates
+ * show` and `users reset-password`. They use the server's socket in FAIRLEAD_HOME.
  */
 export function addOperatorCommands(program: Command, settings: MachineSettings): void {
   addAudit(program, settings)

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
 import type { MachineSettings } from './settings.ts'
 
-/** Adds `up` and `down`, and `server` and `agent`, which `up` runs. They speak to clients or engines, or start them: as root they become the owner of FAIRLEAD_HOME. */
+/**
+ * Adds `up` and `down`, and `server` and `agent`, which `up` runs. They speak to clients or engines, so as
+ * root they become the owner of FAIRLEAD_HOME.
+ */
 export function addPartCommands(program: Command, { config, env }: MachineSettings): void {
   const asOwner = async () => {
     const read = await config()

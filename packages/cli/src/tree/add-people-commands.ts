@@ -17,7 +17,7 @@ interface YesOption extends CommonOptions {
   readonly yes?: Yes
 }
 
-/** Adds `users …` and `roles …`, which speak to the API. */
+/** Adds `users …` and `roles …`, which use the API. */
 export function addPeopleCommands(program: Command, settings: Settings): void {
   const group = groupOf(program, 'users', 'the users')
   addClientCommand(group, 'list', 'list the users').action(
@@ -116,7 +116,7 @@ function addRoles(group: Command, settings: Settings): void {
     )
 }
 
-/** The managements of the API, none of which is loaded here. */
+/** The API's managements, without loading them. */
 const managements = [
   ...['admin', 'cluster_member', 'cluster_viewer', 'db_member', 'db_viewer', 'user_manager', 'none'],
 ]

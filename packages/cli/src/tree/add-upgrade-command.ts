@@ -4,7 +4,7 @@ import { readWait, readWhole } from '../output/read-quantity.ts'
 import { acting, addClientCommand } from './client-command.ts'
 import type { Settings } from './settings.ts'
 
-/** How far a command waits: see followAction. */
+/** Ends of a command's wait: see followAction. */
 export const waitChoices = ['ready', 'served', 'finalized'] as const
 
 /** The option `--wait-timeout`. */
@@ -42,7 +42,7 @@ export function addUpgradeCommand(databases: Command, settings: Settings): void 
     )
 }
 
-/** Adds `modules upgrade`: the same, and the build stays. */
+/** Adds `modules upgrade`: the same, but keeps the build. */
 export function addModuleUpgradeCommand(modules: Command, settings: Settings): void {
   const command = addClientCommand(
     modules,
@@ -62,7 +62,7 @@ export function addModuleUpgradeCommand(modules: Command, settings: Settings): v
   )
 }
 
-/** What is asked of the server besides the goal, and how it is watched. */
+/** Options besides the goal: how to upgrade and to watch it. */
 function addWay(command: Command): Command {
   return command
     .option('--preserve-roles', 'the role goes back to the same shards: one more handover')
@@ -94,7 +94,7 @@ function addWay(command: Command): Command {
     .addOption(progress())
 }
 
-/** What is to run. */
+/** Options of the goal. */
 function addGoal(command: Command): void {
   command
     .option(

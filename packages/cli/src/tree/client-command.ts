@@ -4,7 +4,7 @@ import { forms } from '../output/forms.ts'
 import { readWait } from '../output/read-quantity.ts'
 import type { Settings } from './settings.ts'
 
-/** Adds a command that speaks to a server, with the options that all such commands have. */
+/** Adds a command that uses a server, with the common options. */
 export function addClientCommand(parent: Command, name: string, description: string): Command {
   return withOutput(parent.command(name).description(description))
     .optionsGroup('Server:')
@@ -21,7 +21,7 @@ export function addClientCommand(parent: Command, name: string, description: str
     .addHelpText('after', HELP)
 }
 
-/** Adds a command that reads or changes the profiles of this user, and speaks to no server. */
+/** Adds a command for this user's profiles that uses no server. */
 export function addLocalCommand(parent: Command, name: string, description: string): Command {
   return withOutput(parent.command(name).description(description))
     .optionsGroup('Options:')
@@ -45,10 +45,10 @@ function withOutput(command: Command): Command {
     .addOption(new Option('--color <when>', 'colours on a terminal').choices(['auto', 'never']))
 }
 
-/** What `action` of a command takes: the arguments, its options and itself. */
+/** Arguments of a command's `action`: its arguments, its options and itself. */
 type Acted = (...args: readonly unknown[]) => Promise<void>
 
-/** Does the work of a command with its arguments (in order) and options. What it needs is loaded when it is run. */
+/** Runs a command with its arguments (in order) and options. Loads its code on demand. */
 export function acting<Options extends CommonOptions>(
   { env }: Settings,
   work: (context: Context, options: Options, args: readonly (string | undefined)[]) => Promise<void>,
@@ -62,12 +62,12 @@ export function acting<Options extends CommonOptions>(
   }
 }
 
-/** The option of commands whose answer may be watched. */
+/** The option of watchable commands. */
 export interface Watching extends CommonOptions {
   readonly watch?: boolean
 }
 
-/** Adds `--watch` to a command, and does its work: once, or again and again. */
+/** Adds `--watch` to a command, which then runs once or repeatedly. */
 export function addWatchable<Options extends Watching>(
   command: Command,
   settings: Settings,

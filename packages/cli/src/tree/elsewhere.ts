@@ -2,7 +2,7 @@ import type { Tree } from './trees.ts'
 
 const words = ['up', 'down', 'server', 'agent', 'engines', 'store', 'keys']
 
-/** In the client alone: the commands of a machine with Fairlead on it. They are not in the help, and say where they are. */
+/** For the client package: hidden commands of a whole installation, which explain where they are. */
 export const elsewhere: Tree = {
   words,
   load: async () => (program) => {

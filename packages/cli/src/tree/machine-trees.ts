@@ -1,7 +1,7 @@
 import type { MachineSettings } from './settings.ts'
 import { clientTrees, type Tree } from './trees.ts'
 
-/** The parts that are about this machine, and need server and agent on it. */
+/** Parts about this machine, which need server and agent on it. */
 const machineTrees: readonly Tree<MachineSettings>[] = [
   {
     words: ['up', 'down', 'server', 'agent'],
@@ -17,5 +17,5 @@ const machineTrees: readonly Tree<MachineSettings>[] = [
   },
 ]
 
-/** All parts, in the order of help. A command line loads only those that have its first word. */
+/** All parts, in the order of help. Only those with the first word are loaded. */
 export const trees: readonly Tree<MachineSettings>[] = [...clientTrees, ...machineTrees]

@@ -1,15 +1,15 @@
 import type { Config } from '@fairlead/server'
 import type { CheckHere } from '../commands/cluster/doctor.ts'
 
-/** What commands need to know of where they run. */
+/** Surroundings of commands. */
 export interface Settings {
   readonly env: NodeJS.ProcessEnv
-  /** Null: this is the client alone. */
+  /** Null: the client package. */
   readonly checkHere: CheckHere | null
 }
 
-/** Of commands that are about this machine. */
+/** Surroundings of commands about this machine. */
 export interface MachineSettings extends Settings {
-  /** Reads the configuration when a command asks for it: help needs none. Throws ConfigError. */
+  /** Reads the configuration on demand: help needs none. Throws ConfigError. */
   readonly config: () => Promise<Config>
 }

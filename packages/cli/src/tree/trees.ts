@@ -3,13 +3,13 @@ import type { Settings } from './settings.ts'
 
 /** A part of the tree of commands. */
 export interface Tree<S extends Settings = Settings> {
-  /** All that it has directly below `fairlead`, with other names of it. */
+  /** Words directly below `fairlead`, with aliases. */
   readonly words: readonly string[]
-  /** Loads what adds them. */
+  /** Loads the function that adds its commands. */
   readonly load: () => Promise<(program: Command, settings: S) => void>
 }
 
-/** The parts that speak to a server, in the order of help. */
+/** Parts that use a server, in the order of help. */
 export const clientTrees: readonly Tree[] = [
   {
     words: ['login', 'logout', 'whoami'],
@@ -49,7 +49,7 @@ export const clientTrees: readonly Tree[] = [
   },
 ]
 
-/** The parts that a command line needs: those with its first word; none for the version, and all where the word is not known, as for help. */
+/** The parts for a first word; none for the version, all for an unknown word, like help. */
 export function treesFor<T extends Tree<never>>(trees: readonly T[], word: string | undefined): readonly T[] {
   if (word === '--version' || word === '-V') return []
   const known = trees.filter(({ words }) => word !== undefined && words.includes(word))

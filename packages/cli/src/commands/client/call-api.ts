@@ -15,7 +15,7 @@ export interface ApiOptions extends CommonOptions {
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']
 
-/** Sends one request as the user of the profile, and prints the answer. What is refused is told as by every command. */
+/** Sends one request as the user of the profile, and prints the answer. Refusals end it like any command. */
 export async function callApi(
   context: Context,
   given: string,
@@ -63,7 +63,7 @@ async function readData(data: string): Promise<string> {
   }
 }
 
-/** JSON as every answer; anything else as it came. */
+/** Prints JSON like every answer, and other text unchanged. */
 function print({ answer }: Context, text: string): string {
   const { form } = answer
   try {

@@ -6,7 +6,7 @@ import { type Column, printList } from '../../output/print-answer.ts'
 import { normalServer } from '../../profiles/find-target.ts'
 import type { Profile } from '../../profiles/profile-files.ts'
 
-/** A setting, and where its value came from. */
+/** A setting and the source of its value. */
 interface Setting {
   readonly key: string
   readonly value: string
@@ -19,24 +19,24 @@ const columns: readonly Column<Setting>[] = [
   { name: 'from', value: ({ from }) => from },
 ]
 
-/** Prints the settings that hold now, each with where it came from. */
+/** Prints the effective settings, each with its source. */
 export function listSettings(context: Context): void {
   const rows = settingsOf(context)
   printList(context.terminal, { rows, columns, nameOf: ({ key }) => key }, context.answer)
 }
 
-/** Prints the value of one setting that holds now; nothing where there is none. */
+/** Prints the effective value of one setting, or nothing. */
 export function getSetting(context: Context, key: string): void {
   const found = settingsOf(context).find((one) => one.key === keyOf(key))
   if (found !== undefined) context.terminal.out(`${found.value}\n`)
 }
 
-/** Prints the file of the profiles. */
+/** Prints the path of the file with the profiles. */
 export function showPath({ files, terminal }: Context): void {
   terminal.out(`${join(files.folder, 'config.json')}\n`)
 }
 
-/** Sets a setting of a profile, or which profile is the current one. An empty value takes it away. */
+/** Sets a setting of a profile, or the current profile. An empty value removes it. */
 export function setSetting({ files, target, terminal }: Context, word: string, value: string): void {
   const key = keyOf(word)
   const name = key === 'current' ? value : target().profile.value
@@ -49,7 +49,7 @@ export function setSetting({ files, target, terminal }: Context, word: string, v
   files.changeConfig(({ current, ...config }) => {
     if (change === undefined) return { ...config, ...(value !== '' && { current: value }) }
     const { [change.key]: _, ...others } = config.profiles?.[name] ?? {}
-    // What verifies one server says nothing about another.
+    // Certificates of one server do not fit another.
     if (change.key === 'server') delete others.ca
     const profile = { ...others, ...(change.value !== undefined && { [change.key]: change.value }) }
     return { ...config, ...(current && { current }), profiles: { ...config.profiles, [name]: profile } }
@@ -101,7 +101,7 @@ function settingsOf({ files, target, terminal }: Context): readonly Setting[] {
     ca === undefined || caFile !== undefined
       ? undefined
       : { key: 'ca_file', value: 'an authority that was trusted', from: 'profile' },
-    // That there is one, never what it is.
+    // Only its existence, never its value.
     token !== undefined
       ? { key: 'token', value: 'a token', from: token.from }
       : login && { key: 'token', value: `until ${new Date(login.endsMs).toISOString()}`, from: 'profile' },

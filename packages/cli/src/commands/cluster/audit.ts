@@ -8,7 +8,7 @@ export interface AuditOptions extends CommonOptions, RecordOptions {
   readonly limit: number
 }
 
-/** The server answers so many at a time. */
+/** The server's page size. */
 const PAGE = 1_000
 
 /** Prints records of the audit, the newest first. */

@@ -8,10 +8,10 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { type Column, printOne } from '../../output/print-answer.ts'
 import { guardChange, lookFirst } from '../guard-change.ts'
 
-/** The certificates of a cluster that can be replaced. */
+/** Replaceable certificates of a cluster. */
 export type CertificateName = 'proxy' | 'api'
 
-/** The option of both. */
+/** The option of both commands. */
 export interface YesOption extends CommonOptions {
   readonly yes?: Yes
 }
@@ -23,7 +23,7 @@ export interface SetOptions extends YesOption {
 
 type Certificates = Awaited<ReturnType<Link['api']['getCertificates']>>
 
-/** Gives endpoints, or the API, a certificate of your own. The key is read from a file, and no answer has it. */
+/** Gives endpoints or the API an own certificate. The key is read from a file, and no answer contains it. */
 export async function setCertificate(
   context: Context,
   name: CertificateName,
@@ -40,7 +40,7 @@ export async function setCertificate(
   print(context, name, after)
 }
 
-/** Goes back to a certificate that the authority of the cluster signs. */
+/** Returns to a certificate signed by the cluster's authority. */
 export async function deleteCertificate(
   context: Context,
   name: CertificateName,
@@ -66,7 +66,7 @@ function readPem(option: string, file: string): string {
   }
 }
 
-/** What is shown of a certificate of its own. */
+/** The shown facts of a certificate. */
 interface Shown {
   readonly name: string
   readonly subject: string

@@ -5,7 +5,7 @@ import { toldOf } from '../../output/say-fault.ts'
 import type { Check } from './check.ts'
 import { checkMachine } from './check-machine.ts'
 
-/** A machine that is only a client needs none of it: it has a profile, and no FAIRLEAD_HOME. */
+/** Checks this machine, except a pure client: one with a profile and without FAIRLEAD_HOME. */
 export async function checkHere(context: Context, config: () => Promise<Config>): Promise<readonly Check[]> {
   if (process.platform !== 'linux') return []
   try {

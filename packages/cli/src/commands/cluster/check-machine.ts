@@ -6,7 +6,7 @@ import type { Config } from '@fairlead/server'
 import { showBytes } from '../../output/show-quantity.ts'
 import { type Check, fine } from './check.ts'
 
-/** What engines and Fairlead need of a machine that runs databases. Only reads. */
+/** Checks what engines and Fairlead need on a machine with databases. Reads only. */
 export async function checkMachine(config: Config, path: string): Promise<readonly Check[]> {
   return [
     await checkBuilds(config, path),
@@ -57,7 +57,7 @@ async function checkDisk(home: string): Promise<Check> {
   return isShort ? { check: 'disk', result: 'warn', what, mend } : fine('disk', what)
 }
 
-/** The folder, or the one in which it will be made. */
+/** The folder, or its nearest existing parent. */
 function existing(folder: string): string {
   return existsSync(folder) ? folder : existing(dirname(folder))
 }
@@ -81,14 +81,14 @@ function checkPorts({ from, to }: Config['portRange']): Check {
   return { check: 'ports', result, what, mend: 'a wider FAIRLEAD_PORT_RANGE, like 10000-19999' }
 }
 
-/** The ports on which some process listens (state 0A), of a table of the kernel. */
+/** Ports with a listening process (state 0A) in a kernel table. */
 function listening(table: string): readonly number[] {
   return [...table.matchAll(/^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A /gm)].map(
     ([, port = '']) => Number.parseInt(port, 16),
   )
 }
 
-/** An engine takes a file for each of its 10,000 clients, and some of its own. */
+/** An engine needs a file for each of its 10,000 clients, and some more. */
 const FILES = 10_240
 
 function checkFiles(): Check {
@@ -123,7 +123,7 @@ function checkHugePages(): Check {
   }
 }
 
-/** The text of a file of the kernel; empty where there is none. */
+/** The text of a kernel file; empty if it does not exist. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

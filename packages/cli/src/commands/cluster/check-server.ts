@@ -7,12 +7,12 @@ import { toldOf } from '../../output/say-fault.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import { type Check, fine } from './check.ts'
 
-/** A certificate that ends within this time is told. */
+/** Warns about certificates that end within this time. */
 const SOON_DAYS = 14
-/** The clocks of two machines may differ by so much: tokens live for minutes at least. */
+/** Allowed difference of the clocks: tokens live for minutes at least. */
 const CLOCK_MS = 5_000
 
-/** The way to the server, as any other command would take it. */
+/** Checks the connection to the server that other commands would use. */
 export async function checkServer(context: Context): Promise<readonly Check[]> {
   let link: Link
   try {
@@ -36,7 +36,7 @@ export async function checkServer(context: Context): Promise<readonly Check[]> {
   ]
 }
 
-/** A machine that has never spoken to a server has no fault. */
+/** A machine without any server has no fault. */
 function notOpened(cause: unknown, isNone: boolean): Check {
   if (!isNone) return broken('server', cause)
   const what = 'server: there is no profile, and none answers on this machine'
@@ -55,7 +55,7 @@ async function checkClock(context: Context, url: string): Promise<readonly Check
   sent.end()
   const { headers } = (await headOf(sent)).resume()
   if (headers.date === undefined) return []
-  // Its clock is told in whole seconds, cut off.
+  // The server's clock is in whole seconds, rounded down.
   const away = Math.max(0, Math.abs(Date.parse(headers.date) + 500 - (begun + Date.now()) / 2) - 500)
   if (away <= CLOCK_MS) return [fine('clock', 'clock: as that of the server')]
   const what = `clock: ${showSeconds(away / 1_000)} away from that of the server`
@@ -77,7 +77,7 @@ async function checkSignIn({ api, home }: Link): Promise<readonly Check[]> {
   }
 }
 
-/** Of the nodes of this machine's server: whether engines are within a wall. */
+/** Checks whether engines of this machine's nodes have a wall. */
 async function checkWall(api: Link['api']): Promise<readonly Check[]> {
   const nodes = await api.listNodes({})
   return nodes.map(({ uid, status, engine_wall, engine_wall_missing }): Check => {

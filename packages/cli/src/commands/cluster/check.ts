@@ -1,7 +1,7 @@
-/** How a check has ended: `none` is for what is not checked here. */
+/** Result of a check; `none`: not applicable here. */
 export type Result = 'ok' | 'warn' | 'bad' | 'none'
 
-/** One check of `doctor`: what was seen, and how it is mended. */
+/** One check of `doctor`: the finding, and the way to mend it. */
 export interface Check {
   readonly check: string
   readonly result: Result
@@ -9,7 +9,7 @@ export interface Check {
   readonly mend: string | null
 }
 
-/** A check that has nothing to mend. */
+/** A check without a fault. */
 export function fine(check: string, what: string): Check {
   return { check, result: 'ok', what, mend: null }
 }

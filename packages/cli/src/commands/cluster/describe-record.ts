@@ -6,7 +6,7 @@ import type { Column } from '../../output/print-answer.ts'
 import { readSeconds } from '../../output/read-quantity.ts'
 import { showTime } from '../../output/show-time.ts'
 
-/** What is shown of a record of the audit. */
+/** Columns of an audit record. */
 export const recordColumns: readonly Column<LogEntry>[] = [
   {
     name: 'time',
@@ -37,7 +37,7 @@ function detailsOf({ details }: LogEntry): string {
     .join(' ')
 }
 
-/** Which records. */
+/** Filters of records. */
 export interface RecordOptions {
   readonly since?: string
   readonly until?: string
@@ -51,7 +51,7 @@ export interface RecordOptions {
 /** The query of GET /v1/logs. */
 export type RecordQuery = NonNullable<Parameters<Link['api']['listLogs']>[0]['query']>
 
-/** The choice of records as the API has it. Throws CommandFault for a database that there is not, and a time that is none. */
+/** Converts the filters for the API. Throws CommandFault for an unknown database or an invalid time. */
 export async function readChoice({ link }: Context, options: RecordOptions): Promise<RecordQuery> {
   const { since, until, type, severity, user, database, action } = options
   return {
@@ -65,7 +65,7 @@ export async function readChoice({ link }: Context, options: RecordOptions): Pro
   }
 }
 
-/** "2h" (so long ago), or a time of ISO 8601. */
+/** "2h" (two hours ago), or an ISO 8601 time. */
 function timeOf(option: string, text: string): string {
   if (/^\d{4}-\d\d-\d\d/.test(text)) return text
   return new Date(Date.now() - readSeconds(option, text) * 1_000).toISOString()

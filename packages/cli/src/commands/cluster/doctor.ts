@@ -6,10 +6,13 @@ import { withoutOrders } from '../../output/without-orders.ts'
 import { type Check, fine, type Result } from './check.ts'
 import { checkServer } from './check-server.ts'
 
-/** Checks a machine that Fairlead is installed on. */
+/** Checks a machine with Fairlead. */
 export type CheckHere = (context: Context) => Promise<readonly Check[]>
 
-/** Prints the checks of this machine (null: there is nothing of Fairlead on it but the client) and of the way to the server. The exit code is 1 if one fails. */
+/**
+ * Prints the checks of this machine (null: it only has the client) and of the connection to the server. Exit
+ * code 1 if one fails.
+ */
 export async function runDoctor(context: Context, checkHere: CheckHere | null): Promise<void> {
   const { terminal, answer } = context
   const rows = [checkNode(), ...((await checkHere?.(context)) ?? []), ...(await checkServer(context))]

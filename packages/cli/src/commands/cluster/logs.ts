@@ -14,7 +14,10 @@ export interface LogsOptions extends CommonOptions, Omit<RecordOptions, 'until' 
   readonly lines: number
 }
 
-/** Prints the last records of the audit as lines, the newest last; with `--follow` each that comes, until Ctrl-C. A connection that breaks loses none. */
+/**
+ * Prints the last audit records as lines, the newest last; with `--follow` also new ones until Ctrl-C. A
+ * broken connection loses none.
+ */
 export async function showLogs(context: Context, options: LogsOptions): Promise<void> {
   const { form, columns } = context.answer
   if (form === 'yaml' || form === 'name')
@@ -29,9 +32,9 @@ export async function showLogs(context: Context, options: LogsOptions): Promise<
 }
 
 interface Tail {
-  /** Prints what is on record and was not printed yet. */
+  /** Prints stored records that were not printed yet. */
   catchUp(): Promise<void>
-  /** Prints a record that was not printed yet. */
+  /** Prints a record unless it was printed before. */
   print(record: LogEntry): void
 }
 
@@ -49,7 +52,7 @@ function tailOf(context: Context, { api }: Link, choice: RecordQuery, options: L
         const lines = Math.min(options.lines, 10_000)
         const query = { ...choice, order: 'desc', limit: Math.max(1, lines) } as const
         const newest = await api.listLogs({ query })
-        // With none to print, the newest is where it goes on from.
+        // Without records to print, following begins after the newest one.
         if (lines === 0) last = newest[0]
         else for (const record of newest.toReversed()) print(record)
         return
@@ -60,7 +63,7 @@ function tailOf(context: Context, { api }: Link, choice: RecordQuery, options: L
   }
 }
 
-/** The stream is opened first: what is recorded while the list is read is then in both, and printed once. */
+/** Opens the stream first, so that records written while the list is read are in both, and printed once. */
 async function follow(context: Context, link: Link, choice: RecordQuery, tail: Tail): Promise<void> {
   const stop = new AbortController()
   let exit: Exit | undefined

@@ -36,7 +36,7 @@ const columns: readonly Column<Node>[] = [
 ]
 const nameOf = ({ uid }: Node) => String(uid)
 
-/** What is shown of one node besides. */
+/** Columns of a single node. */
 const details: readonly Column<Node>[] = [
   ...columns.map(({ isWide: _, ...column }) => column),
   { name: 'no_wall_because', value: (row) => row.engine_wall_missing, style: () => 'warn' },

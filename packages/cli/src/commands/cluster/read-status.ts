@@ -4,26 +4,26 @@ import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import { nextOf } from '../next-of.ts'
 
-/** One thing in the state of a cluster: what it is about, how it is, and the command that leads on. */
+/** One line of the cluster's state, with the next command. */
 export interface StatusLine {
   /** The name of a database, or "node 1". */
   readonly name: string
   readonly action_uid: string | null
-  /** In words. */
+  /** For people. */
   readonly state: string
-  /** Since when it is so (Unix milliseconds); null: not known. */
+  /** Unix milliseconds; null: unknown. */
   readonly since_ms: number | null
   readonly why: string
   readonly next: string
 }
 
-/** The state of a cluster as far as the user may see it. What it may not see is null. */
+/** The cluster's state. Parts that the user may not see are null. */
 export interface Status {
   readonly server: string
   readonly profile: string | null
   readonly user: string
   readonly role: string
-  /** When the token ends. */
+  /** End of the token. */
   readonly until: string | null
   readonly nodes: { readonly total: number; readonly active: number } | null
   readonly databases: { readonly total: number; readonly behind: number } | null
@@ -31,7 +31,7 @@ export interface Status {
   readonly moves: readonly StatusLine[]
 }
 
-/** Asks for everything at once. */
+/** Reads all parts in parallel. */
 export async function readStatus(context: Context): Promise<Status> {
   const link = await context.link()
   const { api, home, url } = link
@@ -67,7 +67,7 @@ export async function readStatus(context: Context): Promise<Status> {
   }
 }
 
-/** Null where the user may not see it: the rest of the answer is worth something, too. */
+/** Returns null if the user may not see it: the other parts are still useful. */
 async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
   return asked.catch((cause: unknown) => {
     if (cause instanceof ApiError && cause.status === 403) return null
@@ -91,7 +91,7 @@ async function listRunning({ api }: Link): Promise<readonly Action[]> {
   return [...(active?.['state-machines'] ?? []), ...(pending?.['state-machines'] ?? [])]
 }
 
-/** It waits for what only a user orders, or removes. */
+/** Returns whether it waits for something that only a user can order or remove. */
 function needsPerson({ needs_person, phase, window_ends }: Action): boolean {
   const isOpen = phase === 'window' && window_ends === null
   return needs_person || isOpen || phase === 'stuck' || phase === 'ready' || phase === 'paused'

@@ -7,10 +7,10 @@ import { showTime } from '../../output/show-time.ts'
 import { inOneLine } from '../../output/without-orders.ts'
 import { readStatus, type Status, type StatusLine } from './read-status.ts'
 
-/** So many lines of each kind on a terminal: all of it is about ten. */
+/** Maximum number of lines of each kind on a terminal: about ten in total. */
 const MOST = { needs_you: 5, moves: 3 } as const
 
-/** Prints what needs a person, what moves, and how many databases are behind. */
+/** Prints what needs a person, what is in progress, and the number of outdated databases. */
 export async function showStatus(context: Context): Promise<void> {
   const { terminal, answer } = context
   const row = await readStatus(context)
@@ -51,7 +51,7 @@ function draw({ terminal }: Context, status: Status): void {
   const columns = terminal.columns()
   const isWide = lines.every((line) => sum(line) <= columns)
   if (isWide) terminal.outPainted(drawTable(lines, columns))
-  // The command that leads on is never cut.
+  // The next command is never cut.
   else for (const line of lines) terminal.outPainted(drawNarrow(line, columns))
 }
 

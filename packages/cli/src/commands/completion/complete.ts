@@ -1,19 +1,19 @@
 import type { Command, Option } from 'commander'
 import { withoutOrders } from '../../output/without-orders.ts'
 
-/** A word that can stand here, and what it means. */
+/** A possible next word, and its meaning. */
 export interface Candidate {
   readonly word: string
   readonly about: string
 }
 
-/** What a value names, as the tree calls it: "database", "action", "user", … */
+/** Finds names for a kind of value in the tree: "database", "action", "user", … */
 export type Names = (kind: string, options: ReadonlyMap<string, string>) => Promise<readonly string[]>
 
 /**
- * What can stand at the end of a command line, one a line with what it means behind a tab: commands and options out of the tree, without a
- * network; values that only the server knows from `names`. `words` follow `fairlead`; the last is being typed, and begins with a colon, because some shells
- * leave out a word that is empty.
+ * Prints completions of a command line, one per line, with the meaning after a tab. Commands and options come
+ * from the tree without network, values of the server from `names`. `words` follow `fairlead`; the last one
+ * is incomplete and starts with a colon, because some shells omit an empty word.
  */
 export async function complete(program: Command, words: readonly string[], names: Names): Promise<string> {
   const typed = (words.at(-1) ?? ':').slice(1)
@@ -24,7 +24,7 @@ export async function complete(program: Command, words: readonly string[], names
     .join('')
 }
 
-/** bash cuts `--output=json` into three words. */
+/** bash splits `--output=json` into three words. */
 function joined(words: readonly string[]): readonly string[] {
   return words.filter((word) => word !== '=')
 }
@@ -52,9 +52,9 @@ async function candidatesOf(
 
 interface Walked {
   readonly command: Command
-  /** How many arguments it has already. */
+  /** Number of arguments so far. */
   readonly given: number
-  /** The option whose value comes next. */
+  /** The option that the next value belongs to. */
   readonly open: Option | undefined
   readonly options: ReadonlyMap<string, string>
 }

@@ -8,9 +8,9 @@ import type { Names } from './complete.ts'
 
 /** A person waits for it at each Tab. */
 const WITHIN_MS = 300
-/** What was asked for so long ago is still good enough. */
+/** Time that answers are cached. */
 const KEPT_MS = 10_000
-/** More do not fit on a screen. */
+/** More names do not fit on a screen. */
 const MOST = 1_000
 
 type Ask = (api: Link['api'], signal: AbortSignal) => Promise<readonly string[]>
@@ -24,7 +24,7 @@ const builds: Ask = async (api, signal) => {
   return all.map(({ engine, engine_version }) => `${engine}-${engine_version}`)
 }
 
-/** How the names of each kind of value are asked for. The kinds are the words of the tree. */
+/** Queries by kind of value. The kinds are words of the tree. */
 const asks: Readonly<Record<string, Ask>> = {
   database: databases,
   databases,
@@ -44,7 +44,7 @@ const asks: Readonly<Record<string, Ask>> = {
   module: async (api, signal) => (await api.listModules({}, { signal })).map(({ uid }) => uid),
 }
 
-/** Asks the server for names within 300 ms unless told otherwise, and keeps them for ten seconds. Every fault is an empty list. */
+/** Asks the server for names, by default within 300 ms, and caches them for 10 s. Returns [] on a fault. */
 export function namesOfServer(env: NodeJS.ProcessEnv, withinMs: number = WITHIN_MS): Names {
   return async (kind, options) => {
     try {
@@ -78,16 +78,16 @@ async function askKept(context: Context, kind: string, ask: Ask): Promise<readon
   return names
 }
 
-/** Where they cannot be kept they are good all the same. */
+/** Ignores errors: the names are good without a cache. */
 function keep(file: string, names: readonly string[]): void {
   try {
     writePrivate(file, JSON.stringify({ endsMs: Date.now() + KEPT_MS, names }))
   } catch {
-    // They are asked for again at the next Tab.
+    // The next Tab asks again.
   }
 }
 
-/** A file that is damaged is replaced. */
+/** Treats a damaged file as missing. */
 function readOrNone(file: string): readonly string[] | undefined {
   try {
     return readKept(file)
@@ -103,7 +103,7 @@ function readKept(file: string): readonly string[] | undefined {
   return Date.now() < endsMs && endsMs <= Date.now() + KEPT_MS ? names : undefined
 }
 
-/** What one user may see of one server is for no other. */
+/** The cache is separate for each user and server. */
 function fileOf({ terminal, target }: Context, kind: string): string | undefined {
   const { XDG_CACHE_HOME: cache, HOME: home, FAIRLEAD_HOME: own = '' } = terminal.env
   const folder = cache || (home && join(home, '.cache'))

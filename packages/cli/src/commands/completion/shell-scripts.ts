@@ -1,9 +1,9 @@
-/** The shells for which there is a script. */
+/** Shells with a completion script. */
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
-/** One of them. */
+/** One of these shells. */
 export type Shell = (typeof shells)[number]
 
-/** The script that teaches a shell to complete command lines of `fairlead`. Files are completed where nothing else is known. */
+/** The completion script of a shell for `fairlead`. Files are completed if nothing else is known. */
 export function printScript(shell: Shell): string {
   return scripts[shell]
 }

@@ -3,13 +3,13 @@ import type { Context } from '../../link/open-context.ts'
 import { askSecret, firstLine } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 
-/** Where a new password comes from: never from the command line itself, which other users of the machine can see. */
+/** Sources of a new password: never the command line, which other users of the machine can see. */
 export interface PasswordOptions {
   readonly passwordStdin?: boolean
   readonly passwordFile?: string
 }
 
-/** A new password: of a file, of stdin, or typed twice. Throws CommandFault where no person can be asked. */
+/** Reads a new password from a file or stdin, or asks twice. Throws CommandFault without a person to ask. */
 export async function readNewPassword(
   { terminal }: Context,
   { passwordFile, passwordStdin }: PasswordOptions,
@@ -27,7 +27,7 @@ export async function readNewPassword(
   return password
 }
 
-/** The first line of a file. Throws CommandFault, which names the option. */
+/** The first line of a file. Throws CommandFault with the option's name. */
 export function readSecretFile(option: string, file: string): string {
   try {
     return notEmpty(firstLine(readFileSync(file, 'utf8')))
@@ -38,7 +38,7 @@ export function readSecretFile(option: string, file: string): string {
   }
 }
 
-/** The first line of stdin. Throws CommandFault where that is empty. */
+/** The first line of stdin. Throws CommandFault if it is empty. */
 export async function readSecretInput(): Promise<string> {
   const { text } = await import('node:stream/consumers')
   return notEmpty(firstLine(await text(process.stdin)))

@@ -31,7 +31,7 @@ export async function showRole({ terminal, answer, link }: Context, word: string
   printOne(terminal, { row: await findRole(await link(), word), columns, nameOf }, answer)
 }
 
-/** What is set of a role. */
+/** The options of changes to a role. */
 export interface RoleOptions extends CommonOptions {
   readonly name?: string
   readonly management?: Role['management']
@@ -51,7 +51,7 @@ export async function createRole(context: Context, name: string, options: RoleOp
   printOne(context.terminal, { row, columns, nameOf }, context.answer)
 }
 
-/** Changes what is named of a role, which signs out its users. */
+/** Changes the given fields of a role, which signs out its users. */
 export async function updateRole(context: Context, word: string, options: RoleOptions): Promise<void> {
   const { name, management, yes } = options
   const link = await context.link()
@@ -71,7 +71,7 @@ export async function updateRole(context: Context, word: string, options: RoleOp
   printOne(context.terminal, { row, columns, nameOf }, context.answer)
 }
 
-/** Deletes a role that no user has, once its name was typed. */
+/** Deletes an unused role after its name was typed. */
 export async function deleteRole(
   context: Context,
   word: string,

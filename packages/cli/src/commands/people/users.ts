@@ -35,7 +35,7 @@ export async function listUsers({ terminal, answer, link }: Context): Promise<vo
   printList(terminal, { rows, columns, nameOf }, answer)
 }
 
-/** What is set of a user. */
+/** The options of changes to a user. */
 export interface UserOptions extends CommonOptions, PasswordOptions {
   readonly name?: string
   readonly email?: string
@@ -45,7 +45,7 @@ export interface UserOptions extends CommonOptions, PasswordOptions {
   readonly yes?: Yes
 }
 
-/** Creates a user; an argument with @ is its e-mail. */
+/** Creates a user; an argument with @ is the e-mail. */
 export async function createUser(context: Context, word: string, options: UserOptions): Promise<void> {
   const link = await context.link()
   const role_uids = await rolesOf(link, options)
@@ -62,7 +62,7 @@ export async function createUser(context: Context, word: string, options: UserOp
   printOne(context.terminal, { row, columns, nameOf }, context.answer)
 }
 
-/** Changes what is named of a user. Other roles, and being disabled, end its tokens. */
+/** Changes the given fields of a user. Other roles, and disabling, end its tokens. */
 export async function updateUser(context: Context, word: string, options: UserOptions): Promise<void> {
   const link = await context.link()
   const { name, email, disable, enable, yes } = options
@@ -89,7 +89,7 @@ export async function updateUser(context: Context, word: string, options: UserOp
   printOne(context.terminal, { row, columns, nameOf }, context.answer)
 }
 
-/** Deletes a user, once its name was typed. */
+/** Deletes a user after its name was typed. */
 export async function deleteUser(
   context: Context,
   word: string,
@@ -109,7 +109,7 @@ export interface SetPasswordOptions extends CommonOptions, PasswordOptions {
   readonly yes?: Yes
 }
 
-/** Replaces the passwords of a user, or of the caller itself, who is asked for the old one. It ends the tokens of the user. */
+/** Replaces the passwords of a user, or of the caller, who must give the old one. Ends the user's tokens. */
 export async function setPassword(
   context: Context,
   word: string | undefined,
@@ -160,7 +160,7 @@ async function oldPassword(
   return isOwn && terminal.interactive ? await askSecret(terminal, 'Old password: ') : undefined
 }
 
-/** A user by name, e-mail or uid. Throws CommandFault where there is none. */
+/** Finds a user by name, e-mail or uid. Throws CommandFault. */
 async function findUser({ api }: Link, word: string): Promise<User> {
   const all = await api.listUsers({ query: {} })
   const found =

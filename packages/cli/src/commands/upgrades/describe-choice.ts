@@ -5,7 +5,10 @@ import type { UpgradePlan } from './describe-plan.ts'
 type Target = Output<typeof listUpgradeTargets>[number]
 type Goal = Pick<UpgradePlan, 'engine' | 'engine_version'>
 
-/** Where an upgrade goes that names no build, and why there; undefined: it stays. `targets` have the newest of a flavour first, as the API lists them. */
+/**
+ * Explains the target of an upgrade without a given build; undefined: it stays. `targets` have the newest of
+ * a flavour first, like in the API.
+ */
 export function describeChoice(
   { engine, engine_version }: Goal,
   targets: readonly Target[],
@@ -23,7 +26,7 @@ export function describeChoice(
   return `${name} is the newest ${engine} here without harmful holes; passed over: ${passed.join(', ')}`
 }
 
-/** Clients can run code through it, or end the engine. */
+/** Returns whether clients can run code or end the engine with its holes. */
 export function isHarmful({ known_holes: holes }: Pick<Target, 'known_holes'>): boolean {
   return worstReach(holes) !== 'other'
 }

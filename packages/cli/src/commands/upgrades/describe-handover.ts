@@ -1,7 +1,7 @@
 import type { Certificate } from '@fairlead/api'
 import { handoverLengths, sayLength } from '@fairlead/api/lean'
 
-/** What a handover left behind as proof, in one line: "handover 1 -> 11, write stop 2.9 ms, …". */
+/** The proof of a handover in one line: "handover 1 -> 11, write stop 2.9 ms, …". */
 export function describeHandover(certificate: Certificate): string {
   const { from, to, group, held_ms, longest_wait_ms, offset_from, offset_to, keys, full_syncs } = certificate
   const parts = [
@@ -26,7 +26,7 @@ function wordOf(length: keyof typeof handoverLengths): string {
   return handoverLengths[length].label.toLowerCase()
 }
 
-/** How long writes were stopped, as words. */
+/** The length of the write stop, in words. */
 export function writeStopOf({ write_stop_ms: ms }: Pick<Certificate, 'write_stop_ms'>): string {
   return `${wordOf('write_stop')} ${ms === null ? 'not known' : sayLength(ms)}`
 }

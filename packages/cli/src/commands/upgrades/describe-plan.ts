@@ -3,10 +3,10 @@ import { sourceOfWriteStop, stepWords } from '@fairlead/api/lean'
 import { showBytes, showMs, showSeconds } from '../../output/show-quantity.ts'
 import type { Glyphs } from '../../output/terminal.ts'
 
-/** The plan of an upgrade, as a dry run answers it. */
+/** The plan in the answer of a dry run. */
 export type UpgradePlan = NonNullable<Output<typeof upgradeOperation>['plan']>
 
-/** A plan for people, a line for each thing that they decide by. `choice`: why it goes there, where the request named no build. */
+/** Describes a plan for people, one line per fact. `choice` explains a target that was not requested. */
 export function describePlan(
   {
     name,

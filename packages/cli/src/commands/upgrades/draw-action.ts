@@ -7,7 +7,7 @@ import type { Style, Terminal } from '../../output/terminal.ts'
 import { inOneLine } from '../../output/without-orders.ts'
 import { labelOf, wordOf } from '../describe-action.ts'
 
-/** How a view is drawn. */
+/** Parameters of a view. */
 export interface View {
   readonly terminal: Pick<Terminal, 'glyphs' | 'paint' | 'columns' | 'rows'>
   readonly name: string
@@ -16,7 +16,7 @@ export interface View {
   readonly awaySinceMs: number | undefined
 }
 
-/** An action while it is watched: where it is, each of its groups, and what it waits for. Of many groups only those that need a look. */
+/** Draws a watched action: its phase, groups and wait. Of many groups, only those that need attention. */
 export function drawAction(action: Action, view: View): readonly Line[] {
   const { terminal, name, nowMs, awaySinceMs } = view
   const { glyphs } = terminal
@@ -104,7 +104,7 @@ function drawWait(action: Action, view: View): readonly Line[] {
     : [line(view, 'dim', `  ${waiting.why}`)]
 }
 
-/** What a person does next, and why. */
+/** The next thing to do, with its reason. */
 function drawNext(action: Action, view: View): readonly Line[] {
   const next = nextCommand(action, view.name)
   if (next === null) return []
@@ -114,7 +114,7 @@ function drawNext(action: Action, view: View): readonly Line[] {
   ]
 }
 
-/** A command is of no use when it is cut: on a narrow terminal it has a row of its own. */
+/** A cut command is useless: on a narrow terminal it gets a separate row. */
 function foldAt(columns: number, text: string, command: string): readonly string[] {
   return widthOf(text + command) <= columns ? [text + command] : [text.trimEnd(), `  ${command}`]
 }

@@ -6,7 +6,7 @@ import { describeHandover } from './describe-handover.ts'
 import { drawAction } from './draw-action.ts'
 import type { Progress } from './tell-progress.ts'
 
-/** Draws an action while it is watched: what is finished stays above, in the order in which it came. */
+/** Draws a watched action. Finished parts stay above, in order. */
 export function drawProgress(
   { terminal }: Pick<Context, 'terminal'>,
   name: string,
@@ -34,7 +34,7 @@ export function drawProgress(
   }
 }
 
-/** A certificate comes again when its full syncs are counted: it is told once. */
+/** A certificate comes again with its full syncs, and is printed once. */
 function factOf(event: ActionEvent): string | undefined {
   if (event.type !== 'handover' || event.certificate.full_syncs !== null) return undefined
   return describeHandover(event.certificate)

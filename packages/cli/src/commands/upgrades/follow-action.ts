@@ -6,25 +6,26 @@ import { FOREIGN } from '../../link/refuse-foreign.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { toldOf } from '../../output/say-fault.ts'
 
-/** How far an action is followed: until all groups are ready, until the goal serves everywhere, or to its end. */
+/** Ends of following: all groups ready, the goal serves everywhere, or the action's end. */
 export const waits = ['ready', 'served', 'finalized'] as const
-/** One of them. */
+/** One of these ends. */
 export type Wait = (typeof waits)[number]
 
-/** Why it was followed no further. */
+/** The reason why following ended. */
 export type Stopped = 'reached' | StopReason
 
-/** The outcome of following: the action as it was last, and why it was followed no further. */
+/** The last state of the action, and why following ended. */
 export interface Seen {
   readonly action: Action
   readonly stopped: Stopped
 }
 
-/** What hears of an action while it is followed: each event, and what the action then is. */
+/** Called for each event with the resulting action. */
 export type OnEvent = (action: Action, event: ActionEvent) => void
 
 /**
- * Follows an action from its first event on. A server that goes away is waited for; Ctrl-C and SIGTERM end the following, never the action.
+ * Follows an action from its first event. Waits for an unreachable server; Ctrl-C and SIGTERM end only the
+ * following.
  */
 export async function followAction(
   { api }: Pick<Link, 'api'>,
@@ -43,7 +44,7 @@ export async function followAction(
       replayed = applyEvent(replayed, event)
       onEvent(replayed, event)
       if (!isReached(options.wait, replayed)) continue
-      // What is told again may have been undone since.
+      // A repeated event may be outdated.
       now = await look()
       if (isReached(options.wait, now)) return { action: now, stopped: 'reached' }
     }
@@ -56,11 +57,11 @@ export async function followAction(
   }
 }
 
-/** The server has been there. A restart takes seconds, and more on a busy machine. */
+/** The server did answer before. A restart takes seconds, or more on a busy machine. */
 const AWAY_MS = 120_000
 const PAUSE_MS = 500
 
-/** Does it again while the server is away. */
+/** Retries while the server is unreachable. */
 async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (const until = performance.now() + AWAY_MS; ; ) {
     try {
@@ -72,13 +73,13 @@ async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promis
   }
 }
 
-/** Whether the server did not answer, and may answer later. */
+/** Returns whether the server did not answer, but may later. */
 export function isAway(cause: unknown): boolean {
   const { exit, code } = toldOf(cause)
   return exit === 'unreached' && code !== FOREIGN
 }
 
-/** A stream goes on by itself once it has begun; also its beginning may meet a server that is away. */
+/** A begun stream resumes automatically; its beginning needs a retry. */
 async function* eventsOf(
   api: Link['api'],
   uid: string,
@@ -103,7 +104,7 @@ function stoppedBefore(stopped: StopReason | undefined, uid: string): CommandFau
   })
 }
 
-/** Whether an action has come as far as it is waited for. */
+/** Returns whether an action has come as far as the wait asks. */
 export function isReached(wait: Wait, { phase, outcome }: Pick<Action, 'phase' | 'outcome'>): boolean {
   if (outcome !== null) return true
   if (wait === 'finalized') return false
@@ -127,12 +128,12 @@ function applyEvent(action: Action, event: ActionEvent): Action {
   }
   if (event.type === 'lanes') return { ...action, lanes: applyLanes(action.lanes ?? [], event.lanes) }
   const { certificate } = event
-  // It comes again when its full syncs are counted.
+  // It comes again with its full syncs.
   const others = action.certificates.filter(({ at, to }) => at !== certificate.at || to !== certificate.to)
   return { ...action, certificates: [...others, certificate] }
 }
 
-/** A list with a place far beyond its end is a hole that takes minutes to look through. */
+/** A list with a far larger index would be a sparse array that takes minutes to read. */
 const MOST_STEPS = 10_000
 
 function applyLanes(lanes: readonly ActionLane[], patches: readonly LanePatch[]): ActionLane[] {

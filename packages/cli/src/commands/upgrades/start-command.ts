@@ -1,8 +1,8 @@
-/** Options whose values may be secret: what is printed is kept by others. */
+/** Options whose values may be secret, because others may keep the output. */
 const telling = /^--(set|module)(=|$)/
 const ofDryRun: readonly string[] = ['--dry-run', '--exit-code']
 
-/** After a dry run: the command that starts what was planned, to be pasted. `argv` is that of the process. */
+/** The command, to be pasted after a dry run, that starts the plan. `argv` is that of the process. */
 export function startCommand(
   {
     command = 'databases upgrade',

@@ -6,14 +6,14 @@ import { nextOf } from '../next-of.ts'
 import { describeHandover } from './describe-handover.ts'
 import type { OnEvent } from './follow-action.ts'
 
-/** Hears of an action, and tells what has changed. Disposed of, it has told all. */
+/** Prints changes of an action. Dispose of it to print the rest. */
 export interface Progress extends Disposable {
   readonly onEvent: OnEvent
 }
 
 const SILENCE_MS = 60_000
 
-/** For programs: each event as the API has it, one JSON a line, on stdout. */
+/** For programs: each event of the API as a JSON line on stdout. */
 export function tellEvents({ terminal }: Pick<Context, 'terminal'>): Progress {
   return {
     onEvent: (action, event) => terminal.out(`${asJson({ action_uid: action.action_uid, ...event })}\n`),
@@ -21,10 +21,10 @@ export function tellEvents({ terminal }: Pick<Context, 'terminal'>): Progress {
   }
 }
 
-/** Only the end counts. */
+/** Prints nothing until the end. */
 export const tellNothing: Progress = { onEvent: () => undefined, [Symbol.dispose]: () => undefined }
 
-/** Plain lines on stderr, each once, when something has changed, and after a minute of silence. */
+/** Plain lines on stderr: each change once, and one after a minute without changes. */
 export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string): Progress {
   let last = ''
   let now = ''
@@ -47,18 +47,18 @@ export function tellLines({ terminal }: Pick<Context, 'terminal'>, name: string)
   }
 }
 
-/** Describes where an action is, with the command for which it waits. */
+/** The state of an action, with the command that it waits for. */
 function withNext(action: Action, name: string): string {
   const waits = action.phase === 'ready' || action.phase === 'paused'
   return waits ? `${stateOf(action)}; next: ${nextOf(action, name)}` : stateOf(action)
 }
 
-/** A certificate comes twice: when the role has moved, and when its full syncs are counted. */
+/** A certificate comes twice: when the role has moved, and with its full syncs. */
 function handoverOf({ certificate }: Extract<ActionEvent, { readonly type: 'handover' }>): readonly string[] {
   return certificate.full_syncs === null ? [describeHandover(certificate)] : []
 }
 
-/** Where an action is, and what it waits for. */
+/** The phase of an action and its wait. */
 export function stateOf(action: Action): string {
   const { waiting, outcome, error } = action
   if (outcome === 'failed') return `${labelOf(action)}: ${error ?? ''}`

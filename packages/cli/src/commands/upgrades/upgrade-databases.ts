@@ -19,11 +19,11 @@ import { describeEnd, resultLine, setExit, watchAction } from './watch-action.ts
 interface Planned {
   readonly database: Database
   readonly plan: UpgradePlan
-  /** Why it goes there; undefined: the request said where. */
+  /** Explains the target; undefined: the request named it. */
   readonly choice: string | undefined
 }
 
-/** Plans the upgrade of each database, asks once, and upgrades one after the other, as far as `--wait` says. */
+/** Plans the upgrade of each database, asks once, and upgrades them in turn up to `--wait`. */
 export async function upgradeDatabases(
   context: Context,
   words: readonly string[],
@@ -70,7 +70,7 @@ async function planOne(
   return { database, plan, choice: await choiceOf(link, database.uid, plan, request) }
 }
 
-/** Where the request leaves it to the server. */
+/** Explains a target that the server chose. */
 async function choiceOf(
   link: Link,
   uid: number,
@@ -134,7 +134,7 @@ async function ask(
   else await confirm(terminal, question, yes)
 }
 
-/** False: it has ended otherwise than it was asked for. */
+/** Returns false if it ended in another way than requested. */
 async function upgradeOne(
   context: Context,
   link: Link,
@@ -165,7 +165,7 @@ async function upgradeOne(
   return action.outcome === null || action.outcome === 'completed'
 }
 
-/** Begins it only while the plan is the one that was shown. When the answer is lost, it looks whether the upgrade has begun. */
+/** Begins only while the plan is the shown one. After a lost answer, checks whether the upgrade has begun. */
 async function begin(
   link: Link,
   { database, plan }: Pick<Planned, 'database' | 'plan'>,
@@ -186,7 +186,7 @@ async function begin(
   return action_uid
 }
 
-/** With `--keep-going` a failure is told at once, and counts at the end. */
+/** With `--keep-going`, prints a failure immediately, and counts it at the end. */
 function goOn({ answer }: Context, cause: unknown, isMore: boolean): boolean {
   const { exit } = toldOf(cause)
   if (!isMore || exit === 'interrupted' || exit === 'terminated') throw cause

@@ -3,7 +3,7 @@ import type { Context } from '../../link/open-context.ts'
 import { upgradeModules } from './upgrade-modules.ts'
 import type { UpgradeOptions } from './upgrade-request.ts'
 
-/** What a server is asked about a database with these modules, and what the command prints. */
+/** Runs the command against a database with these modules, and returns the requests and the output. */
 async function asked(has: readonly string[], modules: readonly string[]) {
   const bodies: unknown[] = []
   let printed = ''

@@ -4,7 +4,7 @@ import { findDatabase } from '../find-database.ts'
 import { upgradeDatabases } from './upgrade-databases.ts'
 import type { UpgradeOptions } from './upgrade-request.ts'
 
-/** Upgrades modules of a database, all that it has where none is named, and keeps its build. Throws CommandFault where it has none. */
+/** Upgrades modules of a database, by default all; keeps its build. Throws CommandFault without modules. */
 export async function upgradeModules(
   context: Context,
   { word, modules }: { readonly word: string; readonly modules: readonly string[] },

@@ -6,7 +6,7 @@ import { readSeconds } from '../../output/read-quantity.ts'
 import { setFields } from '../create-database.ts'
 import type { Wait } from './follow-action.ts'
 
-/** A request to upgrade, as the API takes it. */
+/** The body of an upgrade request. */
 export type UpgradeRequest = Body<typeof upgradeOperation>
 
 /** The options of `databases upgrade`. */
@@ -33,11 +33,11 @@ export interface UpgradeOptions extends CommonOptions {
   /** Seconds. */
   readonly waitTimeout?: number
   readonly keepGoing?: boolean
-  /** What it was asked with, where that is not `databases upgrade`. */
+  /** The command, if it is not `databases upgrade`. */
   readonly command?: string
 }
 
-/** What the command line asks for. The server checks all words. */
+/** The request for the given options. The server validates all words. */
 export function upgradeRequest(options: UpgradeOptions): UpgradeRequest {
   const { to, module: modules, parallel, rollbackWindow } = options
   return {
@@ -57,7 +57,7 @@ export function upgradeRequest(options: UpgradeOptions): UpgradeRequest {
   }
 }
 
-/** Data may be lost: such a request needs the name of the database. */
+/** Returns whether data may be lost: such a request needs the database's name. */
 export function discardsData(request: UpgradeRequest): boolean {
   return request.may_discard_data === true || request.force_discard === true
 }
@@ -67,7 +67,7 @@ function readWindow(text: string): number | 'until_finalized' {
   return Math.round(readSeconds('--rollback-window', text))
 }
 
-/** "search": to its newest version that the build allows; "search=ARGS": with these arguments. */
+/** "search": to its newest version for the build; "search=ARGS": with these arguments. */
 function readModule(text: string): NonNullable<UpgradeRequest['modules']>[number] {
   const [, name, args] = /^([^=]+?)(?:=(.*))?$/s.exec(text) ?? []
   if (name === undefined)

@@ -3,7 +3,10 @@ import type { Context } from '../../link/open-context.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { followAction } from './follow-action.ts'
 
-/** Waits until an action has ended, and answers it. Throws CommandFault when it failed (`failed` says what then is so), and at Ctrl-C, which does not end the action. */
+/**
+ * Waits for the end of an action, and returns it. Throws CommandFault if it failed (`failed` describes the
+ * result), and on Ctrl-C, which does not end the action.
+ */
 export async function waitForEnd(context: Context, uid: string, failed: string): Promise<Action> {
   const link = await context.link()
   const { action, stopped } = await followAction(link, uid, {

@@ -14,22 +14,22 @@ import { describeHandover } from './describe-handover.ts'
 import { followAction, type Stopped, type Wait } from './follow-action.ts'
 import { type Progress, stateOf, tellEvents, tellLines, tellNothing } from './tell-progress.ts'
 
-/** How long, and how far, an action is watched. */
+/** Limits of watching. */
 export interface WatchOptions extends CommonOptions {
   readonly wait: Wait
   /** Seconds. */
   readonly waitTimeout?: number | undefined
 }
 
-/** An action that is watched. */
+/** A watched action. */
 export interface Watched {
   readonly link: Link
   readonly uid: string
-  /** Of its database. */
+  /** Name of its database. */
   readonly name: string
 }
 
-/** Watches an action, or the running one of a database, as far as it is waited for, and says how that ended. */
+/** Watches an action, or the running one of a database, as far as requested, and prints the result. */
 export async function watchOne(context: Context, word: string, options: WatchOptions): Promise<void> {
   const link = await context.link()
   const { action, name } = await findAction(link, word)
@@ -47,7 +47,7 @@ export function resultLine({ action_uid, outcome, phase }: Action): string {
   return `${asJson({ type: 'result', action_uid, outcome, phase })}\n`
 }
 
-/** Follows it, and tells how it goes. Throws CommandFault where it is not waited for any longer: it goes on. */
+/** Follows an action, and prints its progress. Throws CommandFault if the wait ends before the action. */
 export async function watchAction(
   context: Context,
   { link, uid, name }: Watched,
@@ -104,7 +104,7 @@ function goesOn(seen: {
   return new CommandFault(stopped, `It goes on without you (action ${action.action_uid}${far}).`, { next })
 }
 
-/** How an action ended, or where it is, with the proof of its handovers and the next commands. */
+/** The outcome or phase of an action, with proofs of its handovers and the next commands. */
 export function describeEnd({ terminal }: Pick<Context, 'terminal'>, name: string, action: Action): string {
   const { outcome, goal, from, certificates, window_ends, error } = action
   const runs = outcome === null || outcome === 'completed' ? goal : from
@@ -131,7 +131,7 @@ export function describeEnd({ terminal }: Pick<Context, 'terminal'>, name: strin
   return `${inOneLine(head.trim())}   action ${action.action_uid}\n${safe}`
 }
 
-/** Sets the exit code by how it ended. */
+/** Sets the exit code by the outcome. */
 export function setExit({ outcome }: Pick<Action, 'outcome'>): void {
   const exits: Readonly<Record<NonNullable<Action['outcome']>, Exit>> = {
     completed: 'done',
