@@ -1,4 +1,4 @@
 import { join } from 'node:path'
 
-/** Where the built console lies: index.html, and what it loads. Nothing is there before it has been built. */
+/** Folder of the built console: index.html and its files. Empty before the build. */
 export const consoleFolder = join(import.meta.dirname, '../dist/console')

@@ -26,7 +26,7 @@ function Root() {
   )
 }
 
-/** The pages of one user. When the session ends they stay, unseen below the sign-in, and go on afterwards. */
+/** The pages of one user. After the session's end they stay hidden below the sign-in, then continue. */
 function SignedIn({ self, isEnded }: { readonly self: Self; readonly isEnded: boolean }) {
   const [client] = useState(createUserClient)
   const { uid } = self

@@ -12,7 +12,7 @@ import { hear, loseStream } from './live-state.ts'
 /** A dry run really starts the target, which may load modules. */
 const ANSWER_WITHIN_MS = 60_000
 
-/** Asks this server, with the cookie of the session. */
+/** Calls this server with the session's cookie. */
 const transport: Transport = async ({ method, path, headers, body, signal }): Promise<Answered> => {
   const deadline = AbortSignal.timeout(ANSWER_WITHIN_MS)
   const response = await fetch(path, {
@@ -29,7 +29,7 @@ const transport: Transport = async ({ method, path, headers, body, signal }): Pr
   }
 }
 
-/** Browsers send a body piece by piece over HTTP/2 only: it is gathered first, which the size of a package allows. */
+/** Gathers a body, because browsers can stream one over HTTP/2 only. Packages are small enough. */
 async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
   const all: BlobPart[] = []
   for await (const piece of pieces) all.push(piece.slice())
@@ -38,7 +38,7 @@ async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Blob> {
 
 const streams = fetchStreamTransport(location.origin)
 
-/** The same, and says what it hears: of a quiet stream too, because the server sends a line every 15 seconds. */
+/** Also records what arrives, including the line every 15 seconds on a quiet stream. */
 const watchedStreams: StreamTransport = async (request) => {
   try {
     const { status, chunks } = await streams(request)
@@ -64,7 +64,7 @@ async function* watched(chunks: AsyncIterable<string>): AsyncIterable<string> {
 /** The API of this server. */
 export const api = createClient(operations, transport, undefined, watchedStreams)
 
-/** Changes a password that has expired: no session can be had with it. */
+/** Changes an expired password, which begins no session. */
 export async function changePassword(username: string, old: string, next: string): Promise<void> {
   const pair = String.fromCodePoint(...new TextEncoder().encode(`${username}:${old}`))
   const authorization = `Basic ${btoa(pair)}`

@@ -1,29 +1,29 @@
 import { useSyncExternalStore } from 'react'
 
-/** How far the clock of the server is ahead of that of this machine, in milliseconds. */
+/** Milliseconds by which the server's clock is ahead of this machine's. */
 let ahead = 0
 let tick = Date.now()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** Reads the header `Date` of an answer, which has whole seconds. A small difference says nothing. */
+/** Reads the header `Date`, which has whole seconds. Ignores small differences. */
 export function hearServerTime(date: string | null): void {
   if (date === null) return
   const difference = Date.parse(date) + 500 - Date.now()
   if (Number.isFinite(difference)) ahead = Math.abs(difference) < 2_000 ? 0 : difference
 }
 
-/** The time of the server, in unix milliseconds. */
+/** The server's time, in Unix milliseconds. */
 export function serverNow(): number {
   return Date.now() + ahead
 }
 
-/** The time of the server, again each second: one timer for all. */
+/** The server's time, updated each second by one timer for all. */
 export function useNow(): number {
   return useSyncExternalStore(listen, () => tick + ahead)
 }
 
-/** The time of this machine, again each second: for what only this machine has noted. */
+/** This machine's time, updated each second: for times that it noted itself. */
 export function useOwnNow(): number {
   return useSyncExternalStore(listen, () => tick)
 }

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import type { Tone } from '../words/describe-action.ts'
 
-/** Each hue has a shape of its own, which is recognized at 16 pixels, too. Tabs of browsers are light or dark: these colours are seen on both. */
+/** Each hue has a separate shape, recognizable at 16 pixels. The colours fit light and dark tabs. */
 const shapes: Readonly<Record<Tone, string>> = {
   busy: '<circle cx="8" cy="8" r="6" fill="none" stroke="#4466ee" stroke-width="2"/><path d="M8 2a6 6 0 0 1 0 12z" fill="#4466ee"/>',
   ok: '<circle cx="8" cy="8" r="8" fill="#28948a"/><path d="m4 8.5 3 3 5-6" fill="none" stroke="white" stroke-width="2"/>',
@@ -10,7 +10,7 @@ const shapes: Readonly<Record<Tone, string>> = {
   quiet: '<circle cx="8" cy="8" r="6" fill="none" stroke="#808488" stroke-width="2"/>',
 }
 
-/** The icon of the tab says the phase, as long as a page names one. */
+/** Shows a page's phase in the icon of its tab. */
 export function useFavicon(tone: Tone | undefined): void {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')

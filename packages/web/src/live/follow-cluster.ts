@@ -11,18 +11,19 @@ import {
 } from './live-state.ts'
 import { isSignedOut } from './query-clients.ts'
 
-/** What tabs tell each other. `ask`: a tab has just been opened. */
+/** Messages between tabs. `ask`: a new tab. */
 type Told = { readonly event: ClusterEvent } | { readonly live: Live } | { readonly ask: true }
 
-/** Only pages of a secure context have locks: over plain HTTP to another machine, each tab has a stream of its own. */
+/** Only secure contexts have locks: over plain HTTP to another machine, each tab has a separate stream. */
 const isShared = 'locks' in navigator
 
-/** Between two tries, when the server has been away for minutes. */
+/** Pause between attempts during a long outage of the server. */
 const PAUSE_MS = 3_000
 
 /**
- * Follows the events of the cluster with one stream for all tabs of this browser: one tab has it, and tells the others. When that tab is closed, another one goes on
- * after the last event. Tabs where another user is signed in are none of these. `signedOut`: the session has ended. Aborting `signal` ends it.
+ * Follows the cluster's events with one stream for all tabs: one tab leads and passes them on. When it
+ * closes, another one continues after the last event. Tabs of other users are separate; `signedOut` is called
+ * when the session has ended, and `signal` ends following.
  */
 export function followCluster(
   userUid: number,
@@ -53,10 +54,10 @@ export function followCluster(
     }
   }
   const led = isShared ? navigator.locks.request(name, { signal }, lead) : lead()
-  led.catch(() => undefined) // aborted while it waited
+  led.catch(() => undefined) // aborted while waiting
 }
 
-/** What is told among the tabs of one user: the one that leads tells how the stream is, at each change and when a tab has just been opened. */
+/** Connects the tabs of one user: the leader reports the stream's state on each change and to new tabs. */
 function joinTabs(name: string, note: (event: ClusterEvent) => void, signal: AbortSignal) {
   let isLeader = false
   const channel = new BroadcastChannel(name)
@@ -77,7 +78,7 @@ function joinTabs(name: string, note: (event: ClusterEvent) => void, signal: Abo
   return { tell, lead }
 }
 
-/** Throws when the user may not follow events, and when it is aborted. A session that has ended is asked for again: another tab may begin one. */
+/** Throws on abort, and if the user may not follow events. Retries after a session's end: one may begin. */
 async function followForEver(
   last: () => number | undefined,
   take: (event: ClusterEvent) => void,

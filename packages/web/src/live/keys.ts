@@ -1,4 +1,4 @@
-/** Under which names the console keeps what it knows. */
+/** Names of cached queries. */
 export const keys = {
   self: ['self'],
   databases: ['databases'],

@@ -1,18 +1,18 @@
 import { useSyncExternalStore } from 'react'
 import { useOwnNow } from './clock.ts'
 
-/** How the stream of events is. `denied`: the user may not follow it. */
+/** State of the event stream. `denied`: the user may not follow it. */
 export interface Live {
   readonly state: 'connecting' | 'live' | 'lost' | 'denied'
-  /** When the server was heard last, by the clock of this machine, whatever that shows; null: never. */
+  /** When the server was last heard, by this machine's clock; null: never. */
   readonly heardAt: number | null
-  /** Since when it is in this state. */
+  /** Begin of the state. */
   readonly since: number
 }
 
-/** The server sends something every 15 seconds: after this it is not heard any more. */
+/** The server sends something every 15 seconds: a longer silence is an outage. */
 const SILENT_MS = 20_000
-/** Shorter interruptions are no reason to turn anything off. */
+/** Shorter interruptions turn nothing off. */
 const PATIENCE_MS = 10_000
 
 let now: Live = { state: 'connecting', heardAt: null, since: Date.now() }
@@ -25,57 +25,57 @@ function become(state: Live['state'], heardAt: number | null): void {
   for (const each of watchers) each(now)
 }
 
-/** The stream has brought something. Of many things in a second one is told. */
+/** Records data from the stream, at most once per second. */
 export function hear(): void {
   const at = Date.now()
   if (now.state !== 'live' || at - (now.heardAt ?? 0) > 1_000) become('live', at)
 }
 
-/** The stream has broken off. */
+/** Records a broken stream. */
 export function loseStream(): void {
   if (now.state !== 'denied') become('lost', now.heardAt)
 }
 
-/** The user may not follow events. */
+/** Records that the user may not follow events. */
 export function denyStream(): void {
   become('denied', now.heardAt)
 }
 
-/** Another tab of this browser has the stream, and says how it is. */
+/** Takes the state from the tab that has the stream. */
 export function copyLive({ state, heardAt }: Live): void {
   become(state, heardAt)
 }
 
-/** A stream is about to begin, for another user than before. */
+/** Records a new stream, for another user. */
 export function beginStream(): void {
   become('connecting', null)
 }
 
-/** How the stream is now. */
+/** The present state. */
 export function presentLive(): Live {
   return now
 }
 
-/** Calls `watcher` at each change; returns what ends that. */
+/** Calls `watcher` on each change; returns a function to end that. */
 export function watchLive(watcher: (live: Live) => void): () => void {
   watchers.add(watcher)
   return () => watchers.delete(watcher)
 }
 
-/** What the chip in the header says. */
+/** The text of the header's chip. */
 export interface Sight {
   readonly kind: 'live' | 'connecting' | 'reconnecting' | 'stale' | 'denied'
-  /** How long it has been so, or since the server was heard, in milliseconds. */
+  /** Milliseconds in this state, or since the server was heard. */
   readonly forMs: number
 }
 
-/** How well the console sees the server, now. */
+/** How well the console sees the server. */
 export function useSight(): Sight {
   const live = useSyncExternalStore(listen, presentLive)
   return sightOf(live, useOwnNow())
 }
 
-/** Whether the console has lost sight of the server, so that no order may be given. */
+/** Returns whether the server is out of sight, so that no order may be given. */
 export function useIsStale(): boolean {
   return useSight().kind === 'stale'
 }
@@ -84,7 +84,7 @@ function sightOf({ state, heardAt, since }: Live, at: number): Sight {
   if (state === 'denied') return { kind: 'denied', forMs: 0 }
   const silentMs = at - (heardAt ?? since)
   if (state === 'live') return { kind: silentMs > SILENT_MS ? 'stale' : 'live', forMs: silentMs }
-  // After a sleep the connection has just been lost, but the server was not heard for hours.
+  // After a sleep, the connection was lost just now, but the server has not been heard for hours.
   if (at - since > PATIENCE_MS || (heardAt !== null && silentMs > SILENT_MS))
     return { kind: 'stale', forMs: silentMs }
   return { kind: heardAt === null ? 'connecting' : 'reconnecting', forMs: at - since }

@@ -5,7 +5,7 @@ type LanesEvent = Extract<ClusterEvent, { type: 'lanes' }>
 /** An event of an action. */
 export type ActionChange = Extract<ClusterEvent, { type: 'action' | 'lanes' | 'handover' }>
 
-/** The action as it is after an event. What the event does not say stays as it was. */
+/** Applies an event to an action. Other fields stay unchanged. */
 export function patchAction(action: Action, event: ActionChange): Action {
   if (event.type === 'lanes') return { ...action, lanes: patchLanes(action.lanes ?? [], event.lanes) }
   if (event.type === 'handover') {
@@ -32,7 +32,7 @@ function patchLanes(lanes: readonly Lane[], patches: LanesEvent['lanes']): Lane[
   for (const { group, steps = {}, steps_count: many, ...changed } of patches) {
     const lane = byGroup.get(group) ?? { group, ...fresh }
     const all = [...lane.steps]
-    // A step beyond a gap comes with the whole action, which is asked for again after each event.
+    // A step beyond a gap comes with the whole action, which is read again after each event.
     for (const [place, step] of Object.entries(steps))
       if (Number(place) <= all.length) all[Number(place)] = step
     byGroup.set(group, { ...lane, ...changed, steps: all.slice(0, many ?? all.length) })

@@ -1,20 +1,20 @@
 import type { Self } from '@fairlead/api'
 import { createContext, useContext } from 'react'
 
-/** The user that is signed in. */
+/** The signed-in user. */
 export const SelfContext = createContext<Self | null>(null)
 
-/** Whether its session has ended: then the pages are hidden. */
+/** True when the session has ended: pages are hidden. */
 export const EndedContext = createContext(false)
 
-/** The user that is signed in; only below the sign-in. */
+/** The signed-in user; only below the sign-in. */
 export function useMe(): Self {
   const self = useContext(SelfContext)
   if (self === null) throw new Error('no user is signed in here')
   return self
 }
 
-/** Whether the user's roles give a permission: somewhere, or on this database. The server decides again. */
+/** Returns whether the user's roles grant a permission: anywhere, or on this database. The server decides. */
 export function useMay(): (permission: string, databaseUid?: number) => boolean {
   const { permissions, resources } = useMe()
   return (permission, databaseUid) => {

@@ -4,14 +4,14 @@ import { api } from './api.ts'
 import { keys } from './keys.ts'
 import { retryUnlessRefused } from './query-clients.ts'
 
-/** What a question to the list of databases may hold. */
+/** Query of the list of databases. */
 export type DatabasesQuery = NonNullable<Sent<typeof operations.listDatabases>['query']>
-/** How often what no event tells is asked for. Nothing is asked in a hidden tab. */
+/** Polling intervals of data without events. Hidden tabs do not poll. */
 const STATS_MS = 10_000
 const LIVE_STATS_MS = 4_000
 const AVAILABILITY_MS = 5_000
 
-/** The user of this session; an error 401: there is none. */
+/** The session's user; an error 401: none. */
 export function useSelf() {
   return useQuery({
     queryKey: keys.self,
@@ -21,10 +21,10 @@ export function useSelf() {
   })
 }
 
-/** So many are asked for where all are meant; where there are more, the page says so. */
+/** Maximum for a list of all databases; the page states if there are more. */
 export const MOST_DATABASES = 1_000
 
-/** A page of the databases. The rows before stay while others are asked for. */
+/** A page of databases. The old rows stay during a query. */
 export function useDatabases(query: DatabasesQuery) {
   return useQuery({
     queryKey: [...keys.databases, query],
@@ -42,7 +42,7 @@ export function useDatabase(uid: number | null) {
   })
 }
 
-/** The console keeps no password: it asks for one when it is to be shown. */
+/** Drops the password, which the console requests only to show it. */
 function withoutPassword({
   authentication_engine_pass: _,
   authentication_redis_pass: __,
@@ -51,7 +51,7 @@ function withoutPassword({
   return others
 }
 
-/** Its engine processes. */
+/** The engine processes of a database. */
 export function useShards(uid: number) {
   return useQuery({
     queryKey: keys.shards(uid),
@@ -60,7 +60,7 @@ export function useShards(uid: number) {
   })
 }
 
-/** Whether clients are served now, asked as a client would; `checkedAt` is `dataUpdatedAt`. */
+/** Asks like a client whether the database is served; `checkedAt` is `dataUpdatedAt`. */
 export function useAvailability(uid: number | null) {
   return useQuery({
     queryKey: keys.availability(uid ?? 0),
@@ -78,10 +78,10 @@ export function useAvailability(uid: number | null) {
   })
 }
 
-/** How many clients are listed. */
+/** Number of listed clients. */
 export const MOST_CLIENTS = 100
 
-/** The clients of an endpoint, the oldest first. The proxy is asked, so only as long as they are shown. */
+/** Clients of an endpoint, the oldest first. The proxy is only asked while they are shown. */
 export function useClients(uid: number) {
   return useQuery({
     queryKey: keys.clients(uid),
@@ -90,7 +90,7 @@ export function useClients(uid: number) {
   })
 }
 
-/** What a deletion would end, as it is now. */
+/** The effects of a deletion now. */
 export function useDeletionPlan(uid: number) {
   return useQuery({
     queryKey: keys.deletion(uid),
@@ -104,11 +104,11 @@ export function useDeletionPlan(uid: number) {
   })
 }
 
-/** One interval of a database. The contract makes its fields from this table, which the compiler cannot follow. */
+/** An interval of a database. The contract makes its fields from this table, unknown to the compiler. */
 export type StatsPoint = { readonly [Name in keyof (typeof statisticsMetrics)['bdb']]?: number }
 type Interval = StatsPoint & { readonly stime: string; readonly etime: string }
 
-/** The last 15 minutes of a database at most, in intervals of 10 seconds. */
+/** At most the last 15 minutes of a database, in intervals of 10 seconds. */
 export function useSeries(uid: number, isAllowed: boolean) {
   return useQuery({
     queryKey: keys.stats(uid),
@@ -134,12 +134,12 @@ export function useLastStats(isAllowed: boolean) {
   })
 }
 
-/** What a database can be upgraded to, and what is in the way of the rest. */
+/** Possible upgrade targets of a database, and obstacles of the others. */
 export function useTargets(uid: number) {
   return useQuery({ queryKey: keys.targets(uid), queryFn: () => api.listUpgradeTargets({ params: { uid } }) })
 }
 
-/** What actions a list asks for. */
+/** Query of the list of actions. */
 export type ActionsQuery = NonNullable<Sent<typeof operations.listActions>['query']>
 /** A page of the actions, the newest first. */
 export function useActions(query: ActionsQuery) {
@@ -150,10 +150,10 @@ export function useActions(query: ActionsQuery) {
   })
 }
 
-/** Enough for what has ended lately. */
+/** Enough for recently ended actions. */
 const NEWEST = 60
 
-/** The newest actions, and all that have not ended, however old: a way back may be open for weeks. The newest first. */
+/** The newest actions and all running ones, since a rollback window may last weeks. The newest first. */
 export function useKnownActions(isAllowed = true) {
   return useQuery({
     enabled: isAllowed,
@@ -187,7 +187,7 @@ export function useAction(uid: string) {
 /** Right after a handover there is no trace yet. */
 const READY_SOON_MS = 1_000
 
-/** What clients saw of a handover, by its place among the certificates, from 1 on. It never changes. */
+/** The trace of a handover, by its place among the certificates from 1 on. It never changes. */
 export function useTrace(uid: string, handover: number, isWanted: boolean) {
   return useQuery({
     queryKey: keys.trace(uid, handover),
@@ -200,7 +200,7 @@ export function useTrace(uid: string, handover: number, isWanted: boolean) {
   })
 }
 
-/** The machines with an agent. */
+/** Machines with an agent. */
 export function useNodes(isAllowed = true) {
   return useQuery({
     queryKey: keys.nodes,
@@ -210,7 +210,7 @@ export function useNodes(isAllowed = true) {
   })
 }
 
-/** The engine builds that are here. */
+/** Engine builds of this cluster. */
 export function useBuilds(isAllowed = true) {
   return useQuery({ queryKey: keys.builds, queryFn: () => api.listEngineVersions({}), enabled: isAllowed })
 }
@@ -220,7 +220,7 @@ export function useModules() {
   return useQuery({ queryKey: keys.modules, queryFn: () => api.listModules({}) })
 }
 
-/** The settings of the cluster, the rules of its sign-in, and its certificates. */
+/** Settings of the cluster, its sign-in policy, and its certificates. */
 export function useCluster() {
   return useQuery({
     queryKey: keys.cluster,
@@ -235,7 +235,7 @@ export function useCluster() {
   })
 }
 
-/** The settings of the cluster alone, as the rule for passwords. */
+/** Settings of the cluster only, like the password rules. */
 export function useSettings(isAllowed: boolean) {
   return useQuery({
     queryKey: [...keys.cluster, 'settings'],
@@ -249,17 +249,17 @@ export function useUsers() {
   return useQuery({ queryKey: keys.users, queryFn: () => api.listUsers({}) })
 }
 
-/** The roles that users can have. */
+/** The roles of the cluster. */
 export function useRoles(isAllowed = true) {
   return useQuery({ queryKey: keys.roles, queryFn: () => api.listRoles({}), enabled: isAllowed })
 }
 
-/** What each management may do, by its name. */
+/** Permissions by name of the management. */
 export function usePermissions() {
   return useQuery({ queryKey: keys.permissions, queryFn: () => api.listPermissions({}) })
 }
 
-/** What the audit is asked for. */
+/** Query of the audit. */
 export type LogsQuery = NonNullable<Sent<typeof operations.listLogs>['query']>
 /** A page of the audit, the newest record first. */
 export function useLogs(query: LogsQuery, isAllowed = true) {

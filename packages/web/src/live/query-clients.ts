@@ -3,29 +3,29 @@ import { MutationCache, QueryClient } from '@tanstack/react-query'
 import { keys } from './keys.ts'
 import { hearTabs, tellTabs } from './session-news.ts'
 
-/** Holds which user is signed in, and nothing else. */
+/** Holds only the signed-in user. */
 export const session = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: 'always' } } })
 
-/** Asks again which user is signed in: the page stays as it is, if it is the same. */
+/** Reads the signed-in user again. The page stays if it is the same. */
 export function askForSelf(): void {
   void session.invalidateQueries({ queryKey: keys.self })
 }
 
-/** Forgets the user, and with it all that its pages know. */
+/** Forgets the user and all its data. */
 export function forgetSelf(): void {
   void session.resetQueries({ queryKey: keys.self })
 }
 
 hearTabs((news) => (news === 'in' ? askForSelf() : forgetSelf()))
 
-/** Here a user has signed in or out: the other tabs have the same cookie. */
+/** Reports a sign-in or sign-out to the other tabs, which have the same cookie. */
 export function tellSession(news: 'in' | 'out'): void {
   tellTabs(news)
   if (news === 'in') askForSelf()
   else forgetSelf()
 }
 
-/** What the pages of one user know. Another user gets another one, so that nothing of the first is left. */
+/** The data of one user. Each user has a separate client, so that nothing remains of another. */
 export function createUserClient(): QueryClient {
   const onError = (error: Error | null) => {
     if (isSignedOut(error)) askForSelf()
@@ -41,7 +41,7 @@ export function createUserClient(): QueryClient {
     if (type !== 'updated') return
     const { error, data } = query.state
     onError(error)
-    // A role was taken away: what may not be seen any more must not stay.
+    // A role was removed: hidden data must not stay.
     if (data === undefined || !(error instanceof ApiError) || error.status !== 403) return
     askForSelf()
     void client.resetQueries({ queryKey: query.queryKey, exact: true })
@@ -49,12 +49,12 @@ export function createUserClient(): QueryClient {
   return client
 }
 
-/** Whether an answer says that no user is signed in. */
+/** Returns whether the error means that no user is signed in. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401
 }
 
-/** A refusal stays one; what did not answer is asked again. */
+/** Retries missing answers, not refusals. */
 export function retryUnlessRefused(failures: number, cause: Error): boolean {
   return !(cause instanceof ApiError && cause.status < 500) && failures < 3
 }

@@ -1,14 +1,14 @@
-/** What a tab tells the others of the same browser, which have the same cookie. `in`: of whichever user. */
+/** A message to the browser's other tabs, which have the same cookie. `in`: any user signed in. */
 type News = 'in' | 'out'
 
 const tabs = new BroadcastChannel('fairlead-session')
 
-/** Tells the other tabs that a user has signed in or out here. */
+/** Reports a sign-in or sign-out to the other tabs. */
 export function tellTabs(news: News): void {
   tabs.postMessage(news)
 }
 
-/** Calls `listener` when another tab tells it. */
+/** Calls `listener` on messages of other tabs. */
 export function hearTabs(listener: (news: News) => void): void {
   tabs.onmessage = ({ data }: MessageEvent<News>) => listener(data)
 }

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 const PLACE = 'fairlead-keys'
 const listeners = new Set<() => void>()
 
-/** Whether single letters do something. People who speak to their machine turn that off (WCAG 2.1.4). */
+/** Returns whether single letters are shortcuts. Users of speech input turn that off (WCAG 2.1.4). */
 export function useSingleKeys(): readonly [boolean, (isOn: boolean) => void] {
   const isOn = useSyncExternalStore(listen, areSingleKeysOn)
   const turn = (on: boolean) => {

@@ -3,16 +3,16 @@ import type { QueryClient } from '@tanstack/react-query'
 import { keys } from './keys.ts'
 import { type ActionChange, patchAction } from './patch-action.ts'
 
-/** Lists and details are asked for again this long after the first of several events. */
+/** Delay before lists and details are read again after the first of several events. */
 const SOON_MS = 400
 
-/** What records of the audit are about, by the first word of their type. */
+/** Queries that an audit record affects, by the first word of its type. */
 const told = {
   ...{ user: keys.users, role: keys.roles, module: keys.modules },
   ...{ cluster: keys.cluster, policy: keys.cluster, certificate: keys.cluster },
 } as const
 
-/** Puts events into what the console knows, and asks again for what an event does not say. Each event counts once: pages and lists read the same record. */
+/** Applies events to cached data, and reads the rest again. Events count once: pages share a record. */
 export function createEventTaker(client: QueryClient): (event: ClusterEvent) => void {
   const due = new Map<string, ReturnType<typeof setTimeout>>()
   const askAgain = (key: readonly unknown[], afterMs = SOON_MS) => {
@@ -59,7 +59,7 @@ export function createEventTaker(client: QueryClient): (event: ClusterEvent) => 
   }
 }
 
-/** Without `action_uid` no action runs: the former one must not stay. */
+/** Without `action_uid` no action runs, so an old one is removed. */
 function withNews(old: Database, database: Database): Database {
   const { action_uid: _, ...others } = old
   return { ...others, ...database }

@@ -7,20 +7,20 @@ const PLACE = 'fairlead-theme'
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const listeners = new Set<() => void>()
 
-/** The theme that the user has chosen, or else that of the system. */
+/** The chosen theme, or the system's. */
 function theme(): Theme {
   const chosen = document.documentElement.dataset['theme']
   if (chosen === 'light' || chosen === 'dark') return chosen
   return dark.matches ? 'dark' : 'light'
 }
 
-/** Takes the theme of the last visit; before the first picture. */
+/** Restores the last visit's theme before the first paint. */
 export function restoreTheme(): void {
   const chosen = localStorage.getItem(PLACE)
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset['theme'] = chosen
 }
 
-/** Changes the theme, and keeps it for the next visit. */
+/** Changes and stores the theme. */
 export function chooseTheme(chosen: Theme): void {
   document.documentElement.dataset['theme'] = chosen
   localStorage.setItem(PLACE, chosen)

@@ -1,12 +1,12 @@
 import type { Body, Database, Output, operations } from '@fairlead/api'
 import { useSearchParams } from 'wouter'
 
-/** A build that a database may go to. */
+/** A possible upgrade target. */
 export type Target = Output<typeof operations.listUpgradeTargets>[number]
-/** What an upgrade is asked for with. */
+/** The body of an upgrade request. */
 export type UpgradeRequest = Body<typeof operations.upgradeDatabase>
 
-/** The ways to keep a way back, by their word in the address. */
+/** Rollback windows, by their word in the address. */
 export const windows = [
   { value: 'until_finalized', label: 'Until I finalize' },
   { value: '86400', label: '24 hours' },
@@ -14,22 +14,22 @@ export const windows = [
   { value: '0', label: 'None' },
 ] as const
 
-/** How many shards at once; empty: one in each group. */
+/** Parallel shards; empty: one per group. */
 export const parallels = ['', '1', '2', '4', '8', '16'] as const
 
-/** What is chosen on the page, all of it in the address, so that it can be sent to somebody. */
+/** Choices on the page. All are in the address, so that it can be shared. */
 export interface UpgradeChoice {
-  /** "valkey-9.1.2"; `same`: the present build, with new processes; empty: nothing yet. */
+  /** "valkey-9.1.2"; `same`: the present build with new processes; empty: nothing yet. */
   readonly to: string
   readonly window: string
   readonly supervised: boolean
   readonly roles: boolean
   readonly modules: boolean
-  /** Shards at once; empty: one in each group. */
+  /** Parallel shards; empty: one per group. */
   readonly parallel: string
 }
 
-/** The choice, and what changes a part of it. */
+/** The choice, and a function to change a part of it. */
 export function useUpgradeChoice(): readonly [UpgradeChoice, (change: Partial<UpgradeChoice>) => void] {
   const [params, setParams] = useSearchParams()
   const change = (changed: Partial<UpgradeChoice>) =>
@@ -46,7 +46,7 @@ export function useUpgradeChoice(): readonly [UpgradeChoice, (change: Partial<Up
   return [choiceOf(params), change]
 }
 
-/** What an address holds, as far as the page shows it: a link must not choose what its reader does not see. */
+/** Reads an address, limited to what the page shows: a link must not make hidden choices. */
 export function choiceOf(params: URLSearchParams): UpgradeChoice {
   const oneOf = (name: string, known: readonly string[]) => {
     const value = params.get(name) ?? ''
@@ -65,7 +65,7 @@ export function choiceOf(params: URLSearchParams): UpgradeChoice {
   }
 }
 
-/** How it is to be done, in one line: "Way back: until I finalize · keeps the roles of shards". */
+/** Describes the options in one line: "Way back: until I finalize · keeps the roles of shards". */
 export function sayChoice({ window, supervised, roles, modules, parallel }: UpgradeChoice): string {
   const way = windows.find(({ value }) => value === window)?.label ?? window
   return [
@@ -77,7 +77,7 @@ export function sayChoice({ window, supervised, roles, modules, parallel }: Upgr
   ].join(' · ')
 }
 
-/** The choice as the API takes it. */
+/** The API request for a choice. */
 export function requestOf(choice: UpgradeChoice, database: Pick<Database, 'module_list'>): UpgradeRequest {
   const { to, window, supervised, roles, modules, parallel } = choice
   const newest = modules && database.module_list.length > 0

@@ -2,7 +2,7 @@ import { nameOfCluster } from '../words/name-of-cluster.ts'
 import { useMay } from './permissions.ts'
 import { useSettings } from './queries.ts'
 
-/** Which cluster this is: a reader with several open must not take one for another. */
+/** The cluster's name: a reader with several open must not confuse them. */
 export function useClusterName(): string {
   const may = useMay()
   return nameOfCluster(useSettings(may('view_cluster_info')).data?.name, location.host)

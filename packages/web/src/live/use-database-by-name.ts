@@ -4,7 +4,7 @@ import { api } from './api.ts'
 import { keys } from './keys.ts'
 import { useDatabase } from './queries.ts'
 
-/** The database that an address names by its number or by its name; null: there is none. */
+/** The database for a number or name in an address; null: none. */
 export function useDatabaseByName(name: string): {
   readonly data: Database | null | undefined
   readonly error: Error | null

@@ -10,10 +10,10 @@ interface Keys {
   readonly onGo: (letter: string) => void
 }
 
-/** What a row is reached by. */
+/** Elements that rows are reached by. */
 const ROWS = '#content tbody th a, #content .lines a'
 
-/** Listens to the keys of the whole page. None of them is an order. Text that is being entered, dialogs, and combinations with other keys stay as they are. */
+/** Handles the page's keys; none is an order. Ignores text input, dialogs and other key combinations. */
 export function useKeys({ onFind, onHelp, onGo }: Keys): void {
   useEffect(() => {
     let isAfterG = false
@@ -63,7 +63,7 @@ function moveRow(by: 1 | -1): void {
   if (next instanceof HTMLElement) next.focus()
 }
 
-/** What a page itself gives a key: `data-key`. */
+/** A page's own shortcut: `data-key`. */
 function pressOwn(key: string): boolean {
   if (!/^[a-z]$/.test(key)) return false
   const own = document.querySelector<HTMLElement>(`#content [data-key="${key}"]`)

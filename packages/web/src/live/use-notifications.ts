@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** `insecure`: browsers have none here, as over plain HTTP from another machine. `missing`: this browser has none at all. */
+/** `insecure`: not available, like over plain HTTP to another machine. `missing`: not in this browser. */
 export type NotificationState = 'off' | 'on' | 'denied' | 'insecure' | 'missing'
 
-/** Notifications of one page: asked for by a click, never by themselves, and only as long as the page is open. */
+/** Notifications of one page: enabled by a click, and only while the page is open. */
 export function useNotifications(): { readonly state: NotificationState; readonly turnOn: () => void } {
   const [state, set] = useState<NotificationState>(stateHere)
   const turnOn = () => void Notification.requestPermission().then((answer) => set(stateOf(answer, true)))
   return { state, turnOn }
 }
 
-/** Shows a notification when `text` changes, if `isWanted` and another tab is in front. The text that the page began with is not shown. */
+/** Notifies when `text` changes, if `isWanted` and another tab is in front. Skips the page's first text. */
 export function useNotice(text: string | null, isWanted: boolean): void {
   const told = useRef(text)
   useEffect(() => {

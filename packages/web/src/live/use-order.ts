@@ -1,7 +1,7 @@
 import { type UseMutationOptions, type UseMutationResult, useMutation } from '@tanstack/react-query'
 import { useRef } from 'react'
 
-/** A mutation that is never under way twice: on a slow machine the second click of two comes before the button has been seen as pressed. */
+/** A mutation that never runs twice at a time: a fast second click may precede the button's new state. */
 export function useOrder<Answer, Sent = void>(
   options: UseMutationOptions<Answer, Error, Sent>,
 ): UseMutationResult<Answer, Error, Sent> {

@@ -1,6 +1,6 @@
 import { useQueryState } from './use-query-state.ts'
 
-/** The page of a list that the address names: the place of its first entry, and what goes to another page. */
+/** The page of a list in the address: the place of its first entry, and a function to change pages. */
 export function usePage(size: number): { readonly first: number; readonly go: (page: number) => void } {
   const [page, setPage] = useQueryState('page')
   return {

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'wouter'
 
-/** A filter that is kept in the address; empty: it is not set. Back leads to the page of a list before this one, and past all that was typed. */
+/** A filter in the address; empty: unset. Back leads to the previous page of a list, and past typed text. */
 export function useQueryState(name: string): readonly [string, (value: string) => void] {
   const [params, setParams] = useSearchParams()
   const set = (value: string) =>

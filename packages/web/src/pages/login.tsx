@@ -7,7 +7,7 @@ import { Problem } from '../parts/problem.tsx'
 
 type Entered = Readonly<Record<'username' | 'password' | 'next', string>>
 
-/** The sign-in, above the page where the session has ended. An expired password is changed here. */
+/** The sign-in, in front of the page after a session's end. Also changes an expired password. */
 export function Login({ isBack, onDone }: { readonly isBack: boolean; readonly onDone: () => void }) {
   const [isExpired, setExpired] = useState(false)
   const name = useRef<HTMLInputElement>(null)

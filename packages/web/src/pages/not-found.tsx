@@ -2,7 +2,7 @@ import { Link, useLocation } from 'wouter'
 import { Page } from '../parts/page.tsx'
 import { Empty } from '../parts/problem.tsx'
 
-/** An address that is none of the console's. */
+/** An unknown address. */
 export function NotFound() {
   const [here] = useLocation()
   return (

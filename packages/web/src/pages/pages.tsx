@@ -16,7 +16,7 @@ import { NotFound } from './not-found.tsx'
 import { Overview } from './overview/overview.tsx'
 import { UpgradePage } from './upgrade/upgrade-page.tsx'
 
-/** Which page an address shows. */
+/** The page for an address. */
 export function Pages() {
   return (
     <Switch>

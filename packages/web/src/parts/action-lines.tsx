@@ -6,10 +6,10 @@ import { headlineOf, markOf, whatItDoes } from '../words/describe-action.ts'
 import { ago } from '../words/format.ts'
 import { MarkView } from './mark.tsx'
 
-/** One line for each action, which leads to its page. */
+/** One line per action, linked to its page. */
 export function ActionLines(props: {
   readonly actions: readonly Action[]
-  /** The name of the database of an action, where they are of several. */
+  /** Name of an action's database, if there are several. */
   readonly nameOf?: (action: Action) => string
 }) {
   const now = useNow()

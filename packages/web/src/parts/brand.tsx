@@ -1,4 +1,4 @@
-/** A ring that guides a rope: that is a fairlead. */
+/** A fairlead: a ring that guides a rope. */
 export function Brand() {
   return (
     <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true" fill="none">

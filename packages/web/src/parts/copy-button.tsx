@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Glyph } from './glyph.tsx'
 
-/** Copies a text, and says so for a moment. Over plain HTTP from another machine browsers do not let pages copy: then it says that. */
+/** Copies a text, and confirms it. Explains a refusal of the browser: plain HTTP to another machine. */
 export function CopyButton({
   text,
   label,
@@ -9,7 +9,7 @@ export function CopyButton({
 }: {
   readonly text: string | (() => string)
   readonly label: string
-  /** The key that presses it. */
+  /** The shortcut. */
   readonly shortcut?: string
 }) {
   const [said, say] = useState<string | null>(null)

@@ -10,7 +10,7 @@ interface DialogProps {
   readonly className?: string
 }
 
-/** A question before an order. Escape is a no. */
+/** A question before an order. Escape means no. */
 export function Dialog({ title, onClose, children, buttons, className = '' }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, children, buttons, className = '' }: Di
     dialog?.showModal()
     return () => dialog?.close()
   }, [])
-  // It would keep the sign-in from taking any key.
+  // An open dialog would block the keys of the sign-in.
   useEffect(() => {
     if (isEnded) onClose()
   }, [isEnded, onClose])

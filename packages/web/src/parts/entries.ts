@@ -1,11 +1,11 @@
 import type { GlyphName } from './glyph.tsx'
 
-/** A page that the rail and the palette name. */
+/** A page in the rail and the palette. */
 export interface Entry {
   readonly to: string
   readonly label: string
   readonly glyph: GlyphName
-  /** Without it the page is always empty, so it is not named. */
+  /** Hidden without it, because the page would be empty. */
   readonly permission: string
   /** After `g`. */
   readonly key?: string

@@ -1,6 +1,6 @@
 import type { Sign } from '../words/describe-action.ts'
 
-/** Every shape of the console, on a grid of 16. Drawn with the colour of the text around it. */
+/** All shapes, on a grid of 16, in the colour of the text. */
 const shapes = {
   active: <circle cx="8" cy="8" r="4.5" fill="currentColor" stroke="none" />,
   changing: (
@@ -63,7 +63,7 @@ const shapes = {
 /** The name of a shape. */
 export type GlyphName = keyof typeof shapes
 
-/** A shape beside a word, which says the same: it is hidden from screen readers. */
+/** A shape next to its word, so it is hidden from screen readers. */
 export function Glyph({ name }: { readonly name: GlyphName }) {
   return (
     <svg

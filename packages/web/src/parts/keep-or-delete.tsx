@@ -1,4 +1,4 @@
-/** The buttons of a question whether to delete something: the focus is on the one that changes nothing. */
+/** Buttons of a deletion's question. The focus is on the harmless one. */
 export function KeepOrDelete({ no, yes }: { readonly no: () => void; readonly yes: () => void }) {
   return (
     <>

@@ -11,7 +11,7 @@ const keys = [
   ['Esc', 'out of a question, without an order'],
 ] as const
 
-/** What the keys do. No single key gives an order. */
+/** Lists the shortcuts. No single key gives an order. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   const [isOn, turn] = useSingleKeys()
   const close = (

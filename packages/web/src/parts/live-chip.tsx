@@ -25,12 +25,12 @@ function wordsOf({ kind, forMs }: Sight): string {
   }
 }
 
-/** Says whether the page follows the server. It always has the same width. */
+/** Shows whether the page follows the server. Has a constant width. */
 export function LiveChip() {
   return <Chip sight={useSight()} />
 }
 
-/** The chip of one sight. */
+/** The chip for one sight. */
 export function Chip({ sight }: { readonly sight: Sight }) {
   const { sign, tone } = looks[sight.kind]
   const about =
@@ -42,7 +42,7 @@ export function Chip({ sight }: { readonly sight: Sight }) {
   )
 }
 
-/** Above every page, while the server is not seen. */
+/** Above every page while the server is out of sight. */
 export function StaleBanner() {
   const sight = useSight()
   if (sight.kind !== 'stale') return null

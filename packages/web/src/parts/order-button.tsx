@@ -21,7 +21,7 @@ const calls = {
   retry: api.retryAction,
 } as const
 
-/** An order that changes nothing that is seen, as a retry that meets the same obstacle, may be given again after this. */
+/** Time after which an order without visible effect, like a retry with the same obstacle, may be repeated. */
 const FORGOTTEN_MS = 10_000
 
 interface OrderProps {
@@ -29,18 +29,18 @@ interface OrderProps {
   readonly order: OrderName
   readonly isMain?: boolean
   readonly refusals: Refusals
-  /** Called with the action that goes on, which may be a new one. */
+  /** Called with the continuing action, which may be new. */
   readonly onDone?: (action: Action) => void
 }
 
-/** What the server has said against the orders of a page. The page keeps it: the button may be gone by then, because another user was faster. */
+/** Refusals of a page's orders. The page keeps them: another user may have been faster. */
 export interface Refusals {
   readonly of: Partial<Readonly<Record<OrderName, Error>>>
-  /** null: it is given again. */
+  /** null: given again. */
   note(order: OrderName, error: Error | null): void
 }
 
-/** None yet. */
+/** No refusals. */
 export function useRefusals(): Refusals {
   const [of, set] = useState<Refusals['of']>({})
   const note = (order: OrderName, error: Error | null) =>
@@ -49,7 +49,8 @@ export function useRefusals(): Refusals {
 }
 
 /**
- * One order. Whether it may be given is what the server says. Given, it says so until the action moves: the page never shows what it only hopes for.
+ * A button for one order, if the server allows it. Shows a given order as pending until the action changes:
+ * the page never shows mere hopes.
  */
 export function OrderButton(props: OrderProps) {
   const { action, order, isMain = false } = props
@@ -91,7 +92,7 @@ export function OrderButton(props: OrderProps) {
   )
 }
 
-/** Closes by itself when the same button comes to mean something else, as turning a rollback round. */
+/** Closes automatically when the button's meaning changes, like after a rollback was reversed. */
 function useQuestion(label: string) {
   const [askedFor, askFor] = useState<string | null>(null)
   if (askedFor !== null && askedFor !== label) askFor(null)
@@ -121,7 +122,7 @@ function useActionOrder({ action, order, refusals, onDone }: OrderProps) {
   return { send: () => give.mutate(), error: refusals.of[order], isAsked: askedAt === place }
 }
 
-/** An order has been seen when this is another one. */
+/** A change means that the order has been seen. */
 function placeOf({ phase, outcome, paused, orders }: Action): string {
   const open = Object.values(orders).map(({ ok }) => ok)
   return JSON.stringify([phase, outcome, paused, open])
@@ -132,7 +133,7 @@ const questions: Partial<Readonly<Record<OrderName, string>>> = {
   cancel: 'Cancel the upgrade?',
 }
 
-/** The page behind the question is dimmed. */
+/** Needed because the page behind the question is dimmed. */
 function About({ action }: { readonly action: Action }) {
   const { bdb_uid: uid, object_name: object } = action
   const { data: database } = useDatabase(uid)
@@ -146,7 +147,7 @@ function About({ action }: { readonly action: Action }) {
 function Confirm(props: {
   readonly action: Action
   readonly order: OrderName
-  /** Why the order cannot be given any more; null: it can. */
+  /** The reason if the order is impossible now; null: it is possible. */
   readonly why: string | null
   readonly onNo: () => void
   readonly onYes: () => void

@@ -5,12 +5,12 @@ import { useClusterName } from '../live/use-cluster-name.ts'
 import type { Mark } from '../words/describe-action.ts'
 
 interface PageProps {
-  /** The heading, which is also the title of the tab. */
+  /** Heading, and title of the tab. */
   readonly title: string
-  /** The phase, of which the tab has a sign before its title, and as its icon. */
+  /** The phase, shown as a sign before the tab's title and as its icon. */
   readonly mark?: Mark
   readonly above?: { readonly to: string; readonly label: string }
-  /** Beside the heading. */
+  /** Next to the heading. */
   readonly beside?: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
@@ -18,7 +18,7 @@ interface PageProps {
 
 const signs = { busy: '◐', ok: '✓', wait: '◷', bad: '▲', quiet: '○' } as const
 
-/** One page: heading, what is beside it, and the content. The heading takes the focus, so that screen readers begin there. */
+/** A page: heading, additions, content. The heading takes the focus, so that screen readers begin there. */
 export function Page({ title, mark, above, beside, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const tone = mark?.tone

@@ -1,12 +1,12 @@
 interface PagerProps {
-  /** The place of the first entry that is shown, from 0. */
+  /** Place of the first shown entry, from 0. */
   readonly first: number
   readonly count: number
   readonly size: number
   readonly go: (page: number) => void
 }
 
-/** Leads from page to page of a list; nothing if there is only one. */
+/** Switches pages of a list; nothing if there is only one. */
 export function Pager({ first, count, size, go }: PagerProps) {
   const page = first / size
   if (first === 0 && count < size) return null

@@ -9,7 +9,10 @@ import { entries } from './entries.ts'
 
 const MOST = 12
 
-/** Goes to a page, a database, an action or an order by a part of its name. It gives no order: it leads to the page that says what the order does, and asks. */
+/**
+ * Finds pages, databases, actions and orders by a part of their name. It gives no order: it leads to the page
+ * that explains it and asks.
+ */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [, go] = useLocation()
   const [text, setText] = useState('')
@@ -26,7 +29,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     const next = keyed(key, chosen, found.length)
     if (next !== null) setAt(next)
     else if (key === 'Enter') open(found[chosen])
-    // In a field to search with, the browser only empties it.
+    // In a search field, the browser would only clear it.
     else if (key === 'Escape') onClose()
     else return false
     return true
@@ -48,7 +51,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Which one an arrow leads to; null: it is no arrow. */
+/** The choice after an arrow key; null: another key. */
 function keyed(key: string, chosen: number, many: number): number | null {
   if (key === 'ArrowDown') return (chosen + 1) % Math.max(many, 1)
   if (key === 'ArrowUp') return (chosen - 1 + many) % Math.max(many, 1)
@@ -121,7 +124,7 @@ function useFound(text: string): readonly Found[] {
   return [...here([...pages, ...open]), ...useFoundDatabases(wanted), ...others].slice(0, MOST)
 }
 
-/** The databases that the server finds. */
+/** Databases that the server finds. */
 function useFoundDatabases(wanted: string): readonly Found[] {
   const may = useMay()
   const fields = 'uid,name,upgradable_to'
@@ -138,7 +141,7 @@ function useFoundDatabases(wanted: string): readonly Found[] {
   return isPlaceholderData ? found.filter((one) => fits(wanted, one)) : found
 }
 
-/** Actions with the names of their databases, which are not only those that the server finds by what was entered. */
+/** Actions with the names of their databases, also of those outside of the search result. */
 function useFoundActions() {
   const may = useMay()
   const actions = useKnownActions(may('view_status_of_cluster_action')).data ?? []

@@ -2,7 +2,7 @@ import { ApiError, type ErrorObstacle } from '@fairlead/api'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 
-/** What the server said against it, word for word, each obstacle by itself. */
+/** The server's refusal word for word, with each obstacle. */
 export function Problem({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   const isOurs = error instanceof ApiError
   const obstacles = isOurs ? error.obstacles : []
@@ -24,7 +24,7 @@ export function Problem({ error, retry }: { readonly error: Error; readonly retr
   )
 }
 
-/** Everything that is in the way, with its code. */
+/** All obstacles with their codes. */
 export function Obstacles({ obstacles }: { readonly obstacles: readonly ErrorObstacle[] }) {
   return (
     <ul className="obstacles">
@@ -37,10 +37,10 @@ export function Obstacles({ obstacles }: { readonly obstacles: readonly ErrorObs
   )
 }
 
-/** What an answer shows: the content as soon as there is some, and it stays when a later question fails. */
+/** Shows an answer's content once it is there, and keeps it when a later query fails. */
 export function Answer<T>(props: {
   readonly of: Pick<UseQueryResult<T>, 'data' | 'error' | 'refetch'>
-  /** The height that the content will have, in pixels, so that nothing moves. */
+  /** Expected height in pixels, so that nothing moves. */
   readonly height?: number
   readonly children: (data: T) => ReactNode
 }) {
@@ -50,7 +50,7 @@ export function Answer<T>(props: {
   return <div className="skeleton" aria-hidden="true" style={{ minHeight: props.height ?? 120 }} />
 }
 
-/** Nothing is there: what it is, and what one can do. */
+/** An empty list, with advice. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">

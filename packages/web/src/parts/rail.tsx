@@ -6,7 +6,7 @@ import { type Entry, entries } from './entries.ts'
 import { Glyph } from './glyph.tsx'
 import { ThemeButton } from './theme-button.tsx'
 
-/** So many have room beside each other on a phone, with their words. The others are behind *More* there. */
+/** Entries that fit next to each other on a phone. The others are behind *More*. */
 const IN_REACH = 4
 
 /** The pages, on the left; on a phone at the bottom. */
@@ -49,7 +49,7 @@ function RailLink(props: {
   )
 }
 
-/** On a phone: the other pages, and what has no room in the bar above. */
+/** On a phone: the other pages, and the parts that do not fit in the bar above. */
 function More({ entries: others }: { readonly entries: readonly Entry[] }) {
   const menu = useRef<HTMLDivElement>(null)
   const isHere = useIsHere()

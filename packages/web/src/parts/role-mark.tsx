@@ -1,6 +1,6 @@
 import { type ShardDuty, shardDuties } from '@fairlead/api'
 
-/** What a shard is to its group: a shape and a word. */
+/** A shard's duty in its group: a shape and a word. */
 export function RoleMark({ role }: { readonly role: ShardDuty }) {
   return (
     <span className="role" data-role={role} title={shardDuties[role].meaning}>

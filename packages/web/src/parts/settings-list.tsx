@@ -1,4 +1,4 @@
-/** Names and values, side by side; on a phone below each other. */
+/** Names and values in two columns; in one on a phone. */
 export function SettingsList({
   of: rows,
 }: {

@@ -16,7 +16,7 @@ import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 import { ThemeButton } from './theme-button.tsx'
 
-/** What is around every page. */
+/** The frame of every page. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [over, setOver] = useState<'palette' | 'help' | null>(null)
   const [, go] = useLocation()
@@ -48,7 +48,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** Without its colours while the server is not seen: what is shown was so, and may be so no more. */
+/** Without colours while the server is out of sight: the content may be outdated. */
 function Content({ children }: { readonly children: ReactNode }) {
   return (
     <div id="content" className="content" data-stale={useIsStale()}>
@@ -57,7 +57,7 @@ function Content({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** Which cluster it is, in sight at every width. */
+/** The cluster's name, visible at every width. */
 function ClusterName() {
   const name = useClusterName()
   return (
@@ -67,7 +67,7 @@ function ClusterName() {
   )
 }
 
-/** Of all times on the page, once; up here nothing moves it. */
+/** The time zone of the page, once, where nothing moves it. */
 function Zone() {
   const now = useNow()
   return (

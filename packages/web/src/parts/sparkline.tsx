@@ -6,7 +6,7 @@ interface SparklineProps {
 const WIDTH = 160
 const HEIGHT = 32
 
-/** A small curve without axes: the number beside it says the last value. */
+/** A small curve without axes, next to the last value. */
 export function Sparkline({ values, label }: SparklineProps) {
   const top = Math.max(...values.map((value) => value ?? 0), 1)
   const step = WIDTH / Math.max(values.length - 1, 1)

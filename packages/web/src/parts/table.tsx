@@ -1,17 +1,17 @@
 import type { ReactNode } from 'react'
 
-/** A column of a list. The first one names the row. */
+/** A column of a list. The first column names the row. */
 export interface Column<Row> {
   readonly name: string
   readonly cell: (row: Row) => ReactNode
-  /** What stands in it is aligned to the right. */
+  /** Aligned to the right. */
   readonly number?: boolean
   readonly mono?: boolean
-  /** Its words may go on in a second line: without this, the column is as wide as they are. `long`: they may be sentences. */
+  /** May wrap to a second line; otherwise the column is as wide as its text. `long`: may be sentences. */
   readonly wraps?: boolean | 'long'
-  /** It is left out where its table is narrower than this, until rows are cards, which show everything. */
+  /** Omitted in a narrower table, until rows are cards, which show everything. */
   readonly room?: 'wide' | 'medium' | 'small'
-  /** Said of the cell when the pointer is on it. */
+  /** Tooltip of the cell. */
   readonly title?: (row: Row) => string | undefined
 }
 
@@ -20,17 +20,20 @@ interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string | number
-  /** Rows below each other under a title of their own, by that title; null: without one. */
+  /** Groups rows under titles; null: without one. */
   readonly groupOf?: (row: Row) => string | null
   /**
-   * In a card of a page: with less room between rows. `compact`: its names are short, so that on a phone two are beside each other. `matrix`: what a
-   * cell says is that it is there. `whole`: narrow enough for a phone as it is. `log`: a page of its own with many short rows, whose cells on a
-   * phone follow each other in a line or two.
+   * Layouts:
+   * - `card`: in a card, with less space.
+   * - `compact`: short names, two in a line on a phone.
+   * - `matrix`: cells only show presence.
+   * - `whole`: narrow enough for a phone.
+   * - `log`: many short rows, on a phone in a line or two.
    */
   readonly as?: 'card' | 'compact' | 'matrix' | 'whole' | 'log'
 }
 
-/** Every list of the console. In a narrow window each row is a card, with the name of a column beside what stands in it: nothing is out of sight. */
+/** Every list of the console. In a narrow window each row is a card with column names and all values. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, groupOf = () => null, as = 'page' } = props
   const groups = Map.groupBy(rows, groupOf)

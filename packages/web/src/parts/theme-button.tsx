@@ -1,6 +1,6 @@
 import { chooseTheme, useTheme } from '../live/theme.ts'
 
-/** Says which theme it leads to. */
+/** Switches the theme; its label names the new one. */
 export function ThemeButton() {
   const next = useTheme() === 'dark' ? 'light' : 'dark'
   return (

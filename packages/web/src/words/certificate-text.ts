@@ -4,12 +4,12 @@ import type { Step } from './fold-steps.ts'
 import { count } from './format.ts'
 import { lengthsOf } from './handover-lengths.ts'
 
-/** A value that was not measured is never shown as 0. */
+/** An unmeasured value is never shown as 0. */
 export function known<T>(value: T | null, show: (value: T) => string, otherwise = 'not measured'): string {
   return value === null ? otherwise : show(value)
 }
 
-/** Whether both shards held the same history when writes were stopped; undefined: it is not on record. */
+/** Returns whether both shards had the same offset in the write stop; undefined: not recorded. */
 export function areEqual({ offset_from: from, offset_to: to }: Certificate): boolean | undefined {
   return from === null || to === null ? undefined : from === to
 }
@@ -20,20 +20,20 @@ export function signOf(certificate: Certificate): '=' | '≠' | '·' {
   return equal === undefined ? '·' : equal ? '=' : '≠'
 }
 
-/** The write stop of a step that has handed over; null: it has not, or its certificate is not here yet. */
+/** The write stop of a completed handover step; null: not completed, or its certificate is missing. */
 export function stopOf(step: Step, certificates: readonly Certificate[]): string | null {
   if (step.op_name !== 'hand-over' || step.state !== 'done') return null
   const own = certificates.findLast(({ from, to }) => from === step.from && to === step.shard)
   return own === undefined ? null : known(own.write_stop_ms, sayLength)
 }
 
-/** The longest write stop of an action; empty: none is on record. */
+/** The longest write stop of an action; empty: none recorded. */
 export function longestStop({ certificates }: Pick<Action, 'certificates'>): string {
   const stops = certificates.flatMap(({ write_stop_ms: ms }) => (ms === null ? [] : [ms]))
   return stops.length === 0 ? '' : sayLength(Math.max(...stops))
 }
 
-/** What a certificate proves, and no more. */
+/** Describes what a certificate proves. */
 export function proofOf(certificate: Certificate): string {
   const equal = areEqual(certificate)
   if (equal === undefined) return 'The offsets are not on record: a crash came before'
@@ -43,7 +43,7 @@ export function proofOf(certificate: Certificate): string {
   return 'Equal offsets while writes were stopped: what the old primary had acknowledged, the new one holds'
 }
 
-/** The longest wait of a client, as a number and what it is; where none had to wait, why. */
+/** The longest wait of a client with its meaning, or why none had to wait. */
 export function waitOf({
   longest_wait_ms: ms,
   clients_held: clients,
@@ -57,7 +57,7 @@ export function waitOf({
   return { number: known(ms, sayLength), words: `${term} of a client` }
 }
 
-/** Which lengths of a handover the certificates have, and what each is. */
+/** The lengths that the certificates have, with their meanings. */
 export function lengthsShown(certificates: readonly Certificate[]): readonly LengthWords[] {
   const { write_stop: stop, longest_wait: wait, hold, whole } = handoverLengths
   const hasEndpoint = certificates.some(({ held_ms: held }) => held !== null)
@@ -71,14 +71,14 @@ export interface LengthWords {
   readonly meaning: string
 }
 
-/** Why the times of a certificate differ although they are of one moment; null: they are all by one clock. */
+/** Explains why times of the same moment differ; null: all have one clock. */
 export function clocksOf({ held_ms: held, phases }: Pick<Certificate, 'held_ms' | 'phases'>): string | null {
   if (held === null || phases === null) return null
   const { write_stop: stop, longest_wait: wait, hold, whole } = handoverLengths
   return `${wait.label} and ${hold.label} are by the clock of the proxy. ${stop.label}, ${whole.label} and the parts are by that of the server, and include the time that its orders take to arrive.`
 }
 
-/** The certificates of an action, for a ticket. */
+/** An action's certificates for a ticket. */
 export function certificatesAsMarkdown(action: Action, databaseName: string): string {
   const { action_uid: uid, from, goal, requested_by: by, certificates, warnings } = action
   const head = [

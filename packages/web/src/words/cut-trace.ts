@@ -1,7 +1,7 @@
 import type { HandoverTrace } from '@fairlead/api'
 import { duration } from './format.ts'
 
-/** One bucket of a trace. `at`: its begin, in milliseconds from the moment when clients were held. */
+/** A bucket of a trace. `at`: its begin, in milliseconds since the hold began. */
 export interface Bucket {
   readonly at: number
   readonly replies: number
@@ -9,7 +9,7 @@ export interface Bucket {
   readonly errors: number
 }
 
-/** The buckets from `aroundMs` before clients were held until as long after they were served. */
+/** The buckets from `aroundMs` before the hold to `aroundMs` after its end. */
 export function cutTrace(trace: HandoverTrace, aroundMs: number): readonly Bucket[] {
   const { bucket_ms: length, replies, held, errors, marks } = trace
   const begin = marks.hold.from
@@ -23,7 +23,7 @@ export function cutTrace(trace: HandoverTrace, aroundMs: number): readonly Bucke
   return all.filter(({ at }) => at >= -aroundMs && at <= end)
 }
 
-/** What stands below a moment of the chart, in two lines: "200 ms" and "before". */
+/** The two lines of a tick: "200 ms" and "before". */
 export function sayTick(ms: number): readonly [string, string] {
   if (ms === 0) return ['0 ms', 'hold']
   return [duration(Math.abs(ms)), ms < 0 ? 'before' : 'after']
@@ -31,10 +31,10 @@ export function sayTick(ms: number): readonly [string, string] {
 
 /** More would touch each other on a phone. */
 const MOST_TICKS = 5
-/** Of the whole, at each end: what stands nearer to an end would be cut. */
+/** Fraction at each end without ticks, where labels would be cut. */
 const MARGIN = 0.04
 
-/** Milliseconds to stand below a chart that goes from one to the other: 0 and what is as far from it, up to both ends. */
+/** Milliseconds of ticks for a chart with this range: 0 and equal distances up to both ends. */
 export function ticksOf(from: number, to: number): readonly number[] {
   const [first, last] = [from + MARGIN * (to - from), to - MARGIN * (to - from)]
   const power = 10 ** Math.floor(Math.log10(Math.max(to - from, 1) / MOST_TICKS))

@@ -3,12 +3,12 @@ import { duration, plural } from './format.ts'
 
 /** The four hues, and none: in motion, proved, awaited, broken. */
 export type Tone = 'busy' | 'ok' | 'wait' | 'bad' | 'quiet'
-/** The shapes beside the hues: colour is never alone. */
+/** The shapes that accompany hues: colour is never alone. */
 export type Sign =
   | ('active' | 'changing' | 'queued' | 'waits' | 'stuck' | 'failed' | 'back' | 'done')
   | ('paused' | 'planned' | 'go')
 
-/** A state as it is shown: a shape, a hue, and words. */
+/** A state with its shape, hue and words. */
 export interface Mark {
   readonly sign: Sign
   readonly tone: Tone
@@ -26,7 +26,7 @@ const signs: Readonly<Record<Exclude<Action['phase'], 'ended'>, readonly [Sign, 
   stuck: ['stuck', 'bad'],
   undoing: ['back', 'busy'],
 }
-/** What a user ordered is not red: it is what was promised. */
+/** An outcome that a user ordered is not red. */
 const ends: Readonly<Record<NonNullable<Action['outcome']>, readonly [Sign, Tone]>> = {
   completed: ['done', 'ok'],
   rolled_back: ['back', 'quiet'],
@@ -34,7 +34,7 @@ const ends: Readonly<Record<NonNullable<Action['outcome']>, readonly [Sign, Tone
   failed: ['failed', 'bad'],
 }
 
-/** Where an action is, for a cell or a headline. */
+/** The phase or outcome of an action, for a cell or a headline. */
 export function markOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): Mark {
   if (phase !== 'ended') {
     const [sign, tone] = signs[phase]
@@ -49,7 +49,7 @@ type Told = Pick<
   'phase' | 'outcome' | 'lanes' | 'name' | 'from' | 'goal' | 'began_time' | 'ended_time'
 >
 
-/** The one sentence about an action. What it waits for stands below it. */
+/** The headline of an action. Its wait is below. */
 export function headlineOf(action: Told): string {
   const { phase, lanes = [], goal } = action
   const moved = lanes.filter((lane) => lane.handed_over).length
@@ -73,7 +73,7 @@ const meanwhile: Readonly<Record<Exclude<Action['phase'], 'window' | 'stuck' | '
   undoing: 'What it began is undone',
 }
 
-/** What stands below the headline while there is no reason to wait: it has a line of its own, which would be blank. */
+/** The text below the headline without a wait, whose line would be blank. */
 export function meanwhileOf({
   name,
   phase,
@@ -91,7 +91,7 @@ function readyOf(lanes: NonNullable<Told['lanes']>): string {
   return `${ready.length} of ${plural(lanes.length, 'group')} (${nameGroups(ready)})`
 }
 
-/** "group 0", "groups 0 and 2": groups have their numbers as names, from 0 on. */
+/** "group 0", "groups 0 and 2": groups are named by number, from 0. */
 function nameGroups(groups: readonly number[]): string {
   if (groups.length === 1) return `group ${groups[0]}`
   return `groups ${groups.slice(0, -1).join(', ')} and ${groups.at(-1)}`
@@ -104,7 +104,7 @@ function endOf({ outcome, from, began_time: began, ended_time: ended }: Told): s
   return took === null ? label : `${label} after ${duration(took)}`
 }
 
-/** Of an upgrade that failed before it moved anything: what it has left as it was. Null: that cannot be said. `database`: as it is now. */
+/** Names what a failed upgrade without handover left unchanged; null: unknown. `database`: its state now. */
 export function keptOf(
   { name, outcome, from, goal, lanes = [] }: Pick<Action, 'name' | 'outcome' | 'from' | 'goal' | 'lanes'>,
   database: Runs | null | undefined,
@@ -128,14 +128,14 @@ export function runsOf(runs: Runs | null): string {
   return runs === null ? '' : `${runs.engine} ${runs.engine_version}`
 }
 
-/** What an action does, as "redis 7.0.15 → valkey 9.1.2" or "Creation". */
+/** Describes an action: "redis 7.0.15 → valkey 9.1.2" or "Creation". */
 export function whatItDoes({ name, from, goal }: Pick<Action, 'name' | 'from' | 'goal'>): string {
   if (name !== 'SMUpgradeBDB' || from === null || goal === null) return actionKinds[name].label
   const [before, after] = [runsOf(from), runsOf(goal)]
   return before === after ? `${after}, new processes` : `${before} → ${after}`
 }
 
-/** "valkey-9.1.2": as the API takes it. */
+/** "valkey-9.1.2", for the API. */
 export function nameOfRuns({ engine, engine_version }: Runs): string {
   return `${engine}-${engine_version}`
 }

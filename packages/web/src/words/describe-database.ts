@@ -10,26 +10,26 @@ const marks: Readonly<Record<Database['status'], Mark>> = {
   recovery: { sign: 'stuck', tone: 'bad', label: 'recovery' },
 }
 
-/** How it is with a database. */
+/** The state of a database. */
 export function markOfDatabase({ status }: Pick<Database, 'status'>): Mark {
   return marks[status]
 }
 
-/** Whether clients are served. */
+/** The state of its service. */
 export function markOfService(isServed: boolean): Mark {
   return isServed
     ? { sign: 'active', tone: 'ok', label: 'served' }
     : { sign: 'stuck', tone: 'bad', label: 'not served' }
 }
 
-/** "db1.example:26005", or null while nothing serves yet. */
+/** "db1.example:26005"; null: nothing serves yet. */
 export function addressOf({ endpoints }: Pick<Database, 'endpoints'>): string | null {
   const [first] = endpoints
   if (first === undefined) return null
   return `${first.addr[0] ?? first.dns_name}:${first.port}`
 }
 
-/** "3 × 2": groups, and processes that hold each of them. */
+/** "3 × 2": groups, and processes per group. */
 export function groupsOf({
   shards_count: groups,
   replication,
@@ -37,14 +37,14 @@ export function groupsOf({
   return `${groups} × ${replication ? 2 : 1}`
 }
 
-/** What serves the clients of a database, and where an upgrade is taking it. */
+/** The serving build of a database, and its upgrade's direction. */
 export interface Course {
   readonly serves: Runs
-  /** Where it can go, as "valkey 9.1.2" or "back to redis 7.0.15", and what is done there, as "upgrading"; null: no upgrade runs. */
+  /** The direction, like "valkey 9.1.2" or "back to redis 7.0.15", and the phase; null: no upgrade. */
   readonly goes: readonly [where: string, how: string] | null
 }
 
-/** The record of a database has what it ran before until an upgrade has ended. `action`: what runs on it, if that is known. */
+/** A database's record has the old build until its upgrade has ended. `action`: the running one, if known. */
 export function courseOf(database: Runs, action: CourseAction | undefined): Course {
   if (action === undefined || action.phase === 'ended' || action.from === null || action.goal === null)
     return { serves: database, goes: null }

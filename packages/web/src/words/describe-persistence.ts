@@ -3,7 +3,7 @@ import { plural } from './format.ts'
 
 type Kept = Pick<Database, 'data_persistence' | 'aof_policy'>
 
-/** The ways to keep data on disk, as they are chosen: each has its price when the machine loses power. */
+/** Choices of persistence, each with its losses in a power failure. */
 export const persistences = [
   { value: 'appendfsync-every-sec', label: 'Each write, within a second' },
   { value: 'appendfsync-always', label: 'Each write, before its answer (slower)' },
@@ -11,19 +11,19 @@ export const persistences = [
   { value: 'disabled', label: 'Nothing' },
 ] as const satisfies readonly { readonly value: Persistence; readonly label: string }[]
 
-/** The same as the API takes it. */
+/** A choice as fields of the API. */
 export function fieldsOf(way: Persistence): Partial<Kept> & Pick<Kept, 'data_persistence'> {
   return way === 'snapshot' || way === 'disabled'
     ? { data_persistence: way }
     : { data_persistence: 'aof', aof_policy: way }
 }
 
-/** What a database keeps on disk, and what a loss of power costs. */
+/** The data on disk of a database, and the losses in a power failure. */
 export function persistenceOf({ data_persistence: kind, aof_policy: policy }: Kept): string {
   return persistenceWords[kind === 'aof' ? policy : kind]
 }
 
-/** When snapshots are written; empty: by no rule, or none are. */
+/** The rules of snapshots; empty: none. */
 export function rulesOf({
   data_persistence: kind,
   snapshot_policy: rules,

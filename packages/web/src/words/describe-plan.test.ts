@@ -18,7 +18,7 @@ const plan = {
     duration: { ms: null, not_counted: [] },
   },
   way_back: { until: 'time', seconds: 900, why: '', afterwards: { possible: false, why: 'it is older' } },
-  // What is said of a plan, and no more.
+  // Only the described fields of a plan.
 } as unknown as Plan
 
 test('a plan says how often and how long writes stop, that there is no bound, and how long there is a way back', () => {

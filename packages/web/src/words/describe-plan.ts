@@ -1,18 +1,18 @@
 import { type Output, type operations, sourceOfWriteStop } from '@fairlead/api'
 import { aboutMilliseconds, bytes, duration, plural } from './format.ts'
 
-/** What a dry run answers. */
+/** The answer of a dry run. */
 export type Plan = NonNullable<Output<typeof operations.upgradeDatabase>['plan']>
 type PlanLane = Plan['lanes'][number]
 
-/** A fact of a plan: a word, and what stands beside it. */
+/** A fact of a plan: a name and a value. */
 export interface Fact {
   readonly name: string
   readonly value: string
   readonly tone?: 'bad' | 'wait'
 }
 
-/** What people look for in a plan, in the same order always. */
+/** The main facts of a plan, always in this order. */
 export function factsOf(plan: Plan): readonly Fact[] {
   const { handovers, write_stop_ms: stop, outage_ms: outage, risks, redundancy_min: least } = plan
   const stops =
@@ -62,12 +62,12 @@ function wayBackOf({ way_back: { until, seconds, why } }: Plan): string {
   }
 }
 
-/** When the way back without loss has ended. */
+/** After the end of the way back without loss. */
 function laterOf({ way_back: { afterwards: later } }: Plan): string {
   return later.possible ? later.why : `none: ${later.why}`
 }
 
-/** Groups that go through the same steps are one picture. */
+/** Merges groups with the same steps. */
 export function foldLanes(
   lanes: readonly PlanLane[],
 ): readonly { readonly lane: PlanLane; readonly groups: readonly number[] }[] {
@@ -95,7 +95,7 @@ export function planAsMarkdown(plan: Plan, title: string, at: string): string {
   ].join('\n')
 }
 
-/** What the trial of the target showed. */
+/** The result of the target's trial. */
 export function trialOf({ ok, why, start_ms: ms }: NonNullable<Plan['trial']>): string {
   return ok
     ? `The target starts: ${aboutMilliseconds(ms)}, as a shard of this database would be; it was removed again`

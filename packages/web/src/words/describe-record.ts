@@ -1,17 +1,17 @@
 import { type ActionOutcome, actionOutcomes, type LogEntry } from '@fairlead/api'
 
-/** The type of a record has this for every end that is not the goal, also for one that a user has ordered. */
+/** The type of records for every end except the goal, also if a user ordered it. */
 const ENDED_OTHERWISE = 'bdb_action_failed'
 const prefix = 'bdb action '
 
-/** What a record of the audit says has happened. How an action ended is in its details; a record without that does not say that it failed. */
+/** Describes an audit record. An action's outcome is in its details; without it, it is not called failed. */
 export function whatOf({ type, details }: Pick<LogEntry, 'type' | 'details'>): string {
   if (type !== ENDED_OTHERWISE) return type.replaceAll('_', ' ')
   const outcome = details['outcome']
   return `${prefix}${isOutcome(outcome) ? wordsOf(outcome) : 'ended, goal not reached'}`
 }
 
-/** The type that a filter means. As the table shows it, "bdb created", it is meant, too. */
+/** The type for a filter. Also accepts the table's text, "bdb created". */
 export function typeOf(entered: string): string {
   const words = entered.trim().toLowerCase()
   const isEnd = ['ended, goal not reached', ...outcomes.map(wordsOf)].some((end) => words === prefix + end)

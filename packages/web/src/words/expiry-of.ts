@@ -1,18 +1,18 @@
-/** Where the content of an element of DER begins, and where the element ends. */
+/** Content [from, to) of a DER element. */
 interface Element {
   readonly tag: number
   readonly from: number
   readonly to: number
 }
 
-/** When the first certificate of a PEM ends, in milliseconds; null: it cannot be read. RFC 5280, 4.1: the second time of `validity`. */
+/** End of a PEM's first certificate, Unix milliseconds, or null. RFC 5280, 4.1: second in `validity`. */
 export function expiryOf(pem: string): number | null {
   const [, base64] = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END/.exec(pem) ?? []
   if (base64 === undefined) return null
   const der = Uint8Array.from(atob(base64.replaceAll(/\s/g, '')), (char) => char.codePointAt(0) ?? 0)
   const content = childrenOf(der, elementAt(der, 0)).at(0)
   if (content === undefined) return null
-  // Version [0] is optional; then come serial number, algorithm, issuer, validity.
+  // Version [0] is optional; serial number, algorithm, issuer and validity follow.
   const fields = childrenOf(der, content).filter(({ tag }) => tag !== 0xa0)
   const validity = fields.at(3)
   const end = validity && childrenOf(der, validity).at(1)
@@ -35,7 +35,7 @@ function childrenOf(der: Uint8Array, { from, to }: Element): readonly Element[] 
 
 const UTC_TIME = 0x17
 
-/** "261126120000Z", or with four digits for the year. */
+/** "261126120000Z", or with a four-digit year. */
 function timeOf(der: Uint8Array, { tag, from, to }: Element): number | null {
   const text = String.fromCodePoint(...der.subarray(from, to))
   const full = tag === UTC_TIME ? `${Number(text.slice(0, 2)) < 50 ? '20' : '19'}${text}` : text

@@ -2,14 +2,14 @@ import type { Action } from '@fairlead/api'
 import { whatItDoes } from './describe-action.ts'
 import { buttonOf, orderNames } from './orders.ts'
 
-/** Something that the palette leads to. */
+/** A result of the palette. */
 export interface Found {
   readonly to: string
   readonly kind: string
   readonly label: string
 }
 
-/** Whether each word that was entered is in it, or is its kind: parts of that would find everything of a kind. */
+/** Returns whether each word is in the label, or a whole word of the kind: parts of a kind match too much. */
 export function fits(entered: string, { label, kind }: Found): boolean {
   const text = label.toLowerCase()
   return entered
@@ -18,7 +18,7 @@ export function fits(entered: string, { label, kind }: Found): boolean {
     .every((word) => text.includes(word) || kind.split(' ').includes(word))
 }
 
-/** An action, and the orders that may be given to it now: each leads to the page of the action, which says what it does and asks. */
+/** An action, and its possible orders: each leads to the page that explains it and asks. */
 export function foundOf(action: Action, name: string): readonly Found[] {
   const to = `/actions/${action.action_uid}`
   const orders = orderNames

@@ -1,7 +1,7 @@
-/** A reason longer than this has lines of the log of an engine in it. */
+/** A longer reason contains log lines of an engine. */
 const LONG = 160
 
-/** A reason in a list: what has failed, and by itself what the engine has written because of it. */
+/** Splits a reason into the failure and the engine's lines about it. */
 export function foldReason(why: string): { readonly first: string; readonly rest: readonly string[] } {
   const [first = '', ...rest] = why.length > LONG ? why.split('; ') : [why]
   return { first, rest }

@@ -1,24 +1,24 @@
 import type { Action, StepName } from '@fairlead/api'
 
-/** What was done in one group. */
+/** The steps of one group. */
 export type Lane = NonNullable<Action['lanes']>[number]
-/** One step of it. */
+/** One step. */
 export type Step = Lane['steps'][number]
 
-/** Steps that only write down what others have done, or repeat themselves. They are shown while they run, and when they have failed. */
+/** Steps that only record others, or repeat. Shown while running, and when failed. */
 const quiet: readonly StepName[] = [
   ...(['record-primary', 'record-follows', 'record-wish', 'seal-handover'] as const),
   ...(['meet', 'forget-node', 'assign-slots', 'follow'] as const),
 ]
 
-/** The steps that tell what happens to a group. `key` stays the same while others come and go. */
+/** The visible steps of a group. `key` is stable while others come and go. */
 export function foldSteps(steps: readonly Step[]): readonly { readonly key: string; readonly step: Step }[] {
   return steps
     .map((step, place) => ({ key: `${place} ${step.op_name}`, step }))
     .filter(({ step }) => step.state === 'running' || step.state === 'failed' || isTold(step.op_name))
 }
 
-/** The step that showed that the group cannot go where it was to go; undefined: it has gone there, or none has. */
+/** The step whose failure stopped the group; undefined: it has handed over, or none failed. */
 export function failureOf({
   handed_over: isMoved,
   steps,
@@ -26,12 +26,12 @@ export function failureOf({
   return isMoved ? undefined : steps.findLast(({ state }) => state === 'failed')
 }
 
-/** Whether anything of the group has begun. Before, its distance from the primary says nothing. */
+/** Returns whether the group has begun. Before, its lag is meaningless. */
 export function hasBegun({ steps }: Pick<Lane, 'steps'>): boolean {
   return steps.some(({ began }) => began !== null)
 }
 
-/** Whether a step tells what happens to a group. */
+/** Returns whether a step is shown. */
 export function isTold(name: StepName): boolean {
   return !quiet.includes(name)
 }

@@ -1,18 +1,18 @@
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** Bytes as people read them, as "97 MiB". */
+/** Formats bytes: "97 MiB". */
 export function bytes(count: number): string {
   const power = count < 1 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1)
   const amount = count / 1024 ** power
   return `${amount >= 100 || power === 0 ? Math.round(amount) : trim(amount)} ${units[power]}`
 }
 
-/** Milliseconds that were measured, as "2.85 ms" and "5.00 ms": with as many digits as the others of its column. */
+/** Formats measured milliseconds: "2.85 ms", "5.00 ms", with as many digits as others of the column. */
 export function milliseconds(ms: number): string {
   return `${ms.toFixed(digitsOf(ms))} ms`
 }
 
-/** Milliseconds that are predicted, or known as whole ones only, as "5 ms". */
+/** Formats predicted or whole milliseconds: "5 ms". */
 export function aboutMilliseconds(ms: number): string {
   return `${Number(ms.toFixed(digitsOf(ms)))} ms`
 }
@@ -22,7 +22,7 @@ function digitsOf(ms: number): number {
   return ms >= 10 ? 1 : 2
 }
 
-/** How long something took, as "14 min" or "2.3 s". */
+/** Formats a duration: "14 min", "2.3 s". */
 export function duration(ms: number): string {
   const seconds = Math.max(ms, 0) / 1_000
   if (seconds < 1) return `${Math.round(ms)} ms`
@@ -33,7 +33,7 @@ export function duration(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`
 }
 
-/** What is left until then, as "14:32", or "6 d" when it is far. */
+/** Formats a remaining time: "14:32", or "6 d" if it is long. */
 export function countdown(ms: number): string {
   const seconds = Math.max(Math.round(ms / 1_000), 0)
   if (seconds >= 86_400) return duration(ms)
@@ -43,13 +43,13 @@ export function countdown(ms: number): string {
   return hours > 0 ? `${hours}:${rest}` : rest
 }
 
-/** As "3 min ago", or "now". */
+/** Formats a past time: "3 min ago", or "now". */
 export function ago(since: string | number, now: number): string {
   const ms = now - (typeof since === 'number' ? since : Date.parse(since))
   return ms < 2_000 ? 'now' : `${elapsed(ms)} ago`
 }
 
-/** How long something has been so: it counts up, in whole seconds at least. */
+/** Formats a growing duration, in whole seconds at least. */
 export function elapsed(ms: number): string {
   const seconds = Math.floor(Math.max(ms, 0) / 1_000)
   return seconds < 10 ? `${seconds} s` : duration(seconds * 1_000)
@@ -57,12 +57,12 @@ export function elapsed(ms: number): string {
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
-/** As "281,602". */
+/** Formats a number: "281,602". */
 export function count(value: number): string {
   return whole.format(value)
 }
 
-/** A rate or a number in a narrow cell, as "20.1 k". */
+/** Formats a rate or number for a narrow cell: "20.1 k". */
 export function short(value: number): string {
   if (value < 1_000) return value < 10 ? String(trim(value)) : whole.format(value)
   return value < 1_000_000 ? `${trim(value / 1_000)} k` : `${trim(value / 1_000_000)} M`
@@ -71,34 +71,34 @@ export function short(value: number): string {
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 
-/** The time of the reader, with the day if it is another one: "07:39:14", "3 Nov 07:39:14". */
+/** The reader's local time, with the day if it is another one: "07:39:14", "3 Nov 07:39:14". */
 export function clockTime(iso: string, now: number): string {
   const at = new Date(iso)
   const isToday = at.toDateString() === new Date(now).toDateString()
   return isToday ? time.format(at) : `${day.format(at)} ${time.format(at)}`
 }
 
-/** The short name of a zone at a moment, as "CET", "CEST" or "UTC"; without a zone that of the reader. */
+/** The short name of a zone at a moment: "CET", "CEST" or "UTC". Default: the reader's zone. */
 export function zoneAt(ms: number, timeZone?: string): string {
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'short' }).formatToParts(ms)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 }
 
-/** By when something is to be done: the time of the reader with its zone, "07:39:14 CET". */
+/** A deadline in the reader's local time, with the zone: "07:39:14 CET". */
 export function deadline(iso: string, now: number): string {
   return `${clockTime(iso, now)} ${zoneAt(Date.parse(iso))}`
 }
 
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** All of a date, "3 Nov 2026, 07:39:14 CET". What is no date stands as it is: a page must not end by it. */
+/** A full date, "3 Nov 2026, 07:39:14 CET". Returns an invalid date unchanged, so that the page survives. */
 export function fullTime(iso: string): string {
   const at = new Date(iso)
   if (Number.isNaN(at.getTime())) return iso
   return `${date.format(at)}, ${time.format(at)} ${zoneAt(at.getTime())}`
 }
 
-/** The zone in which a page shows its times, "Europe/Berlin (CET)". */
+/** The time zone of the page: "Europe/Berlin (CET)". */
 export function sayZone(
   now: number,
   timeZone = new Intl.DateTimeFormat().resolvedOptions().timeZone,

@@ -1,19 +1,19 @@
 import { type Certificate, sayLength } from '@fairlead/api'
 import { handoverParts, type PartTimes } from './handover-scale.ts'
 
-/** The lengths of a handover in words. What was not measured is null. */
+/** The lengths of a handover in words; null: not measured. */
 export interface Lengths {
   readonly stop: string | null
   readonly longestWait: string | null
   readonly hold: string | null
-  /** Of a handover through an endpoint: there is no other hold. */
+  /** Only with an endpoint: other handovers have no hold. */
   readonly whole: string | null
   readonly parts: Readonly<Record<keyof PartTimes, string>> | null
 }
 
 type Measured = Pick<Certificate, 'write_stop_ms' | 'longest_wait_ms' | 'held_ms' | 'phases'>
 
-/** Rounded so that the parts add up, as they are shown, to the write stop and to the whole. */
+/** Rounds the parts so that their shown values add up to the write stop and to the whole. */
 export function lengthsOf(certificate: Measured): Lengths {
   const { write_stop_ms: stop, longest_wait_ms: wait, held_ms: held, phases } = certificate
   const say = (ms: number | null) => (ms === null ? null : sayLength(ms))
@@ -26,7 +26,7 @@ export function lengthsOf(certificate: Measured): Lengths {
 function partsOf(phases: PartTimes, stopMs: number | null): Pick<Lengths, 'whole' | 'parts'> {
   const { hold, pause, equal, promote, release } = phases
   const untilEqual = tenths(pause + equal)
-  // Records of earlier versions may have a little more in the write stop than in its parts.
+  // In records of earlier versions, the write stop may be a little longer than its parts.
   const promoted = Math.max(tenths(stopMs ?? pause + equal + promote) - untilEqual, 0)
   const rounded: PartTimes = {
     ...{ hold: tenths(hold), pause: tenths(pause), equal: untilEqual - tenths(pause) },

@@ -1,4 +1,4 @@
-/** The parts of a handover in their order, with what stands beside each. */
+/** The parts of a handover in order, with their texts. */
 export const handoverParts = [
   ['hold', 'answers still due are given'],
   ['pause', 'the old primary stops writes'],
@@ -7,10 +7,10 @@ export const handoverParts = [
   ['release', 'clients go on there'],
 ] as const
 
-/** Milliseconds of each part, one after the other. */
+/** Milliseconds of each part, in order. */
 export type PartTimes = Readonly<Record<(typeof handoverParts)[number][0], number>>
 
-/** A scale that begins at 0: where it ends, and what stands on it. Milliseconds. */
+/** A scale from 0 to `end`, with its ticks. Milliseconds. */
 export interface Scale {
   readonly end: number
   readonly ticks: readonly number[]
@@ -19,7 +19,7 @@ export interface Scale {
 /** More numbers would touch each other on a phone. */
 const MOST_STEPS = 5
 
-/** One scale for all handovers of a page, so that the lengths of all their parts compare. */
+/** One scale for all handovers of a page, to compare their parts. */
 export function scaleOf(handovers: readonly PartTimes[]): Scale {
   const longest = Math.max(...handovers.map(sumOf), 1)
   const power = 10 ** Math.floor(Math.log10(longest / MOST_STEPS))
@@ -28,7 +28,7 @@ export function scaleOf(handovers: readonly PartTimes[]): Scale {
   return { end: steps * step, ticks: Array.from({ length: steps + 1 }, (_, n) => n * step) }
 }
 
-/** Where each part begins and how long it is, in percent of the scale. */
+/** Begin and length of each part, in percent of the scale. */
 export function placesOn({ end }: Scale, times: PartTimes) {
   let begin = 0
   return handoverParts.map(([name, words]) => {

@@ -3,17 +3,17 @@ import { stopOf } from './certificate-text.ts'
 import { isTold, type Step } from './fold-steps.ts'
 import { plural } from './format.ts'
 
-/** Something that happened in an action. */
+/** An event of an action. */
 export interface Happened {
   readonly key: string
   readonly at: string
-  /** Null: not of one group. */
+  /** Null: not about one group. */
   readonly group: number | null
   readonly what: string
   readonly why: string
 }
 
-/** What has happened in an action, the newest first: it says the same to a page that has just been opened. */
+/** Events of an action, the newest first. Also complete on a newly opened page. */
 export function listEvents(action: Action): readonly Happened[] {
   const { creation_time, began_time: began, ended_time: ended, requested_by: by, outcome } = action
   const whole = (key: string, at: string | null, what: string): readonly Happened[] =>
@@ -48,7 +48,7 @@ function sayStep({ label, shard, from, state }: Step, stop: string | null): stri
   return `${label}${whom}${ends[state]}${stop === null ? '' : `, write stop ${stop}`}`
 }
 
-/** How many there are, and how many steps are too old to be known. */
+/** The number of events, and of steps that are too old to be known. */
 export function countEvents(events: readonly Happened[], { lanes = [] }: Action): string {
   const left = lanes.reduce((sum, lane) => sum + lane.steps_left_out, 0)
   return left === 0 ? plural(events.length, 'event') : `${events.length} of ${events.length + left} events`

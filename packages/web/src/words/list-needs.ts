@@ -3,21 +3,21 @@ import { type Mark, markOf, runsOf } from './describe-action.ts'
 import { markOfDatabase } from './describe-database.ts'
 import { countdown, deadline, elapsed } from './format.ts'
 
-/** A window that ends by itself is a matter for a person in its last hour. */
+/** A window with an end needs a person in its last hour. */
 const SOON_MS = 3_600_000
-/** A window that is open so long is easily forgotten. */
+/** A window open for this long is easily forgotten. */
 const FORGOTTEN_MS = 24 * 3_600_000
-/** A failure is news for so long. */
+/** A failure is news for this long. */
 const NEWS_MS = 7 * 24 * 3_600_000
 
-/** Something that does not go on as it should without a person. */
+/** Something that waits for a person. */
 export interface Need {
   readonly key: string
-  /** The page that has its orders. */
+  /** The page with its orders. */
   readonly to: string
   readonly name: string
   readonly mark: Mark
-  /** Why, what to do, and until when. */
+  /** The reason, the advice and the deadline. */
   readonly why: string
 }
 
@@ -27,7 +27,7 @@ interface Known {
   readonly nameOf: (action: Action) => string
 }
 
-/** What needs a person, the most severe first. */
+/** Everything that needs a person, the most severe first. */
 export function listNeeds({ databases, actions, nameOf }: Known, now: number): readonly Need[] {
   const ill = databases.filter(({ status }) => status === 'recovery' || status === 'creation-failed')
   const ofDatabases = ill.map((database) => ({
@@ -42,7 +42,7 @@ export function listNeeds({ databases, actions, nameOf }: Known, now: number): r
     key: action.action_uid,
     to: `/actions/${action.action_uid}`,
     name: nameOf(action),
-    // An open window is well, and yet a decision is awaited.
+    // An open window is healthy, but a decision is awaited.
     mark: action.phase === 'window' ? { ...markOf(action), tone: 'wait' as const } : markOf(action),
     why: whyOf(action, now),
   }))
@@ -57,11 +57,11 @@ function needsPerson(action: Action, all: readonly Action[], now: number): boole
   if (phase === 'stuck' || phase === 'ready' || phase === 'paused') return true
   if (phase === 'window') return isToDecide(action, now)
   if (outcome !== 'failed' || ended === null || now - Date.parse(ended) > NEWS_MS) return false
-  // A later action of the same database has answered it.
+  // A later action of the same database replaces it.
   return all.find((other) => other.bdb_uid === uid) === action
 }
 
-/** Only a person ends it, it is about to end, or it may have been forgotten. */
+/** Returns whether only a person ends it, it is about to end, or it may be forgotten. */
 function isToDecide({ window_ends: ends, waiting }: Action, now: number): boolean {
   if (ends === null || Date.parse(ends) - now < SOON_MS) return true
   return waiting !== null && now - Date.parse(waiting.since) > FORGOTTEN_MS

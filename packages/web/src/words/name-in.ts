@@ -1,6 +1,6 @@
 import type { Action, Database } from '@fairlead/api'
 
-/** The name of the database of an action; its number when it is gone. */
+/** The name of an action's database; its number if it was deleted. */
 export function nameIn(databases: readonly Pick<Database, 'uid' | 'name'>[]): (action: Action) => string {
   const names = new Map(databases.map(({ uid, name }) => [uid, name]))
   return ({ bdb_uid: uid, object_name }) =>

@@ -1,7 +1,7 @@
 import { type Action, type OrderName, orderWords } from '@fairlead/api'
 import { runsOf } from './describe-action.ts'
 
-/** The orders in the order of their buttons. */
+/** The orders, in the order of their buttons. */
 export const orderNames = [
   'resume',
   'pause',
@@ -12,7 +12,7 @@ export const orderNames = [
   'cancel',
 ] as const satisfies readonly OrderName[]
 
-/** Whether it is asked about first: it ends a way, or begins an upgrade anew. */
+/** Returns whether the order needs a confirmation: it ends a way, or begins an upgrade again. */
 export function isAskedAbout(order: OrderName, { phase }: Pick<Action, 'phase'>): boolean {
   return (
     order === 'redo' ||
@@ -23,16 +23,16 @@ export function isAskedAbout(order: OrderName, { phase }: Pick<Action, 'phase'>)
   )
 }
 
-/** What stands on the button, with what it leads to where that can be said in a word. */
+/** The text of the button, with its effect if one word suffices. */
 export function buttonOf(order: OrderName, { from, goal }: Pick<Action, 'from' | 'goal'>): string {
   if (order === 'rollback' && from !== null) return `Roll back to ${runsOf(from)}`
   if (order === 'finalize' && goal !== null) return `Finalize: stay on ${runsOf(goal)}`
-  // In a question, a bare "Cancel" would be taken for the way out of it.
+  // In a question, a bare "Cancel" would look like the way out of it.
   if (order === 'cancel') return 'Cancel the upgrade'
   return orderWords[order].label
 }
 
-/** The button that changes nothing. */
+/** The text of the button that changes nothing. */
 export function wayOutOf(order: OrderName): string {
   if (order === 'retry') return 'Leave it'
   if (order === 'rollback') return 'Stay as it is'

@@ -2,10 +2,10 @@ import type { Output, operations } from '@fairlead/api'
 
 type Rules = Pick<Output<typeof operations.getCluster>, 'password_min_length' | 'password_complexity'>
 
-/** The shortest that any cluster takes. */
+/** The minimum length in any cluster. */
 export const SHORTEST = 8
 
-/** What a new password must be. `rules`: of the cluster; null: this user may not read them. */
+/** The requirements of a new password. `rules`: the cluster's; null: hidden from this user. */
 export function passwordRule(rules: Rules | null): string {
   const least = `at least ${rules?.password_min_length ?? SHORTEST} characters`
   if (rules === null) return `${least}; this cluster may ask for more`

@@ -2,17 +2,20 @@ import type { Action } from '@fairlead/api'
 import { nameOfRuns, type Runs } from './describe-action.ts'
 import { courseOf } from './describe-database.ts'
 
-/** Why a list that is filtered by version and a count of what a version serves are not the same: the record has the old version until an upgrade ends. */
+/**
+ * Explains why a list filtered by version differs from the count of serving versions: the record has the old
+ * version until an upgrade ends.
+ */
 export interface ServedElsewhere {
-  /** Of those that are listed: so many are served by another version by now. */
+  /** Listed databases that another version serves by now. */
   readonly away: number
-  /** So many are served by this version, and not listed. */
+  /** Databases that this version serves, and that are not listed. */
   readonly others: number
 }
 
 type Row = Runs & { readonly action_uid?: string | undefined }
 
-/** `version`: "valkey-8.1.1", by which `rows` were chosen. `open`: the actions that have not ended. */
+/** `version`: "valkey-8.1.1", the filter of `rows`. `open`: running actions. */
 export function servedElsewhere(
   rows: readonly Row[],
   open: readonly Action[],

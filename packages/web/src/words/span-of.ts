@@ -1,12 +1,12 @@
 import { duration } from './format.ts'
 
-/** An interval of a series, as far as it says when it was. */
+/** The times of an interval. */
 interface Interval {
   readonly stime: string
   readonly etime: string
 }
 
-/** The time that a series shows, from the first interval in which anything was measured, as "2 min"; null: nothing was yet. */
+/** The length of a series from its first measured interval, like "2 min"; null: no measurement yet. */
 export function spanOf(intervals: readonly Interval[], names: readonly string[]): string | null {
   const first = intervals.find((one) => names.some((name) => name in one))
   const last = intervals.at(-1)

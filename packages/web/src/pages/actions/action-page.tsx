@@ -16,7 +16,7 @@ import { WindowCards } from './window-cards.tsx'
 
 const above = { to: '/actions', label: 'Actions' }
 
-/** An action while it runs, and what it proved afterwards. */
+/** An action, and its proofs afterwards. */
 export function ActionPage({ uid }: { readonly uid: string }) {
   const action = useAction(uid)
   const { error, data } = action
@@ -40,7 +40,7 @@ export function ActionPage({ uid }: { readonly uid: string }) {
 function LiveAction({ action }: { readonly action: Action }) {
   const { bdb_uid: uid } = action
   const { data: database, isPending } = useDatabase(uid)
-  // Orders can be given before the name is known: which database they are about is seen all the same.
+  // Orders are possible before the name is known: the database is identified anyway.
   const name = database?.name ?? (uid === null ? action.object_name : `database ${uid}`)
   const { certificates, lanes = [] } = action
   const refusals = useRefusals()
@@ -49,7 +49,7 @@ function LiveAction({ action }: { readonly action: Action }) {
       title={name}
       mark={markOf(action)}
       above={above}
-      // Beside the name, which would move it when it comes later.
+      // Next to the name, which would move it by coming later.
       beside={(uid === null || !isPending) && <span className="does">{whatItDoes(action)}</span>}
       actions={
         <>
@@ -63,7 +63,7 @@ function LiveAction({ action }: { readonly action: Action }) {
       {(action.phase === 'stuck' || action.warnings.length > 0) && <SafetyCard action={action} name={name} />}
       {action.phase === 'window' && <WindowCards action={action} refusals={refusals} />}
       {lanes.length > 0 && <Lanes action={action} />}
-      {/* Before the certificates, which become more: nothing below them may be moved. */}
+      {/* Before the growing certificates, which must not move anything below. */}
       <Events action={action} />
       {certificates.length > 0 && <Certificates action={action} databaseName={name} />}
     </Page>
@@ -75,7 +75,7 @@ interface OrdersProps {
   readonly refusals: Refusals
 }
 
-/** Of orders whose buttons are gone: somebody else was faster. */
+/** Refusals of orders whose buttons are gone, because another user was faster. */
 function LateRefusals({ action, refusals }: OrdersProps) {
   const shown = [...ordersOf(action), ...(action.phase === 'window' ? ['rollback', 'finalize', 'pause'] : [])]
   return orderNames
@@ -102,14 +102,14 @@ function Orders({ action, refusals }: OrdersProps) {
   ))
 }
 
-/** What the server says may be ordered, and what only a permission is missing for, as far as it changes anything here. */
+/** Orders that the server allows, or that only lack a permission, if they are useful here. */
 function ordersOf(action: Action): readonly OrderName[] {
   return orderNames
     .filter((order) => action.orders[order].ok || action.orders[order].error_code === 'forbidden')
     .filter((order) => isUseful(order, action))
 }
 
-/** The two ways out of a window have cards of their own. Before a handover, cancelling and rolling back are the same. */
+/** The two ways out of a window have separate cards. Before a handover, cancel and rollback are the same. */
 function isUseful(order: OrderName, { phase, paused, orders, lanes = [] }: Action): boolean {
   // Also while it is stuck.
   const isTakenBack = phase === 'undoing' || orders.redo.ok
@@ -119,7 +119,7 @@ function isUseful(order: OrderName, { phase, paused, orders, lanes = [] }: Actio
   if (phase === 'ended') return order === 'retry'
   if (phase === 'stuck') return order !== (isMoved ? 'cancel' : 'rollback')
   if (order === 'retry') return false
-  // What pausing a window means is said beside its two ways out.
+  // The cards of the window explain the effect of a pause.
   if (phase === 'window') return order === 'resume' && paused
   if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)
   if (order === 'rollback') return isMoved

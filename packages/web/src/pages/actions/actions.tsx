@@ -37,15 +37,15 @@ interface ActionTableProps {
   readonly databases: readonly Database[]
 }
 
-/** Everything that was begun, the newest first. The server makes the pages. */
+/** All actions, the newest first. The server makes the pages. */
 export function Actions() {
   const [status, setStatus] = useQueryState('status')
   const { first, go } = usePage(SIZE)
-  // The address may hold anything: the server refuses what it does not know.
+  // Any text of the address: the server refuses unknown ones.
   const chosen = status !== '' && { status: status as Action['status'] }
   const actions = useActions({ limit: SIZE, offset: first, ...chosen })
   const databases = useDatabases({ limit: 1_000, fields: 'uid,name' })
-  // Names that came later would move the columns.
+  // Waits for the names, which would move the columns.
   const isWhole = databases.data !== undefined || databases.error !== null
   return (
     <Page title="Actions">

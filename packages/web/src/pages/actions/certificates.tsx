@@ -18,12 +18,12 @@ import { Moment } from './moment.tsx'
 import { PhaseBar } from './phase-bar.tsx'
 import { WriteStopStrip } from './write-stop-strip.tsx'
 
-/** What the handovers proved. */
+/** The proofs of the handovers. */
 export function Certificates(props: { readonly action: Action; readonly databaseName: string }) {
   const { action, databaseName } = props
   const { certificates } = action
   const title = certificates.length === 1 ? 'Certificate' : `${certificates.length} certificates`
-  // Once for all of them.
+  // Once for all certificates.
   const clocks = certificates.map(clocksOf).find((words) => words !== null)
   const scale = scaleOf(certificates.flatMap(({ phases }) => (phases === null ? [] : [phases])))
   return (
@@ -66,7 +66,7 @@ function CertificateView(props: {
   const { action, certificate, scale, n } = props
   const { from, to, group, at, phases } = certificate
   const lengths = lengthsOf(certificate)
-  // Of many groups one is open: each that is costs a question, and moves what is below it.
+  // Of many groups one is open, because each open one costs a query and moves the rest.
   const isAlone = (action.lanes?.length ?? 1) === 1
   return (
     <li className="certificate" id={`handover-${n}`}>
@@ -99,7 +99,7 @@ function CertificateView(props: {
   )
 }
 
-/** What each length is, once for all certificates. */
+/** The meaning of each length, once for all certificates. */
 function Meanings({ certificates }: { readonly certificates: readonly Certificate[] }) {
   return (
     <dl className="meanings">
@@ -118,7 +118,7 @@ interface LengthsProps {
   readonly lengths: Lengths
 }
 
-/** The one length that is large, and below it what a client has felt of it at most, which is often more. */
+/** The write stop in large type, with a client's longest wait below, which is often longer. */
 function Numbers({ certificate, lengths }: LengthsProps) {
   const { recovered, held_ms: held } = certificate
   const wait = waitOf(certificate)

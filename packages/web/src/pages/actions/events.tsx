@@ -5,10 +5,10 @@ import { Card } from '../../parts/page.tsx'
 import { clockTime } from '../../words/format.ts'
 import { countEvents, listEvents } from '../../words/list-events.ts'
 
-/** More are of no use to a reader, and cost a slow machine. */
+/** More are useless to readers, and slow on a slow machine. */
 const MOST = 200
 
-/** What has happened, as lines with their times. It is drawn when it is opened. */
+/** Past events with their times. Drawn when opened. */
 export function Events({ action }: { readonly action: Action }) {
   const [isOpen, setOpen] = useState(false)
   const events = listEvents(action)

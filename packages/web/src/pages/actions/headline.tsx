@@ -6,16 +6,16 @@ import { headlineOf, keptOf, markOf, meanwhileOf } from '../../words/describe-ac
 import { foldReason } from '../../words/fold-reason.ts'
 import { clockTime, countdown, elapsed, plural } from '../../words/format.ts'
 
-/** Nothing has changed for so long: the page says so. */
+/** The page reports when nothing has changed for this long. */
 const QUIET_MS = 30_000
 
 interface HeadlineProps {
   readonly action: Action
-  /** Which it is about, as it is now. */
+  /** The action's database now. */
   readonly database: Database | undefined
 }
 
-/** The one sentence, and below it why nothing is being done just now; of an action that is stuck, the card below says that. */
+/** The headline, with the present wait below; for a stuck action, the card below explains it. */
 export function Headline({ action, database }: HeadlineProps) {
   const { sign, tone } = markOf(action)
   const kept = keptOf(action, database)
@@ -43,7 +43,7 @@ export function Headline({ action, database }: HeadlineProps) {
           </span>
         )}
       </p>
-      {/* What a tired reader asks next; what the engine wrote can be long. */}
+      {/* A tired reader's next question. An engine's text can be long. */}
       {kept !== null && <p className="headline-kept">{kept}</p>}
       {action.outcome === 'failed' && <AfterFailure action={action} />}
       {failure !== null && <Log lines={failure.rest} />}
@@ -52,12 +52,12 @@ export function Headline({ action, database }: HeadlineProps) {
   )
 }
 
-/** Why it failed: the cause, and what the engine wrote because of it. */
+/** The cause of a failure, and the engine's text about it. */
 function failureWords({ error }: Action): ReturnType<typeof foldReason> | null {
   return error === undefined || error === '' ? null : foldReason(error)
 }
 
-/** What a person can do now about an upgrade that failed. */
+/** Advice after a failed upgrade. */
 function AfterFailure({ action }: { readonly action: Action }) {
   const { name, bdb_uid: uid, orders } = action
   if (name !== 'SMUpgradeBDB' || uid === null) return null
@@ -86,7 +86,7 @@ function Log({ lines }: { readonly lines: readonly string[] }) {
   )
 }
 
-/** Since when, and until when if that is known. */
+/** The reason, begin and known end of a wait. */
 export function WaitReason({ waiting }: { readonly waiting: NonNullable<Action['waiting']> }) {
   const now = useNow()
   const { why, since, until } = waiting

@@ -18,17 +18,17 @@ const tones: Readonly<Record<Lane['state'], string>> = {
   done: 'ok',
 }
 
-/** A group in one line, where there are many. */
+/** A group of many in one line. */
 export function LaneRow({ lane, certificates, told }: LaneProps) {
   const { group, state, steps, waiting, handed_over: moved, lag_bytes: lag } = lane
   const certificate = certificates.at(-1)
-  // What the headline says is not said again for each of many groups.
+  // Does not repeat the headline for each group.
   const waits = waiting?.why === told && moved ? 'handed over' : waiting?.why
   const failed = state === 'done' ? failureOf(lane) : undefined
   const end = failed === undefined ? 'done' : `failed: ${failed.label}`
   const rest = state === 'done' ? end : hasBegun(lane) ? '' : 'not begun'
   const now = steps.find((step) => step.state === 'running')?.label ?? waits ?? rest
-  // The sign of the handover, as among the steps: the one of what waits would say that it has not begun.
+  // The sign of a handover, like in the steps: the sign for waiting would look like not begun.
   const isMoved = moved && state === 'waiting'
   return (
     <li className="lane-row" data-tone={failed !== undefined ? 'bad' : isMoved ? 'ok' : tones[state]}>
@@ -38,7 +38,7 @@ export function LaneRow({ lane, certificates, told }: LaneProps) {
       <span className="number">
         {moved && certificate !== undefined ? known(certificate.write_stop_ms, sayLength) : ''}
       </span>
-      {/* Begins at one place whatever it says: right-aligned, it would move with each number. */}
+      {/* Left-aligned, because right-aligned text would move with each number. */}
       <span className="tabular muted">{lag === null || !hasBegun(lane) ? '' : `${bytes(lag)} behind`}</span>
     </li>
   )

@@ -5,12 +5,12 @@ import { foldSteps, hasBegun, type Lane, type Step } from '../../words/fold-step
 import { bytes, duration } from '../../words/format.ts'
 import { WaitReason } from './headline.tsx'
 
-/** What a line of a group is made of. */
+/** Data of a group's line. */
 export interface LaneProps {
   readonly lane: Lane
-  /** Of its handovers. */
+  /** Certificates of its handovers. */
   readonly certificates: readonly Certificate[]
-  /** What the headline says already. */
+  /** The text of the headline. */
   readonly told: string | undefined
 }
 
@@ -29,7 +29,7 @@ const words: Readonly<Record<Step['state'], string>> = {
   failed: 'failed',
 }
 
-/** A group in full: its steps in a row, and at a fixed place below them why it waits. */
+/** A group in full: its steps in a row, and its wait at a fixed place below. */
 export function LaneView({ lane, certificates, told, isAlone }: LaneProps & { readonly isAlone: boolean }) {
   const { group, state, waiting, sync, lag_bytes: lag } = lane
   return (
@@ -80,19 +80,19 @@ function StepNode(props: { readonly step: Step; readonly stop: string | null; re
   )
 }
 
-/** A step that does not go on, or showed that nothing will, never looks like one that is done. */
+/** A stuck or failed step never looks done. */
 function glyphOf(name: Step['op_name'], state: Step['state'], isStuck: boolean): GlyphName {
   if (isStuck && state === 'running') return 'stuck'
   if (name !== 'hand-over' || state === 'failed') return glyphs[state]
   return state === 'done' ? 'diamond' : 'diamond-open'
 }
 
-/** A shard that is to come has no number yet: "new-1" would be another one in each group. */
+/** A future shard has no number: "new-1" would be a different one in each group. */
 function nameOf(shard: string): string {
   return /^new-\d+$/.test(shard) ? 'new' : shard
 }
 
-/** Bytes, and a time only if the whole is known. */
+/** Bytes, and a time only if the total is known. */
 export function SyncProgress({
   sync,
 }: {

@@ -5,10 +5,10 @@ import { plural } from '../../words/format.ts'
 import { LaneRow } from './lane-row.tsx'
 import { LaneView } from './lane-view.tsx'
 
-/** More than so many groups have one line each. */
+/** More groups get one line each. */
 const MOST_IN_FULL = 8
 
-/** What was done in each group, what is done, and what comes. The groups keep their order. */
+/** Past, present and future steps of each group. The groups keep their order. */
 export function Lanes({ action }: { readonly action: Action }) {
   const [isOpenOnly, showOpenOnly] = useState(false)
   const { lanes = [], certificates } = action

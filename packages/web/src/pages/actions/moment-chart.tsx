@@ -2,7 +2,7 @@ import type { HandoverTrace } from '@fairlead/api'
 import { type Bucket, cutTrace, sayTick, ticksOf } from '../../words/cut-trace.ts'
 
 const WIDTH = 1_000
-/** Of the replies, and of the requests that wait below them. */
+/** Heights of the replies, and of the waiting requests below. */
 const HEIGHT = 120
 const BELOW = 48
 const WHOLE = HEIGHT + BELOW
@@ -10,11 +10,11 @@ const WHOLE = HEIGHT + BELOW
 interface ChartProps {
   readonly trace: HandoverTrace
   readonly around: number
-  /** The length of the whole handover, as its certificate says it. */
+  /** Length of the whole handover in its certificate. */
   readonly took: string
 }
 
-/** Replies every 10 ms as bars, below them the requests that wait; the time in which writes stood still is shaded. Errors are marked. */
+/** Bars of replies every 10 ms, with waiting requests below, a shaded write stop, and marked errors. */
 export function MomentChart({ trace, around, took }: ChartProps) {
   const { hold, pause, promote, release } = trace.marks
   const { x, width, ticks, replies, held, errors } = drawingOf(trace, around)
@@ -84,7 +84,7 @@ function Caption({ trace, around, took }: ChartProps) {
   )
 }
 
-/** Beside the drawing, which is as wide as there is room: so they are as large on a phone as on a wall. */
+/** Outside of the drawing, which fills the width, so that the text keeps its size on every screen. */
 function Ticks({ x, ticks }: { readonly x: (ms: number) => number; readonly ticks: readonly number[] }) {
   return (
     <div className="chart-ticks" aria-hidden="true">

@@ -15,11 +15,11 @@ interface MomentProps {
   readonly uid: string
   readonly n: number
   readonly isOpen: boolean
-  /** The length of the whole handover. */
+  /** Length of the whole handover. */
   readonly took: string
 }
 
-/** What clients saw of a handover, under the load that there was. It is asked for when it is opened. */
+/** Clients' view of a handover under its real load. Read when opened. */
 export function Moment(props: MomentProps) {
   const [isOpen, setOpen] = useState(props.isOpen)
   const [around, setAround] = useState<number>(ranges[0].ms)

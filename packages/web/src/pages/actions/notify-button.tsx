@@ -2,10 +2,10 @@ import type { Action } from '@fairlead/api'
 import { type NotificationState, useNotice, useNotifications } from '../../live/use-notifications.ts'
 import { headlineOf } from '../../words/describe-action.ts'
 
-/** The moments at which a person may be needed, and the end. */
+/** The phases that may need a person, and the end. */
 const telling: ReadonlySet<Action['phase']> = new Set(['ready', 'window', 'stuck', 'ended'])
 
-/** Offers to tell, while another tab is in front, that the action is ready, stuck, in its window, or has ended. */
+/** Offers notifications in the background: the action is ready, stuck, in its window, or has ended. */
 export function NotifyButton({ action, name }: { readonly action: Action; readonly name: string }) {
   const { state, turnOn } = useNotifications()
   useNotice(telling.has(action.phase) ? `${name}: ${headlineOf(action)}` : null, state === 'on')
@@ -31,7 +31,7 @@ export function NotifyButton({ action, name }: { readonly action: Action; readon
   )
 }
 
-/** Why a browser does not tell; the button alone would only be grey. */
+/** Reasons for missing notifications; the button alone would only be grey. */
 const reasons: Readonly<Record<Exclude<NotificationState, 'on' | 'off'>, string>> = {
   denied: 'The browser refuses notifications of this address',
   insecure: 'Browsers notify over HTTPS only',

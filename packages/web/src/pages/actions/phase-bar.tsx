@@ -7,11 +7,11 @@ interface PhaseBarProps {
   readonly phases: NonNullable<Certificate['phases']>
   /** The same in words. */
   readonly lengths: NonNullable<Lengths['parts']>
-  /** The same for all handovers of the page. */
+  /** Shared by all handovers of the page. */
   readonly scale: Scale
 }
 
-/** The milliseconds of a handover, part by part, with their scale. The same as numbers below it. */
+/** The parts of a handover on a scale, with numbers below. */
 export function PhaseBar({ phases, lengths, scale }: PhaseBarProps) {
   const places = placesOn(scale, phases)
   return (
@@ -25,7 +25,7 @@ export function PhaseBar({ phases, lengths, scale }: PhaseBarProps) {
         <div className="phase-scale">
           {scale.ticks.map((ms) => (
             <span key={ms} style={{ left: `${(ms / scale.end) * 100}%` }}>
-              {/* The unit stands once: with it, numbers touch each other on a phone. */}
+              {/* The unit appears once: otherwise numbers touch each other on a phone. */}
               {ms === scale.end ? aboutMilliseconds(ms) : Number(ms.toPrecision(3))}
             </span>
           ))}

@@ -8,12 +8,12 @@ import { markOfService } from '../../words/describe-database.ts'
 import { ago } from '../../words/format.ts'
 import { WaitReason } from './headline.tsx'
 
-/** What a person who is called at night has to know, in the same order always: clients, data, what it waits for, what is safe, and whether there is a way back. */
+/** Facts for a person on call, always in this order: clients, data, the wait, safety, the way back. */
 export function SafetyCard({ action, name }: { readonly action: Action; readonly name: string }) {
   const { data } = useAvailability(action.bdb_uid)
   const { warnings, waiting, phase, hold_reason: hung } = action
   const { rollback } = action.orders
-  // A process that hangs is ended by a person, or the upgrade stays where it is.
+  // A person must end a hanging process, or the upgrade stays stuck.
   const isSafe = phase === 'stuck' && hung !== 'shard_hung' && data?.served === true && warnings.length === 0
   return (
     <Card className="safety">
@@ -50,7 +50,7 @@ export function SafetyCard({ action, name }: { readonly action: Action; readonly
   )
 }
 
-/** What a person does next, with its reason, and as a command. The buttons are at the top. */
+/** The next thing to do, with its reason and command. The buttons are at the top. */
 function Next({ action, name }: { readonly action: Action; readonly name: string }) {
   const next = nextCommand(action, name)
   if (next === null) return null

@@ -2,7 +2,7 @@ import type { Action } from '@fairlead/api'
 import { OrderButton, type Refusals } from '../../parts/order-button.tsx'
 import { Card } from '../../parts/page.tsx'
 
-/** The two ways out of a window, as equals, each with what it does; of one that ends by itself also what holds it open. */
+/** The two ways out of a window as equals, with their effects, and the way to hold open one with an end. */
 export function WindowCards({ action, refusals }: { readonly action: Action; readonly refusals: Refusals }) {
   const { rollback, finalize, pause } = action.orders
   const isOpen = action.rollback_eligible !== false
@@ -16,7 +16,7 @@ export function WindowCards({ action, refusals }: { readonly action: Action; rea
         <p>{finalize.ok ? finalize.consequence : finalize.why}</p>
         <OrderButton action={action} order="finalize" refusals={refusals} />
       </Card>
-      {/* Where only a user ends the window, a pause would hold back nothing but that order. */}
+      {/* If only a user ends the window, a pause would only delay that order. */}
       {action.window_ends !== null && pause.ok && (
         <div className="ways-pause">
           <OrderButton action={action} order="pause" refusals={refusals} />
@@ -27,7 +27,7 @@ export function WindowCards({ action, refusals }: { readonly action: Action; rea
   )
 }
 
-/** A permission that is missing is no fault of the way back. */
+/** A missing permission is no fault of the way back. */
 function whyNot({ orders: { rollback }, rollback_reason: reason }: Action): string {
   return rollback.error_code === 'forbidden' ? rollback.why : (reason ?? rollback.why)
 }

@@ -3,7 +3,7 @@ import { type Certificate, sayLength } from '@fairlead/api'
 /** From 1 ms to 1 s, by powers of ten. */
 const marks = [1, 10, 100, 1_000]
 
-/** All write stops of an action on one scale, a dot each. As numbers they stand in the certificates. */
+/** All write stops of an action as dots on one scale. The certificates have the numbers. */
 export function WriteStopStrip({ certificates }: { readonly certificates: readonly Certificate[] }) {
   const stops = certificates.flatMap(({ write_stop_ms: ms, to }) => (ms === null ? [] : [{ ms, to }]))
   if (stops.length === 0) return null
@@ -37,7 +37,7 @@ export function WriteStopStrip({ certificates }: { readonly certificates: readon
   )
 }
 
-/** Of the width, so that words and dots keep their size on a phone. */
+/** Percent of the width, so that text and dots keep their size on a phone. */
 function xOf(ms: number): string {
   return `${1 + (98 * Math.log10(Math.min(Math.max(ms, 1), 1_000))) / 3}%`
 }

@@ -10,7 +10,7 @@ import { type Column, Table } from '../../parts/table.tsx'
 import type { Mark } from '../../words/describe-action.ts'
 import { ago, clockTime, fullTime } from '../../words/format.ts'
 
-/** How a user is. */
+/** Signs of a user's state. */
 export const userMarks: Readonly<Record<User['status'], Mark>> = {
   active: { sign: 'active', tone: 'ok', label: 'active' },
   locked: { sign: 'stuck', tone: 'wait', label: 'locked' },
@@ -36,7 +36,7 @@ const columnsAt = (now: number, roles: readonly Role[]): readonly Column<User>[]
   },
 ]
 
-/** The users, and what their roles give. */
+/** The users and the rights of their roles. */
 export function Access() {
   const users = useUsers()
   const may = useMay()

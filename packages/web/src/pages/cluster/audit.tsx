@@ -36,7 +36,7 @@ const fields = [
   { name: 'database', label: 'Database number' },
 ] as const
 
-/** What was done, and by which user, the newest record first. */
+/** The audit, the newest record first. */
 export function Audit() {
   const { first, go } = usePage(SIZE)
   const query = useFilters()
@@ -67,7 +67,7 @@ function useFilters(): LogsQuery {
   const [originator] = useQueryState('originator')
   const [type] = useQueryState('type')
   const [database] = useQueryState('database')
-  // What the server cannot take it refuses: a filter that was left out would show all records.
+  // The server refuses invalid filters: an omitted one would show all records.
   const name = typeOf(type)
   return {
     ...(originator !== '' && { originator }),

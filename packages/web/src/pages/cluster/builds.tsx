@@ -16,7 +16,7 @@ type Build = Output<typeof operations.listEngineVersions>[number]
 interface BuildRow {
   readonly build: Build
   readonly many: number
-  /** Upgrades that are on their way to it. */
+  /** Upgrades towards this build. */
   readonly coming: readonly Action[]
   readonly nameOf: (action: Action) => string
 }
@@ -72,7 +72,7 @@ export function Builds() {
   )
 }
 
-/** By build: the databases that it serves, and the upgrades that are on their way to it; undefined: not known yet. */
+/** Databases and upgrades by build; undefined: unknown yet. */
 function useUses() {
   const databases = useDatabases({ limit: MOST_DATABASES, fields: 'uid,name,engine,engine_version' }).data
   const may = useMay()
@@ -86,12 +86,12 @@ function useUses() {
   return { many, coming, nameOf: nameIn(databases ?? []), isPart: (databases?.length ?? 0) >= MOST_DATABASES }
 }
 
-/** In its window and later, the goal of an upgrade serves; what is taken back goes elsewhere. */
+/** From the window on, an upgrade's goal already serves; an undone upgrade goes elsewhere. */
 function isOnItsWay({ phase }: Action): boolean {
   return phase !== 'window' && phase !== 'finishing' && phase !== 'undoing'
 }
 
-/** So many upgrades are named; of more, the list of actions has the rest. */
+/** Number of named upgrades; the list of actions has the rest. */
 const NAMED = 3
 
 function UsedBy({ build, many, coming, nameOf }: BuildRow) {

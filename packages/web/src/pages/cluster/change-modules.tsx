@@ -10,7 +10,7 @@ import { KeepOrDelete } from '../../parts/keep-or-delete.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { bytes } from '../../words/format.ts'
 
-/** Takes a package. What the server finds wrong with it stands beside it. */
+/** Uploads a package, and shows the server's objections. */
 export function UploadModule() {
   const isStale = useIsStale()
   const field = useId()
@@ -35,7 +35,7 @@ export function UploadModule() {
         disabled={isStale || upload.isPending}
         onChange={(event) => {
           take(event.target.files?.[0])
-          // The same file can be chosen again, when it has been mended.
+          // Lets the same file be chosen again after a fix.
           event.target.value = ''
         }}
       />
@@ -55,7 +55,7 @@ async function* piecesOf(file: File): AsyncIterable<Uint8Array> {
     yield new Uint8Array(await file.slice(at, at + PIECE_BYTES).arrayBuffer())
 }
 
-/** Asks first; that no database uses it is decided by the server. */
+/** Asks first; the server checks that no database uses the module. */
 export function DeleteModule({ module }: { readonly module: Module }) {
   const [isAsked, ask] = useState(false)
   const isStale = useIsStale()

@@ -11,7 +11,7 @@ import { passwordRule } from '../../words/password-rule.ts'
 
 type All = NonNullable<ReturnType<typeof useCluster>['data']>
 
-/** The rules of the whole cluster, and how long its certificates last. They are changed by the command line. */
+/** The cluster's rules, and the ends of its certificates. The command line changes them. */
 export function Cluster() {
   const all = useCluster()
   return (
@@ -37,12 +37,12 @@ export function Cluster() {
   )
 }
 
-/** The command that sends one setting. */
+/** The command for one setting. */
 function putting(path: string, setting: string, value: number): string {
   return `fairlead api PUT ${path} -d '{"${setting}": ${value}}'`
 }
 
-/** None of it is changed here. */
+/** Names the commands: nothing is changed here. */
 function ChangedWith({ commands: [first, second] }: { readonly commands: readonly [string, string?] }) {
   return (
     <p className="muted below-settings">
@@ -57,7 +57,7 @@ function ChangedWith({ commands: [first, second] }: { readonly commands: readonl
   )
 }
 
-/** Sooner, a person has to look. */
+/** A certificate that ends earlier needs a person. */
 const SOON_DAYS = 14
 const DAY_MS = 86_400_000
 

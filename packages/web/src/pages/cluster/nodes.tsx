@@ -42,7 +42,7 @@ export function Nodes() {
   )
 }
 
-/** Of a node that is down, as it was last known; nothing where that is not known. */
+/** For a node that is down, the last known value, if any. */
 function Memory({ node: { total_memory: total, free_memory: free } }: { readonly node: Node }) {
   if (total === undefined || free === undefined) return null
   return (

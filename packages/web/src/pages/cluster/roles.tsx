@@ -15,7 +15,7 @@ const columns: readonly Column<Role>[] = [
   },
 ]
 
-/** The roles, and what each management may do. Roles are changed with the command line. */
+/** The roles and each management's permissions. The command line changes roles. */
 export function Roles() {
   const roles = useRoles()
   const permissions = usePermissions()
@@ -40,7 +40,7 @@ export function Roles() {
   )
 }
 
-/** A line for each permission, the same for all managements that have it. */
+/** One line per permission, with all managements that have it. */
 function Matrix({
   of,
 }: {
@@ -66,7 +66,7 @@ function Matrix({
   )
 }
 
-/** A name that may go on in another line after a part of it. */
+/** A name that may break after each part. */
 function Breakable({ name }: { readonly name: string }) {
   const [first, ...others] = name.split('_')
   return (

@@ -18,7 +18,7 @@ import { userMarks } from './access.tsx'
 
 const above = { to: '/access', label: 'Access' }
 
-/** The form for a user that is to be. */
+/** The form for a new user. */
 export function NewUser() {
   const [, go] = useLocation()
   const change = useUserChange((form) =>
@@ -33,7 +33,7 @@ export function NewUser() {
   )
 }
 
-/** A user, to be changed by those who may. */
+/** A user, editable with permission. */
 export function UserPage({ uid }: { readonly uid: number }) {
   const users = useUsers()
   if (users.data === undefined)
@@ -86,7 +86,7 @@ function OneUser({ user }: { readonly user: User }) {
 interface UserForm {
   readonly name: string
   readonly password: string
-  /** "role:3", or a management as "db_viewer". */
+  /** "role:3", or a management like "db_viewer". */
   readonly role: string
   readonly disabled: boolean
 }
@@ -154,7 +154,7 @@ function DisabledField({ user }: { readonly user: User }) {
 function PasswordField({ isNew }: { readonly isNew: boolean }) {
   const may = useMay()('view_cluster_info')
   const rules = useSettings(may)
-  // Nothing until they have come: the words would change below the reader.
+  // Empty until they have arrived: otherwise the text would change while it is read.
   const rule = may && rules.isPending ? '' : passwordRule(rules.data ?? null)
   return (
     <div className="field">
@@ -176,7 +176,7 @@ function PasswordField({ isNew }: { readonly isNew: boolean }) {
   )
 }
 
-/** What the user has now is always among the choices, and chosen: a form that is sent unchanged must change nothing. */
+/** The user's present value is always a selected choice: an unchanged form must change nothing. */
 function RoleChoice({ user }: { readonly user: User | null }) {
   const maySee = useMay()('view_all_roles_info')
   const roles = useRoles(maySee)
@@ -188,7 +188,7 @@ function RoleChoice({ user }: { readonly user: User | null }) {
   return (
     <label>
       Role
-      {/* A new element when the roles have come: what is chosen by default is read once. */}
+      {/* A new element once the roles have arrived, because a default is read only once. */}
       <select key={known === undefined ? 'unknown' : 'known'} name="role" defaultValue={now}>
         {[...own, ...all].map(([value, label]) => (
           <option key={value} value={value}>
@@ -200,7 +200,7 @@ function RoleChoice({ user }: { readonly user: User | null }) {
   )
 }
 
-/** What the form shows of the roles of a user. */
+/** The form's value for the roles of a user. */
 function nowOf({ role_uids: uids, role }: User): string {
   if (uids.length > 1) return 'several'
   return uids[0] === undefined ? role : `role:${uids[0]}`

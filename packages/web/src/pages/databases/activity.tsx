@@ -4,7 +4,7 @@ import { ActionLines } from '../../parts/action-lines.tsx'
 import { Card } from '../../parts/page.tsx'
 import { Answer } from '../../parts/problem.tsx'
 
-/** What was done with a database, the newest first. */
+/** Actions of a database, the newest first. */
 export function Activity({ uid }: { readonly uid: number }) {
   const may = useMay()
   const actions = useActionsOf(uid)

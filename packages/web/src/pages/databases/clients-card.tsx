@@ -21,7 +21,7 @@ const columnsAt = (now: number): readonly Column<Client>[] => [
   { name: 'Now', wraps: true, cell: ({ held }) => (held ? 'waits for a handover' : 'served') },
 ]
 
-/** The connections to the endpoint: asked for only while they are shown, because the proxy has to answer. */
+/** Connections to the endpoint. Only read while shown, because the proxy has to answer. */
 export function ClientsCard({ uid }: { readonly uid: number }) {
   const may = useMay()
   const [isShown, show] = useState(false)

@@ -17,7 +17,7 @@ type Credentials = Output<typeof operations.getCredentials>
 /** A password is hidden again after this time. */
 const SHOWN_MS = 30_000
 
-/** How clients reach the database, and whether they are served now. */
+/** The address of a database, and whether clients are served now. */
 export function ConnectCard({ database }: { readonly database: Database }) {
   const address = addressOf(database)
   return (

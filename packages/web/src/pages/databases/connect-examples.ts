@@ -1,4 +1,4 @@
-/** How common programs connect, ready to be copied. The password stays out of them. */
+/** Commands of common programs to copy, without the password. */
 export function examples(
   address: string,
   isTls: boolean,

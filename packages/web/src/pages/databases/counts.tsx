@@ -11,7 +11,7 @@ interface CountsProps {
   readonly actions: readonly Action[]
 }
 
-/** How many are listed, and what other counts of the same have more or less. */
+/** The number of listed databases, and its difference from other counts. */
 export function Counts({ rows, isPart, actions }: CountsProps) {
   const upgradable = rows.filter(
     ({ upgradable_to, action_uid }) => upgradable_to != null && action_uid === undefined,
@@ -28,7 +28,7 @@ export function Counts({ rows, isPart, actions }: CountsProps) {
   )
 }
 
-/** The overview and the builds count what serves; the filter by version goes by the record. */
+/** Overview and builds count what serves. The version filter uses the old version until an upgrade ends. */
 function ByRecord({ rows, isPart, actions }: CountsProps) {
   const [version] = useQueryState('version')
   const [q] = useQueryState('q')
@@ -37,7 +37,7 @@ function ByRecord({ rows, isPart, actions }: CountsProps) {
   const open = actions.filter(({ phase }) => phase !== 'ended')
   const { away, others } = servedElsewhere(rows, open, version)
   const name = version.replace('-', ' ')
-  // Which of the others the rest of the filter would choose is not known.
+  // It is unknown which of the others the other filters would select.
   const isAll = q === '' && status === '' && !isPart
   const listed = rows.length - away
   return (

@@ -15,7 +15,7 @@ import { sayHoles } from '../../words/describe-target.ts'
 const MIB = 1024 * 1024
 type Build = Output<typeof operations.listEngineVersions>[number]
 
-/** The form for a new database, with settings that can be upgraded without an interruption. */
+/** The form for a new database, with settings that allow upgrades without interruption. */
 export function CreateDatabase() {
   const [, go] = useLocation()
   const isStale = useIsStale()
@@ -81,7 +81,7 @@ function Fields() {
   )
 }
 
-/** What is chosen says what it costs when the machine loses power. */
+/** Shows the losses in a power failure for the chosen option. */
 function PersistenceChoice() {
   const [chosen, choose] = useState<Persistence>('appendfsync-every-sec')
   return (
@@ -136,7 +136,7 @@ function EngineChoice() {
   )
 }
 
-/** What speaks for a build and against it, after its name. */
+/** Arguments for and against a build, after its name. */
 function sayBuild({ recommended, known_holes: known }: Build): string {
   const { holes, tone } = sayHoles(known)
   const praise = recommended ? (tone === 'quiet' ? ['recommended'] : ['the least bad']) : []

@@ -9,16 +9,16 @@ import { addressOf, courseOf, groupsOf, markOfDatabase } from '../../words/descr
 import { sayHoles } from '../../words/describe-target.ts'
 import { bytes, milliseconds, short } from '../../words/format.ts'
 
-/** A line of the list. Its cells change in place; the line keeps its place. */
+/** A row of the list. Its cells change in place. */
 export interface DatabaseRow {
   readonly database: Database
-  /** What runs on it, if that is known. */
+  /** The running action, if known. */
   readonly action: Action | undefined
   readonly stats: StatsPoint | undefined
   readonly holes: Holes
 }
 
-/** The known holes of each build, by its name. */
+/** Known holes by name of the build. */
 export type Holes = ReadonlyMap<string, KnownHoles>
 type KnownHoles = Output<typeof operations.listEngineVersions>[number]['known_holes']
 
@@ -48,7 +48,7 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
   },
 ]
 
-/** Where an upgrade takes it, or what it can be upgraded to. */
+/** The target of its upgrade, or a possible one. */
 function Goes({ database, action, holes }: DatabaseRow) {
   const { upgradable_to: next, action_uid: running } = database
   const { goes } = courseOf(database, action)
@@ -60,7 +60,7 @@ function Goes({ database, action, holes }: DatabaseRow) {
   )
 }
 
-/** What is recommended, with the harm that its known holes allow. Absent: the builds are not known now. */
+/** The recommended target, with the harm of its known holes. Absent: the builds are unknown now. */
 function Next({ next, holes }: { readonly next: Database['upgradable_to']; readonly holes: Holes }) {
   if (next === undefined) return '–'
   if (next === null) return <span className="muted">nothing newer</span>

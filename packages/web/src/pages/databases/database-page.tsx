@@ -19,7 +19,7 @@ import { NowCard } from './now-card.tsx'
 import { SettingsCard } from './settings-card.tsx'
 import { ShardsCard } from './shards-card.tsx'
 
-/** One database: its processes, how to connect, what was done with it, how it is set, and its end. */
+/** A database: processes, connection, actions, settings, and deletion. */
 export function DatabasePage({ name }: { readonly name: string }) {
   const { data: database, error, refetch } = useDatabaseByName(name)
   if (database === null) return <NoDatabase name={name} />
@@ -52,7 +52,7 @@ function OneDatabase({ database }: { readonly database: Database }) {
         <span>{groupsOf(database)} processes</span>
         <span>{persistenceOf(database)}</span>
         {database.tls_mode === 'enabled' && <span>TLS</span>}
-        {/* The last, because it comes later than the others. */}
+        {/* Last, because it arrives later than the others. */}
         {goes !== null && <span>{`${goes[1]}: ${goes[0]}`}</span>}
       </p>
       {database.status_reason !== '' && <p className="banner">{database.status_reason}</p>}
@@ -74,8 +74,8 @@ function isAnswered({ data, error }: Pick<UseQueryResult, 'data' | 'error'>): bo
 }
 
 /**
- * Only when what is above has its height: nothing may be moved under the pointer, and a deletion last of all. The page asks, not this part: then what
- * is above is drawn with the same answers. A part that asks for itself may have them a moment earlier.
+ * Waits until everything above has its height: nothing may move under the pointer, least of all a deletion.
+ * The page queries for it, because a part with separate queries could be drawn a moment earlier.
  */
 function Below({ database }: { readonly database: Database }) {
   return (

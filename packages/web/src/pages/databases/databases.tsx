@@ -39,7 +39,7 @@ export function Databases() {
   const databases = useDatabases({ ...query, limit: SIZE, ...(first > 0 && { offset: first }) })
   const mayAsk = may('view_status_of_cluster_action')
   const actions = useKnownActions(mayAsk)
-  // What came later would move the columns.
+  // Waits for data that would move the columns.
   const isWhole = !mayAsk || actions.data !== undefined || actions.error !== null
   const create = may('create_bdb') && (
     <Link href="/databases/new" className="button button-main">
@@ -69,7 +69,7 @@ export function Databases() {
   )
 }
 
-/** The filters of the address, as the API takes them. */
+/** The address's filters for the API. */
 function useFilters(): { readonly query: DatabasesQuery; readonly isFiltered: boolean } {
   const [q] = useQueryState('q')
   const [status] = useQueryState('status')
@@ -77,7 +77,7 @@ function useFilters(): { readonly query: DatabasesQuery; readonly isFiltered: bo
   const [sort] = useQueryState('sort')
   const query = {
     ...(q !== '' && { q }),
-    // The address may hold anything: the server refuses what it does not know.
+    // Any text of the address: the server refuses unknown ones.
     ...(status !== '' && { status: status as Database['status'] }),
     ...(version !== '' && { engine_version: version }),
     sort: (sort === '' ? 'name' : sort) as NonNullable<DatabasesQuery['sort']>,

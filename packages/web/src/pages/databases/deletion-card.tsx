@@ -14,7 +14,7 @@ import { Answer, Obstacles, Problem } from '../../parts/problem.tsx'
 import { SettingsList } from '../../parts/settings-list.tsx'
 import { bytes, count, fullTime, plural } from '../../words/format.ts'
 
-/** The end of a database, at the end of its page, far from what looks like it. */
+/** Deletes a database. At the end of its page, far from similar buttons. */
 export function DeletionCard({ database }: { readonly database: Database }) {
   const may = useMay()
   const isStale = useIsStale()
@@ -63,7 +63,7 @@ interface QuestionProps {
   readonly onYes: () => void
 }
 
-/** What would end, as it is now. The name has to be typed: a button alone is pressed by habit. */
+/** The effects of a deletion now. The name must be typed, because buttons are pressed by habit. */
 function Question({ database: { uid, name, action_uid: action }, onNo, onYes }: QuestionProps) {
   const plan = useDeletionPlan(uid)
   const isStale = useIsStale()

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
 import { Card } from '../../parts/page.tsx'
 
-/** What a new cluster shows: what one can do, and one button. */
+/** The page of an empty cluster, with one button. */
 export function FirstDatabase() {
   const may = useMay()
   return (

@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { Page } from '../../parts/page.tsx'
 import { Empty } from '../../parts/problem.tsx'
 
-/** In the place of a database that is not there, or not any more. */
+/** The page of a missing or deleted database. */
 export function NoDatabase({ name }: { readonly name: string }) {
   return (
     <Page title={name} above={{ to: '/databases', label: 'Databases' }}>

@@ -11,7 +11,7 @@ const rows = [
   { name: 'used_memory', label: 'Memory', show: bytes },
   { name: 'conns', label: 'Clients', show: count },
 ] as const
-/** The last quarter of an hour, as far as there is one, in four numbers. */
+/** Up to the last quarter of an hour, in four numbers. */
 export function NowCard({ uid }: { readonly uid: number }) {
   const may = useMay()
   const isAllowed = may('view_bdb_stats', uid)

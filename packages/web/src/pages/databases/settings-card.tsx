@@ -24,7 +24,7 @@ const evictions: Readonly<Record<Database['eviction_policy'], string>> = {
 }
 const evictionNames = Object.keys(evictions) as readonly Database['eviction_policy'][]
 
-/** The same words wherever it is shown, and its name as the API and the command line have it. */
+/** Uses the same text everywhere, with the name in the API and command line. */
 function sayEviction(policy: Database['eviction_policy']): string {
   return `${policy}: ${evictions[policy]}`
 }
@@ -34,7 +34,7 @@ const modes: Readonly<Record<Database['tls_mode'], string>> = {
   disabled: 'plain, without TLS',
 }
 
-/** How the database is set. Its memory and what it drops can be changed while it serves; the rest is settled at its creation. */
+/** Settings of the database. Memory and eviction can change while it serves; the rest is fixed. */
 export function SettingsCard({ database }: { readonly database: Database }) {
   const may = useMay()
   const {
@@ -66,7 +66,7 @@ export function SettingsCard({ database }: { readonly database: Database }) {
 
 const MIB = 1 << 20
 
-/** A new element when the values have changed: what stands in a field by default is read once. */
+/** A new element when the values have changed, because a default is read only once. */
 function Change({ database }: { readonly database: Database }) {
   const isStale = useIsStale()
   const change = useChange(database.uid)

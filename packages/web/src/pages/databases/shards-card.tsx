@@ -22,7 +22,7 @@ const columns: readonly Column<Shard>[] = [
   { name: 'Port', number: true, mono: true, room: 'small', cell: ({ port }) => port },
 ]
 
-/** The processes of a database, group by group; a group that is not well comes first. */
+/** The processes of a database by group; unhealthy groups come first. */
 export function ShardsCard({ database }: { readonly database: Database }) {
   const shards = useShards(database.uid)
   return (

@@ -3,7 +3,7 @@ import { ActionLines } from '../../parts/action-lines.tsx'
 import { Card } from '../../parts/page.tsx'
 import { nameIn } from '../../words/name-in.ts'
 
-/** Actions that have not ended. */
+/** Running actions. */
 export function MovingNow(props: {
   readonly databases: readonly Database[]
   readonly actions: readonly Action[]

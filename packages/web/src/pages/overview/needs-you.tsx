@@ -9,7 +9,7 @@ import { nameIn } from '../../words/name-in.ts'
 
 type Known = { readonly databases: readonly Database[]; readonly actions: readonly Action[] }
 
-/** What does not go on without a person, the most severe first. */
+/** Everything that waits for a person, the most severe first. */
 export function NeedsYou(known: Known) {
   const needs = listNeeds({ ...known, nameOf: nameIn(known.databases) }, useNow())
   return (

@@ -10,7 +10,7 @@ import { NodesLine } from './nodes-line.tsx'
 import { Recent } from './recent.tsx'
 import { Versions } from './versions.tsx'
 
-/** What needs a person, what moves, and what is old. */
+/** Waits for a person, running actions, and outdated databases. */
 export function Overview() {
   const databases = useDatabases({
     limit: MOST_DATABASES,
@@ -25,7 +25,7 @@ export function Overview() {
   )
 }
 
-/** All of it at once: a card that came later would move those below. */
+/** Drawn as a whole: a late card would move those below. */
 function Cluster({ databases }: { readonly databases: readonly Database[] }) {
   const may = useMay()
   const actions = useKnownActions()

@@ -3,7 +3,7 @@ import { ActionLines } from '../../parts/action-lines.tsx'
 import { Card } from '../../parts/page.tsx'
 import { nameIn } from '../../words/name-in.ts'
 
-/** What has ended lately. */
+/** Recently ended actions. */
 export function Recent(props: {
   readonly databases: readonly Database[]
   readonly actions: readonly Action[]

@@ -6,7 +6,7 @@ import { runsOf } from '../../words/describe-action.ts'
 import { courseOf } from '../../words/describe-database.ts'
 import { count } from '../../words/format.ts'
 
-/** How many databases are served by what. A filled bar: nothing newer of its flavour is here. Each leads to the list. */
+/** Databases by serving build. Filled bar: the newest of its flavour here. Each leads to the list. */
 export function Versions(props: {
   readonly databases: readonly Database[]
   readonly actions: readonly Action[]
@@ -39,7 +39,7 @@ export function Versions(props: {
 
 interface LineProps {
   readonly group: ReturnType<typeof groupsOf>[number]
-  /** Of the longest bar. */
+  /** Length of the longest bar. */
   readonly most: number
 }
 
@@ -79,7 +79,7 @@ function groupsOf(databases: readonly Database[], upgrades: ReadonlyMap<number |
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 }
 
-/** As "2 upgrading" and "1 way back kept". */
+/** "2 upgrading" and "1 way back kept". */
 function movesOf(upgrades: readonly Action[]): readonly string[] {
   const windows = upgrades.filter(({ phase }) => phase === 'window').length
   const others = upgrades.length - windows

@@ -4,12 +4,12 @@ import { sayChoice } from '../../live/upgrade-choice.ts'
 
 interface ChoicesProps {
   readonly choice: UpgradeChoice
-  /** Of which plan the answer stands below; null: of none yet. */
+  /** Identifies the plan that is shown below; null: none yet. */
   readonly plan: string | null
   readonly children: ReactNode
 }
 
-/** What is chosen. On a phone it is one line as soon as there is a plan, which is what one looks for then. */
+/** The choices. On a phone they fold to one line once there is a plan. */
 export function Choices({ choice, plan, children }: ChoicesProps) {
   const [openedFor, setOpenedFor] = useState<string | null>(null)
   return (

@@ -1,9 +1,9 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 
-/** So much of an answer is to be seen, in pixels: its first sentences. */
+/** Visible height of an answer, in pixels: its first sentences. */
 const SEEN_PX = 240
 
-/** What a dry run has answered. It takes the focus, and the page goes to where its first sentences are seen. `of` is another one with each answer; null: there is none. */
+/** A dry run's answer. Takes the focus, and scrolls into view. `of` differs for each answer; null: none. */
 export function DryRunAnswer({ of, children }: { readonly of: unknown; readonly children: ReactNode }) {
   const answer = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

@@ -8,7 +8,7 @@ interface OptionsProps {
   readonly change: (change: Partial<UpgradeChoice>) => void
 }
 
-/** How the upgrade is done. What could lose data is not offered here. */
+/** Options of the upgrade, without those that could lose data. */
 export function Options(props: OptionsProps) {
   return (
     <Card title="How">

@@ -7,7 +7,10 @@ import { plural } from '../../words/format.ts'
 
 type PlanLane = Plan['lanes'][number]
 
-/** The steps of each kind of group, with the two lines that people look for: before the first nothing old is touched; beyond the second there is no way back. */
+/**
+ * The steps of each kind of group, with two lines: nothing old is touched before the first; there is no way
+ * back after the second.
+ */
 export function PlanLanes({ plan }: { readonly plan: Plan }) {
   return (
     <div className="plan-lanes">

@@ -12,23 +12,23 @@ import { factsOf, type Plan, planAsMarkdown, trialOf } from '../../words/describ
 import { clockTime, duration } from '../../words/format.ts'
 import { PlanLanes } from './plan-lanes.tsx'
 
-/** An older plan says little about now. */
+/** Age after which a plan is outdated. */
 const OLD_MS = 5 * 60_000
 
 type Start = UseMutationResult<unknown, Error, { readonly body: UpgradeRequest; readonly basis: string }>
 interface PlanProps {
   readonly database: Database
-  /** With which the dry run was made, and the upgrade will be. */
+  /** The request of the dry run and the upgrade. */
   readonly request: UpgradeRequest
   readonly plan: Plan
   readonly at: string
-  /** Something else is chosen by now. */
+  /** The choice has changed since. */
   readonly isOther: boolean
   readonly start: Start
   readonly again: () => void
 }
 
-/** What would happen, what cannot be known before, and the button. */
+/** The effects, the uncertainties, and the button. */
 export function PlanView(props: PlanProps) {
   const { database, plan, at, request } = props
   const now = useNow()
@@ -100,7 +100,7 @@ function StartRow(props: PlanProps) {
   return <StartButton {...props} />
 }
 
-/** Nothing can be begun: what is as it was, and what to do. */
+/** Explains that nothing can begin, and what to do. */
 function Refused() {
   return (
     <>

@@ -13,7 +13,7 @@ interface TargetsProps {
   readonly choose: (to: string) => void
 }
 
-/** The builds of the cluster as goals: those that are possible, and what is in the way of the others. */
+/** Possible builds, and the obstacles of the others. */
 export function Targets({ database, chosen, choose }: TargetsProps) {
   const targets = useTargets(database.uid)
   const all = targets.data ?? []
@@ -94,7 +94,7 @@ function Impossible({ targets }: { readonly targets: readonly Target[] }) {
   )
 }
 
-/** That another change runs is said once, above. */
+/** Except another running change, which is shown once above. */
 function sayObstacles({ obstacles }: Target): string {
   return obstacles
     .filter(({ error_code: code }) => code !== 'db_busy')

@@ -17,7 +17,7 @@ import { Options } from './options.tsx'
 import { PlanView } from './plan-view.tsx'
 import { Targets } from './targets.tsx'
 
-/** Choose, look at the plan after a dry run that has started the target, and begin. */
+/** Choose, check the plan of a dry run that started the target, and begin. */
 export function UpgradePage({ name }: { readonly name: string }) {
   const { data: database, error, refetch } = useDatabaseByName(name)
   if (database === null) return <NoDatabase name={name} />
@@ -72,7 +72,7 @@ function Upgrade({ database }: { readonly database: Database }) {
   )
 }
 
-/** The last dry run, and the upgrade that begins only while its plan is still true. */
+/** The last dry run, and the upgrade, which begins only while its plan is valid. */
 function usePlan(uid: number) {
   const [, go] = useLocation()
   const plan = useMutation({
