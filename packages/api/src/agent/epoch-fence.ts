@@ -90,7 +90,7 @@ export function createEpochFence(
       }
       if ((durable.get(epoch.bucket) ?? FIRST) >= epoch.epoch) return
       await save()
-      // A higher epoch may have arrived during the write.
+      // A higher epoch may have come while the file was written.
       refuseStale(epoch)
     },
     admitUnnamed() {

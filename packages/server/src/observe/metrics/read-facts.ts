@@ -71,7 +71,7 @@ const nothing: Records = {
   },
 }
 
-/** Reads facts on each call. Uses the last records while the store is unreachable. */
+/** Each call reads the facts again. Uses the last records while the store is unreachable. */
 export function createReadFacts(sources: FactSources): () => Promise<Facts> {
   const { version, store, counters, statistics, process, load, mostDatabases, now } = sources
   const endOf = rememberEnds()
