@@ -12,7 +12,7 @@ import { until } from '../../../proof/until.ts'
 import { usualBuilds } from '../../../proof/usual-builds.ts'
 import { aclWords } from '../src/core/carry-over/acl-words.ts'
 
-/** A real engine of this test's own, with users as an agent writes them and a connection of the administrator. */
+/** A real engine for one test, with users like an agent's, and an administrator's connection. */
 export interface TestEngine extends AsyncDisposable {
   readonly build: Build
   readonly admin: EngineConnection
@@ -41,7 +41,7 @@ export function digest(password: string): string {
   return createHash('sha256').update(password).digest('hex')
 }
 
-/** Starts `build` with the users that an agent writes for it. `settings`: further lines of its configuration. */
+/** Starts `build` with an agent's users. `settings` are additional lines of its configuration. */
 export async function startTestEngine(build: Build, settings: readonly string[] = []): Promise<TestEngine> {
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-users-'))

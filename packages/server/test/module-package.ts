@@ -1,9 +1,6 @@
 import { type AsyncZippable, zipSync } from 'fflate'
 
-/**
- * The parts of a linker's output that the check reads: the header of a shared object, and the name that engines
- * call.
- */
+/** The checked parts of a linker's output: the header of a shared object, and its entry point's name. */
 export function sharedObject({
   machine = process.arch === 'arm64' ? 183 : 62,
   type = 3,
@@ -45,7 +42,7 @@ export function bareZip(files: Readonly<Record<string, Buffer>>): Buffer {
   return Buffer.from(zipSync(files))
 }
 
-/** The same with a false record of the entry in the central directory; `at` counts from the record's beginning. */
+/** The same with a false field in the entry's record of the central directory; `at` is its offset. */
 export function lyingZip(name: string, at: number, value: number, bytes: 2 | 4 = 4): Buffer {
   const zip = zipOf()
   const record = zip.lastIndexOf(name) - 46

@@ -22,7 +22,7 @@ const places = new Map<string, PostgresAddress>()
 /** Whether this project has its stores in PostgreSQL. */
 export const isOnPostgres = inject('postgres') !== undefined
 
-/** The store of `file` (`:memory:`: a new one each time): that file, or a database of the PostgreSQL of this project. */
+/** Opens `file` (`:memory:`: a new store each time), or a database of this project's PostgreSQL. */
 export async function openTestStore(file: string): Promise<Store> {
   const place = await testStorePlace(file)
   return typeof place === 'string' ? openStore(place) : openStore(place, () => createSecretBox(key))

@@ -7,8 +7,8 @@ export const otherUid = 65_534
 export const canBeOther = process.getuid?.() === 0
 
 /**
- * Sends one request after the other to `url` as another local user, from a process of its own. Answers their statuses. It needs no
- * file but the shell, because that user may have no right to read the files of the test.
+ * Sends requests in sequence to `url` as another local user, from a separate process, and returns their
+ * statuses. Needs only the shell, because that user may not be able to read the test's files.
  */
 export async function sendAsOther(
   url: string,

@@ -16,8 +16,8 @@ export interface Passing {
 }
 
 /**
- * What happens to a message and its connection. `cut`: both ends are closed before it; `half`: in the middle of it; `unanswered`: when
- * the server answers it, and the answer is dropped.
+ * Fate of a message and its connection. `cut`: both ends are closed before it; `half`: in the middle of it;
+ * `unanswered`: when the server answers it, and the answer is dropped.
  */
 export type Fate = 'pass' | 'cut' | 'half' | 'unanswered'
 
@@ -26,7 +26,7 @@ export interface PostgresRelay extends AsyncDisposable {
   readonly folder: string
   /** Decides about each message from now on. */
   judge(fate: (message: Passing) => Fate): void
-  /** Where new connections go from now on: the folder of another PostgreSQL; null: they are closed at once. */
+  /** Sets the target of new connections: the folder of another PostgreSQL; null: none, they are closed. */
   aim(to: string | null): void
   /** No message passes any more, and no connection is closed. */
   freeze(): void

@@ -11,7 +11,7 @@ import type { PostgresAddress } from '../src/core/state/read-postgres-address.ts
 import { otherUid } from './other-user.ts'
 import { findIn, type PostgresPrograms, postgresHere } from './postgres-here.ts'
 
-/** A real PostgreSQL of this test's own, on a Unix socket, and on a port of loopback if it was given one. Disposing of it ends it, and removes its files. */
+/** A real PostgreSQL for one test, on a Unix socket and, if given, a loopback port. Disposing removes it. */
 export interface TestPostgres extends AsyncDisposable {
   /** The folder of its socket. */
   readonly folder: string
@@ -21,7 +21,7 @@ export interface TestPostgres extends AsyncDisposable {
   makeDatabase(): Promise<PostgresAddress>
   /** Runs `sql` as its superuser, in `database` if that is given. */
   run(sql: string, database?: string): Promise<readonly Record<string, unknown>[]>
-  /** `fast`: sessions are ended; `immediate`: like a crash; `killed`: by kill -9; `frozen`: the process is stopped (SIGSTOP). */
+  /** `fast`: ends sessions; `immediate`: like a crash; `killed`: kill -9; `frozen`: SIGSTOP. */
   stop(how: Stop): Promise<void>
   /** Starts it again, or resumes it. */
   start(): Promise<void>
@@ -155,7 +155,7 @@ function processOf(begin: () => ChildProcess, ask: Ask): Pick<TestPostgres, 'sta
   }
 }
 
-/** The programs, in a folder that the user of PostgreSQL can read: a repository of root may be closed to that user. */
+/** The programs in a folder that PostgreSQL's user can read: a repository of root may be closed to it. */
 async function reachable({ folder: bin, tree, environment }: PostgresPrograms, folder: string) {
   if (tree === null || process.getuid?.() !== 0) return { bin, environment }
   const copy = join(folder, 'programs')

@@ -1,13 +1,17 @@
 /**
- * `node --conditions=@fairlead/source packages/server/test/prepare-postgres.ts`: unpacks Debian's PostgreSQL 15 for the tests, where none is
- * installed. Part of the set-up of `npm test`. A failure is a line on stderr and exit code 1.
+ * `node --conditions=@fairlead/source packages/server/test/prepare-postgres.ts`: unpacks Debian's PostgreSQL
+ * 15 for the tests if none is installed. Part of the set-up of `npm test`; a failure is a line on stderr and
+ * exit code 1.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FetchError, fetchTree } from '@fairlead/agent'
 import { postgresHere, unpackedPostgres } from './postgres-here.ts'
 
-/** Packages that are not needed: the C library, which this machine has in the same or a newer version, and the compiler of queries, which only helps long queries. */
+/**
+ * Unneeded packages: the C library, which this machine has in the same or a newer version, and the compiler
+ * of queries, which only helps long queries.
+ */
 const notWanted = /^(libc6|libgcc|libstdc|libcrypt1|libllvm|libz3|libedit)/
 
 try {

@@ -14,7 +14,7 @@ export function readLists<Key>(
   }
   return {
     ask,
-    /** All entries of a list, by pages of `limit`, of which each has `most` entries at most. Its path has a query. */
+    /** Reads a list by pages of `limit`; each has at most `most` entries. Its path has a query. */
     async byPages(path: string, limit: number, auth: string, most = limit) {
       const seen: Key[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {

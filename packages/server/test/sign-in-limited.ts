@@ -3,8 +3,8 @@ import type { TestControlPlane } from './control-plane.ts'
 const password = 'the-password-of-lim'
 
 /**
- * Adds a user whose role gives it `management` rights over some databases (uids) only, and signs it in. Answers the Authorization header. `admin` is
- * the header of a user that may add both.
+ * Adds a user with `management` rights over only some databases (uids), signs it in, and returns the
+ * Authorization header. `admin` is the header of a user that may do that.
  */
 export async function signInLimited(
   running: TestControlPlane,

@@ -8,8 +8,8 @@ export interface Read {
 }
 
 /**
- * Records the statements of all embedded stores of this process until it is disposed of: those that a work called, and no statement
- * that a timer carries out meanwhile.
+ * Records statements of all embedded stores in this process until disposed of: those of the work, not those
+ * of concurrent timers.
  */
 export function watchReads(): Disposable & { readonly during: During } {
   const works = new AsyncLocalStorage<Read[]>()

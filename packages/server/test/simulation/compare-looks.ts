@@ -4,12 +4,12 @@ import { observe } from '../../src/reconcile/look/observe.ts'
 import type { Server } from './server.ts'
 import { membersOf, type World } from './world.ts'
 
-/** In how many turns the model's look is compared with the look that ships, which takes five times as long. */
+/** Interval, in turns, of comparisons with the product's look, which takes five times as long. */
 const EVERY = 12
 
 /**
- * Throws if the look that ships (observe.ts) differs from `seen`, the model's own look at this moment. Not in every turn, and not while a process is
- * stalled: to wait for that process takes time, and the world would go on.
+ * Throws if the product's look (observe.ts) differs from `seen`, the model's look at this moment. Skips
+ * turns, and stalled processes: the world would change during the wait for them.
  */
 export async function compareLooks(world: World, { ports }: Server, seen: ObservedDatabase): Promise<void> {
   if (world.turn % EVERY !== 0 || membersOf(world).some(({ stall }) => stall !== null)) return
@@ -24,7 +24,7 @@ export async function compareLooks(world: World, { ports }: Server, seen: Observ
   }
 }
 
-/** What plans of these worlds depend on. Left out is what the model does not have: reasons for people, memory, limits, slots of nodes. */
+/** Inputs of plans, without those that the model lacks: texts for people, memory, limits, slots of nodes. */
 function factsOf({ groups }: ObservedDatabase) {
   return groups.map(({ group, shards, recordedPrimary, handover, standby }) => ({
     ...{ group, recordedPrimary, handover, standby },

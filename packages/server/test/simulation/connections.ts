@@ -1,4 +1,4 @@
-/** Connections to the engines of the tests' world: they answer as engines do, and meanwhile time passes in the world. */
+/** Connections to the engines of the tests' world: they answer like engines, and time passes in the world. */
 import { type EngineConnection, EngineError, EngineUnreachable, type Reply } from '@fairlead/engine'
 import { writeTo } from './clients.ts'
 import { type Engine, follow, freshName, pauseFor, promote, replicate, save } from './engines.ts'

@@ -1,6 +1,6 @@
 /**
- * Engines that hold data, for the planner's tests: each knows the writes it has executed, in order, and under which
- * replication id and offset. So "no acknowledged write is lost" is looked up, not concluded.
+ * Engines with data for the planner's tests: each knows its executed writes in order, with replication id and
+ * offset. So "no acknowledged write is lost" is looked up, not concluded.
  */
 
 import { createDraws } from '../../../../proof/create-chance.ts'
@@ -13,7 +13,7 @@ export function picksOf(seed: number): Pick {
   return (below) => draw() % below
 }
 
-/** The files that a process leaves on disk. An append-only file contains nothing about replication; a snapshot names its history. */
+/** The files of a process. An append-only file has no replication data; a snapshot names its history. */
 export interface Disk {
   readonly snapshot: Saved | null
   readonly aof: readonly number[] | null
@@ -51,14 +51,14 @@ export interface Engine {
   errorReplies: number
   /** The data of its last full sync were none that its build can read. */
   cannotRead: boolean
-  /** True when it refuses writes of clients while it is a replica. Begins as false, as an administrator may set it. */
+  /** True if a replica refuses clients' writes. Initially false, like an administrator may set it. */
   readOnly: boolean
   /** Writes have to wait, until this moment (of the world's time) at most. */
   paused: boolean
   pausedUntil: number
   /** In cluster mode a primary that has just restarted takes no writes before it knows which shard serves. */
   unheard: boolean
-  /** The shards of which it knows in the cluster, itself included; and those whose introduction is on its way. */
+  /** Known shards of the cluster, including itself; and those whose introduction is on its way. */
   known: ReadonlySet<number>
   greeted: ReadonlySet<number>
   /** The shards that it was told to forget, as long as it ignores gossip about them. */
@@ -96,7 +96,7 @@ export const emptyEngine = (revision: string): Engine => ({
   banned: new Set(),
 })
 
-/** A replica resumes the history of its snapshot, and a primary continues it under a new name. As decide-appendonly.ts has it. */
+/** A replica resumes its snapshot's history; a primary renames and continues it (decide-appendonly.ts). */
 export function load(engine: Engine, disk: Disk, follows: boolean, wantsAof: boolean): void {
   const { snapshot, aof, aofWhole } = disk
   const isAof = !follows && aof !== null && (aofWhole || snapshot === null)

@@ -1,4 +1,4 @@
-/** The messages between engines in cluster mode, for the planner's tests. It arrives late and in any order. */
+/** Messages between engines in cluster mode, for the planner's tests. They arrive late and in any order. */
 import { type Engine, follow } from './engines.ts'
 import { liveOf, type Member, memberOf, membersOf, type Team, type World } from './world.ts'
 
@@ -44,7 +44,7 @@ export function hearOfOwner(world: World, team: Team): void {
   }
 }
 
-/** Slots of a node that is gone from the records and forgotten are free: the others accept the claim of a node that still has them. */
+/** Slots of a forgotten node are free: others accept the claim of a node that still has them. */
 function claimUnowned(team: Team): void {
   const claims = liveOf(team).filter(({ engine }) => engine?.role === 'primary')
   const highest = Math.max(...claims.map(({ epoch }) => epoch))

@@ -137,7 +137,7 @@ export function arrive(seen: ObservedGroup, picks: Iterator<number>): ObservedGr
 }
 const pick = (picks: Iterator<number>, below: number) => (picks.next().value as number) % below
 
-/** Plans, carries out and lets arrive, turn by turn, until it is done. `look` is called with every step before it is taken; `change` lets other things happen. */
+/** Plans and executes until done. Calls `look` before every step; `change` lets other things happen. */
 export function run(
   start: ObservedGroup,
   goal: Goal,

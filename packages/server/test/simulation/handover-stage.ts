@@ -1,4 +1,4 @@
-/** A group in memory whose role is moved by the code that ships: engines, their stream, clients, and the records. */
+/** A group in memory whose role the product's code moves: engines, stream, clients and records. */
 import type { EngineConnection } from '@fairlead/engine'
 import type { HeldClients, NotHeld } from '../../src/reconcile/clients/endpoints.ts'
 import type { HandoverPorts, RoleToMove } from '../../src/reconcile/handover/hand-over.ts'
@@ -28,9 +28,9 @@ export interface Plot {
 }
 
 /**
- * - `stuck stream`: from some point on, the successor receives nothing.
- * - `stumbling successor`: from some point on it fails to carry out commands, and counts the failures. `forgetful successor`: it loses writes, and counts nothing.
- * - `writes get through`: some reach a primary that was told to stop them. Not in cluster mode, where only the stop keeps them from being lost.
+ * - `stuck stream`: at some point the successor stops receiving.
+ * - `stumbling successor`: command failures, counted. `forgetful successor`: lost writes, not counted.
+ * - `writes get through`: some reach a stopped primary. Not in cluster mode: only the stop saves them.
  * - `clients in the way`: the endpoint cannot hold them.
  */
 export type Trouble =
@@ -53,7 +53,7 @@ export interface Stage {
   readonly looked: ('old' | 'held' | 'successor')[]
   /** Whether the successor may have been told to serve, as far as the server of the handover knows. */
   readonly mayServe: () => boolean
-  /** Lets time pass: clients write, the stream flows, shards learn about each other. Throws when two engines take writes. */
+  /** Lets time pass: clients write, the stream flows, shards meet. Throws if two engines take writes. */
   tick(): void
 }
 

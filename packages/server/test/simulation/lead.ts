@@ -1,4 +1,4 @@
-/** Leads an action on the tests' world to its end, turn by turn: steps are carried out by the code that ships. */
+/** Leads an action on the tests' world to its end, turn by turn, with the product's steps. */
 
 import { EngineError, EngineUnreachable } from '@fairlead/engine'
 import { campaign } from '../../../../proof/campaign.ts'
@@ -39,13 +39,13 @@ export interface Watch {
   readonly effects?: () => number
   /** Kills whatever dies together with the server. */
   readonly death?: (action: Action) => void
-  /** The first half of a turn, too, is the product's code, which takes three times as long. Default: only in the profile simulation-shipped. */
+  /** Also uses the product's first half of a turn, 3 times slower. Default: only in simulation-shipped. */
   readonly isWhole?: boolean
 }
 
 export type End = { readonly kind: 'done' | 'stuck'; readonly why: string }
 
-/** By default the world is read directly, by the model's own look, which is compared with the one that ships now and then (compare-looks.ts). */
+/** Uses the model's look by default, and compares it with the product's now and then (compare-looks.ts). */
 const looksAsShipped = campaign().is('simulation-shipped')
 
 const TURN_MS = 500
@@ -120,8 +120,8 @@ async function unlessTrouble<T>(work: () => Promise<T>): Promise<T | undefined> 
 }
 
 /**
- * What is to be done, decided by the code that ships, on the world as it is: a look that costs no command and no moment, and none of the
- * records and settings that planTurn keeps.
+ * Plans with the product's code on the present world: the look costs no command and no time, and planTurn's
+ * records and settings are skipped.
  */
 async function plan(action: Action, server: Server): Promise<TurnState> {
   const { ports, memory } = server

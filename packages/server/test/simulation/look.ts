@@ -13,7 +13,7 @@ import { type Engine, freshName } from './engines.ts'
 import { unlimited } from './group.ts'
 import { lastHandover, liveOf, type Member, memberOf, type Team, type World } from './world.ts'
 
-/** The observation at a look: the same as observe.ts makes of this world, without a command (compare-looks.ts compares them). */
+/** The observation: equal to observe.ts without commands (compare-looks.ts compares them). */
 export function look(world: World): ObservedDatabase {
   for (const team of world.teams) keepHistory(team)
   const node = { memoryFreeBytes: world.memoryFreeBytes, diskFreeBytes: 1e12 }
@@ -42,8 +42,9 @@ function openSince({ from, to, released, intendedAt }: Handover, { time }: World
 }
 
 /**
- * Unlike keepHistory of the product, it records no more than what linked followers have: before each look of the model there is a write that
- * has not reached them yet (`pass` in lead.ts), where a stream between engines takes less time than a look.
+ * Unlike keepHistory of the product, records no more than linked followers have: before each look of the
+ * model there is a write that has not reached them (`pass` in lead.ts), while a real stream is faster than a
+ * look.
  */
 function keepHistory(team: Team): void {
   const engine = team.members.find(({ id }) => id === team.recorded)?.engine
@@ -116,10 +117,7 @@ export function seeDisk({ state, disk, engine, place, epoch }: Member, { cluster
   }
 }
 
-/**
- * A known node is known with its address. That this is not always so is left to the gate, which is tested on real
- * engines.
- */
+/** A known node has its address. The gate covers exceptions, and is tested on real engines. */
 export function nodeOf(id: number, world: World, handshake: boolean) {
   // Of a node in handshake, an engine does not know yet which primary it follows.
   const followed = handshake ? null : (memberOf(world, id)?.engine?.primary ?? null)

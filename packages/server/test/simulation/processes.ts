@@ -11,7 +11,7 @@ export function remove(world: World, member: Member): void {
     if (other.engine?.primary === member.id) other.engine.link = 'down'
 }
 
-/** All processes of a group die at the same moment. The writes that its primary had on disk must come back. */
+/** Kills all processes of a group at the same time. Writes on the primary's disk must return. */
 export function cutPower(world: World, team: Team): void {
   for (const member of team.members) {
     // The agent died too: the next agent tries to start this process again.
@@ -33,7 +33,7 @@ export function stall(world: World, member: Member, promotes = false): void {
   member.stall ??= { left: 2 + world.pick(20), past: 0, promotes }
 }
 
-/** Whether it stalls right when it is told to take over, or to end. It carries out that order when it resumes. */
+/** Returns whether it stalls on an order to take over or end. It obeys when it resumes. */
 export function stallsAt(world: World, member: Member, promotes = true): boolean {
   if (world.cluster || !world.stalls || world.pick(3) > 0) return false
   world.stalls -= 1

@@ -58,7 +58,7 @@ export function beginUpgrade(
   return { action: actionOf(world, asked), pick }
 }
 
-/** Every shard on the goal's revision, following one primary, as many as were asked for, and every write there. */
+/** Requires all wanted shards on the goal's revision, following one primary, with every write. */
 export function expectReached({ world, goal }: Action): void {
   for (const team of world.teams) {
     const primary = team.members.find(({ id }) => id === team.recorded)

@@ -11,7 +11,7 @@ interface Wait {
   readonly end: () => void
 }
 
-/** Begins at 0. Each wait ends in a turn of the event loop of its own, the earliest first: by then everything that could run without it has run. */
+/** Starts at 0. Each wait ends in a separate event-loop turn, the earliest first, after all other work. */
 export function createVirtualTime(): VirtualTime {
   let now = 0
   let waits: Wait[] = []

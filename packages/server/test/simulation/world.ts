@@ -29,7 +29,7 @@ export interface Member {
   epoch: number
   stall: Stall | null
 }
-/** Its process is stalled for this many more turns. It carries out the commands of the meantime when it resumes. */
+/** The process is stalled for `left` more turns, and carries out waiting commands when it resumes. */
 interface Stall {
   left: number
   past: number
@@ -78,7 +78,7 @@ export interface World {
   isStill: boolean
   nextShard: number
   nextWrite: number
-  /** How many more stalls may come with an order to take over; null: nothing ever stalls. Outside of cluster mode only. */
+  /** Remaining stalls on orders to take over; null: none. Only outside of cluster mode. */
   stalls: number | null
   /** How many more connections to engines break, right before or after a command is carried out. */
   breaks: number
@@ -182,7 +182,7 @@ export function enlist(world: World, group: Team, wanted: Runs, follows: number 
   return member
 }
 
-/** The agent gets a spec: it starts a new process if the revision differs, or if nothing else would start one. */
+/** The agent gets a spec: it starts a process if the revision differs or nothing else would. */
 export function put(member: Member, spec: Spec): void {
   const before = member.spec
   member.spec = spec

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 
-/** Two escape sequences: one sets the title of a terminal, the other, an 8-bit control character, makes it answer. */
+/** Two escape sequences: one sets a terminal's title; the other, an 8-bit character, makes it answer. */
 const ORDERS = '\u001b]0;taken\u0007 \u009b6n'
 
 test('control characters in an answer or a refusal of a server do not reach the terminal of the operator', async () => {

@@ -10,7 +10,10 @@ interface Row {
   readonly state: string
 }
 
-/** Watches a list that is these rows, one after the other; null: the server is away. After the last one the server hangs, and nothing reads stdout any more. */
+/**
+ * Watches a list with these rows in turn; null: the server is away. After the last one the server hangs, and
+ * the reader of stdout has gone.
+ */
 async function watch(answers: readonly (readonly Row[] | null)[], answer: AnswerOptions = { form: 'table' }) {
   const gone = new AbortController()
   const told = { out: '', said: '' }

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keepPart, ownCommand } from '../../../src/parts/keep-part.ts'
 
-// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+// Files of a worker share modules: load them with the mock here, and again for the next file.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => void vi.resetModules())
 vi.mock('node:timers/promises', async (original) => {

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../control-plane.ts'
 
 /*
- * Requests in the shapes that programs of the wider API send them. There is no agent here: what is taken is refused later, because the database does
- * not exist (404), or because the agent is away (503).
+ * Requests in the form of the wider API's programs. Without an agent, accepted ones are refused later: the
+ * database does not exist (404), or the agent is away (503).
  */
 
 let fairlead: TestControlPlane

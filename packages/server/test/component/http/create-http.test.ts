@@ -16,7 +16,7 @@ import { AgentUnreachable, StaleEpoch } from '../../../src/nodes/agent-link.ts'
 
 const all: readonly Operation[] = Object.values(operations)
 
-/** A server whose only token is the name of the management that it gives, to user 9; `db_viewer@2` for database 2 only. */
+/** A server whose token is the name of the management for user 9; `db_viewer@2` is limited to database 2. */
 function serverWith(handle: () => Promise<never> = () => Promise.reject(new Error('a secret in a stack'))) {
   const lines: string[] = []
   const refused: string[] = []

@@ -10,8 +10,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../control-plane.ts'
 
 /*
- * The table of docs/reference/compatibility.md against the server: each value in it is taken, and another value is refused by the name of the field. There is no
- * agent here: a creation that is taken ends with 503, a change of a database that is not there with 404, another creation of the cluster with 409.
+ * The table of docs/reference/compatibility.md against the server: its values are accepted, others are
+ * refused with the field's name. Without an agent, accepted requests end with 503 (a creation), 404 (a change
+ * of a missing database) or 409 (another creation of the cluster).
  */
 
 let fairlead: TestControlPlane

@@ -54,7 +54,7 @@ const aWorld = fc.record({
   builds: fc.uniqueArray(aBuild, { minLength: 1, selector: ({ flavour, version }) => flavour + version }),
   insecure: fc.uniqueArray(aBuild, { maxLength: 3, selector: ({ flavour, version }) => flavour + version }),
   modules: fc.uniqueArray(aModule, { maxLength: 3, selector: ({ uid }) => uid }),
-  /** Which of the catalogue it has; past its end: one that is not in the catalogue any more; below 0: none. */
+  /** Index of a module in the catalogue; too large: one that has left it; negative: none. */
   used: fc.integer({ min: -2, max: 3 }),
   persistence: fc.constantFrom('disabled' as const, 'aof' as const, 'snapshot' as const),
   replicas: fc.constantFrom(0, 1),

@@ -59,7 +59,7 @@ test('a server that stops does not wait for a connection on which nothing has be
   timeout: 30_000,
 }, async () => {
   await using fairlead = await startControlPlane()
-  // As browsers open it beforehand, and Node's client in place of one that it has given up. By itself, it would be closed after a minute.
+  // Like a connection that a browser opens in advance. It would be closed after a minute.
   const silent = connect(Number(new URL(fairlead.url).port), '127.0.0.1')
   silent.on('error', () => undefined)
   await once(silent, 'connect')

@@ -6,7 +6,8 @@ import { adminPassword, basic, startControlPlane } from '../../../control-plane.
 import { type HttpsClient, httpsClient } from '../../../https-client.ts'
 
 /*
- * The three operations of the specification over HTTPS, field by field as its tables have them. There is no database: what is understood is answered 404.
+ * The specification's three operations over HTTPS, field by field by its tables. Without a database, valid
+ * requests are answered 404.
  */
 
 const page = readFileSync(

@@ -10,7 +10,7 @@ import { databasesStore } from '../../../../src/fleet/stores/databases-store.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
 import { databaseOf } from '../../../records.ts'
 
-/* Programs that are clumsy rather than hostile, over HTTPS: bodies of another type, size or encoding than an operation takes, and queries that it does not have. */
+/* Clumsy programs over HTTPS: bodies of a wrong type, size or encoding, and unknown queries. */
 
 const opened = new AsyncDisposableStack()
 let fairlead: TestControlPlane

@@ -215,7 +215,7 @@ describe('a request may be authorized', () => {
     fairlead.pass({ seconds: 2 }) // other servers hear of a setting within a second
     expect(await codeOf(basic('mia', password))).toBe('unauthorized')
     expect(await statusOf(await fairlead.signIn('mia', password))).toBe(200)
-    // To sign in is no request with a password in place of a token: programs of the wider API know no other way to get one.
+    // A sign-in does not count as a request with a password: the wider API has no other way to a token.
     const auth = basic('mia', password)
     expect(await fairlead.send('POST', '/v1/users/authorize', { auth })).toMatchObject({ status: 200 })
   })

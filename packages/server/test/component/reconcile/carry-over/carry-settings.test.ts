@@ -109,7 +109,7 @@ test.for(named)(
 )
 
 describe.runIf(old)('from redis 6', () => {
-  // Fairlead takes these from every user at each turn (keep-within-reach.ts), so no user has them when a role moves.
+  // Fairlead revokes these in each turn (keep-within-reach.ts), so no user has them when a role moves.
   const withinReach = beyondDatabase({ flavour: 'redis', version: '6.0.16' }).flatMap(({ words }) => words)
   const rules: Readonly<Record<string, string>> = {
     app: 'on >first >second ~app:* +@read +@write -@dangerous',

@@ -16,7 +16,7 @@ describe.for(builds)('an engine of an older Fairlead: $flavour $version', (build
     await using engine = await startTestEngine(build)
     const { admin } = engine
     await admin.call('ACL', 'SETUSER', 'default', '-@all', '+@all', '-@admin')
-    // Users like those that people create, with the rules of `default`; one of them was granted a command by name.
+    // Users like people create, with the rules of `default`; one has a command granted by name.
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>of-app', '~app:*', '+@all', '-@admin')
     await admin.call('ACL', 'SETUSER', 'mover', 'on', '>of-mover', '~*', '-@all', '+@connection', '+migrate')
     using user = await connectAs(engine, 'default', USER_PASSWORD)

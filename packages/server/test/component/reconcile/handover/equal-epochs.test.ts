@@ -25,8 +25,9 @@ const everySlot = Array.from({ length: 16_384 }, (_, slot) => slot)
 const effect = createEffect(() => undefined)
 
 /**
- * A primary with all slots, a replica that follows it, and a node without slots. The first two have one epoch, the highest, because both raised theirs
- * before they heard of the other: of nodes with equal epochs, the one with the lower id raises its own again, and wins.
+ * Starts a primary with all slots, its replica, and a node without slots. The first two have the same,
+ * highest epoch, because both raised theirs before they heard of each other: of two nodes with equal epochs,
+ * the one with the lower id raises its epoch again, and wins.
  */
 async function startGroup(build: (typeof builds)[number], lower: 'primary' | 'successor') {
   await using stack = new AsyncDisposableStack()
@@ -86,7 +87,7 @@ async function introduce(one: TestEngine, other: TestEngine): Promise<void> {
   await meet(one.admin, other.admin, async () => (await viewOf(one.admin)).some((node) => node.id === id))
 }
 
-/** A client of this shard that counts up for as long as it is told to, or as the shard is there; refusals are not counted. */
+/** A client that increments a counter on this shard until `isOver` or its end. Ignores refusals. */
 async function countAt({ admin: { address } }: TestEngine, isOver: () => boolean) {
   const login = { username: 'fairlead', password: ADMIN_PASSWORD }
   const patience = { connectTimeoutMs: 20_000, commandTimeoutMs: 200_000 }

@@ -80,9 +80,8 @@ test.each(builds.slice(-1))(
       async () => (await slotsOf(successor.admin, old.admin))?.startsWith('0-') ?? false,
     )
     expect([await roleOf(old.admin), await roleOf(successor.admin)]).toEqual(['primary', 'primary'])
-    // It took the slots that it knew, and the slot of the one key that it found. The others stay at
-    // the old primary, and writes that are acknowledged there never reach the successor, for which the old primary
-    // would be retired.
+    // It took the slots that it knew, and that of the only key. The others stay at the old primary: writes
+    // that it acknowledges never reach the successor, although it would be retired.
     const other = await keyInStep(old.admin, Number(await old.admin.call('CLUSTER', 'KEYSLOT', key)))
     expect(await old.admin.call('SET', other, 'acknowledged')).toBe('OK')
     await expect(successor.admin.call('GET', other)).rejects.toThrow(/MOVED|CLUSTERDOWN/)

@@ -4,7 +4,7 @@ import { until } from '../../../../../../proof/until.ts'
 import { readSaving } from '../../../../src/reconcile/look/read-saving.ts'
 import { builds, startTestEngine } from '../../../engine.ts'
 
-/** Half a minute at a millisecond each: progress is told once a second, and a machine may stand still for some. */
+/** Half a minute at a millisecond each: progress comes once a second, and a machine may pause. */
 const KEYS = 30_000
 
 test.concurrent.each(builds)(

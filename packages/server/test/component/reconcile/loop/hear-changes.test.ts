@@ -20,7 +20,7 @@ function news(change: Partial<Changes>, all: Record<string, string> = marks): Ch
 const listed = (of: Record<string, string>) => Object.entries(of).map(([id, mark]) => ({ id, mark }))
 const everything = news({ all: true, shards: listed(marks) })
 
-/** Hears these answers, one after the other, until none is left. Shards s1 and s2 are of database 1, s3 is of 2. */
+/** Hears these answers in turn. Shards s1 and s2 belong to database 1, s3 to database 2. */
 async function hear(...answers: readonly (Changes | Error)[]) {
   const asked: number[] = []
   const events: (number | string | SeenOffset)[] = []

@@ -43,7 +43,7 @@ test.concurrent.each(builds)(
     expect(await limitOf(admin)).toEqual(own)
     expect(limits.size).toBe(0)
 
-    // If nothing is on record, or only for a process that is gone, the limit of the process's start is restored.
+    // Without a record, or with one of a dead process, the limit at the process's start is restored.
     await keepSyncRoom(database, { groups: [groupWith(runId, 'syncs')] }, deps, createTurnMemory())
     limits.set(1, { runId: 'another', limit: own })
     await keepSyncRoom(

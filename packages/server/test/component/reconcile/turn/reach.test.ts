@@ -12,7 +12,7 @@ import { createReaches } from '../../../../src/reconcile/turn/reach.ts'
 const MOST = 16
 const SHARDS = 100
 
-/** An agent that waits until as many tunnels were asked for as may be at once, and then answers that the engine does not answer. */
+/** An agent that waits for the maximum of parallel tunnels, and then answers that the engine is silent. */
 async function startAgent() {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-reach-'))
   const path = join(folder, 'agent.sock')
@@ -22,7 +22,7 @@ async function startAgent() {
   const body = JSON.stringify({ error_code: 'unavailable', message: 'the engine gives no answer' })
   const answer = `HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   const answerLater = async () => {
-    // Tunnels beyond these would be asked for in the next rounds of the event loop: a process accepts one connection in each round.
+    // More tunnels would be requested in the next rounds: a process accepts one connection per round.
     for (let round = 0; round < 2 * MOST; round += 1) await aRound()
     for (const one of held.splice(0)) one.end(answer)
   }

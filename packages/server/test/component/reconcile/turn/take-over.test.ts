@@ -83,7 +83,8 @@ describe.each(builds)('$flavour $version', (build) => {
     await using primary = await startTestEngine(build, streaming)
     await using successor = await startTestEngine(build, streaming)
     await follow(successor, primary)
-    // A link is up before all of the stream has arrived, and pings are part of the stream: with less than its primary it would continue another history.
+    // A link is up before the whole stream has arrived, and the stream includes pings: with less than its
+    // primary, the replica would continue another history.
     await primary.admin.call('CONFIG', 'SET', 'repl-ping-replica-period', 3_600)
     await until(async () => (await offsetOf(primary)) === (await offsetOf(successor)))
     await successor.admin.call('REPLICAOF', 'NO', 'ONE')

@@ -13,8 +13,9 @@ import type { Store } from '../../../../src/store/open-store.ts'
 import { openTestStore, testStorePlace, withOldStore } from '../../../open-test-store.ts'
 
 /*
- * What each migration makes of rows that were there before it: a store as the fifth migration left it, with users, databases, shards and actions, goes through all
- * later ones, on both kinds of store. Those before are tested in migrations.test.ts.
+ * Effects of migrations on existing rows: a store after the fifth migration, with users, databases, shards
+ * and actions, goes through all later ones, on both kinds of store. Earlier ones are tested in
+ * migrations.test.ts.
  */
 
 const at = '2026-11-20T12:00:00.000Z'

@@ -136,7 +136,7 @@ const begin = (uid: string, databaseUid: number) => {
   const goal = steadyGoal(databaseOf({ uid: databaseUid }))
   return store.transaction((db) => actionsStore(db).insert({ uid, databaseUid, kind: 'upgrade', goal }, at))
 }
-/** Writes number and row of an event in one transaction, as the server does: otherwise followers may miss it. */
+/** Writes number and row of an event in one transaction, like the server: followers could miss it else. */
 const record = (user: number, databaseUid?: number) =>
   store.transaction((db) => recordIn(db, user, databaseUid))
 const recordIn = (db: Db, user: number, databaseUid?: number) =>

@@ -60,7 +60,7 @@ test('names have one order, which is the same in both directions and in pages', 
   }
 })
 
-/** In PostgreSQL the collation says which letters belong together; the one of the tests (C) knows those of English. */
+/** PostgreSQL's collation decides which letters match; that of the tests (C) only knows English ones. */
 test.each([
   { q: 'Äpfel', finds: true },
   { q: 'ÉCLAIR', finds: true },
