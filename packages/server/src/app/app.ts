@@ -11,21 +11,21 @@ import { serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
 
-/** A running server. Disposing of it stops it and closes everything that it opened. */
+/** A running server. Disposing stops it and everything that it opened. */
 export interface ControlPlane extends AsyncDisposable {
   /** Base URL of the API. */
   readonly url: string
-  /** The API over HTTPS; null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port. */
+  /** Null: FAIRLEAD_HTTPS_PORT is 0, or another program has that port. */
   readonly https: Https | null
-  /** Set only on the first start if no password was given: print it once. */
+  /** Generated on the first start if none was given: print it once. */
   readonly generatedPassword: string | undefined
   /** No user can sign in until the cluster is created through the API. */
   readonly waitsToBeCreated: boolean
-  /** The secret for that, if it was generated: print it. */
+  /** The generated secret for that: print it. */
   readonly bootstrapSecret: string | undefined
 }
 
-/** Dependencies of the control plane, in addition to its configuration. */
+/** Dependencies besides the configuration. */
 export interface World {
   /** Unix milliseconds. */
   readonly now: () => number
@@ -39,8 +39,8 @@ export interface World {
 }
 
 /**
- * Builds and starts the server. Everything is wired here and in the files that it calls: read it top to
- * bottom. Everything opened is closed in reverse order, also if a later step fails.
+ * Builds and starts the server; everything is wired here and in the files that it calls. If a step fails,
+ * everything opened is closed in reverse order.
  */
 export async function createControlPlane(config: Config, world: World): Promise<ControlPlane> {
   await using opened = new AsyncDisposableStack()
@@ -84,7 +84,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   }
 }
 
-/** Retries a taken port once the server is created: a local user must not keep it from its databases. */
+/** Retries a taken port once the server is created: local users must not keep it from its databases. */
 function createPatience({ log, stop }: World, opened: AsyncDisposableStack): Patience {
   const ended = new AbortController()
   opened.defer(() => ended.abort())

@@ -22,7 +22,7 @@ import type { Ground } from './open-ground.ts'
 /** Users, logins, passwords, roles and the audit. */
 export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
-/** Registers what to close in `opened`. Throws if the key of the store does not open its sealed values. */
+/** Registers what to close in `opened`. Throws if the store's key does not open its sealed values. */
 export async function assembleIdentity(
   { config, folder, store, leases, counters, box, now, log, hashCost }: Ground,
   opened: AsyncDisposableStack,

@@ -86,7 +86,7 @@ export async function assembleReconciling(
   }
 }
 
-/** Starts the statistics, and makes metrics of them. */
+/** Starts statistics and metrics. */
 async function measure(
   ground: Ground,
   { placesOf }: Pick<Databases, 'placesOf'>,

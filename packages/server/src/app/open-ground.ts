@@ -19,12 +19,12 @@ import { StoreAway } from '../store/postgres/postgres-trouble.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 import { storePlace } from '../store/store-place.ts'
 
-/** Shared by everything else: the store, its key, the links to the agent and the proxy. */
+/** The store, its key, and the links to agent and proxy. */
 export type Ground = Awaited<ReturnType<typeof openGround>>
 
 /**
- * Creates FAIRLEAD_HOME and opens the store in it. Registers everything to close in `opened`; `now` is Unix
- * milliseconds; `stop` ends a wait for the store.
+ * Creates FAIRLEAD_HOME and opens its store. Registers what to close in `opened`; `now` is Unix milliseconds;
+ * `stop` ends a wait for the store.
  */
 export async function openGround(
   config: Config,
@@ -81,8 +81,8 @@ async function openOnceThere(
 }
 
 /**
- * Locks the home: with an external store, the key, the audit files and the operator's socket still belong to
- * one server. An embedded store locks its own file.
+ * Locks the home: with an external store, its key, audit files and operator's socket still belong to one
+ * server. An embedded store locks its own file.
  */
 function takeHome(folder: string): Disposable {
   const lock = lockFile(join(folder, 'server.lock'))

@@ -59,7 +59,7 @@ import type { Reconciling } from './assemble-reconciling.ts'
 import type { Ground } from './open-ground.ts'
 import { hostsOfApi } from './serve-https.ts'
 
-/** Returns the API with all operations mounted, but not yet listening. The caller closes it. */
+/** Returns the mounted API, not yet listening. The caller closes it. */
 export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
   const { config, log } = ground
   const readers = readersOfMetrics(ground, identity)

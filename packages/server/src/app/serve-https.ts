@@ -19,18 +19,18 @@ export interface Https {
   readonly trust: string | null
 }
 
-/** Another server may have stored a new certificate, or this server's may be due for renewal. */
+/** A certificate may be due for renewal, or was replaced through another server. */
 const LOOK_EVERY_MS = 5_000
 
-/** Hosts by which clients may call this server over HTTPS; undefined: HTTPS is off. */
+/** Hosts by which clients call this server over HTTPS; undefined: HTTPS is off. */
 export function hostsOfApi(config: Config): readonly string[] | undefined {
   return config.httpsPort === 0 ? undefined : apiHosts(config, hostname())
 }
 
 /**
- * Also serves `http` over HTTPS, and keeps its certificate current. Returns null if FAIRLEAD_HTTPS_PORT is 0,
- * or if another program has the port and there is `patience`: then it is served as soon as the port is free.
- * `http` must not listen yet; everything to close after `http` is registered in `ended`.
+ * Also serves `http`, which must not listen yet, over HTTPS, with a current certificate. Returns null if
+ * FAIRLEAD_HTTPS_PORT is 0, or if another program has the port and there is `patience`: then it is served as
+ * soon as the port is free. Registers in `ended` what to close after `http`.
  */
 export async function serveHttps(
   { config, folder, log }: Pick<Ground, 'config' | 'folder' | 'log'>,
@@ -93,7 +93,7 @@ function nameOf(host: string): string {
   return isIPv6(host) ? `[${host}]` : host
 }
 
-/** The text is public. Readers see the old or the new version. */
+/** Replaces a public file atomically. */
 function keepFile(file: string, text: string): void {
   try {
     if (readFileSync(file, 'utf8') === text) return

@@ -12,7 +12,7 @@ import { tellOfCommits } from '../store/tell-of-commits.ts'
 import type { Identity } from './assemble-identity.ts'
 import type { Reconciling } from './assemble-reconciling.ts'
 
-/** Returns the API of the operator's socket, mounted but not yet listening. The caller closes it. */
+/** Returns the mounted API of the operator's socket, not yet listening. The caller closes it. */
 export function serveOperator(
   log: Logger,
   { audit, passwords, keys, tokens, cluster }: Identity,
@@ -27,14 +27,14 @@ export function serveOperator(
   return local
 }
 
-/** The operator's socket has no user names: access to the socket is the permission. */
+/** This socket has no user names: access to it is the permission. */
 function nobody(): never {
   throw new Refusal('unauthorized')
 }
 
 /**
- * Listens where only the owner of FAIRLEAD_HOME may connect. The store's lock proves that no other server
- * runs here, so an existing socket belongs to a dead server.
+ * Listens where only the owner of FAIRLEAD_HOME may connect. An existing socket belongs to a dead server,
+ * because this one holds the store's lock.
  */
 export async function listenOnSocket(local: FastifyInstance, path: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
