@@ -3,10 +3,10 @@ import { isIP, isIPv6 } from 'node:net'
 type Fault = (sentence: string) => never
 
 const LOOPBACK = '127.0.0.1'
-/** A DNS name in lower case; dots are optional. */
+/** A DNS name in lower case, with or without dots. */
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
-/** Returns whether a certificate can name this host and a request can be sent to it. */
+/** Returns whether a certificate can name this host and requests can reach it. */
 export function isHostName(text: string): boolean {
   return NAME.test(text) && !/^[\d.]+$/.test(text)
 }
@@ -19,7 +19,7 @@ export function readHostNames(text: string | undefined, fault: Fault): readonly 
     : fault('must be names without ports, as in a.example.org,b')
 }
 
-/** Names and addresses in the form that certificates use. */
+/** Names and addresses in their form in certificates. */
 export function readHosts(text: string | undefined, fault: Fault): readonly string[] {
   const hosts = listOf(text)
   return hosts.every((host) => isHostName(host) || isPlainIp(host))
@@ -33,7 +33,7 @@ export function readAddress(text: string | undefined, fault: Fault): string {
   return isPlainIp(text) ? plainHost(text) : fault('must be an address, as in 0.0.0.0 or 10.1.2.3')
 }
 
-/** A loopback address: plain HTTP must not leave the machine. */
+/** A loopback address, since plain HTTP must not leave the machine. */
 export function readPlainAddress(text: string | undefined, fault: Fault): string {
   const address = readAddress(text, fault)
   if (address === '::1' || address.startsWith('127.')) return address
@@ -42,7 +42,7 @@ export function readPlainAddress(text: string | undefined, fault: Fault): string
   )
 }
 
-/** Returns whether the address means all addresses of the machine. Clients cannot call it. */
+/** Returns whether the address means all addresses of the machine. */
 export function isEveryAddress(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
 }
@@ -54,12 +54,12 @@ function listOf(text = ''): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** An address without an interface name, which no certificate has. */
+/** Without an interface name, which certificates never have. */
 function isPlainIp(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%')
 }
 
-/** IPv6 in its shortest form, the form that certificates are converted to. */
+/** IPv6 in its shortest form, like in certificates. */
 function plainHost(host: string): string {
   return isIPv6(host) ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host
 }

@@ -1,15 +1,15 @@
 /** Export of traces. */
 export interface TraceSettings {
-  /** URL that spans are posted to. */
+  /** Target of posted spans. */
   readonly url: string
   /** Values may be secret. */
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   /** Attributes of the resource: `service.name` and others. */
   readonly resource: Readonly<Record<string, string>>
-  /** Share of new traces that is recorded, 0 to 1. */
+  /** Share of recorded new traces, 0 to 1. */
   readonly ratio: number
-  /** Uses the sampling decision of the request's caller. */
+  /** Follows the caller's sampling decision. */
   readonly followsParent: boolean
 }
 
@@ -22,8 +22,8 @@ const TIMEOUT_MS = 10_000
 const OTLP = (name: string) => [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`]
 
 /**
- * Reads the standard OpenTelemetry variables. Returns null unless an exporter or an endpoint is set: traces
- * are off. Calls `fault` for each variable that cannot be used.
+ * Reads the standard OpenTelemetry variables; null: neither exporter nor endpoint is set, so traces are off.
+ * Calls `fault` for each unusable variable.
  */
 export function readOtel(env: Env, fault: Fault): TraceSettings | null {
   const exporter = env['OTEL_TRACES_EXPORTER']

@@ -17,7 +17,7 @@ export interface Variable<T> {
   readonly read: (text: string | undefined, fault: (sentence: string) => never) => T
 }
 
-/** Every environment variable of Fairlead; docs/reference/configuration.md is printed from it. */
+/** All environment variables; docs/reference/configuration.md is printed from them. */
 export const variables = {
   home: variable({
     name: 'FAIRLEAD_HOME',

@@ -3,14 +3,14 @@ import { readOtel, type TraceSettings } from './config-otel.ts'
 import { samePorts } from './config-ports.ts'
 import { type Values, type Variable, variables } from './config-variables.ts'
 
-/** The settings of Fairlead, read once at the start. Each field is described at its variable. */
+/** The settings, read once at the start. Fields are described at their variables. */
 export interface Config extends Values {
   readonly engines: string
   /** From the standard OpenTelemetry variables; null: traces are off. */
   readonly traces: TraceSettings | null
 }
 
-/** Every fault of the environment, one per line. */
+/** All faults of the environment, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly faults: readonly string[]
@@ -24,8 +24,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from `env`. An empty variable counts as not set. Throws one ConfigError with all
- * faults, among them unknown FAIRLEAD_ variables, so that no misspelt one is ignored.
+ * Reads the configuration from `env`; an empty variable counts as unset. Throws a ConfigError with all
+ * faults, including unknown FAIRLEAD_ variables, which may be misspelt.
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = []

@@ -9,17 +9,16 @@ export function homeOf(text: string | undefined): string {
 }
 
 /**
- * The server's folder. A server with a separate user has a separate folder, which is also its working
- * directory (agent/src/server/), and can write to no other path of FAIRLEAD_HOME. Otherwise it is
- * FAIRLEAD_HOME.
+ * The server's folder and working directory. With a separate user (agent/src/server/) it is the only part of
+ * FAIRLEAD_HOME that the server can write to; otherwise it is FAIRLEAD_HOME.
  */
 export function stateFolder(home: string): string {
   return isServerOfRoot() ? ownFolder(home) : home
 }
 
 /**
- * The agent's socket. Paths of Unix sockets are short (107 bytes on Linux), so a server with a separate user
- * uses a relative path. The folder `doors`: see ServerFolder.sockets.
+ * The agent's socket. A server with a separate user uses a relative path, because paths of Unix sockets are
+ * short (107 bytes on Linux). The folder `doors`: see ServerFolder.sockets.
  */
 export function agentSocket(home: string): string {
   return isServerOfRoot() ? join('..', 'doors', 'agent.sock') : join(home, 'run', 'agent.sock')
@@ -36,9 +35,8 @@ export function operatorSocket(home: string): string {
 }
 
 /**
- * Finds the operator's socket of this home. A server that gave up root may have replaced that path, for
- * example by a link to a socket of root. So the result names the checked socket itself, while this process
- * lives.
+ * Finds the operator's socket. A server that gave up root may have replaced it by a link to a socket of root,
+ * so the result names the checked socket itself, while this process lives.
  */
 export function findOperatorSocket(home: string): string {
   const own = join(ownFolder(home), OPERATOR)
@@ -52,7 +50,7 @@ export function findOperatorSocket(home: string): string {
 
 const OPERATOR = 'server.sock'
 const { O_NOFOLLOW } = constants
-/** From open(2); Node does not define it. Refers to the file without opening it. */
+/** From open(2), missing in Node. Names a file without opening it. */
 const O_PATH = 0o10_000_000
 
 function ownFolder(home: string): string {

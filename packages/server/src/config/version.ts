@@ -1,2 +1,2 @@
-/** Version of all packages of Fairlead. A test keeps it equal to package.json. */
+/** Version of all packages. A test keeps it equal to package.json. */
 export const softwareVersion = '0.1.0'
