@@ -22,7 +22,7 @@ export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly 
 export interface Actions {
   /** Throws Refusal action_not_exist. */
   get(uid: string): Promise<ActionView>
-  /** Clients' view of handover number `n` (from 1 on). Throws Refusal trace_not_exist or trace_not_ready. */
+  /** Clients' view of handover `n` (from 1 on). Throws Refusal trace_not_exist or trace_not_ready. */
   trace(uid: string, n: number): Promise<HandoverTrace>
   /** The database of an action; undefined: there is no such action of a database. */
   databaseOf(uid: string): Promise<number | undefined>
@@ -31,13 +31,13 @@ export interface Actions {
   /** Actions of one database. Throws Refusal db_not_exist. */
   listOf(databaseUid: number, query: Omit<ActionsQuery, 'databases'>): Promise<readonly ActionView[]>
   /**
-   * Yields the events of an action after number `seq` (0: from its beginning), each once and in order, until
-   * the action has ended or `signal` aborts. Reads no more than is consumed.
+   * Yields the events of an action after number `seq` (0: all), each once and in order, until its end or
+   * `signal` aborts. Reads no more than is consumed.
    */
   follow(uid: string, seq: number, signal: AbortSignal): AsyncIterable<ActionEvent>
 }
 
-/** Reads from `store` on each call; keeps only the followers in memory. */
+/** Reads from `store` on each call; remembers only followers. */
 export function createActions({
   store,
   now = Date.now,
@@ -108,7 +108,7 @@ export function placeOfAction(view: ActionView, by: ActionsOrder['by']): Place {
   return { value: isChange ? view.action.changedAt : createdAt, uid }
 }
 
-/** Means all databases: only users without a limit to some databases may see it. */
+/** Means all databases: hidden from users limited to some. */
 const NO_DATABASE = 0
 
 function databasesOf(user: Principal): readonly number[] {

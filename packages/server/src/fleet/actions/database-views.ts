@@ -15,7 +15,7 @@ export interface DatabaseActionView {
   readonly lanes: readonly LaneRecord[] | undefined
 }
 
-/** Reads the details of one action, or those of a list in a few statements. `now` is Unix milliseconds. */
+/** Reads details of one action, or of a list in a few statements. `now` is Unix milliseconds. */
 export function createDatabaseViews(db: Db, now: () => number) {
   const handovers = handoversStore(db)
   const factsOf = async (actions: readonly Action[]) => {

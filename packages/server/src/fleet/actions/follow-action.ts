@@ -23,7 +23,7 @@ export async function* followAction(
   let last = seq
   while (!signal.aborted) {
     watch.sync()
-    // Read first, so that the event of its end is among the events read below.
+    // Read first, so that the events read below include its end.
     const action = await actions.get(uid)
     for (let isAll = false; !isAll; ) {
       const page = await events.listAfter(uid, last, PAGE)
@@ -42,7 +42,7 @@ export async function* followAction(
   }
 }
 
-/** Yields new events until the store must be read again: after the end of the action, or a missed event. */
+/** Yields new events until the store must be read again: after the action's end, or a missed event. */
 async function* live(watch: Watch, last: () => number, signal: AbortSignal): AsyncGenerator<ActionEvent> {
   while (!signal.aborted) {
     const next = watch.next(last())

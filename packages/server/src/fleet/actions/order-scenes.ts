@@ -11,7 +11,7 @@ import { shardsStore } from '../stores/shards-store.ts'
 /** Inputs for a preview of orders, besides the action and the caller. */
 export type OrderFacts = Omit<OrderScene, 'forbidden' | 'handovers'>
 
-/** Facts by uid of the action, in a few statements for all; none if the actions suffice. `at` is ISO 8601. */
+/** Facts by action uid, in a few statements; in none if the actions suffice. `at` is ISO 8601. */
 export async function orderFacts(
   actions: readonly Action[],
   db: Db,

@@ -17,13 +17,13 @@ import { shardsStore } from '../stores/shards-store.ts'
 /** Accepts people's orders to a running action. */
 export interface Orders {
   /**
-   * Records an order, and returns the uid of its action: a new one for the retry of a failed upgrade. Throws
-   * Refusal action_ended, order_not_applicable, rollback_not_possible or db_busy.
+   * Records an order. Returns its action's uid: a new one for the retry of a failed upgrade. Throws Refusal
+   * action_ended, order_not_applicable, rollback_not_possible or db_busy.
    */
   give(action: Action, order: Order, by: Actor): Promise<string>
 }
 
-/** `nudge` wakes the reconciler of a database after an order is recorded; `now` is Unix milliseconds. */
+/** `nudge` wakes the reconciler after an order is recorded; `now` is Unix milliseconds. */
 export function createOrders(deps: {
   readonly store: Store
   readonly databases: Databases
@@ -71,7 +71,7 @@ async function withHandover(action: Action, at: string, db: Db): Promise<Action>
   return isMoved ? { ...action, handedOverAt: at } : action
 }
 
-/** Starts the same upgrade as a new action, if the database is still the one that it was accepted for. */
+/** Starts the same upgrade as a new action, if the database is unchanged since its acceptance. */
 async function beginAgain(
   { uid, kind, databaseUid, asked, request }: Action,
   databases: Databases,

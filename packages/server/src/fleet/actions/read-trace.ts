@@ -6,8 +6,8 @@ import { handoverTapesStore } from '../stores/handover-tapes-store.ts'
 import { handoversStore } from '../stores/handovers-store.ts'
 
 /**
- * Reads clients' view of the handover with certificate number `n` (from 1 on). Throws Refusal
- * trace_not_exist, or trace_not_ready while the endpoint still counts. `now` is Unix milliseconds.
+ * Reads clients' view of handover `n` (from 1 on). Throws Refusal trace_not_exist, or trace_not_ready while
+ * the endpoint still counts. `now` is Unix milliseconds.
  */
 export async function readTrace({ uid, n }: Which, db: Db, now: number): Promise<HandoverTrace> {
   const certified = await handoversStore(db).certified(uid)

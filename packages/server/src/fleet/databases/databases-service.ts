@@ -53,14 +53,14 @@ export interface DatabaseRequest
     | 'endpointPort'
   > {
   readonly engineVersion: string | undefined
-  /** The flavour to use if the version names none, provided that a build of it fits. */
+  /** The flavour if the version names none and one of its builds fits. */
   readonly preferredFlavour?: string
   readonly modules: readonly NewModuleEntry[]
   /** Generated when undefined. */
   readonly userPassword: string | undefined
 }
 
-/** Reads databases and begins actions on them, which the reconciler carries out. */
+/** Reads databases, and begins actions for the reconciler. */
 export interface Databases {
   /** Ordered by uid. */
   list(query: ViewsQuery): Promise<readonly DatabaseView[]>
@@ -68,7 +68,7 @@ export interface Databases {
   shardsOf(uids: readonly number[]): Promise<readonly number[]>
   /** Ids of all primaries. */
   primaries(): Promise<readonly number[]>
-  /** The databases of these shards, and whether their clients use an endpoint. */
+  /** Databases of these shards, and whether they have an endpoint. */
   placesOf: ShardsStore['placesOf']
   /** Throws Refusal db_not_exist. */
   get(uid: number): Promise<DatabaseView>
@@ -79,8 +79,8 @@ export interface Databases {
   /** Reads a database and whether `portsNeeded` more ports are free. Throws Refusal db_not_exist. */
   standing(uid: number, portsNeeded: number): Promise<ReadStanding>
   /**
-   * Begins an action and wakes the reconciler. Throws Refusal db_busy while another action runs, and
-   * plan_outdated if the records differ from those that the change expects.
+   * Begins an action and wakes the reconciler. Throws Refusal db_busy while another runs, and plan_outdated
+   * if the stored facts are not the expected ones.
    */
   begin(uid: number, change: Change, by: Actor): Promise<DatabaseView>
   /** Records a completed action with the reason why nothing had to change. Throws Refusal db_busy. */
@@ -96,14 +96,14 @@ interface DatabasesDeps {
   readonly portRange: PortRange
   /** Additional ports that a request may name. */
   readonly askedPorts: PortRange
-  /** Shards of new databases in cluster mode speak TLS to each other. */
+  /** For new databases in cluster mode. */
   readonly shardTls: boolean
   /** Serializes the allocation of ports. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
 }
 
-/** `nudge` wakes the reconciler of a database after a change is recorded; `now` is Unix milliseconds. */
+/** `nudge` wakes the reconciler after a change is recorded; `now` is Unix milliseconds. */
 export function createDatabases(deps: DatabasesDeps): Databases {
   const { store, nodes, modules, nudge, inTurn } = deps
   const databases = databasesStore(store.db)
@@ -179,13 +179,13 @@ async function find(databases: DatabasesStore, uid: number): Promise<Database> {
   return database
 }
 
-/** Runs in the lock of creations: of two with the same name, the second finds the first. */
+/** Runs in the lock of creations, so the second of two equal names finds the first. */
 async function refuseTakenName(databases: DatabasesStore, name: string): Promise<void> {
   if ((await databases.getByName(name)) === undefined) return
   throw new Refusal('name_already_exists', `name: a database named ${name} exists`)
 }
 
-/** Another port may belong to another service, whose clients would reach the database. */
+/** Another port may belong to a service whose clients would reach the database. */
 function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRange, PortRange]): void {
   if (port === null || [asked, own].some(({ from, to }) => port >= from && port <= to)) return
   throw new Refusal(
@@ -194,7 +194,7 @@ function refuseStrangePort(port: number | null, [asked, own]: readonly [PortRang
   )
 }
 
-/** A requested port is granted or refused, never replaced: clients would not find the database elsewhere. */
+/** A requested port is granted or refused: clients would not find the database elsewhere. */
 async function refuseTakenPort(
   port: number | null,
   places: { readonly databases: DatabasesStore; readonly shards: ShardsStore; readonly nodes: Nodes },
@@ -218,7 +218,7 @@ async function lackOfMemory(
   return refuseLackOfMemory(request, await places.databases.promisedBytes(), { totalBytes, freeBytes })
 }
 
-/** Adds a warning to its action if the cluster is large for its node. */
+/** Warns if a cluster is large for its node. */
 async function warnOfCrowd(
   uid: number,
   { groups, replicas }: Pick<DatabaseRequest, 'groups' | 'replicas'>,

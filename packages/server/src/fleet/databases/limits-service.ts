@@ -15,15 +15,15 @@ import type { Databases, DatabaseView } from './databases-service.ts'
 /** Changes limits of running databases without restarts. */
 export interface LimitChanges {
   /**
-   * Records new limits; engines get them in the next turn, and new processes at their start. Throws Refusal
-   * with every obstacle, and AgentUnreachable.
+   * Records new limits for the engines' next turn and for new processes. Throws Refusal with every obstacle,
+   * and AgentUnreachable.
    */
   change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView>
-  /** Returns the result of `change` without applying it. Throws the same refusals. */
+  /** Returns the result of `change` without a change, and refuses equally. */
   foresee(uid: number, request: LimitsRequest): Promise<DatabaseView>
 }
 
-/** `nudge` wakes the reconciler of a database after new limits are recorded; `now` is Unix milliseconds. */
+/** `nudge` wakes the reconciler after new limits are recorded; `now` is Unix milliseconds. */
 export function createLimitChanges(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get'>
@@ -49,7 +49,7 @@ export function createLimitChanges(deps: {
       if (!limits.change) return view
       const at = new Date(deps.now()).toISOString()
       await store.transaction(async (db) => {
-        // The checked state must still hold: another action or change of limits may have come first.
+        // The checked state must still hold: another change may have come first.
         const [before, action] = [await databasesStore(db).get(uid), await actionsStore(db).active(uid)]
         if (before === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)
         const isSame =

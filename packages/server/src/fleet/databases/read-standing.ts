@@ -7,18 +7,18 @@ import { databasesStore } from '../stores/databases-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 import { countTakenPorts } from './taken-ports.ts'
 
-/** Stored facts, and a function that reads them again in the transaction that accepts a change. */
+/** Stored facts, and how to read them again in the accepting transaction. */
 export interface ReadStanding {
   readonly standing: Standing
   readonly again: (db: Db) => Promise<Standing>
 }
 
-/** Facts that must be unchanged when a plan is accepted. */
+/** Facts that must be unchanged on acceptance. */
 export interface Expected extends Pick<ReadStanding, 'again'> {
   readonly isSame: (standing: Standing) => boolean
 }
 
-/** Reads the stored facts of a database and its free ports. Throws Refusal db_not_exist. */
+/** Reads a database's facts and free ports. Throws Refusal db_not_exist. */
 export async function readStanding(
   db: Db,
   uid: number,

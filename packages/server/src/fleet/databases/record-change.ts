@@ -47,8 +47,8 @@ export async function recordDatabase(db: Db, wanted: NewDatabase, by: Actor): Pr
 }
 
 /**
- * Records an action on a database, its new status and its audit record. `db` is a transaction; `at` is ISO
- * 8601. Throws ActiveActionExists, and Refusal module_not_exist.
+ * Records an action, the database's new status and an audit record. `db` is a transaction; `at` is ISO 8601.
+ * Throws ActiveActionExists, and Refusal module_not_exist.
  */
 export async function recordChange(
   db: Db,
@@ -73,8 +73,8 @@ export async function recordChange(
 }
 
 /**
- * Records an upgrade without changes as a completed action with `reason` as a warning. `db` is a transaction.
- * Throws ActiveActionExists while another action runs.
+ * Records an upgrade without changes as completed, with `reason` as a warning. `db` is a transaction. Throws
+ * ActiveActionExists.
  */
 export async function recordNothing(
   db: Db,

@@ -36,7 +36,7 @@ interface SeenShard {
   readonly usedMemoryBytes: number | null
 }
 
-/** People wait for it, and the agent's report is already there. */
+/** People wait for it; the agent's report is already there. */
 const LOOK_WITHIN_MS = 1_000
 
 /** Shards, with their agents' current reports. */
@@ -54,7 +54,7 @@ export interface ShardsOfDatabase {
   readonly shards: readonly ShardView[]
 }
 
-/** Asks the agents on each call; for a single database, also its engines. */
+/** Asks agents on each call, and engines for a single database. */
 export function createShards(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get' | 'list'>
@@ -97,7 +97,7 @@ export function createShards(deps: {
   }
 }
 
-/** Returns undefined if it takes too long, or the agent is unreachable. */
+/** Undefined: too slow, or the agent is unreachable. */
 async function unlessLate(looking: Promise<ObservedDatabase>): Promise<ObservedDatabase | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), LOOK_WITHIN_MS)

@@ -17,7 +17,7 @@ export async function takenPorts(
   return [...new Set([...shards, ...endpoints])]
 }
 
-/** Number of recorded ports in a range: no port is recorded twice. */
+/** Number of recorded ports in a range; each is recorded once. */
 export async function countTakenPorts(
   range: PortRange,
   stores: {
@@ -40,13 +40,12 @@ export interface PartOfPorts extends PortRange {
   readonly alsoFree: number[]
 }
 
-/** Ports per part: the cost is the same whether ten or ten thousand ports of the range are taken. */
+/** Ports per part: the cost does not depend on the number of taken ports. */
 const PART = 512
 
 /**
- * Finds the lowest port of a range that is not recorded, not in `besides`, and that `findFree` reports free
- * together with the ports at the distances `alsoFree`; null: there is none. Calls `findFree` for parts of the
- * range, like the agent.
+ * Finds the lowest port of a range that is not recorded, not in `besides`, and free by `findFree` together
+ * with the distances `alsoFree`; null: none. Calls `findFree` for parts of the range.
  */
 export async function findPortWithin(
   range: PortRange,
@@ -64,7 +63,7 @@ export async function findPortWithin(
   return null
 }
 
-/** Parts in ascending order. The first part is checked separately, since it often has room. */
+/** Parts in ascending order. The first is checked separately, since it often has room. */
 async function* partsWithRoom({ from, to }: PortRange, stores: PortsOnRecord): AsyncGenerator<PortRange> {
   const first = { from, to: Math.min(to, from + PART - 1) }
   if (await hasRoom(first, stores)) yield first

@@ -7,16 +7,16 @@ import type { Tls } from '../../tls/tls-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { addressesOf, trustOf } from './way-of-clients.ts'
 
-/** Runs commands of API users as a client of the database. */
+/** Runs API users' commands as a client of the database. */
 export interface Commands {
   /**
    * Runs one command and returns its reply. Throws Refusal db_not_exist, command_not_allowed, command_failed,
-   * too_many_requests or unavailable; outcome_unknown if the command was sent and not answered.
+   * too_many_requests or unavailable; outcome_unknown if it was sent and not answered.
    */
   give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply>
 }
 
-/** Each needs a connection and memory for a reply (`reconcile/look/ask-as-client.ts`). */
+/** Each needs a connection, and memory for a reply (`reconcile/look/ask-as-client.ts`). */
 const MOST_AT_ONCE = 16
 const MOST_OF_USER = 4
 /** The result of a command. */
@@ -24,7 +24,7 @@ export type CommandOutcome =
   | { readonly end: 'answered'; readonly reply: Reply }
   | { readonly end: 'refused' | 'not sent' | 'unknown'; readonly why: string }
 
-/** Runs a command like a client of these addresses, on a separate connection. */
+/** Runs a command like a client, on a separate connection. */
 export type AskAsClient = (
   addresses: readonly Address[],
   command: { readonly words: readonly Buffer[]; readonly password: string; readonly tls: EngineTls | null },
@@ -60,13 +60,13 @@ export function createCommands(deps: {
   }
 }
 
-/** The command's name only, since arguments may be secret; `(unknown)` if it is no valid name. */
+/** The name only, since arguments may be secret; `(unknown)` if it is no valid name. */
 function nameOf([word]: readonly Buffer[]): string {
   const name = (word ?? Buffer.of()).toString('latin1').toUpperCase()
   return /^[A-Z][A-Z0-9._-]{0,31}$/.test(name) ? name : '(unknown)'
 }
 
-/** Limits parallel commands; disposing of the result ends one. Throws too_many_requests. */
+/** Limits parallel commands. Dispose of the result at the end. Throws too_many_requests. */
 function createTurns(): (user: number) => Disposable {
   const users: number[] = []
   return (user) => {

@@ -70,7 +70,7 @@ async function countClients(endpoints: Pick<Endpoints, 'stats'>, uid: number): P
   return (await endpoints.stats(uid)).connections
 }
 
-/** Sums of the engines' reports; null if a needed engine does not answer. */
+/** Sums of the engines' reports; null if a needed one does not answer. */
 function tellOf(seen: ObservedDatabase | null): Pick<DeletionPlan, 'keys' | 'savedAt' | 'memoryUsedBytes'> {
   if (seen === null) return { keys: null, savedAt: null, memoryUsedBytes: null }
   const primaries = seen.groups.map(({ shards, recordedPrimary }) =>
@@ -92,7 +92,7 @@ function sumOrNull(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce<number | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0)
 }
 
-/** An unreachable part of the cluster makes a plan less complete, nothing more. */
+/** An unreachable part only makes a plan less complete. */
 async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer

@@ -10,8 +10,8 @@ import { addressesOf, trustOf } from './way-of-clients.ts'
 /** Examines endpoints, again on each call. */
 export interface Endpoints {
   /**
-   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound if no process
-   * listens, and bdb_unavailable_shard_unreachable if no engine answers behind the address.
+   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound without a
+   * listener, and bdb_unavailable_shard_unreachable without an engine behind it.
    */
   check(uid: number): Promise<void>
   /** Throws Refusal endpoint_not_exist if clients know the database's shards, unavailable without a proxy. */
@@ -27,7 +27,7 @@ export interface ClientProbe {
   readonly why: string
 }
 
-/** `probeAsClient` connects to an address like a client and reports the result. */
+/** `probeAsClient` connects like a client and reports the result. */
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
@@ -71,7 +71,7 @@ export function createEndpoints(deps: {
   }
 }
 
-/** The reason why the previous proxy died; empty if none died, or if the agent does not answer. */
+/** The cause of the previous proxy's death; empty if none died or the agent does not answer. */
 async function whyBegunAnew(agent: Describing): Promise<string> {
   const node = await describeNode(agent).catch(() => null)
   const died = node?.proxy.diedBefore

@@ -3,18 +3,18 @@ import type { Store } from '../../store/open-store.ts'
 import { eventsStore, type StoredEvent } from '../stores/events-store.ts'
 import { createEventRing } from './event-ring.ts'
 
-/** New events. One reader of the store serves all followers of this process. */
+/** New events, from one reader of the store for all followers. */
 export interface EventFeed {
   watch(wants: (event: StoredEvent) => boolean): Watch
 }
 
-/** The position of one follower. Events are not copied. Dispose of it to end. */
+/** A follower's position, without copies of events. */
 export interface Watch extends Disposable {
-  /** Makes `next` return all later events; the follower then reads earlier ones from the store. */
+  /** Makes `next` return later events; the follower then reads earlier ones from the store. */
   sync(): void
   /**
-   * The event after place `after`; undefined: none yet. `behind`: more events came than are kept. `reset`:
-   * read the store again.
+   * The event after `after`; undefined: none yet. `behind`: more came than are kept. `reset`: read the store
+   * again.
    */
   next(after: number): StoredEvent | 'behind' | 'reset' | undefined
   /** Resolves when there may be news, or when `signal` aborts. */
@@ -47,7 +47,7 @@ export function createEventFeed(store: Store, most = KEPT): EventFeed {
   const ring = createEventRing(most)
   const followers = new Set<Follower>()
   let timer: NodeJS.Timeout | undefined
-  /** Rises when there is a gap between the kept events and earlier ones. */
+  /** Rises on a gap between kept and earlier events. */
   let era = 0
   const reader = createReader(store, {
     news(events) {
@@ -99,11 +99,11 @@ export function createEventFeed(store: Store, most = KEPT): EventFeed {
 interface Listener {
   /** New events, in order. */
   news(events: readonly StoredEvent[]): void
-  /** The following events have a gap to earlier ones, or the store could not be read. */
+  /** The next events follow a gap, or the store could not be read. */
   reset(): void
 }
 
-/** On each call of `look`, reads all events since the last one. */
+/** Reads all events since the last `look`. */
 function createReader(
   store: Store,
   listener: Listener,
@@ -156,7 +156,7 @@ function mayBeNew(seen: Seen, changes: number | undefined, nowMs: number): boole
   return nowMs - seen.atMs >= everyMs
 }
 
-/** A flag that stays set until it is seen, so that no wake is lost. */
+/** A flag that stays set until seen, so that no wake is lost. */
 function createFlag(): Pick<Watch, 'wake' | 'news'> {
   let isUp = false
   let goOn: (() => void) | undefined

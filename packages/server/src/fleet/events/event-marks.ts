@@ -3,23 +3,23 @@ import { eventNumbersStore } from '../../store/event-numbers-store.ts'
 import type { Store } from '../../store/open-store.ts'
 
 /**
- * Identifies the history of event numbers. A store restored to an older state, or another store, gives the
- * same numbers to other events, but has other marks.
+ * Identifies the history of event numbers: a restored or another store gives them to other events, but has
+ * other marks.
  */
 export interface EventMarks {
-  /** A few letters that complete a number to an id; undefined: the event is older than the known marks. */
+  /** Completes a number to an id with a few letters; undefined: the event is older than the marks. */
   of(seq: number): string | undefined
 }
 
 /** Prefix of rows in `counters`, followed by the first event number of the mark. */
 const NAME = 'event_mark:'
-/** Number of server starts that are remembered. A client further behind starts again. */
+/** Remembered server starts. A client further behind starts again. */
 const MOST = 100
 const LARGEST = 2 ** 31 - 1
 
 /**
- * Reads the marks and adds one: call it at each start, before any write. Servers with a shared store share
- * the mark of the first server.
+ * Reads the marks and adds one: call it at each start, before any write. A shared store has only its first
+ * server's mark.
  */
 export async function openEventMarks(store: Store): Promise<EventMarks> {
   const marks = await store.transaction(async (db) => {
@@ -29,7 +29,7 @@ export async function openEventMarks(store: Store): Promise<EventMarks> {
       .onConflict((conflict) =>
         store.isShared
           ? conflict.doNothing()
-          : // In this store nothing was written under it; in a restored store there may have been events.
+          : // No event was written under it here, but perhaps before a restore.
             conflict.column('name').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
       )
       .execute()

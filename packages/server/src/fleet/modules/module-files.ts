@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import type { Pieces } from '@fairlead/api'
 import type { ModuleSource } from '../../nodes/ensure-modules.ts'
 
-/** The shared objects of the catalogue, each once, named by its hash. */
+/** The catalogue's shared objects, named by hash. */
 export interface ModuleFiles extends ModuleSource {
-  /** Two paths in the same folder for unchecked files. Disposing of it removes them. */
+  /** Two paths in the same folder for unchecked files. Disposing removes them. */
   draft(): Draft
-  /** Moves a durable file out of a draft. It is complete, also after a crash. */
+  /** Moves a durable file out of a draft, atomically. */
   place(path: string, sha256: string): Promise<void>
   remove(sha256: string): Promise<void>
-  /** Removes leftovers of a crash: drafts, and files that are not `wanted`. */
+  /** Removes leftovers of a crash: drafts, and unwanted files. */
   sweep(wanted: (sha256: string) => Promise<boolean>): Promise<void>
 }
 

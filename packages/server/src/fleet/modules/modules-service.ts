@@ -21,7 +21,7 @@ export interface Modules {
   list(): Promise<readonly Module[]>
   /** Throws Refusal module_not_exist. */
   get(uid: string): Promise<Module>
-  /** Reads a package from a stream. Throws Refusal, and then keeps nothing. */
+  /** Reads a package from a stream. Throws Refusal without leftovers. */
   upload(file: Pieces, by: Actor): Promise<{ readonly module: Module; readonly action: ModuleAction }>
   /** Throws Refusal module_not_exist, or module_in_use. */
   remove(uid: string, by: Actor): Promise<ModuleAction>
@@ -30,7 +30,7 @@ export interface Modules {
 /** Maximum unpacked size, as a multiple of the upload limit. */
 const UNPACKED = 10
 
-/** Removes leftovers of crashed uploads and deletions, and serves the rest. */
+/** Removes leftovers of crashed uploads and deletions first. */
 export async function createModules(deps: {
   readonly store: Store
   readonly files: ModuleFiles
@@ -51,7 +51,7 @@ export async function createModules(deps: {
     await files.remove(sha256)
     return true
   }
-  /** Stores the file first, since every recorded module has its file. Removes it if the record is refused. */
+  /** Stores the file first, so that recorded modules have one. Removes it if the record is refused. */
   const add = async (module: Module, path: string, by: Actor) => {
     await refuseDouble(store.db, module)
     await files.place(path, module.sha256)
@@ -61,7 +61,7 @@ export async function createModules(deps: {
         return recordAction(db, 'upload', module, by, at())
       })
     } catch (cause) {
-      // The record may exist, so the file stays: the next start removes unused files.
+      // The record may exist, so the file stays; the next start removes unused ones.
       if (!(cause instanceof StoreAway)) await dropUnused(module.sha256)
       throw cause
     }
@@ -99,7 +99,7 @@ export async function createModules(deps: {
   }
 }
 
-/** Records the action of an upload or a deletion, and its audit record. */
+/** Records an upload's or deletion's action and audit record. */
 async function recordAction(
   db: Db,
   kind: ModuleAction['kind'],

@@ -23,8 +23,8 @@ const MOST_RATIO = 200
 const SMALL_BYTES = 1024 * 1024
 
 /**
- * Opens the zip at `path` while `work` runs. Refuses (invalid_module) a zip with a forbidden entry: paths out
- * of the folder, links, devices, encryption, duplicates, or more than the limits.
+ * Opens the zip at `path` for `work`. Refuses (invalid_module) forbidden entries: paths out of the folder,
+ * links, devices, encryption, duplicates, or more than the limits.
  */
 export async function openPackage<T>(
   path: string,
@@ -82,7 +82,7 @@ function faultOf(entry: Entry): string | undefined {
 
 const [STORED, DEFLATED] = [0, 8]
 
-/** The file type in the upper half, from Unix packers; null: a file or a folder. */
+/** Unix packers' file type in the upper half; null: a file or a folder. */
 function kindOf(attributes: number): string | null {
   const kind = (attributes >>> 16) & 0o170_000
   if (kind === 0 || kind === 0o100_000 || kind === 0o040_000) return null
@@ -103,7 +103,7 @@ async function* checked(content: Pieces, entry: Entry): Pieces {
   if (sum !== entry.crc32) throw refuse(`is damaged: the checksum of ${show(entry.fileName)} is wrong`)
 }
 
-/** Passes disk errors on; everything else is a fault of the zip. */
+/** Passes disk errors on; all others are faults of the zip. */
 function explain(cause: unknown): never {
   if (cause instanceof Refusal || isOfDisk(cause)) throw cause
   throw refuse(`cannot be read as a zip: ${messageOf(cause)}`)

@@ -19,8 +19,8 @@ const MOST_JSON_BYTES = 1024 * 1024
 
 /**
  * Reads the package at `path`, and unpacks its shared object durably to `modulePath`. Throws Refusal
- * invalid_module, os_not_supported or dependencies_not_supported; `architecture` is that of the nodes (`x64`,
- * `arm64`).
+ * invalid_module, os_not_supported or dependencies_not_supported. `architecture` of the nodes: `x64`,
+ * `arm64`.
  */
 export function readPackage(
   path: string,

@@ -8,12 +8,12 @@ import { StoredLanePatches } from '../../store/stored-lane.ts'
 import { StoredCertificate, StoredChange } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** Maximum number of kept events per action. An action that waits for hours writes one per second. */
+/** Maximum number of events per action. A waiting action writes one per second. */
 export const MOST_KEPT = 2_000
-/** Time that events are kept after the end of their action. */
+/** Time that events are kept after their action's end. */
 export const KEPT_DAYS = 30
 
-/** An event and its database; null: the catalogue of modules. `event` is undefined if its row is damaged. */
+/** An event and its database; null: the catalogue of modules. `event` undefined: damaged. */
 export interface HeardEvent {
   readonly seq: number
   readonly actionUid: string
@@ -41,13 +41,13 @@ export function actionEventsStore(db: Db): ActionEventsStore {
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)
   return {
     async append(actionUid, notice, at) {
-      // The counter first: concurrent servers serialize on its row, so sequence numbers commit in order.
+      // The counter first: concurrent servers serialize on its row, so numbers commit in order.
       const seq = await eventNumbersStore(db).next()
       await db
         .insertInto('action_events')
         .values({ seq, action_uid: actionUid, at, type: notice.type, data: JSON.stringify(dataOf(notice)) })
         .execute()
-      // A handover is written while clients are held, so other events remove old ones.
+      // A handover is written during a hold, so other events remove old ones.
       if (notice.type !== 'handover') await dropOverflow(db, actionUid)
     },
     async listAfter(actionUid, seq, limit) {
@@ -105,7 +105,7 @@ function heard(row: Tables['action_events'] & { readonly database_uid: number | 
   return { seq, actionUid, databaseUid, size: data.length, event: readable(row) }
 }
 
-/** A damaged row affects only readers of its action, which get an error. */
+/** A damaged row is an error only for readers of its action. */
 function readable(row: Tables['action_events']): ActionEvent | undefined {
   try {
     return fromRow(row)
@@ -114,7 +114,7 @@ function readable(row: Tables['action_events']): ActionEvent | undefined {
   }
 }
 
-/** Combines events of one action to one change and one patch per lane. */
+/** Combines an action's events to one change and one patch per lane. */
 export function mergeEvents(events: readonly ActionEvent[]): {
   readonly change: ActionChange
   readonly lanes: readonly LanePatch[]
@@ -126,10 +126,7 @@ export function mergeEvents(events: readonly ActionEvent[]): {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/**
- * Removes events beyond MOST_KEPT. Their changes are merged into the oldest kept one, so a reader of all
- * events misses none.
- */
+/** Removes events beyond MOST_KEPT, merged into the oldest kept one, so that readers miss nothing. */
 async function dropOverflow(db: Db, actionUid: string): Promise<void> {
   const events = (order: 'asc' | 'desc') =>
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid).orderBy('seq', order)
@@ -146,8 +143,8 @@ async function dropOverflow(db: Db, actionUid: string): Promise<void> {
 }
 
 /**
- * Merges the events up to `lastGone` into the first later ones of their type. If there is none, merges into
- * the last of them and returns its number: that one stays.
+ * Merges the events up to `lastGone` into the first later ones of their type; without one, into the last of
+ * them, which stays and is returned.
  */
 async function mergeGone(db: Db, actionUid: string, lastGone: number): Promise<readonly number[]> {
   const merge = async (

@@ -10,7 +10,7 @@ export interface ActionLanesStore {
   put(actionUid: string, lanes: readonly LaneRecord[]): Promise<void>
 }
 
-/** One row per group, because a turn usually changes one of many. `db` may be a transaction. */
+/** One row per group: a turn usually changes one of many. `db` may be a transaction. */
 export function actionLanesStore(db: Db): ActionLanesStore {
   return {
     async of(actionUid) {

@@ -24,7 +24,7 @@ import { actionEventsStore } from './action-events-store.ts'
 import { actionLanesStore } from './action-lanes-store.ts'
 import { type ActionsQuery, chooseActions } from './chosen-actions-store.ts'
 
-/** Stores actions. Each visible change also writes an event, in the same transaction. */
+/** Stores actions. Visible changes also write an event, in the same transaction. */
 export interface ActionsStore {
   get(uid: string): Promise<Action | undefined>
   /** The running action of a database, if any. */
@@ -90,7 +90,7 @@ export function actionsStore(db: Db): ActionsStore {
   }
 }
 
-/** Equal to the condition of the index of active actions: with parameters, SQLite would not use it. */
+/** Like in the index of active actions: with parameters, SQLite would not use it. */
 const isActive = sql<SqlBool>`status in ('queued', 'running')`
 
 async function insert(

@@ -11,7 +11,7 @@ export interface ActionsQuery extends ListPage<ActionsOrder['by']>, ActionsFilte
   readonly databases?: readonly number[]
 }
 
-/** Each has an index that ends with the uid (migration 0028), so that a page reads only its rows. */
+/** Indexed with the uid at the end (migration 0028): a page reads only its rows. */
 const columns = {
   created_time: 'created_at',
   last_changed_time: 'changed_at',

@@ -14,7 +14,7 @@ export interface DatabasesPage {
   readonly order?: DatabasesOrder
 }
 
-/** Each has an index that ends with the uid (migration 0026), so that a page reads only its rows. */
+/** Indexed with the uid at the end (migration 0026): a page reads only its rows. */
 const columns = {
   uid: 'uid',
   name: 'name',

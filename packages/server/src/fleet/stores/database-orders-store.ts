@@ -3,7 +3,7 @@ import type { Db } from '../../store/open-store.ts'
 
 /** Databases with new orders of users, whose server may differ from the one that accepted the order. */
 export interface DatabaseOrdersStore {
-  /** Marks the database, so that its server reads the order. Call it in the transaction of the order. */
+  /** Makes the database's server read the order. Call it in the order's transaction. */
   note(databaseUid: number): Promise<void>
   /** Databases with orders after number `seq`, in order. */
   orderedAfter(seq: number): Promise<readonly { readonly uid: number; readonly seq: number }[]>

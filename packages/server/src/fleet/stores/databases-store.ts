@@ -27,7 +27,7 @@ export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups
   readonly groups: number
 }
 
-/** Databases and their groups. Writes are durable when the promise resolves. */
+/** Databases and their groups. Resolved writes are durable. */
 export interface DatabasesStore {
   /** Ordered by uid by default. */
   page(query: DatabasesPage): Promise<readonly Database[]>
@@ -47,7 +47,7 @@ export interface DatabasesStore {
   setRuns(uid: number, runs: Runs, now: string): Promise<void>
   setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
-  /** Called while clients are held: the change of addresses is noted when the handover is closed. */
+  /** Called during a hold: changed addresses are noted when the handover is closed. */
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistory(uid: number, group: number, history: History): Promise<void>
   /** Advances the recorded history of a primary, unless its role moves or it was replaced. */

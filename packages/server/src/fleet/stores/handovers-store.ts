@@ -32,7 +32,7 @@ export interface HandoversStore {
   intend(intent: Intent): Promise<Handover>
   /** Certificates by uid of the action; actions without any are omitted. */
   certificatesOf(actionUids: readonly string[]): Promise<ReadonlyMap<string, readonly Certificate[]>>
-  /** Records that the role has moved. Like `close`, adds an event to the action. */
+  /** Records a moved role. Like `close`, adds an event to the action. */
   certify(id: number, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
   close(id: number, certificate: Certificate | null, now: string): Promise<void>
@@ -160,7 +160,7 @@ const standbyOf = jsonColumn(
 )
 const readCertificate = jsonColumn('handovers', 'certificate', StoredCertificate)
 
-/** Earlier versions recorded neither the number of keys nor how long clients were held. */
+/** Earlier versions recorded neither keys nor the length of holds. */
 function certificateOf(text: string, id: number): Certificate {
   return { keys: null, heldMs: null, ...readCertificate(text, id) }
 }

@@ -9,14 +9,14 @@ import { actionEventsStore } from './action-events-store.ts'
 export interface ModuleActionsStore {
   get(uid: string): Promise<ModuleAction | undefined>
   list(page: ListPage<'created_time' | 'last_changed_time'>): Promise<readonly ModuleAction[]>
-  /** Records it as ended, with its only event. Call it in the transaction of its effect. */
+  /** Records it as ended, with its only event. Call it in its effect's transaction. */
   insert(action: ModuleAction): Promise<void>
 }
 
 /** They are complete when recorded. */
 const columns = { created_time: 'created_at', last_changed_time: 'created_at' }
 
-/** Uploads and deletions of modules. Both end with their request, so each row is complete. */
+/** Uploads and deletions of modules, complete when recorded. */
 export function moduleActionsStore(db: Db): ModuleActionsStore {
   const all = () => db.selectFrom('module_actions').selectAll()
   return {

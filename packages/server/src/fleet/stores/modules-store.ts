@@ -12,7 +12,7 @@ export interface ModulesStore {
   getByVersion(name: string, semanticVersion: string): Promise<Module | undefined>
   /** Returns whether any module has this file. */
   hasFile(sha256: string): Promise<boolean>
-  /** Databases that name the module, whose shards still run it, or whose action leads to or from it. */
+  /** Databases that name the module, whose shards still run it, or whose action involves it. */
   usedBy(uid: string): Promise<readonly number[]>
   insert(module: Module): Promise<void>
   remove(uid: string): Promise<void>

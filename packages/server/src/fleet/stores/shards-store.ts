@@ -15,17 +15,17 @@ import { changesStore } from './changes-store.ts'
 export type ShardsStore = ReturnType<typeof shardsStore>
 
 /**
- * Wanted shards that are not removed yet, each with its wanted build and settings: rows of `shards`. `db` may
- * be a transaction.
+ * Wanted shards that are not removed yet, with build and settings: rows of `shards`. `db` may be a
+ * transaction.
  */
 export function shardsStore(db: Db) {
   return {
     ...readShards(db),
     /** Bytes reserved for shards without their data yet, over all databases. */
     reservedBytes: () => sumReserved(db),
-    /** The databases of these shards, each once. Unknown shards are ignored. */
+    /** Databases of these shards, each once. Ignores unknown shards. */
     databasesOf: (ids: readonly number[]) => databasesOf(db, ids),
-    /** Throws if the port is taken on that node: a unique constraint. */
+    /** Throws if the port is taken on that node (unique constraint). */
     async insert(shard: NewShard, now: string): Promise<ShardRecord> {
       const id = await nextId(db, 'shard')
       await db
@@ -58,7 +58,7 @@ export function shardsStore(db: Db) {
       const query = db.selectFrom('shards').select('id').where('id', 'in', ids)
       return (await query.where('reserved_bytes', '>', 0).execute()).map(({ id }) => id)
     },
-    /** Ends the reservations of shards that have received their data. */
+    /** Ends reservations of shards that have their data. */
     async endReservations(ids: readonly number[]): Promise<void> {
       await db
         .updateTable('shards')
@@ -67,7 +67,7 @@ export function shardsStore(db: Db) {
         .where('reserved_bytes', '>', 0)
         .execute()
     },
-    /** The replica buffer limit of its process, unless a full sync needs more; null: none recorded. */
+    /** The process's replica buffer limit, unless a full sync needs more; null: none recorded. */
     async limitBefore(id: number): Promise<LimitBefore | null> {
       const row = await db.selectFrom('shards').select('limit_before').where('id', '=', id).executeTakeFirst()
       const text = row?.limit_before ?? null
@@ -136,7 +136,7 @@ function readShards(db: Db) {
         .where('database_uid', 'in', [...databaseUids])
       return (await query.execute()).map(({ id }) => id)
     },
-    /** The databases of these shards, and whether their clients use an endpoint. */
+    /** Databases of these shards, and whether they have an endpoint. */
     async placesOf(ids: readonly number[]) {
       const places: { shardId: number; databaseUid: number; hasEndpoint: boolean }[] = []
       for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
@@ -159,7 +159,7 @@ function readShards(db: Db) {
 
 async function sumReserved(db: Db): Promise<number> {
   const sum = db.fn.sum('reserved_bytes').as('bytes')
-  // Equal to the condition of the index: with a parameter, SQLite would scan all shards.
+  // Like in the index: with a parameter, SQLite would scan all shards.
   const isReserved = sql<SqlBool>`reserved_bytes > 0`
   const row = await db.selectFrom('shards').select(sum).where(isReserved).executeTakeFirst()
   return Number(row?.bytes ?? 0)

@@ -5,7 +5,7 @@ import type { Database } from '../../core/state/database.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import type { Modules } from '../modules/modules-service.ts'
 
-/** The newest possible upgrade target of a database; null: it already runs that. */
+/** A database's newest possible upgrade target; null: it runs that. */
 export type UpgradeHint = (database: Database) => Build | null
 
 /** Age after which builds and modules are read again. */
@@ -14,8 +14,8 @@ const FRESH_MS = 2_000
 const WITHIN_MS = 300
 
 /**
- * Hints for lists: they ask no engine, and are computed once per combination of engine and modules. Undefined
- * while the builds are unknown. `now` is Unix milliseconds.
+ * Hints for lists, without questions to engines, once per combination of engine and modules. Undefined while
+ * the builds are unknown. `now` is Unix milliseconds.
  */
 export function createUpgradeHints(deps: {
   readonly nodes: Pick<Nodes, 'builds'>
@@ -32,7 +32,7 @@ export function createUpgradeHints(deps: {
     try {
       return keep(hintFrom({ builds: await deps.nodes.builds(), modules: await deps.modules.list() }))
     } catch {
-      // The list is answered without hints; the unreachable agent is reported elsewhere.
+      // The list comes without hints; the agent's failure is reported elsewhere.
       return keep(undefined)
     } finally {
       asked = undefined

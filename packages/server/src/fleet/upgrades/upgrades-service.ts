@@ -23,16 +23,16 @@ export interface Upgrades {
    * given without the current basis.
    */
   start(uid: number, request: UpgradeRequest, by: Actor, bases?: readonly string[]): Promise<DatabaseView>
-  /** Like `start` for a request that names modules; returns their names in order. */
+  /** Like `start` for named modules; returns their names in order. */
   startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
   /**
-   * Resolves when the running action has reached its goal. Throws Refusal upgrade_failed if it failed, and
-   * unavailable when `signal` aborts; the upgrade continues in any case.
+   * Resolves at the running action's goal. Throws Refusal upgrade_failed if it failed, and unavailable when
+   * `signal` aborts; the upgrade continues anyway.
    */
   untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
   /**
-   * Predicts the effect of `start`. Really starts the target build in a separate process, and removes it.
-   * Refuses like `start`, except because of another running change.
+   * Predicts the effect of `start`. Starts the target build in a separate process, and removes it. Refuses
+   * like `start`, except for another running change.
    */
   foresee(
     uid: number,
@@ -62,7 +62,7 @@ interface UpgradesDeps extends Scene {
   readonly tryRuns: TryRuns
 }
 
-/** `tryRuns` tests whether a shard starts with the goal of an upgrade. */
+/** `tryRuns` tests whether a shard starts with an upgrade's goal. */
 export function createUpgrades(deps: UpgradesDeps): Upgrades {
   const { databases, actions, tryRuns } = deps
 
@@ -149,7 +149,7 @@ function busyWith({ database, action }: DatabaseView): Refused | undefined {
   return { refused: 'db_busy', message }
 }
 
-/** Proves the target first if data is discarded, without a way back. Else the surge shard proves it. */
+/** If data is discarded there is no way back, so this proves the target. Otherwise the surge shard does. */
 async function proveTarget(database: Database, goal: Goal, tryRuns: TryRuns): Promise<void> {
   const trial = await tryRuns(database, goal)
   if (trial.ok) return
