@@ -4,9 +4,8 @@ import type { ConsoleFiles } from '../http/console-files.ts'
 import { chooseEncoding } from '../http/output/choose-encoding.ts'
 
 /**
- * Lets a page of the console run its own script and style and call this server; the browser refuses
- * everything else. There is no inline script or style, so there is no nonce. React sets styles by script,
- * which the policy does not restrict.
+ * Lets a page of the console only run its own script and style and call this server. There is no inline
+ * script or style, hence no nonce. React sets styles by script, which the policy allows.
  */
 const policy = [
   "default-src 'none'",
@@ -24,8 +23,8 @@ const notBuilt =
   'The web console is not built here. "npm start" in the repository builds it; the API and the command line work without it.\n'
 
 /**
- * Serves the console at `/` and its files under `/assets/`; null: it is not built, and `/` states that. Other
- * pages have the same text: `answerWithPage`.
+ * Serves the console at `/` and `/assets/`; null: not built, which `/` reports. `answerWithPage` serves its
+ * other paths.
  */
 export function consoleRoutes(http: FastifyInstance, files: ConsoleFiles | null): void {
   http.get('/', async (_, reply) => pageFor(reply, files))
@@ -43,8 +42,8 @@ export function consoleRoutes(http: FastifyInstance, files: ConsoleFiles | null)
 }
 
 /**
- * Answers a path unknown to the API with the console if a browser asks for a page; the console shows a
- * missing page itself. Returns whether it answered.
+ * Answers an unknown path with the console if a browser asks for a page; the console shows missing pages.
+ * Returns whether it answered.
  */
 export function answerWithPage(
   request: Pick<FastifyRequest, 'method' | 'url' | 'headers'>,
@@ -56,7 +55,7 @@ export function answerWithPage(
   return true
 }
 
-/** Programs accept any type, and paths of the API stay with the API. */
+/** Programs accept any type, and the API's paths stay its own. */
 function isForPage({ method, url, headers }: Pick<FastifyRequest, 'method' | 'url' | 'headers'>): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   return headers.accept?.includes('text/html') === true && !/^\/(v\d|assets)(\/|\?|$)/.test(url)

@@ -4,10 +4,10 @@ import type { Cluster } from '../identity/cluster/cluster-service.ts'
 import { holdFor } from '../identity/cluster/hold-for.ts'
 import type { Nodes } from '../nodes/nodes-service.ts'
 
-/** The route needs no token: unlimited requests must not become as many questions to the agent. */
+/** No token is needed: floods of requests must not reach the agent. */
 const HOLDS_MS = 500
 
-/** Serves the probes of supervisors and load balancers. `isStopping`: the server takes no new connections. */
+/** Serves probes of supervisors and load balancers. `isStopping`: no new connections. */
 export function healthRoutes(
   mount: Mount,
   deps: {

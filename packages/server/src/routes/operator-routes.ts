@@ -9,7 +9,7 @@ import type { Passwords } from '../identity/passwords/passwords-service.ts'
 import type { SigningKeys } from '../identity/sessions/signing-keys.ts'
 import type { Tokens } from '../identity/sessions/tokens.ts'
 
-/** The URL of the API, or a sentence with the reason why it is not served yet. */
+/** The URL of the API, or why it is not served yet. */
 export type Served = { readonly url: string } | { readonly notYet: string }
 
 /** `now` is Unix milliseconds. */
@@ -23,7 +23,7 @@ interface OperatorParts {
   readonly served: () => Served
 }
 
-/** The lifetime of a token. A longer command requests new ones. */
+/** Lifetime of a token. Longer commands request new ones. */
 const OPERATOR_TTL_SECONDS = 300
 
 /** Serves the operator's operations, through the socket in FAIRLEAD_HOME. */
@@ -56,7 +56,7 @@ export function operatorRoutes(
   mount(operatorOperations.authorizeOperator, async () => {
     const place = served()
     if ('notYet' in place) throw new Refusal('unavailable', place.notYet)
-    // A record made now, a user of the same name, could prevent the creation.
+    // A user of the operator's name, made now, could prevent the creation.
     if ((await cluster.settings()).createdAt === null)
       throw new Refusal(
         'unavailable',

@@ -4,8 +4,8 @@ import type { Mount } from '../http/mount.ts'
 import type { Tls } from '../tls/tls-service.ts'
 
 /**
- * Serves the TLS certificates. Private keys are accepted and never returned. `onOther` is called when the
- * certificate of endpoints has changed.
+ * Serves the certificates. Private keys are accepted, never returned. `onOther`: endpoints have a new
+ * certificate.
  */
 export function tlsRoutes(mount: Mount, tls: Tls, onOther: () => Promise<void>): void {
   mount(getCertificates, async () => wireOf(tls))

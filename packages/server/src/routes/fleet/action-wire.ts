@@ -12,7 +12,7 @@ import { noOrders, ordersToWire } from './preview-wire.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
 
-/** An action of /v1/actions for this user: the answer states which orders the user may give. */
+/** An action of /v1/actions, with the orders that this user may give. */
 export function toWire(view: ActionView, user: Principal): ActionAnswer {
   if (view.of === 'module') return moduleActionToWire(view.action)
   const { action, certificates, lanes } = view
@@ -50,7 +50,7 @@ export function toWire(view: ActionView, user: Principal): ActionAnswer {
   }
 }
 
-/** A module action is complete when it is recorded: there is nothing to wait for. */
+/** A module action is complete when recorded. */
 function moduleActionToWire({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionAnswer {
   return {
     ...{ action_uid: uid, name: moduleNames[kind], status: 'completed', progress: 100 },
@@ -105,7 +105,7 @@ export function toWireV2(view: ActionView): ActionV2 {
   }
 }
 
-/** An event of the stream /v1/actions/:uid/events. */
+/** An event of /v1/actions/:uid/events. */
 export function eventToWire(event: ActionEvent): EventAnswer {
   const place = { seq: event.seq, time: event.at }
   switch (event.type) {
@@ -118,7 +118,7 @@ export function eventToWire(event: ActionEvent): EventAnswer {
   }
 }
 
-/** The status for a query word of /v1/actions. */
+/** Statuses by query word of /v1/actions. */
 export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStatus } = {
   pending: 'queued',
   active: 'running',
@@ -126,7 +126,7 @@ export const fromStatus: { readonly [Word in ActionAnswer['status']]: ActionStat
   failed: 'failed',
 }
 
-/** The status for a query word of /v2/actions. */
+/** Statuses by query word of /v2/actions. */
 export const fromStatusV2: { readonly [Word in ActionV2['status']]: ActionStatus } = {
   queued: 'queued',
   running: 'running',
@@ -219,7 +219,7 @@ function pendingOps(action: Action): ActionAnswer['pending_ops'] {
   return Object.fromEntries(action.pending.map((step, n) => [step.shard, pendingToWire(step, n, action)]))
 }
 
-/** The first step is in progress; the others follow. */
+/** The first step is in progress. */
 function pendingToWire(
   { kind, why }: PendingStep,
   n: number,

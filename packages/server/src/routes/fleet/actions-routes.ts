@@ -19,11 +19,10 @@ import type { Mount } from '../../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
 
 /**
- * Serves the operations that read actions. Refuses with `forbidden` if the caller's roles exclude the
- * database.
+ * Serves operations that read actions. Refuses with `forbidden` if the caller's roles exclude the database.
  */
 export function actionsRoutes(mount: Mount, actions: Actions): void {
-  /** An action that this caller may see. */
+  /** An action visible to the caller. */
   const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {
     const view = await actions.get(uid)
     if (!maySee(view, caller)) {
@@ -81,10 +80,10 @@ function maySee(view: ActionView, { user }: Pick<Caller, 'user'>): boolean {
   return may(user, 'view_status_of_cluster_action', database)
 }
 
-/** Means all databases: only users without a limit to some databases may see it. */
+/** Means all databases: hidden from users limited to some. */
 const NO_DATABASE = 0
 
-/** Default if the query has no limit. */
+/** Default limit. */
 const LIMIT = 200
 
 const pages = listPages<ActionsOrder['by'], ActionView>({

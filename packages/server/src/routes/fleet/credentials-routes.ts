@@ -5,7 +5,7 @@ import type { Mount } from '../../http/mount.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
 import { showWithoutSecrets } from './show-database.ts'
 
-/** Serves the password of a database. `counter` records each reading before the answer. */
+/** Serves a database's password. `counter` records each reading first. */
 export function credentialsRoutes(
   mount: Mount,
   databases: Pick<Databases, 'get'>,

@@ -18,7 +18,7 @@ import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databa
 import type { ShardView } from '../../fleet/databases/shards-service.ts'
 import { argsFromWire } from './module-args-wire.ts'
 
-/** A database as the API shows it; with its password only if `showsPassword`. Wire words stop here. */
+/** A database as the API shows it, with its password if `showsPassword`. Wire words stop here. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
   const primaries = database.groups.flatMap(
     ({ primaryShard }) => shards.find(({ id }) => id === primaryShard) ?? [],
@@ -71,7 +71,7 @@ function actionToWire(action: DatabaseView['action']) {
   }
 }
 
-/** In the words of Fairlead and in the older ones. */
+/** Uses Fairlead's words and the older ones. */
 function buildToWire({ flavour, version }: Database['build']) {
   return { engine: flavour, engine_version: version, version, redis_version: minorOf(version) }
 }
@@ -97,7 +97,7 @@ const statusWords: { readonly [Status in DatabaseStatus]: DatabaseAnswer['status
   'creation-failed': 'creation-failed',
 }
 
-/** Translates a status of the wire: `recovery` is an active database with an obstacle. */
+/** Translates a wire status: `recovery` is an active database with an obstacle. */
 export function storedStatusOf(status: DatabaseAnswer['status']): {
   readonly status: DatabaseStatus
   readonly hasObstacle?: boolean
@@ -109,7 +109,7 @@ export function storedStatusOf(status: DatabaseAnswer['status']): {
   return { status: stored }
 }
 
-/** The address of a database, once each group has a serving primary. */
+/** The address of a database, once all groups have a primary. */
 function endpointsOf({ endpointPort, groups }: Database): readonly Address[] {
   const serves = groups.every(({ primaryShard }) => primaryShard !== null)
   return endpointPort === null || !serves ? [] : [{ host: ENDPOINT_HOST, port: endpointPort }]
@@ -129,7 +129,7 @@ function seconds(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z')
 }
 
-/** Translates a request to create a database. Refuses valid fields that are not supported yet. */
+/** Translates the creation of a database. Refuses valid fields without support. */
 export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
   refuseUnavailable(body)
   return {
@@ -144,7 +144,7 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
       body.snapshot_policy ?? (body.data_persistence === 'snapshot' ? [{ secs: 3600, writes: 1 }] : []),
     evictionPolicy: body.eviction_policy ?? 'volatile-lru',
     engineVersion: versionIn(body),
-    // The older words ask for the engine of that name.
+    // The older words mean that engine.
     ...((body.redis_version !== undefined || body.type === 'redis') && { preferredFlavour: 'redis' }),
     clientsKnowShards: body.oss_cluster ?? false,
     tls: body.tls_mode === 'enabled' || body.ssl === true,
@@ -169,8 +169,8 @@ export function fromWire(body: Body<typeof createDatabase>): DatabaseRequest {
 }
 
 /**
- * Three names of one field. Answers have all three, `redis_version` with two numbers only, and a program may
- * send them back to create a similar database.
+ * Three names of one field, all in answers (`redis_version` with two numbers only): a program may send them
+ * back for a similar database.
  */
 function versionIn({
   engine_version,
@@ -241,7 +241,7 @@ function refusalOf(code: ErrorCode, faults: readonly (readonly [field: string, m
   return new Refusal(code, obstacles.map(({ message }) => message).join('; '), { obstacles })
 }
 
-/** Two names of one field: either may be sent, or both with the same value. */
+/** Two names of one field, which must agree. */
 export function oneOf<T>(
   name: string,
   value: T | undefined,
@@ -255,7 +255,7 @@ export function oneOf<T>(
   return value ?? aliased
 }
 
-/** A shard as the API shows it; without a report of the agent, `detailed_status` is `unknown`. */
+/** A shard as the API shows it; without an agent's report, `detailed_status` is `unknown`. */
 export function shardToWire({ shard, slots, isPrimary, report, isAgentAway, seen }: ShardView): Shard {
   const startedAt = report?.startedAt ?? null
   return {
@@ -282,7 +282,7 @@ function reasonOf(report: ShardReport | undefined): string {
   return report?.silence?.isLong ? report.silence.why : (report?.why ?? '')
 }
 
-/** A short silence is not reported: a healthy engine may be slow for a moment. */
+/** Short silences are normal, and not reported. */
 function detailOf({ state, silence }: ShardReport): Shard['detailed_status'] {
   if (state !== 'running' || silence === null || !silence.isLong) return detailWords[state]
   return silence.doing === 'works' || silence.doing === 'disk' ? 'busy' : 'timeout'

@@ -9,7 +9,7 @@ import { storedStatusOf } from './database-wire.ts'
 import { type UpgradeHint, withHint } from './databases-routes.ts'
 import { showWithoutSecrets } from './show-database.ts'
 
-/** Serves GET /v1/bdbs, without databases that the caller may not see, and without secrets. */
+/** Serves GET /v1/bdbs, without hidden databases and secrets. */
 export function databasesListRoutes(
   mount: Mount,
   databases: Pick<Databases, 'list'>,

@@ -6,7 +6,7 @@ import { standing } from '../../http/standing-answers.ts'
 import { fromWire } from './database-wire.ts'
 import { show } from './show-database.ts'
 
-/** Serves the operations that create and show one database. */
+/** Serves creation and display of one database. */
 export function databasesRoutes(
   mount: Mount,
   databases: Databases,

@@ -5,7 +5,7 @@ import type { DeletionPlan, Deletions } from '../../fleet/endpoints/deletions-se
 import type { Mount } from '../../http/mount.ts'
 import { obstacleToWire } from '../../http/obstacle-to-wire.ts'
 
-/** Serves the deletion of databases; with `dry_run` it answers with the plan. */
+/** Serves deletions of databases; `dry_run` answers with the plan. */
 export function deletionsRoutes(
   mount: Mount,
   databases: Pick<Databases, 'remove'>,

@@ -8,12 +8,12 @@ import {
 import type { WaitingSince } from '../../core/state/lane-record.ts'
 import { type LanePatch, type LaneRecord, type ListedStep, listOf } from '../../core/state/lane-record.ts'
 
-/** The current wait, in the words of the API. */
+/** The current wait on the wire. */
 export function waitingToWire({ on, code, shard, since, until, why }: WaitingSince): WaitingAnswer {
   return { on, hold_reason: code, shard: shard === null ? null : String(shard), since, until, why }
 }
 
-/** A lane, in the words of the API. */
+/** A lane on the wire. */
 export function laneToWire(lane: LaneRecord): ActionLane {
   return {
     group: lane.group,
@@ -27,7 +27,7 @@ export function laneToWire(lane: LaneRecord): ActionLane {
   }
 }
 
-/** Changed fields of a lane, in the words of the API. */
+/** Changed fields of a lane on the wire. */
 export function patchToWire(patch: LanePatch): PatchAnswer {
   const { group, state, handedOver, waiting, leftOut, sync, lagBytes, steps, stepsCount } = patch
   return {

@@ -6,11 +6,11 @@ import { refuseOthers } from '../../http/input/refuse-others.ts'
 import type { Mount } from '../../http/mount.ts'
 import { show } from './show-database.ts'
 
-/** Serves PUT /v1/bdbs/:uid; with `dry_run` it answers with the result without applying it. */
+/** Serves PUT /v1/bdbs/:uid; `dry_run` only answers with the result. */
 export function limitsRoutes(mount: Mount, limits: LimitChanges, databases: Pick<Databases, 'get'>): void {
   mount(updateDatabase, async ({ params, query, body }, caller) => {
     const { memory_size, eviction_policy, ...sent } = body
-    // A program sends back the unchanged fields that it read before.
+    // Programs send back unchanged fields.
     const settled = Object.fromEntries(
       Object.entries(sent).filter(([name]) => !changingDatabaseFields.includes(name)),
     )

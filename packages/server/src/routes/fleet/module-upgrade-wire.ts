@@ -6,7 +6,7 @@ import { argsFromWire } from './module-args-wire.ts'
 
 type Entry = NonNullable<Body<typeof upgradeDatabase>['modules']>[number]
 
-/** Translates one entry. `place` is its place in the request: "modules[0]". Wire words stop here. */
+/** Translates one entry at `place`, like "modules[0]". Wire words stop here. */
 export function moduleEntryFromWire(entry: Entry, place: string): ModuleEntry {
   const { current_module: current, new_module_args: args } = entry
   return {
@@ -36,7 +36,7 @@ export function moduleUpgradeFromWire(body: Body<typeof upgradeModules>): Upgrad
   }
 }
 
-/** The same request, written as an upgrade of the database. */
+/** The same request as an upgrade of the database. */
 function writtenOf(body: Body<typeof upgradeModules>): Readonly<Record<string, unknown>> {
   const { modules, preserve_roles, may_discard_data, force_restart, ...single } = body
   return {

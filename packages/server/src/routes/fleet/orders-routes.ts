@@ -15,10 +15,7 @@ import type { Orders } from '../../fleet/actions/orders-service.ts'
 import type { Mount } from '../../http/mount.ts'
 import { toWire } from './action-wire.ts'
 
-/**
- * Serves people's orders to a running upgrade. Answers with the action after the order is recorded; it is
- * carried out afterwards.
- */
+/** Serves orders to a running upgrade. Answers once the order is recorded; it is carried out later. */
 export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
   const give = async (order: Order, uid: string, caller: Caller) => {
     const view = await actions.get(uid)

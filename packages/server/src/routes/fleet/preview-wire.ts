@@ -37,7 +37,7 @@ const hasEnded: OrderPreview = {
   ...{ consequence: '', leadsTo: null, outcome: null },
 }
 
-/** Previews of an action that was complete when it was recorded. */
+/** Previews of an action that was complete when recorded. */
 export const noOrders = previewsToWire({
   ...{ pause: hasEnded, resume: hasEnded, cancel: hasEnded },
   ...{ rollback: hasEnded, finalize: hasEnded, redo: hasEnded, retry: hasEnded },

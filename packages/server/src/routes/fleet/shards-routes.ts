@@ -14,7 +14,7 @@ const pages = listPages<'uid', ShardsOfDatabase>({
   placeOf: ({ database: { uid } }) => ({ value: uid, uid }),
 })
 
-/** Serves shards: those of one database, all that the caller may see, and one by its uid. */
+/** Serves shards of one database, all visible ones, and one by uid. */
 export function shardsRoutes(mount: Mount, shards: Shards): void {
   mount(listDatabaseShards, async ({ params }) => (await shards.ofDatabase(params.uid)).map(shardToWire))
 
@@ -29,7 +29,7 @@ export function shardsRoutes(mount: Mount, shards: Shards): void {
   mount(getShard, async ({ params }, caller) => {
     const only = databasesFor(caller.user, 'view_all_bdbs_info')
     const found = await shards.get(params.uid)
-    // To the caller, a shard of a hidden database does not exist.
+    // Hidden shards do not exist for the caller.
     if (found === undefined || only?.includes(found.shard.databaseUid) === false)
       throw new Refusal('shard_not_exist', `shard ${params.uid} does not exist`)
     return shardToWire(found)

@@ -4,8 +4,8 @@ import type { DatabaseView } from '../../fleet/databases/databases-service.ts'
 import { toWire } from './database-wire.ts'
 
 /**
- * A database with its secrets if the caller may see them: programs of the wider API expect that. A browser
- * session has to request secrets separately.
+ * A database with its secrets, if the caller may see them, for programs of the wider API. Browser sessions
+ * must request secrets separately.
  */
 export function show(view: DatabaseView, { user, token }: Caller): DatabaseAnswer {
   return token?.isSession !== true && may(user, 'view_redis_pass', view.database.uid)
@@ -13,14 +13,14 @@ export function show(view: DatabaseView, { user, token }: Caller): DatabaseAnswe
     : showWithoutSecrets(view)
 }
 
-/** A database without its password and without arguments of modules. */
+/** A database without password and module arguments. */
 export function showWithoutSecrets(view: DatabaseView): DatabaseAnswer {
   return shownOnce(shownWithout, view, false)
 }
 
 type Shown = WeakMap<DatabaseView, DatabaseAnswer>
 
-/** An unchanged view is the same object, and is shown thousands of times. */
+/** An unchanged view is the same object, shown thousands of times. */
 function shownOnce(known: Shown, view: DatabaseView, showsSecrets: boolean): DatabaseAnswer {
   const answer = known.get(view) ?? toWire(view, showsSecrets)
   known.set(view, answer)

@@ -6,7 +6,7 @@ import type { JudgedTarget, Upgrades } from '../../fleet/upgrades/upgrades-servi
 import type { Mount } from '../../http/mount.ts'
 import { obstacleToWire } from '../../http/obstacle-to-wire.ts'
 
-/** Serves the builds that a database can be upgraded to. */
+/** Serves the upgrade targets of a database. */
 export function targetsRoutes(mount: Mount, upgrades: Pick<Upgrades, 'targets'>): void {
   mount(listUpgradeTargets, async ({ params }) => {
     const { database, targets } = await upgrades.targets(params.uid)

@@ -15,7 +15,7 @@ import { oneOf } from './database-wire.ts'
 import { moduleEntryFromWire, moduleUpgradeFromWire, withoutArgs } from './module-upgrade-wire.ts'
 import { show, showWithoutSecrets } from './show-database.ts'
 
-/** Serves upgrades of databases and of their modules; with `dry_run` it answers with the plan. */
+/** Serves upgrades of databases and modules; `dry_run` answers with the plan. */
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
   mount(upgradeDatabase, async ({ params, query, body, basis: bases }, caller) => {
     const request = toRequest(body)
@@ -86,7 +86,7 @@ function planToWire(plan: UpgradePlan, basis: string): NonNullable<Output<typeof
   }
 }
 
-/** The duration, and the redundancy during and after the upgrade. */
+/** Duration and redundancy of the upgrade. */
 function prospectsToWire(plan: UpgradePlan) {
   return {
     duration: {
@@ -103,7 +103,7 @@ function wayBackToWire(wayBack: UpgradePlan['wayBack']) {
   return { ...wayBack, loss: wayBack.until === 'never' ? null : ('none' as const) }
 }
 
-/** Wire words stop here. A field with its neutral value (false, 0, an empty list) counts as absent. */
+/** Neutral values (false, 0, an empty list) count as absent. Wire words stop here. */
 function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
   return {
     forceRestart: body.force_restart ?? false,

@@ -9,8 +9,8 @@ import { toWire } from './audit-wire.ts'
 type Query = Input<typeof listLogs>['query']
 
 /**
- * Serves GET /v1/logs. Refuses an unreadable time with `invalid_request`. `databaseOf` returns the database
- * of an action; undefined: the action does not exist.
+ * Serves GET /v1/logs. Refuses unreadable times with `invalid_request`. `databaseOf` returns an action's
+ * database; undefined: no such action.
  */
 export function auditRoutes(
   mount: Mount,
@@ -31,7 +31,7 @@ export function auditRoutes(
   })
 }
 
-/** Returns undefined if no record can be about both. */
+/** Undefined: no record can match both. */
 async function aboutAction(
   action: string,
   databaseUid: number | undefined,
@@ -71,7 +71,7 @@ function typesOf({ type, severity }: Pick<Query, 'type' | 'severity'>): readonly
   )
 }
 
-/** Times are stored in UTC with milliseconds, so that they sort as text. */
+/** UTC with milliseconds, so that times sort as text. */
 function readTime(field: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const time = timeIn(text)
@@ -81,7 +81,7 @@ function readTime(field: string, text: string | undefined): string | undefined {
   return new Date(time).toISOString()
 }
 
-/** Records are shown in whole seconds: an end without a fraction includes its second. */
+/** Records are shown in whole seconds, so an end without fraction includes its second. */
 function endOfSecond(time: string | undefined, text: string | undefined): string | undefined {
   return time === undefined || text?.includes('.') ? time : time.replace('.000Z', '.999Z')
 }

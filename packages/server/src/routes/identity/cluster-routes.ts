@@ -88,7 +88,7 @@ export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, soft
   })
 }
 
-/** GET /v1/bootstrap needs no token: unlimited requests must not become as many questions to the agent. */
+/** GET /v1/bootstrap needs no token: floods of requests must not reach the agent. */
 const LOCAL_HOLDS_MS = 5_000
 
 async function changeIn(

@@ -2,7 +2,7 @@ import { addPassword, type Body, removePassword, setPassword } from '@fairlead/a
 import type { Mount } from '../../http/mount.ts'
 import type { Passwords, PasswordsLeft } from '../../identity/passwords/passwords-service.ts'
 
-/** Serves /v1/users/password, also to callers with an expired password. */
+/** Serves /v1/users/password, also with an expired password. */
 export function passwordsRoutes(mount: Mount, passwords: Passwords): void {
   mount(setPassword, async ({ body }, caller) => toWire(await passwords.set(fromWire(body), caller)))
 

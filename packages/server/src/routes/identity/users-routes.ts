@@ -33,7 +33,7 @@ const pages = listPages<'uid' | 'name', UserView>({
   placeOf: ({ user }, by) => ({ value: user[by], uid: user.uid }),
 })
 
-/** Serves /v1/users and the permissions of each management. */
+/** Serves /v1/users and the managements' permissions. */
 export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
   mount(listUsers, async ({ query }) => {
     const { q, status } = query
@@ -91,8 +91,8 @@ export function usersRoutes(mount: Mount, users: Users, roles: Roles): void {
 }
 
 /**
- * Returns the fields that really change: a program sends back everything that it read, with one field
- * changed. `role` is the strongest of `role_uids`; if only one of them changed, the other is ignored.
+ * Returns the really changed fields: programs send back everything that they read. `role` is the strongest of
+ * `role_uids`; if only one of the two changed, the other is ignored.
  */
 async function changesIn(
   { uid, status, password_issue_date, last_login: _, ...sent }: Body<typeof updateUser>,
@@ -114,7 +114,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(new Set(one), new Set(other))
 }
 
-/** Fields of a user that a request may change. */
+/** Changeable fields of a user. */
 type Change = Omit<Body<typeof updateUser>, 'uid' | 'status' | 'password_issue_date' | 'last_login'>
 
 function readAlerts(body: Change): Partial<Alerts> {
@@ -130,7 +130,7 @@ function describe(management: Management) {
   return { api_permissions: [...permissionsOf(management)], ui_permissions: [] }
 }
 
-/** `role` is the older name for the built-in role of a management. If both are sent, they must agree. */
+/** `role` is the older name for a management's built-in role. If both are sent, they must agree. */
 async function readRoles(
   { role, role_uids }: Pick<Change, 'role' | 'role_uids'>,
   roles: Roles,

@@ -17,7 +17,7 @@ import type { Mount } from '../../http/mount.ts'
 import type { ListedNode, Nodes } from '../../nodes/nodes-service.ts'
 import { seesShards } from './nodes-routes.ts'
 
-/** Serves the checks of nodes that programs of the wider API make before a change. */
+/** Serves checks of nodes, which the wider API's programs make before a change. */
 export function nodeStatusRoutes(
   mount: Mount,
   nodes: Pick<Nodes, 'list'>,
@@ -86,7 +86,7 @@ function statusOf(
   }
 }
 
-/** Counts shards without naming them: a caller may be limited to some databases. */
+/** Does not name shards: the caller may be limited to some databases. */
 function check({ uid, report }: ListedNode): Output<typeof checkNode> {
   const error = report === null ? 'the agent does not answer' : wrongWith(report)
   return { node_uid: String(uid), result: error === undefined, ...(error !== undefined && { error }) }

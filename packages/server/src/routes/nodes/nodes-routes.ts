@@ -38,8 +38,8 @@ export function nodesRoutes(
 ): void {
   const list = async (user: Principal) => {
     const isVisible = await seesShards(user, databases)
-    // A node whose agent does not answer is still listed. Both questions run in parallel, so a stopped agent
-    // costs one deadline.
+    // Lists nodes without an agent, too. Both questions run in parallel, so a stopped agent costs one
+    // deadline.
     const [builds, listed] = await Promise.all([nodes.knownBuilds(), nodes.list()])
     return listed.map((node) => toWire(node, { builds, isVisible, softwareVersion }))
   }
@@ -117,7 +117,7 @@ function wallOf(report: NodeReport | null) {
   return { engine_wall: missing === null, engine_wall_missing: missing ?? '' }
 }
 
-/** Returns whether this user may see a shard by number: all, or those of the databases of its roles. */
+/** Returns which shards a user may see, by number: all, or those of its roles' databases. */
 export async function seesShards(
   user: Principal,
   databases: Pick<Databases, 'shardsOf'>,
@@ -127,7 +127,7 @@ export async function seesShards(
   return (shard) => own.has(shard)
 }
 
-/** Means all databases: only users without a limit to some databases may see it. */
+/** Means all databases: hidden from users limited to some. */
 const NO_DATABASE = 0
 
 function isLatest(build: FoundBuild, builds: readonly FoundBuild[]): boolean {

@@ -18,8 +18,8 @@ export interface Readers {
 const PERMISSION = 'view_cluster_stats'
 
 /**
- * Serves `/metrics` to the scrape token and to users who may see the statistics of the whole cluster. It is
- * not in the contract, because its answer is no JSON.
+ * Serves `/metrics` to the scrape token and to users who may see the cluster's statistics. Not in the
+ * contract, since its answer is no JSON.
  */
 export function metricsRoute(http: FastifyInstance, read: () => Promise<string>, readers: Readers): void {
   http.get('/metrics', async (request, reply) => {

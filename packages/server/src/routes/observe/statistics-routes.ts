@@ -32,7 +32,7 @@ type Query = Input<typeof listDatabaseStats>['query']
 /** The only node. The cluster is all nodes together. */
 const THIS_NODE = 1
 
-/** Serves statistics. Lists omit databases, and their shards, that the caller may not see. */
+/** Serves statistics. Lists omit hidden databases and shards. */
 export function statisticsRoutes(
   mount: Mount,
   statistics: Statistics,
@@ -145,7 +145,7 @@ function readTime(field: string, text: string | undefined): number | undefined {
   return time
 }
 
-/** Translates intervals, limited to the requested metrics. */
+/** Limits intervals to the requested metrics. */
 function toWire(kind: StatisticsKind, { metrics }: Query) {
   const names: readonly string[] = Object.keys(statisticsMetrics[kind])
   const asked = metrics && new Set(metrics.split(',').map((name) => name.trim()))
@@ -160,7 +160,7 @@ function toWire(kind: StatisticsKind, { metrics }: Query) {
   })
 }
 
-/** Without milliseconds, like all times of the wider API. */
+/** Without milliseconds, like in the wider API. */
 function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

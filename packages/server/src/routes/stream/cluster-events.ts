@@ -15,26 +15,26 @@ import { toWire } from './event-wire.ts'
 import { type Asked, takeSnapshot } from './take-snapshot.ts'
 import { lookAtNodes } from './watch-nodes.ts'
 
-/** A follower with its current permissions, which may change while it follows. */
+/** A follower with its current permissions, which may change. */
 export interface Viewer {
   user(): Principal
   /** Calls `listener` after the permissions have changed. */
   onChange(listener: () => void): void
 }
 
-/** The last event that a follower got, and the mark in its id, if any. */
+/** The last event of a follower, and the mark in its id. */
 export interface EventPlace {
   readonly seq: number
   readonly mark?: string | undefined
 }
 
-/** The events of a cluster, for users who may see them. */
+/** A cluster's events, for users who may see them. */
 export interface ClusterEvents {
   /** The mark of an event; see event-marks.ts. */
   readonly markOf: EventMarks['of']
   /**
-   * Yields the events after `from`, each once and in order. Without `from`, or if some are no longer known,
-   * yields a snapshot first. Never ends; throws StreamCut if the follower is too slow.
+   * Yields events after `from`, each once and in order; a snapshot first without `from`, or if some are lost.
+   * Never ends; throws StreamCut for a slow follower.
    */
   follow(
     asked: Asked,
@@ -67,8 +67,8 @@ interface Source {
 }
 
 /**
- * One reader of the store (`feed`) serves all followers. Nodes are observed while they have followers; `now`
- * is Unix milliseconds.
+ * One reader of the store (`feed`) serves all followers, and nodes are only observed for followers. `now` is
+ * Unix milliseconds.
  */
 export function createClusterEvents(source: Source): ClusterEvents {
   const show = createShow(source.databases)
@@ -85,7 +85,7 @@ export function createClusterEvents(source: Source): ClusterEvents {
   }
 }
 
-/** Yields events of the store, and those of the stream itself. */
+/** Yields events of the store and of the stream itself. */
 async function* follow(
   source: Source,
   asked: Asked,
@@ -125,7 +125,7 @@ async function* follow(
   }
 }
 
-/** Sets a flag and wakes the follower when its permissions have changed. */
+/** Flags and wakes a follower when its permissions have changed. */
 function noteChanges(viewer: Viewer, watch: Watch): { isOther: boolean } {
   const rights = { isOther: false }
   viewer.onChange(() => {
@@ -135,7 +135,7 @@ function noteChanges(viewer: Viewer, watch: Watch): { isOther: boolean } {
   return rights
 }
 
-/** Yields new events until the store must be read again. Throws StreamCut when more arrived than are kept. */
+/** Yields new events until the store must be read again. Throws StreamCut if more arrived than are kept. */
 async function* live(
   watch: Watch,
   { last, isOver, signal }: { last: () => number; isOver: () => boolean; signal: AbortSignal },
@@ -208,8 +208,8 @@ function createShow(
 }
 
 /**
- * Observes nodes while they have followers: otherwise the store has no events of them. Resolves after the
- * first look, or when it takes too long.
+ * Observes nodes while followed: the store has no other events of them. Resolves after the first look, or
+ * when it takes too long.
  */
 function createNodeWatch(deps: {
   readonly store: Store
@@ -219,7 +219,7 @@ function createNodeWatch(deps: {
   let followers = 0
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
-  // Never two looks at the same time: an earlier observation must not overwrite a later one.
+  // Never two looks at a time: an earlier one must not overwrite a later one.
   const look = () => {
     looking ??= lookAtNodes(deps.store, deps.nodes)
       .catch((err: unknown) => deps.log.warn({ err }, 'the nodes could not be looked at'))
@@ -243,7 +243,7 @@ function createNodeWatch(deps: {
   }
 }
 
-/** Resolves when the look has ended, or takes too long: then a follower gets the known state first. */
+/** Resolves after the look, or when it takes too long: a follower gets the known state then. */
 async function unlessLate(looking: Promise<void>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, FIRST_LOOK_WITHIN_MS)

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../fleet/stores/events-store.ts'
 import { eventToWire } from '../fleet/action-wire.ts'
 import { toWire as recordToWire } from '../identity/audit-wire.ts'
 
-/** An event of an action in the stream of all events; `seq` undefined: it is part of a snapshot. */
+/** An action's event among all events; `seq` undefined: part of a snapshot. */
 export function actionEventToWire(
   event: ActionEvent,
   databaseUid: number | null,
@@ -35,13 +35,13 @@ export async function toWire(
   }
 }
 
-/** The last observation of a node; watch-nodes.ts wrote `data`. */
+/** A node's last observation; watch-nodes.ts wrote `data`. */
 export function nodeToWire(uid: number, data: string, seq: number | undefined): ClusterEvent {
   const node = JSON.parse(data) as NodeAnswer // written from the same type
   return { type: 'node', node_uid: uid, node, ...(seq !== undefined && { seq }) }
 }
 
-/** The topic of an event and its database (null: no database); undefined: it is about the stream. */
+/** An event's topic and database (null: none); undefined: it is about the stream. */
 export function topicOf(
   event: ClusterEvent,
 ): { readonly topic: EventTopic; readonly databaseUid: number | null } | undefined {

@@ -51,7 +51,7 @@ function topicsAsked({ topics, database }: Query): readonly EventTopic[] {
 
 const OF_DATABASE = eventTopics.filter((topic) => topic !== 'nodes')
 
-/** Topics that the caller may see. Throws Refusal forbidden if a named topic, or every topic, is hidden. */
+/** Topics visible to the caller. Throws Refusal forbidden if a named one, or all, are hidden. */
 function topicsFor(user: Principal, query: Query): ReadonlySet<EventTopic> {
   const asked = topicsAsked(query)
   const refused = asked.filter((topic) => !mayWatch(user, topic))

@@ -21,8 +21,8 @@ export interface Asked {
 const PAGE = 100
 
 /**
- * Yields the current state visible to this user: running actions, databases, nodes. The state of an action is
- * the sum of its events up to `upTo`.
+ * Yields the state visible to this user: running actions, databases, nodes. An action's state is the sum of
+ * its events up to `upTo`.
  */
 export async function* takeSnapshot(
   { store, databases }: { readonly store: Store; readonly databases: Pick<Databases, 'list'> },
@@ -42,7 +42,7 @@ export async function* takeSnapshot(
   }
 }
 
-/** Each page begins after the last entry of the previous one, so a deletion in between hides no entry. */
+/** Each page begins after the previous one's last entry, so that deletions hide no entry. */
 async function* allDatabases(
   databases: Pick<Databases, 'list'>,
   only: readonly number[] | null,
@@ -77,7 +77,7 @@ async function* runningActions(
   }
 }
 
-/** All stored events of an action. One with a damaged row is omitted, so that others are still shown. */
+/** All stored events of an action. Actions with damaged rows are omitted, for the sake of others. */
 async function eventsOf(uid: string, db: Store['db']): Promise<readonly ActionEvent[]> {
   try {
     return await actionEventsStore(db).listAfter(uid, 0, Number.MAX_SAFE_INTEGER)

@@ -24,7 +24,7 @@ export async function lookAtNodes(store: Store, nodes: Pick<Nodes, 'describe'>):
   })
 }
 
-/** The event data of a node; the last known data while its agent does not answer. */
+/** A node's event data; the last known while its agent does not answer. */
 function factsOf(facts: NodeFacts | null, known: string | undefined): NodeAnswer {
   if (facts === null) {
     const last = known === undefined ? { addr: ENDPOINT_HOST } : (JSON.parse(known) as NodeAnswer) // written here
