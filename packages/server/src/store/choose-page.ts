@@ -2,8 +2,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { ListPage, Place } from '../core/requests/list-order.ts'
 
 /**
- * Selects one page of a query. `columns` names the columns to sort by; each should have an index that ends
- * with the uid, so that a page reads only its rows.
+ * Selects one page of a query. `columns` are the columns to sort by, each indexed with the uid at the end, so
+ * that a page reads only its rows.
  */
 export function choosePage<Query extends Paged<Query>, By extends string>(
   query: Query,
@@ -41,8 +41,8 @@ export function namedLike(q: string, columns: readonly string[]): RawBuilder<Sql
 const PIECE = 500
 
 /**
- * Reads a page in pieces; only entries deleted in between may be missing. With `isWanted`, for conditions
- * that no statement can express, limit and offset count the wanted entries.
+ * Reads a page in pieces; only entries deleted in between may be missing. With `isWanted`, a condition
+ * outside of SQL, limit and offset count wanted entries.
  */
 export async function readInPieces<By extends string, Entry>(
   { limit = Number.POSITIVE_INFINITY, offset = 0, after, order }: ListPage<By>,

@@ -16,7 +16,7 @@ export const copiedTables = [
 type Table = (typeof copiedTables)[number]
 
 const PAGE = 500
-/** A server seen within this time may be running. Equal to the length of a lease. */
+/** A server seen this recently may run. The length of a lease. */
 const SEEN_MS = 15_000
 
 /** Cursors for walking a table: row numbers on SQLite, row positions on PostgreSQL. */
@@ -27,9 +27,9 @@ const walks = {
 type Walk = keyof typeof walks
 
 /**
- * Copies all rows of `from`, which has no server, into `to`, in one transaction; sealed values stay sealed.
- * Returns their number. Throws if `to` has been used, or if a row arrived changed; a complete earlier copy
- * counts as success, since its answer may have been lost.
+ * Copies all rows of `from`, which has no server, into `to`, in one transaction, sealed values unopened.
+ * Returns their number. Throws if `to` was used, or a row arrived changed; a complete earlier copy counts as
+ * success, since its answer may be lost.
  */
 export async function copyStore(from: Store, to: Store): Promise<number> {
   const [near, epochs] = [from.db.withoutPlugins(), await from.db.selectFrom('buckets').selectAll().execute()]
@@ -112,8 +112,8 @@ async function digestOf(table: Table, db: Db, walk: Walk): Promise<TableDigest> 
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * Texts are normalized like in every store: an old embedded store may have others. Each page continues after
- * the previous one, so that all pages cost the same.
+ * Texts are normalized, since an old embedded store may have others. Each page continues after the previous
+ * one, so that all cost the same.
  */
 async function* pagesOf(table: Table, db: Db, walk: Walk): AsyncGenerator<readonly Row[]> {
   const { place, start } = walks[walk]

@@ -7,13 +7,13 @@ export const MOST_BEHIND = 20_000
 /** Places among all events of the cluster: of actions, audit records, changes of databases and nodes. */
 export interface EventNumbersStore {
   /**
-   * Returns the next place. Call it in the transaction of the event, before its row is written: concurrent
-   * servers wait at the counter, so places commit in order.
+   * Returns the next place. Call it in the event's transaction, before its row is written: servers wait at
+   * the counter, so places commit in order.
    */
   next(): Promise<number>
   /** The place of the newest event; 0: none yet. */
   last(): Promise<number>
-  /** The last place of a removed event: a reader before it may have missed some. */
+  /** The last place of a removed event: earlier readers may have missed some. */
   gone(): Promise<number>
   /** Records that events up to this place were removed. */
   noteGone(upTo: number): Promise<void>

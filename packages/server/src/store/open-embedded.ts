@@ -14,11 +14,11 @@ import { noteCommit } from './tell-of-commits.ts'
 import { type OnStatement, watchStatements } from './watch-statements.ts'
 
 /**
- * Opens or creates the embedded store in `file`, and migrates its schema. Seals secrets of databases with the
- * box of `readBox`, called once the file is ours; default: the key in store.key next to it.
+ * Opens or creates the embedded store in `file`, and migrates it. Seals databases' secrets with `readBox`,
+ * called once the file is ours; default: the key in store.key next to it.
  *
- * Locks the file for the life of the process; the kernel releases the lock of a killed process. Every commit
- * is on disk before it counts. Throws if another server holds the file, or a newer Fairlead wrote it.
+ * Locks the file for the process's life, until a kill. Commits are on disk before they count. Throws if
+ * another server holds the file, or a newer Fairlead wrote it.
  */
 export async function openEmbedded(
   file: string,

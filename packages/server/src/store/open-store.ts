@@ -10,14 +10,14 @@ export type Db = DbOfStore
 /** See store.ts. */
 export type Store = OpenedStore
 
-/** Place of the control plane's state: a file path (`:memory:` for none), or a PostgreSQL database. */
+/** Place of the state: a file (`:memory:` for none), or a PostgreSQL database. */
 export type StorePlace = string | PostgresPlace
 
 /**
- * Opens the store in `place`, and migrates its schema. Seals secrets of databases with the box of `readBox`,
- * called once the store is ours; default for a file: the key in store.key next to it.
+ * Opens the store in `place`, and migrates it. Seals databases' secrets with `readBox`, called once the store
+ * is ours; default for a file: the key in store.key next to it.
  *
- * Throws if another server has the file, a newer Fairlead wrote the store, or PostgreSQL refuses access.
+ * Throws if another server has the file, a newer Fairlead wrote it, or PostgreSQL refuses access.
  */
 export function openStore(place: string, readBox?: () => SecretBox): Promise<Store>
 export function openStore(

@@ -8,8 +8,8 @@ export const PATIENCE_MS = 5_000
 export const AGAIN_AFTER_MS = 100
 
 /**
- * Wraps `driver` to retry during short outages of PostgreSQL if nothing was written: before a transaction,
- * and in reads outside of one.
+ * Wraps `driver` to retry during short outages before anything is written: before a transaction, and in reads
+ * outside of one.
  */
 export function patientReads(driver: Driver): Driver {
   const readers = new WeakMap<DatabaseConnection, Reader>()

@@ -21,8 +21,7 @@ export interface PatientTransactions extends AsyncDisposable {
 
 /**
  * Each transaction writes a mark, which shows later whether a commit without an answer happened. PostgreSQL's
- * transaction number is no proof: it may be reused after a crash. Parallel transactions of one process have
- * separate marks.
+ * transaction number may be reused after a crash. Parallel transactions have separate marks.
  */
 export function patientTransactions(db: Db): PatientTransactions {
   const process = randomUUID()

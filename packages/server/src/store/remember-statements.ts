@@ -5,7 +5,7 @@ import { storable } from './storable.ts'
 /** Statements to keep; lists of values make different ones. The oldest is evicted. */
 const MOST_KEPT = 500
 
-/** Wraps `sqlite` to prepare statements once: preparing costs several times as much as running. */
+/** Prepares statements once: preparing costs several times as much as running. */
 export function rememberStatements(sqlite: BetterSqlite.Database): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>()
   return {

@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import type { Store } from './open-store.ts'
 
 /**
- * Seals secrets of databases that are stored unsealed, by an older Fairlead or by hand. Then rewrites the
- * file, which would otherwise keep the overwritten data. Idempotent; the key must have been verified, because
- * secrets sealed with a wrong key are lost.
+ * Seals databases' secrets that an older Fairlead or a person stored unsealed. Then rewrites the file, which
+ * would keep the overwritten data. Idempotent; verify the key before, because a wrong key loses the secrets.
  */
 export async function sealAll(store: Store): Promise<void> {
   const sealed = await store.transaction(async (db) => {

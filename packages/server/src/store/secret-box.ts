@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { parseStoreKey } from '../core/identity/store-key.ts'
 
-/** Protects secrets from readers of only the store: of a backup, or of a disk. */
+/** Protects secrets from readers of a backup or disk. */
 export interface SecretBox {
   /** `purpose` binds the secret to its place. */
   seal(plain: string, purpose: string): string
@@ -26,7 +26,7 @@ const form = 'v1:'
 
 /** AES-256-GCM with this key of 32 bytes. */
 export function createSecretBox(keyBytes: Uint8Array): SecretBox {
-  // With bytes, each use would create a key object, which takes as long as opening a secret.
+  // Bytes would create a key object for each use, as slow as opening a secret.
   const key = createSecretKey(keyBytes)
   return {
     seal(plain, purpose) {
@@ -55,8 +55,8 @@ export function createSecretBox(keyBytes: Uint8Array): SecretBox {
 }
 
 /**
- * Reads the key of the store from `file`, or creates it: 32 bytes in base64, for its owner only. Throws if
- * others can read it.
+ * Reads the store's key from `file`, or creates it: 32 bytes in base64, for its owner. Throws if others can
+ * read it.
  */
 export function readStoreKey(file: string): Uint8Array {
   if (!existsSync(file)) writeKey(file)

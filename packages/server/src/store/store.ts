@@ -7,7 +7,7 @@ export type Db = Kysely<Tables>
 /** The state of the control plane: a file, or a PostgreSQL database. Disposing closes it. */
 export interface Store extends AsyncDisposable {
   readonly db: Db
-  /** Uses separate connections on a shared store: leases are renewed however many requests wait for `db`. */
+  /** Separate connections on a shared store: leases are renewed even if many requests wait for `db`. */
   readonly dbOfLeases: Db
   /** Other servers may use it at the same time. */
   readonly isShared: boolean

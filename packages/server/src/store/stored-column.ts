@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { Tables } from './tables.ts'
 
-/** A column has another value than was written: the file was changed from outside, or the disk lost data. */
+/** A column has changed since it was written: from outside, or by a fault of the disk. */
 export class CorruptColumn extends Error {
   override readonly name = 'CorruptColumn'
 }

@@ -1,10 +1,10 @@
 /**
- * The tables for Kysely. Columns are portable between SQLite and PostgreSQL: TEXT and INTEGER only, times as
- * ISO 8601 text in UTC, JSON as text, booleans as 0 and 1, ids made by us (`counters`).
+ * The tables for Kysely. Columns are portable: TEXT and INTEGER only, times as ISO 8601 text in UTC, JSON as
+ * text, booleans as 0 and 1, ids made by us (`counters`).
  */
 export interface Tables {
   readonly counters: { name: string; value: number }
-  /** Leases by bucket of databases. `expires_at`: Unix milliseconds by the clock of the store; 0: free. */
+  /** Leases by bucket. `expires_at`: Unix milliseconds by the store's clock; 0: free. */
   readonly buckets: { bucket: number; holder: string | null; epoch: number; expires_at: number }
   /** Servers with this store. */
   readonly servers: { name: string; seen_at: number }
@@ -116,7 +116,7 @@ export interface Tables {
     modules: string
     created_at: string
     changed_at: string
-    /** Rises over all databases with each order of a user, so that servers find new orders. */
+    /** Rises over all databases with each order, so that servers find new ones. */
     seq: number
   }
   /** Ranges of slots; a database without sharding has one range. */
@@ -150,7 +150,7 @@ export interface Tables {
     reserved_bytes: number
     /** Modules that its process loads. */
     modules: string
-    /** The process with a raised limit during a full sync, and the previous limit. */
+    /** The process with a limit raised for a full sync, and its previous limit. */
     limit_before: string | null
     created_at: string
   }

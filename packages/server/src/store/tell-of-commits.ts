@@ -3,7 +3,7 @@ import { Refusal } from '@fairlead/api'
 
 const noted = new AsyncLocalStorage<{ hasCommitted: boolean }>()
 
-/** `work` failed after one of its transactions had committed a change; the reason is in `cause`. */
+/** `work` failed after one of its transactions had committed; see `cause`. */
 export class FailedAfterCommit extends Error {
   override readonly name = 'FailedAfterCommit'
   readonly code = 'FAILED_AFTER_COMMIT'

@@ -1,7 +1,7 @@
 import type { LogEvent } from 'kysely'
 import { StoreAway } from './postgres/postgres-trouble.ts'
 
-/** Called with the duration of each statement, and with its failure if it failed. */
+/** Called with each statement's duration, and its failure if any. */
 export type OnStatement = (milliseconds: number, failure?: StatementFailure) => void
 
 /** `constraint`: a duplicate row, by which some requests are refused. */

@@ -36,7 +36,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index audit_by_time on audit (at)`.execute(db)
 }
 
-/** The built-in roles: 1 to 6 as in the wider API, then the one without a number there. */
+/** Built-in roles: 1 to 6 as in the wider API, then the one without a number. */
 const builtIn = [
   ['Admin', 'admin'],
   ['Cluster Member', 'cluster_member'],
@@ -86,7 +86,7 @@ async function createPasswords(db: Kysely<unknown>): Promise<void> {
 }
 
 async function widenUsers(db: Kysely<unknown>): Promise<void> {
-  // The store enforces that a login, a name or an e-mail, belongs to one user.
+  // The store enforces that a login (name or e-mail) belongs to one user.
   await db.schema
     .createTable('logins')
     .addColumn('login', 'text', (column) => column.primaryKey())
@@ -114,7 +114,7 @@ async function widenUsers(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** Keys are sealed from now on: `private_jwk` holds output of secret-box. The existing key signs. */
+/** Keys are sealed from now on: `private_jwk` is output of secret-box. The existing key signs. */
 async function createSigningKeys(db: Kysely<unknown>): Promise<void> {
   for (const name of ['active_at', 'retired_at']) {
     await db.schema.alterTable('signing_keys').addColumn(name, 'text').execute()

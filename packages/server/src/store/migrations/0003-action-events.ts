@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Adds a log of visible changes to actions. That of existing actions begins with their current state. */
+/** Adds a log of visible changes to actions, which begins with the present state. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('action_events')
@@ -44,7 +44,7 @@ async function beginLogs(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** A copy from the time of this migration: later code must not change its effect. */
+/** A copy: later code must not change this migration's effect. */
 function changeOf(row: Row): object {
   const goal = JSON.parse(row.goal) as { readonly kind: string; readonly undo: boolean }
   return {

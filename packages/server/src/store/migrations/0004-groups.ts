@@ -61,7 +61,7 @@ async function widenActions(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** Adds the new fields to an old goal, also of an action that runs while Fairlead itself is upgraded. */
+/** Adds the new fields to old goals, also of actions that run during Fairlead's own upgrade. */
 function widenGoal(row: {
   goal: string
   flavour: string | null

@@ -34,7 +34,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await widenGoals(db)
 }
 
-/** Adds an empty list of modules to old goals, also of actions that run while Fairlead itself is upgraded. */
+/** Adds an empty list of modules to old goals, also of actions that run during Fairlead's own upgrade. */
 async function widenGoals(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ uid: string; goal: string; asked: string }>`
     select uid, goal, asked from actions`.execute(db)

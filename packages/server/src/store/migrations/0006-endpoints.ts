@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Adds a constant port to each database, unless its clients know the shards. Older databases get theirs in
- * the next turn; clients of sharded ones keep using their shards.
+ * Adds a constant port to each database, unless its clients know the shards, like those of older sharded
+ * ones. Other older databases get theirs in the next turn.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('databases').addColumn('endpoint_port', 'integer').execute()

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** Adds alert settings, which programs of the wider API write and read. Existing users get its default. */
+/** Adds alert settings for the wider API's programs. Existing users get its default. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('users')

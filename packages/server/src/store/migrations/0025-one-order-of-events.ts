@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Numbers events of actions, audit records and changes of objects with one counter, that of action events:
- * one number is the position of a reader.
+ * Numbers events of actions, audit records and changes of objects with one counter, that of action events: a
+ * reader's position is one number.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -108,8 +108,8 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 }
 
 /**
- * PostgreSQL's login errors (wrong password, no such database) name neither server nor variable, and need a
- * person: at the start they are not StoreAway.
+ * At the start, PostgreSQL's login errors (wrong password, no such database) are not StoreAway: they need a
+ * person, and name neither server nor variable.
  */
 function explain(cause: unknown, { address }: PostgresPlace): unknown {
   const away = cause instanceof StoreAway ? cause : causeOf(cause)

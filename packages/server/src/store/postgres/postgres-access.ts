@@ -8,7 +8,7 @@ import type { PostgresAddress } from '../../core/state/read-postgres-address.ts'
 /** A PostgreSQL database and its password. */
 export interface PostgresPlace {
   readonly address: PostgresAddress
-  /** A file that is read for each connection, so that the password can change at run time; null: none. */
+  /** A file, read for each connection, so that the password can change at run time; null: none. */
   readonly passwordFile: string | null
 }
 
@@ -16,8 +16,8 @@ export interface PostgresPlace {
 const TOO_OPEN = 0o027
 
 /**
- * Settings by which this server and PostgreSQL authenticate each other. Reads the password for each
- * connection, the authority once. Throws if a file is missing, invalid or open to others.
+ * Mutual authentication of server and PostgreSQL. Reads the password for each connection, the authority once.
+ * Throws if a file is missing, invalid or open to others.
  */
 export function accessOf({ address, passwordFile }: PostgresPlace): Pick<pg.PoolConfig, 'password' | 'ssl'> {
   if (passwordFile !== null) readPassword(passwordFile)
@@ -50,7 +50,7 @@ function readPassword(file: string): string {
   }
 }
 
-/** A hint if root started Fairlead: the server cannot read root's files, and has a private /tmp. */
+/** A hint if root started Fairlead: the server cannot read root's files, and has its own /tmp. */
 function ofOwnUser(): string {
   const uid = process.geteuid?.() ?? 0
   if (!isServerUser(uid)) return ''

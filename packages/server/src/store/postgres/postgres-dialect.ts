@@ -12,12 +12,12 @@ import { storable } from '../storable.ts'
 import { asTrouble, StoreAway } from './postgres-trouble.ts'
 import { connectProven } from './prove-postgres.ts'
 
-/** Number of the lock for transactions of all servers; arbitrary, so that others are unlikely to use it. */
+/** Lock number for transactions of all servers: arbitrary, and unlikely to be used by others. */
 const WRITING = 4_620_710_326_847
 
 /**
  * Waits for the lock. Ensures that an answered commit is on disk, whatever the settings of database or user;
- * a setting that waits for replicas is kept.
+ * keeps a setting that waits for replicas.
  */
 const takeTurn = `select pg_advisory_xact_lock(${WRITING}), case current_setting('synchronous_commit')
   when 'off' then set_config('synchronous_commit', 'local', true) end`
@@ -45,7 +45,7 @@ function watched(pool: pg.Pool): PostgresPool {
       const client = await connectProven(pool).catch(rethrow)
       let trouble: StoreAway | undefined
       const query = async (sql: string, parameters: readonly unknown[]) => {
-        // No statement follows an unanswered one: its transaction is rolled back with its connection.
+        // Nothing follows an unanswered statement: its transaction is rolled back with its connection.
         if (trouble !== undefined) throw trouble
         try {
           return await client.query(sql, storable(parameters))

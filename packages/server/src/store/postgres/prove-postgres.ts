@@ -5,7 +5,7 @@ import { StoreAway } from './postgres-trouble.ts'
 
 /**
  * Returns whether any local user could listen there while PostgreSQL is away, so that it must prove its
- * identity. TLS already does, and so does a Unix socket in a closed folder.
+ * identity. TLS, or a Unix socket in a closed folder, already does.
  */
 export async function isOpenToAll({ host, tls }: PostgresAddress): Promise<boolean> {
   if (tls !== null) return false
@@ -15,8 +15,8 @@ export async function isOpenToAll({ host, tls }: PostgresAddress): Promise<boole
 }
 
 /**
- * A client that never sends the password, and requires PostgreSQL to prove by SCRAM that it knows it.
- * `isProven` is set once connected; a server that asks for the password itself is disconnected immediately.
+ * A client that never sends the password, and requires PostgreSQL to prove by SCRAM that it knows it. Sets
+ * `isProven` once connected; leaves a server that asks for the password itself.
  */
 export class ProvingClient extends pg.Client {
   #isProven = false
