@@ -7,7 +7,7 @@ import type { Store } from '../store/open-store.ts'
 import { leasesStore } from './leases-store.ts'
 import { raiseEpoch } from './raise-epoch.ts'
 
-/** A bucket that this server holds. Times are from its own monotonic clock. */
+/** A bucket of this server. Times are from its own monotonic clock. */
 export interface HeldBucket {
   readonly epoch: number
   /** No earlier server did anything after this time. */
@@ -15,23 +15,23 @@ export interface HeldBucket {
   readonly goodUntil: number
 }
 
-/** The buckets of this server, as far as it knows. */
+/** This server's known buckets. */
 export interface BucketHolder {
-  /** Name of this server in the store. */
+  /** This server's name in the store. */
   readonly name: string
-  /** Returns undefined if the lease is not certain for `forMs`. */
+  /** Undefined: the lease is not certain for `forMs`. */
   find(bucket: number, forMs?: number): HeldBucket | undefined
-  /** The bucket is not handed back until this is disposed of. Undefined: no work may begin on the bucket. */
+  /** Keeps the bucket until disposed of. Undefined: no work may begin. */
   beginWork(bucket: number): Disposable | undefined
   /** Hands back surplus buckets, and takes missing ones. */
   look(): Promise<void>
   /** Also records that this server is alive. */
   renew(): Promise<void>
-  /** Called when agents have seen a higher epoch: raises the epoch of the bucket if this server holds it. */
+  /** Raises the bucket's epoch if this server holds it, because agents have seen a higher one. */
   raise(bucket: number): Promise<void>
   /** Others may take all of them immediately. */
   leave(): Promise<void>
-  /** Calls the listener with buckets that are newly taken, or certain again. */
+  /** Reports buckets that are newly taken, or certain again. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
 }
 
@@ -40,7 +40,7 @@ interface Held extends HeldBucket {
   goodUntil: number
   /** Must be handed back. */
   isLeaving: boolean
-  /** Number of running pieces of work. */
+  /** Running pieces of work. */
   working: number
 }
 
@@ -55,7 +55,7 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
   const me = `${hostname()}:${process.pid}:${randomUUID()}`
   const leases = leasesStore(store.dbOfLeases, store)
   const held = new Map<number, Held>()
-  /** Work on them has ended; other servers cannot take them yet. */
+  /** Buckets without work that other servers cannot take yet. */
   const givenUp = new Set<number>()
   const listeners: ((buckets: ReadonlySet<number>) => Promise<void>)[] = []
   const tell = async (buckets: ReadonlySet<number>) => {
@@ -113,7 +113,7 @@ function staying(held: ReadonlyMap<number, Held>): readonly Held[] {
   return [...held.values()].filter(({ isLeaving }) => !isLeaving)
 }
 
-/** Marks `tooMany` more buckets as leaving. Removes and returns the leaving ones without work. */
+/** Marks `tooMany` more buckets as leaving. Removes and returns leaving ones without work. */
 function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
   for (const one of tooMany > 0 ? staying(held).slice(-tooMany) : []) one.isLeaving = true
   const idle = [...held].filter(([, one]) => one.isLeaving && one.working === 0).map(([bucket]) => bucket)
@@ -123,7 +123,7 @@ function giveUp(held: Map<number, Held>, tooMany: number): readonly number[] {
 
 type Taking = Pick<Deps, 'store' | 'elapsed'> & { readonly me: string }
 
-/** Returns the buckets that were uncertain until now: the store still had them. */
+/** Returns buckets that were uncertain until now: the store still had them. */
 async function renew(held: Map<number, Held>, { me, store, elapsed }: Taking): Promise<ReadonlySet<number>> {
   const sentAt = elapsed()
   const before = [...held]

@@ -1,4 +1,4 @@
-/** This server does not hold the lease for long enough: another may already work there. Nothing was done. */
+/** The lease does not last long enough: another server may already work there. Nothing was done. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 

@@ -7,40 +7,39 @@ import { LeaseLost } from './lease-lost.ts'
 import { leasesStore } from './leases-store.ts'
 
 /**
- * The databases on which this server works, if several servers share a store. Disposing of it hands them
- * back: other servers take them within a second.
+ * The databases of this server, if several share a store. After disposal, others take them within a second.
  */
 export interface Leases extends AsyncDisposable {
   /**
-   * Returns the epoch under which this server holds a database for at least `forMs`, by this machine's clock;
-   * undefined: another server may hold it.
+   * The epoch of a database that this server holds for at least `forMs`, by this machine's clock; undefined:
+   * another server may hold it.
    */
   heldEpoch(databaseUid: number, forMs?: number): number | undefined
   /** Like `heldEpoch`, but throws LeaseLost. */
   epochOf(databaseUid: number, forMs?: number): number
   /**
-   * Called when an agent has seen a higher epoch of the bucket: if this server still holds it, its store was
+   * Called when an agent has seen a higher epoch: if this server still holds the bucket, its store was
    * restored to an older state.
    */
   raise(databaseUid: number): Promise<void>
-  /** The epoch of the current holder, this server or another. */
+  /** The epoch of the present holder. */
   knownEpoch(databaseUid: number): Promise<number>
   /**
-   * Called when an agent has refused `knownEpoch`. Returns the epoch in the store; raises it first if this
-   * server holds the bucket.
+   * Returns the stored epoch after an agent refused `knownEpoch`. Raises it first if this server holds the
+   * bucket.
    */
   epochAfterRefusal(databaseUid: number): Promise<number>
-  /** When this server took it, by this machine's clock: others did nothing after that. Throws LeaseLost. */
+  /** When this server took it, by this machine's clock: others did nothing later. Throws LeaseLost. */
   heldSince(databaseUid: number): number
   isOurs(what: Singleton): boolean
   /**
-   * Returns the first statement of a transaction that writes for a database under `epoch`: it commits only if
-   * the epoch still holds. Throws LeaseLost.
+   * The first statement of a transaction that writes under `epoch`: it commits only while the epoch holds.
+   * Throws LeaseLost.
    */
   fence(databaseUid: number, epoch: number): (within: Db) => Promise<void>
-  /** Runs work on a database. Its bucket is not handed back before the work ends. */
+  /** Runs work on a database, and keeps its bucket until the end. */
   during<T>(databaseUid: number, work: () => Promise<T>): Promise<T>
-  /** Calls the listener with buckets that this server newly holds, or is certain of again. */
+  /** Reports buckets that are newly held, or certain again. */
   onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
 }
 
@@ -54,7 +53,7 @@ interface LeasesDeps {
   readonly elapsed?: () => number
 }
 
-/** Takes and keeps this server's share of the buckets: all of them, forever, if the store is not shared. */
+/** Takes and keeps this server's share of the buckets: all, forever, if the store is not shared. */
 export async function createLeases(deps: LeasesDeps): Promise<Leases> {
   const { store, log, elapsed = () => performance.now() } = deps
   const holder = createBucketHolder({ store, log, elapsed })
@@ -99,8 +98,8 @@ function lost(uid: number): never {
 }
 
 /**
- * Looks for free buckets every second, never twice at the same time. Renews every five seconds without
- * waiting: PostgreSQL may have lost the previous renewal.
+ * Looks for free buckets every second, never twice at a time. Renews every five seconds without waiting:
+ * PostgreSQL may have lost the previous renewal.
  */
 function startBeat({ look, renew }: BucketHolder, log: Pick<Logger, 'warn'>): AsyncDisposable {
   const running = new Set<Promise<void>>()

@@ -3,26 +3,26 @@ import { type RawBuilder, sql } from 'kysely'
 import { LEASE_MS } from '../core/state/bucket.ts'
 import type { Db, Store } from '../store/open-store.ts'
 
-/** A bucket and the epoch of its holder, which is higher than that of the previous holder. */
+/** A bucket and its holder's epoch, higher than that of the previous holder. */
 export interface Claimed {
   readonly bucket: number
   readonly epoch: number
 }
 
-/** The holder of each bucket. Uses the clock of the store: clocks of servers are never compared. */
+/** Holders of the buckets. Uses only the store's clock, never a comparison of servers' clocks. */
 export interface LeasesStore {
-  /** Records that a server is alive, and removes those not seen for a day. */
+  /** Records that a server is alive. Removes those not seen for a day. */
   see(me: string): Promise<void>
-  /** Servers seen within the length of a lease; at least 1. */
+  /** Servers seen within a lease's length; at least 1. */
   countServers(): Promise<number>
   /** Number of free buckets. */
   countFree(): Promise<number>
   /**
-   * Limits every lease to the length of a new one. Otherwise a PostgreSQL clock that was set back, or differs
-   * after a failover, would extend leases, also those of dead servers.
+   * Limits every lease to the length of a new one. Otherwise leases would last longer, also those of dead
+   * servers, after PostgreSQL's clock was set back or differs after a failover.
    */
   shorten(): Promise<void>
-  /** Takes up to `most` free buckets. Call it in a transaction, so that fenced transactions have ended. */
+  /** Takes up to `most` free buckets. Call it in a transaction, so that fenced ones have ended. */
   claim(me: string, most: number): Promise<readonly Claimed[]>
   /** Renews and returns those of `buckets` that this server still holds. Its other leases expire. */
   renew(me: string, buckets: readonly number[]): Promise<readonly Claimed[]>
@@ -31,15 +31,14 @@ export interface LeasesStore {
   leave(me: string): Promise<void>
   /** The epoch of the last holder. */
   epochOf(bucket: number): Promise<number>
-  /** Returns whether this server still holds it under this epoch; in a transaction, until its end. */
+  /** Returns whether this server holds it under this epoch; in a transaction, until its end. */
   isHeld(me: string, claimed: Claimed): Promise<boolean>
 }
 
 /**
- * Maximum step of an epoch when a bucket is claimed. The step is random, so that a server whose store was
- * restored to an older state (from a backup, or a replica without the last second) does not get the epoch of
- * a running server. The server with the lower epoch is refused; if it is the holder, it raises the epoch
- * (raise-epoch.ts).
+ * Maximum step of an epoch. It is random, so that a server whose store was restored to an older state (from a
+ * backup, or a replica without the last second) does not get the epoch of a running server. The server with
+ * the lower epoch is refused, and raises it if it is the holder (raise-epoch.ts).
  */
 const MOST_STEP = 256
 
@@ -48,14 +47,14 @@ const DAY_MS = 86_400_000
 /** Longer than any server runs. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 
-/** Uses `db`, which may be a transaction. If the store is not shared, no lease expires. */
+/** `db` may be a transaction. If the store is not shared, no lease expires. */
 export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): LeasesStore {
-  // Not now(), which is the begin of the transaction: it may have waited for a lock since.
+  // Not now(), the begin of the transaction, which may have waited for a lock since.
   const now: RawBuilder<number> = isShared
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
     : sql<number>`0`
   const until = isShared ? sql<number>`${now} + ${sql.lit(LEASE_MS)}` : sql<number>`${sql.lit(FOR_EVER)}`
-  // A server alone on its store also takes the buckets of a killed server.
+  // A server alone on its store also takes a killed server's buckets.
   const free = () =>
     isShared ? db.selectFrom('buckets').where('expires_at', '<=', now) : db.selectFrom('buckets')
   const claimed = ['bucket', 'epoch'] as const
@@ -119,7 +118,7 @@ async function see(db: Db, name: string, now: RawBuilder<number>): Promise<void>
     .execute()
 }
 
-/** The first epoch is 1: until the second one, agents and proxies also accept servers without epochs. */
+/** The first epoch is 1: until the second, agents and proxies also accept servers without epochs. */
 function nextEpoch(): RawBuilder<number> {
   return sql<number>`case when epoch = 0 then 1 else epoch + ${sql.lit(randomInt(1, MOST_STEP + 1))} end`
 }

@@ -1,13 +1,13 @@
 import type { Store } from '../store/open-store.ts'
 import { type Claimed, leasesStore } from './leases-store.ts'
 
-/** More steps than a restored store can have missed; usually one raise is enough. */
+/** More steps than a restored store can have missed. */
 const STEP = 1_000
 
 /**
- * Raises the epoch of a bucket whose agents or proxies have seen a higher one than its holder: the store is
- * older than the running system. The same transaction proves the lease of `me`. Returns the new epoch;
- * undefined: `me` does not hold the bucket under this one.
+ * Raises the epoch of a bucket after agents or proxies have seen a higher one than its holder, whose store is
+ * therefore old. The same transaction proves the lease of `me`. Returns the new epoch; undefined: `me` does
+ * not hold the bucket under this one.
  */
 export async function raiseEpoch(
   store: Store,
