@@ -5,7 +5,7 @@ import type { Held, HeldCertificates } from './held-certificates.ts'
 import { makeApiCertificate } from './make-certificate.ts'
 import type { TlsName, TlsPair } from './tls-store.ts'
 
-/** Certificate of the API over HTTPS, with the certificate that verifies it. */
+/** The API's certificate for HTTPS, and its authority. */
 export interface ApiCertificate extends TlsPair {
   /** The certificate of the authority, PEM. */
   readonly ca: string
@@ -15,8 +15,8 @@ export interface ApiCertificate extends TlsPair {
 }
 
 /**
- * Returns the authority's certificate for a server with these `hosts`, and makes or renews it when due.
- * Servers with other names have separate certificates, so that two servers never renew the same one in turn.
+ * Returns the authority's certificate for a server with these `hosts`; makes or renews it when due. Other
+ * names have separate certificates, so that servers never renew the same one in turn.
  */
 export async function ensureApi(
   { held, now }: { readonly held: HeldCertificates; readonly now: () => number },

@@ -10,20 +10,20 @@ import { type TlsName, type TlsRecord, tlsStore } from './tls-store.ts'
 /** A certificate with its terms. */
 export type Held = TlsRecord & TlsTerms & { readonly fingerprint: string }
 
-/** The certificates of the store, each read and parsed once. */
+/** The stored certificates, each read and parsed once. */
 export interface HeldCertificates {
-  /** Returns undefined if there is none of this name yet. */
+  /** Undefined: none of this name yet. */
   find(name: TlsName): Promise<Held | undefined>
   /** Replaces a certificate, and records `why` in the audit, in one transaction. */
   keep(name: TlsName, record: TlsRecord, why: string, by: Actor): Promise<Held>
-  /** Removes a certificate, and records that in the audit. */
+  /** Removes a certificate, recorded in the audit. */
   drop(name: TlsName, by: Actor): Promise<void>
 }
 
 /** Longer than such a certificate is valid. */
 const API_KEPT_MS = 100 * 24 * 60 * 60 * 1000
 
-/** Must be the only writer of certificates in `store`: known ones are not read again. `now`: Unix ms. */
+/** The only writer of certificates in `store`, because known ones are not read again. `now`: Unix ms. */
 export function createHeldCertificates(deps: {
   readonly store: Store
   readonly box: SecretBox
@@ -53,8 +53,7 @@ export function createHeldCertificates(deps: {
         // Another server renewed it first.
         if (by === fairlead && there !== undefined && there.cert !== known?.cert) return there
         await tlsStore(db, box).put(name, record, at)
-        // Removes certificates under earlier names of servers, which have expired. This reads all
-        // certificates, also those of each database.
+        // Removes expired certificates of a server's earlier names. This reads all, also those of databases.
         if (name.startsWith('api:'))
           await tlsStore(db, box).removeApiBefore(new Date(now() - API_KEPT_MS).toISOString())
         await auditStore(db).append({ type: 'tls_certificate_changed', by, details }, at)

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const EARLIER_MS = 60 * 60 * 1000
 const AUTHORITY_MS = 3_650 * DAY_MS
 const ENDPOINT_MS = 90 * DAY_MS
-/** Engines outlive the control plane: broken links can be remade without it for a third of this time. */
+/** Engines outlive the control plane, and can relink without it for a third of this time. */
 const SHARD_MS = 365 * DAY_MS
 const AUTHORITY_NAME = 'CN=Fairlead'
 const ENDPOINT_NAME = 'CN=Fairlead endpoint'
@@ -17,8 +17,8 @@ const SHARD_NAME = 'CN=Fairlead shard'
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
- * Makes the authority, which signs leaf certificates only. With `key`, renews an authority: a client that
- * trusts either one accepts certificates signed by the other.
+ * Makes the authority, for leaf certificates only. With `key`, renews it: clients that trust either one
+ * accept certificates of both.
  */
 export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPair> {
   const x509 = await loadX509()
@@ -37,7 +37,7 @@ export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPai
   return { cert: `${cert.toString('pem')}\n`, key: pemOf(pair) }
 }
 
-/** Makes a certificate with a new key for a server that clients call by one of `hosts`. */
+/** Makes a certificate with a new key for a server with these `hosts`. */
 export function makeEndpointCertificate(
   authority: TlsPair,
   hosts: readonly string[],
@@ -50,7 +50,7 @@ export function makeEndpointCertificate(
   )
 }
 
-/** Makes a certificate for the API of a server that clients call by one of `hosts`. */
+/** Makes a certificate for the API of a server with these `hosts`. */
 export function makeApiCertificate(
   authority: TlsPair,
   hosts: readonly string[],
@@ -59,7 +59,7 @@ export function makeApiCertificate(
   return makeCertificate(authority, { subject: API_NAME, hosts, ms: ENDPOINT_MS, isClient: false }, nowMs)
 }
 
-/** Makes a certificate for shards, which are server and client to each other. They have no names. */
+/** Makes a certificate for shards, which are each other's server and client, without names. */
 export function makeShardCertificate(
   authority: TlsPair,
   hosts: readonly string[],
@@ -108,7 +108,7 @@ async function makeCertificate(
   return { cert: `${cert.toString('pem')}\n`, key: pemOf(pair) }
 }
 
-/** Loaded only to make a certificate, once in months: it is large. Needs reflect-metadata loaded first. */
+/** Large, and needed only to make a certificate, once in months. Needs reflect-metadata first. */
 async function loadX509() {
   await import('reflect-metadata')
   return import('@peculiar/x509')

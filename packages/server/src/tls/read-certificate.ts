@@ -8,10 +8,10 @@ import type { TlsPair } from './tls-store.ts'
 
 const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const CHAIN_AT_MOST = 10
-/** The server purpose of RFC 5280: clients require it if a certificate names purposes. */
+/** The server purpose of RFC 5280, required if a certificate names purposes. */
 const SERVER = '1.3.6.1.5.5.7.3.1'
 
-/** The terms and the hash of the first certificate of a chain. The chain is one of our store. */
+/** Terms and hash of the leaf in a chain that we stored. */
 export function readTerms(cert: string): TlsTerms & { readonly fingerprint: string } {
   const { validFromDate, validToDate, subjectAltName = '', fingerprint256 } = new X509Certificate(cert)
   return {
@@ -22,7 +22,7 @@ export function readTerms(cert: string): TlsTerms & { readonly fingerprint: stri
   }
 }
 
-/** Shortens IPv6 addresses, which OpenSSL prints in full. Ignores names of other kinds. */
+/** Shortens IPv6 addresses, which OpenSSL prints in full. Ignores other kinds. */
 function hostOf(name: string): string | [] {
   const [, kind, host = ''] = /^(DNS|IP Address):(.+)$/.exec(name) ?? []
   if (kind === undefined) return []
@@ -30,8 +30,8 @@ function hostOf(name: string): string | [] {
 }
 
 /**
- * Validates an operator's certificate and key, and returns the form to store. Throws Refusal
- * invalid_certificate if clients could not get it or would reject it. The message never contains the key.
+ * Validates an operator's certificate and key, and returns their stored form. Throws Refusal
+ * invalid_certificate if clients could not get or accept it, without the key.
  */
 export function readOperatorPair({ cert, key }: TlsPair, nowMs: number): TlsPair {
   const chain = readChain(cert)
@@ -86,8 +86,8 @@ const curves = ['prime256v1', 'secp384r1', 'secp521r1']
 const MOST_RSA_BITS = 4_096
 
 /**
- * Returns why a key is unsuitable: no client supports it, or its handshakes are too expensive. Handshakes run
- * in the thread that serves all clients; 8,192 bits of RSA take 45 ms.
+ * Returns why a key is unsuitable: unknown to clients, or too expensive. Handshakes run in the thread that
+ * serves all clients; 8,192 bits of RSA take 45 ms.
  */
 export function whyUnfit(
   key: Pick<KeyObject, 'asymmetricKeyType' | 'asymmetricKeyDetails'>,
@@ -106,7 +106,7 @@ export function whyUnfit(
   return undefined
 }
 
-/** Throws unless each certificate is valid now and signed by the next one. */
+/** Throws unless each certificate is valid now and signed by the next. */
 function checkLink(one: X509Certificate, next: X509Certificate | undefined, n: number, nowMs: number): void {
   const which = `certificate: number ${n + 1} of the chain (${one.subject.replaceAll('\n', ', ')})`
   if (nowMs >= one.validToDate.getTime()) throw wrong(`${which} expired at ${one.validTo}`)

@@ -14,53 +14,52 @@ import type { TlsName, TlsPair } from './tls-store.ts'
 
 /** The certificates of the cluster, in PEM. Calls are serialized. */
 export interface Tls {
-  /** Returns the valid certificates. Makes missing ones and renews those that are due first. */
+  /** Returns valid certificates. Makes or renews them first if needed. */
   current(): Promise<TlsNow>
-  /** For the shards of a database; made and renewed like `current`. */
+  /** For a database's shards; made and renewed like `current`. */
   shards(databaseUid: number): Promise<ShardCertificate>
   /**
-   * For the API of this server: an operator's certificate, or one made and renewed like `current`; null: none
-   * was given, and HTTPS is off.
+   * For this server's API: an operator's, or one made and renewed like `current`; null: none was given, and
+   * HTTPS is off.
    */
   api(): Promise<ApiCertificate | null>
-  /** Calls `show` whenever `api` finds another certificate than before. */
+  /** Calls `show` whenever `api` finds another certificate. */
   whenApiChanges(show: (certificate: ApiCertificate) => void): void
-  /** Endpoints or the API show an operator's certificate from now on. Throws Refusal invalid_certificate. */
+  /** Endpoints or the API show an operator's certificate. Throws Refusal invalid_certificate. */
   replace(name: ReplaceableName, pair: TlsPair, by: Actor): Promise<void>
-  /** Uses a certificate of the authority again, which Fairlead renews. Idempotent. */
+  /** Returns to a certificate of the authority, renewed by Fairlead. Idempotent. */
   reset(name: ReplaceableName, by: Actor): Promise<void>
 }
 
 /** Certificates that an operator may supply. */
 export type ReplaceableName = 'proxy' | 'api'
 
-/** Certificate by which the shards of one database identify each other. */
+/** Certificate of a database's shards for each other. */
 export interface ShardCertificate extends TlsPair {
-  /** The certificate of the database's own authority, the only one that they trust. */
+  /** The database's own authority, the only trusted one. */
   readonly ca: string
 }
 
-/** Certificate of the endpoints, with the certificate that verifies it. */
+/** The endpoints' certificate, and its authority. */
 export interface TlsNow {
   /** The certificate of the authority, PEM. */
   readonly ca: string
-  /** Certificate of the endpoints. `isOurs`: the authority signed it for the names of endpoints. */
+  /** `isOurs`: signed by the authority for the endpoints' names. */
   readonly proxy: TlsPair & { readonly fingerprint: string; readonly isOurs: boolean }
 }
 
 const WARN_EVERY_MS = 24 * 60 * 60 * 1000
 
 /**
- * The authority of the cluster and the certificate of its endpoints, in the store with sealed keys. They are
- * made and renewed on reading, so the caller always gets valid ones. A renewed authority keeps its key, so
- * that clients still trust it.
+ * The authority and the endpoints' certificate, stored with sealed keys. They are made and renewed on
+ * reading, so callers always get valid ones. A renewed authority keeps its key, and so its clients' trust.
  */
 export function createTls(deps: {
   readonly store: Store
   readonly box: SecretBox
   readonly now: () => number
   readonly log: Logger
-  /** Hosts by which clients call this server over HTTPS; undefined: HTTPS is off. */
+  /** Hosts of this server over HTTPS; undefined: HTTPS is off. */
   readonly apiHosts?: readonly string[] | undefined
 }): Tls {
   const { now, log, apiHosts } = deps
@@ -159,7 +158,7 @@ async function ensureShards(certificates: Certificates, uid: number): Promise<Sh
   return { ca: authority.cert, cert, key }
 }
 
-/** Warns once a day that an operator's certificate is aging: only operators can renew it. */
+/** Warns daily that an operator's certificate, which only operators can renew, is aging. */
 function createAgingWarning(to: string, now: () => number, log: Logger): (given: Held) => void {
   let warnedMs = Number.NEGATIVE_INFINITY
   return (given) => {

@@ -2,17 +2,16 @@ import type { Db } from '../store/open-store.ts'
 import type { SecretBox } from '../store/secret-box.ts'
 import { wordColumn } from '../store/stored-column.ts'
 
-/** A certificate with the key that belongs to it, both PEM. */
+/** A certificate and its key, PEM. */
 export interface TlsPair {
-  /** The leaf certificate first, each followed by the certificate of its signer. */
+  /** The leaf first, each followed by its signer's. */
   readonly cert: string
   readonly key: string
 }
 
 /**
  * Names of certificates: `ca` is the authority, `proxy` that of endpoints, `api` an operator's for the API,
- * `api:…` Fairlead's for a server with certain names. The others belong to the shards of one database, by its
- * uid.
+ * `api:…` Fairlead's for a server's names. The others are for one database's shards, by uid.
  */
 export type TlsName = 'ca' | 'proxy' | 'api' | `api:${string}` | `shards-ca:${number}` | `shards:${number}`
 
