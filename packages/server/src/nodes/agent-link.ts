@@ -19,27 +19,27 @@ import {
 } from '@fairlead/engine'
 import { socketTransport } from './socket-transport.ts'
 
-/** The operations of an agent as functions. They throw AgentUnreachable if no answer comes. */
+/** The operations of an agent. They throw AgentUnreachable without an answer. */
 export type AgentLink = Client<typeof agentOperations>
 
-/** The agent of a node did not answer. The processes under it keep running. */
+/** The agent of a node did not answer. Its processes keep running. */
 export class AgentUnreachable extends Error {
   override readonly name = 'AgentUnreachable'
 }
 
-/** Another server now works on these databases. The order was not carried out. */
+/** Another server now works on these databases; the order was not carried out. */
 export class StaleEpoch extends AgentUnreachable {}
 
-/** An agent answers from memory and disk; a later answer will not come. */
+/** An agent answers from memory and disk, so a later answer will not come. */
 const ANSWER_WITHIN_MS = 5_000
-/** Longer: a trial waits in a queue and starts an engine. */
+/** A trial waits in a queue and starts an engine. */
 export const TRIAL_WITHIN_MS = 60_000
 /** Longer: the agent answers when something changes. */
 export const HEARING_WITHIN_MS = 30_000
 
 /**
- * Speaks to the agent behind a Unix socket, under an epoch if there is one. Throws AgentUnreachable,
- * StaleEpoch if the epoch is no longer the highest, or ApiError if the agent declines.
+ * Speaks to the agent behind a Unix socket. Throws AgentUnreachable, ApiError if the agent declines, or
+ * StaleEpoch if `epoch` is no longer the highest.
  */
 export function connectAgent(
   operations: typeof agentOperations,
@@ -53,9 +53,9 @@ export function connectAgent(
 }
 
 /**
- * Makes each order a span of the current trace, if there is one. The span has the path with ids of shards and
- * endpoints, and nothing of the body; the answer brings the spans of the process that carried it out. The
- * agent is also trusted with spans of other traces, of work that took longer.
+ * Makes each order a span of the current trace, if any, with the path (ids of shards and endpoints) but not
+ * the body. The answer brings spans of the process that carried it out. The agent is also trusted with spans
+ * of other traces, of work that took longer.
  */
 export function traceOrders(to: 'agent' | 'proxy', transport: Transport): Transport {
   return (request) => {
@@ -73,12 +73,12 @@ export function traceOrders(to: 'agent' | 'proxy', transport: Transport): Transp
   }
 }
 
-/** Adds the id of the current request to each request, for logs. */
+/** Adds the current request's id, for logs. */
 export function underOwnId(transport: Transport): Transport {
   return (request) => transport({ ...request, headers: { ...request.headers, ...requestIdHeader() } })
 }
 
-/** Adds the epoch to each request. Throws StaleEpoch if the answer refuses it. */
+/** Adds the epoch. Throws StaleEpoch if the answer refuses it. */
 export function underEpoch(transport: Transport, epoch: Epoch | undefined): Transport {
   if (epoch === undefined) return transport
   return async (request) => {
@@ -89,7 +89,7 @@ export function underEpoch(transport: Transport, epoch: Epoch | undefined): Tran
   }
 }
 
-/** Returns the message of an error answer, from any process, for people. */
+/** The message of any process's error answer, for people. */
 function messageIn(text: string): string {
   try {
     return String((JSON.parse(text) as { readonly message?: unknown }).message).slice(0, LONGEST_MESSAGE)
@@ -100,7 +100,7 @@ function messageIn(text: string): string {
 
 const LONGEST_MESSAGE = 500
 
-/** The agent understood and declined: the fault is in our request. */
+/** The agent declined: our request is at fault. */
 export function isDeclined(cause: unknown): cause is ApiError {
   return cause instanceof ApiError
 }

@@ -1,15 +1,15 @@
 import { ApiError, type Client, errors, type Operation } from '@fairlead/api'
 import { Ajv, type ValidateFunction } from 'ajv'
 
-/** Answers are not converted. Those of a newer process may have more fields. */
+/** Answers are not converted; newer processes may add fields. */
 const ajv = new Ajv({ coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false })
 
-/** Compiled once per operation: a handover waits for some of these answers. */
+/** Compiled once, because a handover waits for some of these answers. */
 const compiled = new Map<Operation, ValidateFunction>()
 
 /**
- * Returns the same client for a process that may be compromised. If an answer lacks the shape of the
- * contract, or an error is not in the contract, throws the result of `unfit`.
+ * Returns the same client for a process that may be compromised. Throws the result of `unfit` for an answer
+ * or error outside of the contract.
  */
 export function checkAnswers<Operations extends Readonly<Record<string, Operation>>>(
   operations: Operations,
@@ -30,7 +30,7 @@ export function checkAnswers<Operations extends Readonly<Record<string, Operatio
     }
     return [name, ask]
   })
-  // Each function has the signature of the one with the same name.
+  // Each function keeps its signature.
   return Object.fromEntries(checked) as unknown as Client<Operations>
 }
 
@@ -42,7 +42,7 @@ function checkOf(operation: Operation): ValidateFunction {
   return made
 }
 
-/** Returns whether the answer is no JSON, or an unknown error. */
+/** Returns whether it is no JSON, or an unknown error. */
 function isUnreadable(cause: unknown): boolean {
   if (cause instanceof ApiError) return cause.isForeign || !Object.hasOwn(errors, cause.code)
   return cause instanceof SyntaxError

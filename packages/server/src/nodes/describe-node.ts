@@ -2,7 +2,7 @@ import type { NodeFacts } from '@fairlead/api'
 import type { AgentLink } from './agent-link.ts'
 import { isUnknownTo } from './report-shards.ts'
 
-/** Operations of the agent that describe its node. */
+/** Operations that describe a node. */
 export type Describing = Pick<AgentLink, 'describeNode' | 'reportNode'>
 
 /** Asks an agent for its node without shards; an older agent reports them all. Throws AgentUnreachable. */

@@ -4,13 +4,13 @@ import { type Describing, describeNode } from './describe-node.ts'
 
 /** Reads the files of modules. */
 export interface ModuleSource {
-  /** The file with this hash. Reading throws if it does not exist. */
+  /** The file with this hash. Reading throws if it is missing. */
   open(sha256: string): Pieces
 }
 
 /**
- * Copies the files with these hashes to a node where they are missing or incomplete. `agent` is a link with a
- * longer timeout. Throws the errors of the link; files copied before stay.
+ * Copies files with these hashes to a node where they are missing or incomplete. `agent` is a link with a
+ * longer timeout. Throws the link's errors; earlier copies stay.
  */
 export async function ensureModules(
   agent: Describing & Pick<AgentLink, 'putModule'>,

@@ -11,52 +11,52 @@ import { reportShards } from './report-shards.ts'
 /** A build with its known security holes. */
 export interface JudgedBuild extends FoundBuild {
   readonly holes: readonly KnownHole[]
-  /** Ids of the holes that exclude it from new databases. */
+  /** Ids of holes that exclude it from new databases. */
   readonly refusedFor: readonly string[]
 }
 
-/** The last report of an agent about its node, with only the names of its shards. */
+/** An agent's last report of its node, with only names of shards. */
 export type KnownNode = NodeFacts & { readonly shards: readonly Pick<ShardReport, 'id'>[] }
 
-/** A node as its agent reports it, or the last known report if the agent does not answer. */
+/** A node as reported by its agent, now or last. */
 export interface ListedNode {
   readonly uid: number
   readonly host: string
   /** Null: the agent does not answer. */
   readonly report: NodeReport | null
-  /** The report, or the last one that this server got. Null: none yet. */
+  /** The last report that this server got. Null: none yet. */
   readonly known: KnownNode | null
 }
 
-/** The reports of the agents of all nodes, read on each call. */
+/** Reports of all nodes' agents, read on each call. */
 export interface Nodes {
   /** Every node; there is one for now. */
   list(): Promise<readonly ListedNode[]>
-  /** The node for a new database, without its shards; null if its agent does not answer. */
+  /** The node for a new database, without shards; null if its agent does not answer. */
   describe(): Promise<NodeFacts | null>
-  /** The agent's report of these shards; null if it does not answer. */
+  /** Reports of these shards; null if the agent does not answer. */
   reportsOf(shardIds: readonly number[]): Promise<readonly ShardReport[] | null>
   /** Engine builds of the cluster. Throws Refusal unavailable if no agent answers; `soon`: within 2 s. */
   builds(soon?: 'soon'): Promise<readonly JudgedBuild[]>
-  /** Like `builds`; returns the last known ones if no agent answers, or none if this server knows none. */
+  /** Like `builds`; without an agent, the last ones that this server knows. */
   knownBuilds(): Promise<readonly JudgedBuild[]>
-  /** Returns whether this port is free on the node for a new database. Throws Refusal unavailable. */
+  /** Returns whether a port is free on the node for a new database. Throws Refusal unavailable. */
   isFree(port: number): Promise<boolean>
   /** Returns whether every agent answers. */
   ready(): Promise<boolean>
-  /** Asks every node to delete an unused module file. An unreachable node keeps it, which does no harm. */
+  /** Asks every node to delete an unused module file. Unreachable nodes keep it, which is harmless. */
   dropModule(sha256: string): Promise<void>
 }
 
 /** People wait for it. A stopped agent never answers; one with a hundred busy shards takes a second. */
 const ANSWERS_WITHIN_MS = 2_000
-/** A report of thousands of shards takes longer, even from an agent that answers. */
+/** A report of thousands of shards takes longer. */
 const REPORTS_WITHIN_MS = 5_000
 
 /** The only node: server and agent are on one machine. */
 const THIS_NODE = 1
 
-/** `settings` states which engine builds new databases may use. */
+/** `settings` limits the builds for new databases. */
 export function createNodes(
   agent: AgentLink,
   settings: () => Promise<Pick<Settings, 'unsoundEnginesAllowed'>>,
@@ -107,7 +107,7 @@ export function createNodes(
   }
 }
 
-/** Throws AgentUnreachable after 2 seconds if the agent does not answer at all, however slow the question. */
+/** Throws AgentUnreachable after 2 s if the agent does not answer at all, however slow the question. */
 async function whileItAnswers<T>(agent: AgentLink, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const end = new AbortController()
   const signal = AbortSignal.any([end.signal, AbortSignal.timeout(REPORTS_WITHIN_MS)])

@@ -14,7 +14,7 @@ import {
 import { EngineUnreachable, messageOf } from '@fairlead/engine'
 import { AgentUnreachable, StaleEpoch } from './agent-link.ts'
 
-/** A connection to the engine of a shard, through the agent of its node. */
+/** A connection to a shard's engine, through its agent. */
 export interface Tunnel {
   /** The agent has signed in to the engine. */
   readonly socket: Socket
@@ -22,13 +22,13 @@ export interface Tunnel {
   readonly life: string
 }
 
-/** The agent gives the login at an engine 500 ms. */
+/** The agent allows 500 ms for the engine's login. */
 const ANSWER_WITHIN_MS = 2_500
 
 /**
  * Asks the agent for a tunnel to the engine of a shard (engine-tunnel.ts of the API). Throws
- * EngineUnreachable if the agent reports that the engine does not answer; StaleEpoch; AgentUnreachable if the
- * agent does not answer or is too old for tunnels; and ApiError.
+ * EngineUnreachable if the engine does not answer, StaleEpoch, ApiError, and AgentUnreachable if the agent
+ * does not answer or is too old for tunnels.
  */
 export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Promise<Tunnel> {
   const { promise, resolve, reject } = Promise.withResolvers<Tunnel>()
@@ -43,8 +43,7 @@ export function openTunnel(agentSocket: string, shard: string, epoch: Epoch): Pr
     clearTimeout(late)
     // http passes the socket that it opened.
     const socket = stream as Socket
-    // http no longer listens for errors, and the owner does not yet: the death of an agent now must not end
-    // this process.
+    // http no longer handles errors, and the owner does not yet: an agent's death must not end this process.
     socket.on('error', () => undefined)
     if (head.length > 0) socket.unshift(head)
     resolve({ socket, life: String(response.headers[LIFE_HEADER]) })

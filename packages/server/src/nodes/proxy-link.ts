@@ -6,17 +6,17 @@ import { socketTransport } from './socket-transport.ts'
 /** The operations of the proxy of a node as functions. */
 export type ProxyLink = Client<typeof proxyOperations>
 
-/** A proxy answers from memory. The longest operation is a hold, with its own deadline of milliseconds. */
+/** A proxy answers from memory. Its longest operation is a hold, with a deadline of milliseconds. */
 const ANSWER_WITHIN_MS = 5_000
 /** A compromised proxy must not exhaust this process. Ten thousand endpoints need a third of this. */
 const MOST_BYTES = 16 << 20
 
-/** The proxy of a node did not answer. Its agent restarts it, and clients reconnect to the same address. */
+/** The proxy of a node did not answer. Its agent restarts it, and clients reconnect there. */
 export class ProxyUnreachable extends AgentUnreachable {}
 
 /**
- * Speaks to the proxy behind a Unix socket, under an epoch if there is one. Throws ProxyUnreachable, also for
- * an invalid answer; StaleEpoch; or ApiError if the proxy declines.
+ * Speaks to the proxy behind a Unix socket. Throws ProxyUnreachable, also for an invalid answer, ApiError if
+ * the proxy declines, or StaleEpoch if `epoch` is no longer the highest.
  */
 export function connectProxy(
   operations: typeof proxyOperations,

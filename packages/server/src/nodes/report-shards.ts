@@ -2,8 +2,8 @@ import { ApiError, MOST_SHARDS_ASKED, type ShardsReport } from '@fairlead/api'
 import type { AgentLink } from './agent-link.ts'
 
 /**
- * Asks an agent for shards by the agent's names. An agent too old for the question reports its whole node.
- * Throws AgentUnreachable, and ApiError if it declines.
+ * Reports shards by their agent's names; an older agent reports its whole node. Throws AgentUnreachable, and
+ * ApiError if it declines.
  */
 export async function reportShards(
   ids: readonly string[],
@@ -23,7 +23,7 @@ export async function reportShards(
   }
 }
 
-/** Returns whether the agent's version lacks the operation. */
+/** Returns whether the agent lacks the operation. */
 export function isUnknownTo(cause: unknown): boolean {
   return cause instanceof ApiError && cause.code === 'not_found'
 }

@@ -7,9 +7,9 @@ import { countPieces, SPANS_HEADER } from '@fairlead/engine'
 const MOST_BYTES = 64 << 20
 
 /**
- * Speaks HTTP through a Unix socket. If there is no answer within `withinMs`, or one longer than `mostBytes`
- * (default 64 MB), throws the result of `unreachable`. The other process is not trusted: like the proxy, it
- * may serve unknown clients.
+ * Speaks HTTP through a Unix socket. Throws the result of `unreachable` without an answer within `withinMs`,
+ * or for one over `mostBytes` (default 64 MB). The other process is not trusted: like the proxy, it may serve
+ * unknown clients.
  */
 export function socketTransport(
   socketPath: string,
@@ -41,8 +41,8 @@ export function socketTransport(
         },
       )
       sent.on('error', fail)
-      // The other side switches to another protocol (101) uninvited: without this the request would never
-      // end, not even by its deadline.
+      // It switches to another protocol (101) uninvited: without this, even the deadline would not end the
+      // request.
       sent.on('upgrade', (_response, stream) => {
         stream.destroy()
         fail(new Error('its answer is of another protocol (101)'))
