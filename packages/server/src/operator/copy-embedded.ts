@@ -8,9 +8,9 @@ import { createSecretBox, readStoreKey, type SecretBox } from '../store/secret-b
 import { storePlace } from '../store/store-place.ts'
 
 /**
- * Copies the embedded store of this home to the PostgreSQL of `config`, and renames the file so that no
- * server uses it again. Databases keep serving. Returns the number of rows and the new path; throws if a
- * server runs, or if the PostgreSQL database has been used.
+ * Copies the embedded store to the PostgreSQL of `config`, and renames its file so that no server uses it
+ * again. Databases keep serving. Returns the number of rows and the new path; throws if a server runs, or if
+ * the PostgreSQL database was used.
  */
 export async function copyEmbedded(
   config: Config,

@@ -10,7 +10,7 @@ import { openStore } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 import { storePlace } from '../store/store-place.ts'
 
-/** The operations of the operator's socket as functions, for the command line of this machine. */
+/** The operations of the operator's socket, for the command line. */
 export type OperatorLink = Client<typeof operatorOperations>
 
 /** No server runs on this home. */
@@ -29,7 +29,7 @@ export function connectOperator(home: string): OperatorLink {
   return createClient(operatorOperations, transport)
 }
 
-/** Verifies the audit of this home, with or without a running server. */
+/** Verifies the audit, with or without a running server. */
 export async function verifyAuditOf(
   config: Pick<Config, 'home' | 'storeKey' | 'store' | 'storePasswordFile'>,
   head: string | undefined,
