@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Methods of a path, sorted; empty if the path does not exist. */
+/** A path's methods, sorted; empty if it does not exist. */
 export type MethodsAt = (path: string) => readonly string[]
 
 interface Place {
@@ -8,7 +8,7 @@ interface Place {
   readonly methods: Set<string>
 }
 
-/** Records the paths of all routes added after this call. */
+/** Records all routes added later. */
 export function noteMethods(app: FastifyInstance): MethodsAt {
   const places = new Map<string, Place>()
   app.addHook('onRoute', ({ url, method }) => {

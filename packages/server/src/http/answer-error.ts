@@ -22,8 +22,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 
 /**
  * Includes Basic for programs that send a password only on request (wget, Python's urllib, `curl --anyauth`).
- * Excludes it for browsers, which would prompt in a separate window, and if Basic itself was refused, because
- * it may be switched off.
+ * Excludes it for browsers, which would prompt, and after a refused Basic, which may be switched off.
  */
 function challengesFor({ headers }: FastifyRequest, code: ErrorCode): string | string[] {
   const bearer = 'Bearer realm="fairlead"'
@@ -37,7 +36,7 @@ function retryAfter(error: unknown): number {
   return (error instanceof Refusal ? error.retryAfterSeconds : undefined) ?? 1
 }
 
-/** Answers bytes that are not HTTP: there is no request, but the socket may still be writable. */
+/** Answers bytes that are not HTTP, if the socket is still writable. */
 export function answerNoHttp(
   error: { readonly code?: string; readonly rawPacket?: unknown },
   socket: Socket,
@@ -50,7 +49,7 @@ export function answerNoHttp(
   socket.end(printRefusal(message))
 }
 
-/** A complete answer to bytes that are no request for this port. */
+/** A complete answer to bytes that are no request. */
 export function printRefusal(message: string): string {
   const body = JSON.stringify({ error_code: 'invalid_request', message })
   const head = {
@@ -72,7 +71,7 @@ function isTls({ rawPacket }: { readonly rawPacket?: unknown }): boolean {
   return Buffer.isBuffer(rawPacket) && rawPacket[0] === TLS_HANDSHAKE
 }
 
-/** Refuses `Expect:` except `100-continue`, without reading the rest of the request. */
+/** Refuses `Expect:` except `100-continue`, without reading on. */
 export function answerExpectation(_: unknown, response: Pick<ServerResponse, 'writeHead'>): void {
   const message = 'Expect: can be 100-continue only'
   const body = JSON.stringify({ error_code: 'invalid_request', message })
@@ -101,7 +100,7 @@ interface Answer {
   readonly obstacles?: readonly RequestObstacle[] | undefined
 }
 
-/** Status codes for faults of the request, or obstacles of the cluster's state: docs/decisions/0007. */
+/** Statuses of faults in the request, or obstacles in the cluster: docs/decisions/0007. */
 const OF_RULES: readonly number[] = [400, 406, 409]
 
 const mayBeDone = 'what was asked for may have been done: look, before it is asked for again'
@@ -133,8 +132,7 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
     log.warn({ why: error.message, ...nameOf(request) }, 'an epoch is stale')
     return explainOne(takenOver(), request, log)
   }
-  // Any operation may need the agent. The error's text has a path of this machine, so it only goes to the
-  // log.
+  // Any operation may need the agent. The error's text has a path of this machine: log only.
   if (error instanceof AgentUnreachable) {
     log.warn({ why: error.message, ...nameOf(request) }, 'the agent does not answer')
     return explainOne(agentAway(), request, log)
@@ -146,7 +144,7 @@ function explainOne(error: unknown, request: FastifyRequest, log: Logger): Answe
   return { code: 'internal_error', problem: 'a fault of ours', wayOut: `quote ${request.id}` }
 }
 
-/** For the log: without the query, which may hold users' input. */
+/** For the log, without the query, which may hold users' input. */
 function nameOf({ id, method, url }: FastifyRequest) {
   return { request: id, method, url: url.split('?')[0] }
 }

@@ -23,7 +23,7 @@ export interface StreamPlace {
 
 /** The result of a streaming operation's handler. */
 export interface EventStream<Event extends StreamEvent = StreamEvent> {
-  /** Yields the events after `last`, or all, as fast as the client reads. Ends on `signal`. */
+  /** Yields events after `last`, or all, as fast as the client reads. Ends on `signal`. */
   events(last: StreamPlace | undefined, signal: AbortSignal): AsyncIterable<Event>
   /** Returns the suffix of an event's id. Default: none. */
   markOf?(seq: number): string | undefined
@@ -35,7 +35,7 @@ export interface EventStream<Event extends StreamEvent = StreamEvent> {
 
 /** The open streams of server-sent events. */
 export interface Streams {
-  /** Takes over the reply. Resolves when the stream has ended and everything is released. */
+  /** Takes over the reply. Resolves when the stream has ended completely. */
   answer(request: FastifyRequest, reply: FastifyReply, stream: EventStream): Promise<void>
   /** Ends all streams. */
   close(): Promise<void>
@@ -45,16 +45,15 @@ export interface Streams {
 export interface StreamLimits {
   /** Interval of comments, by which both sides notice a lost connection. */
   readonly heartbeatMs: number
-  /** A client that reads nothing for this long is disconnected. It can resume. */
+  /** A client that reads nothing for this long is cut; it can resume. */
   readonly stalledMs: number
 }
 
 const usual: StreamLimits = { heartbeatMs: 15_000, stalledMs: 60_000 }
 
 /**
- * Sends server-sent events. A stream that may be resumed closes without `event: end`: the server stops, or
- * the client lost access. The token is checked before each event and at each heartbeat, so no event is sent
- * after its end.
+ * Sends server-sent events. Without `event: end` at its close, a stream may be resumed: the server stops, or
+ * the client lost access. The token is checked before each event and at each heartbeat.
  */
 export function createStreams(deps: {
   readonly identify: Identify
@@ -114,7 +113,7 @@ export function createStreams(deps: {
 
 type Admit = () => Promise<Caller | null | undefined>
 
-/** Sends the events in order. Returns the final event, complete or with a reason; none after a disconnect. */
+/** Sends events in order. Returns the final event, with the reason; none after a disconnect. */
 async function pour(
   events: AsyncIterable<StreamEvent>,
   connection: Connection,
@@ -184,7 +183,7 @@ function readPlace({ headers, query }: FastifyRequest): StreamPlace | undefined 
 
 const ID = new RegExp(EVENT_ID)
 
-/** Prints events by their schema, without undeclared fields. An event for many clients is printed once. */
+/** Prints events by schema, without undeclared fields, once for all clients. */
 function printerOf(
   reply: FastifyReply,
   { markOf }: EventStream,

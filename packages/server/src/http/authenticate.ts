@@ -55,7 +55,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
 }
 
-/** Returns whether the caller's roles permit the operation: on the database in the path, if any. */
+/** Returns whether the caller's roles permit the operation, on the path's database if any. */
 export function isPermitted(
   request: Pick<FastifyRequest, 'params'>,
   operation: Operation,

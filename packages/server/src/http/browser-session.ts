@@ -4,9 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 type Sent = Pick<FastifyRequest, 'headers' | 'method' | 'socket'>
 
 /**
- * Returns the Authorization header, or an equivalent one from the cookie of a browser session. Browsers send
- * cookies even for pages of other origins: there it does not count, and a change with it throws Refusal
- * foreign_page.
+ * Returns the Authorization header, or an equivalent for a browser session's cookie. Pages of other origins
+ * also send cookies: there it is ignored, and for changes throws Refusal foreign_page.
  */
 export function credentialsOf(request: Sent): string | undefined {
   const { authorization } = request.headers
@@ -40,7 +39,7 @@ export function setCookie(request: Sent, reply: Pick<FastifyReply, 'header'>, se
   void reply.header('set-cookie', `${name}=${secret ?? ''}; ${flags}${secret === null ? '; Max-Age=0' : ''}`)
 }
 
-/** Over TLS, only the name that TLS alone can set is valid. */
+/** Over TLS, only the name that TLS alone can set counts. */
 function readCookie(request: Sent): string | undefined {
   const { cookie } = request.headers
   if (cookie === undefined) return undefined

@@ -9,7 +9,7 @@ const MOST_USERS = 10_000
 
 /**
  * Throws Refusal too_many_requests for changes faster than disk and log can bear. Admins are exempt: they
- * have full power anyway.
+ * have full power.
  */
 export function createChangeBudgets(nowMs: () => number = () => performance.now()): (caller: Caller) => void {
   const used = new Map<number, { readonly level: number; readonly atMs: number }>()

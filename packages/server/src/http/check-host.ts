@@ -3,9 +3,8 @@ import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Refuses requests to names that are not ours. A web page can point its own name at this machine, so that its
- * browser takes us for the page's server; with an address or `localhost` it cannot. Throws Refusal
- * invalid_request.
+ * Refuses requests to other names. A web page can point its own name at this machine, and its browser would
+ * take us for the page's server; an address or `localhost` is safe. Throws Refusal invalid_request.
  */
 export function createHostCheck(names: readonly string[]): (request: Pick<FastifyRequest, 'raw'>) => void {
   const ours = new Set(['localhost', ...names])

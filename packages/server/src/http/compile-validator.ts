@@ -6,8 +6,7 @@ import { fieldsWithoutDigits } from './input/whole-numbers.ts'
 
 /**
  * Bodies are not converted: no coercion, no dropped fields (Fastify's compiler does both), and no defaults,
- * because a default for one of two alternative fields would contradict the other. Paths and queries are text,
- * so their numbers are parsed.
+ * which could contradict the other of two names. Paths and queries are text, so numbers are parsed.
  */
 const strict = new Ajv({ verbose: true, allErrors: true, coerceTypes: false, removeAdditional: false })
 const textual = new Ajv({
@@ -18,7 +17,7 @@ const textual = new Ajv({
   useDefaults: true,
 })
 
-/** Compiles the schema of an operation. Invalid input throws an error with every wrong field and the fix. */
+/** Compiles an operation's schema. Invalid input throws an error with every wrong field and the fix. */
 export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }) {
   const isBody = httpPart === 'body'
   const validate = (isBody ? strict : textual).compile(schema)

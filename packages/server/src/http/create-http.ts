@@ -27,7 +27,7 @@ import { securityHeaders } from './security-headers.ts'
 
 /** The largest body is an upgrade request with modules. */
 const BODY_LIMIT_BYTES = 256 * 1024
-/** A connection without complete headers is closed after this time. Node checks at the interval below. */
+/** Closes connections without complete headers. Node checks at the interval below. */
 const HEADERS_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 5_000
 
@@ -51,7 +51,7 @@ export interface HttpParts {
   readonly pageAt?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined
 }
 
-/** Creates an HTTP server without routes: strict input, one form of errors, permissions from the contract. */
+/** Creates an HTTP server without routes: strict input, uniform errors, the contract's permissions. */
 export function createHttp(deps: HttpParts): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
@@ -59,7 +59,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
     requestTimeout: 30_000,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
     forceCloseConnections: 'idle',
-    // Requests during the stop are served: a keep-alive client may have sent one before it knew.
+    // Serves requests during the stop: keep-alive clients may not know yet.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.log),
     clientErrorHandler: answerNoHttp,
@@ -150,9 +150,8 @@ function notUnderstood(why: string): InvalidInput {
 }
 
 /**
- * Accepts JSON only; an empty body counts as none. The content type may be missing, except from a web page
- * (`Origin`): a browser sends such a body to any server without a preflight, and could cause failed logins
- * here.
+ * Accepts JSON; an empty body counts as none. The content type may be missing, except from web pages
+ * (`Origin`): browsers send such bodies without a preflight, and could cause failed logins.
  */
 function readJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')

@@ -1,7 +1,7 @@
 import type { Place } from '../core/requests/list-order.ts'
 import { InvalidInput } from './compile-validator.ts'
 
-/** A page of a list. The next page begins at `next`; undefined: this is the last. */
+/** A page of a list. The next begins at `next`; undefined: last page. */
 export interface Page<Entries> {
   readonly entries: Entries
   readonly next: string | undefined
@@ -22,8 +22,8 @@ export function writeCursor({ list, order }: Sorted, { value, uid }: Place): str
 export type Kind = 'text' | 'number'
 
 /**
- * Decodes a cursor. Throws InvalidInput if it belongs to another list or order, or is forged. `kind` is the
- * type of the sort values, `uids` that of the uids.
+ * Decodes a cursor. Throws InvalidInput for another list or order, or a forged one. `kind` is the type of
+ * sort values, `uids` that of uids.
  */
 export function readCursor(
   { list, order }: Sorted,

@@ -28,8 +28,8 @@ export function firstOf(faults: readonly Fault[]): readonly Fault[] {
 }
 
 /**
- * Each is compared with the others: without this limit, a body of 256 KB would block the server for many
- * seconds, without login.
+ * Each is compared with the others: unlimited, a body of 256 KB would block the server for many seconds,
+ * without login.
  */
 const MOST_FAULTS = 200
 const MOST_SENTENCES = 20
@@ -43,7 +43,7 @@ interface Choice {
   readonly maximum?: unknown
 }
 
-/** Returns whether the schema is a choice of simple types, like a number, a text or a list of texts. */
+/** Returns whether the schema is a choice of simple types, like a number or a list of texts. */
 function isChoice({ keyword, schema }: ErrorObject): boolean {
   const simple = ({ const: word, type, items }: Choice): boolean =>
     word !== undefined ||
@@ -119,7 +119,7 @@ function formOf(fault: ErrorObject): string {
     : `of this form: ${description}`
 }
 
-/** The first sentence of the field's description in the contract, which names the unit. */
+/** The first sentence of the contract's description, which names the unit. */
 function purposeOf(fault: ErrorObject): string {
   return contractOf(fault).description?.split(/[.;] /)[0] ?? ''
 }

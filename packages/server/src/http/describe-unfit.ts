@@ -1,6 +1,6 @@
 import type { Fault } from './describe-faults.ts'
 
-/** The deepest valid body has five levels. Each level is a call, and the stack allows some thousands. */
+/** The deepest valid body has five levels. Each is a call; the stack allows some thousands. */
 const MOST_LEVELS = 64
 
 /**

@@ -11,7 +11,7 @@ interface PageWords<By extends string> {
 
 /** The pages of one list. */
 interface ListPages<By extends string, Entry> {
-  /** Selects the entries to read; with a limit one more, to detect a next page. Throws InvalidInput. */
+  /** Selects entries; one more than `limit`, to detect a next page. Throws InvalidInput. */
   read(query: PageWords<By>): ListPage<By>
   /** The page for the entries that `read` selected. */
   answer(entries: readonly Entry[], query: PageWords<By>): Page<Entry[]>

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { codeOf, readListeners } from '@fairlead/engine'
 
-/** A stopping server answers its last requests first, and keeps its port until then. */
+/** A stopping server keeps its port for its last requests. */
 const FREE_WITHIN_MS = 5_000
 const LOOK_AGAIN_MS = 50
 /** Interval of attempts while another program has the port. */
@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Listens at a port, and returns the result of `listen`. Waits for a taken port, since our own former process
- * may be ending: up to `withinMs`, with `patience` without limit. Throws an error that names the process with
+ * Listens at a port, and returns the result of `listen`. Waits for a taken port, where our former process may
+ * be ending: up to `withinMs`, or without limit with `patience`. Throws an error with the process that has
  * the port, or the setting of an address that this machine lacks.
  */
 export async function listenOnPort<T>(

@@ -60,7 +60,7 @@ export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 /** Wraps the work of a request. */
 export type Around = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Binds operations to handlers: validation, permission and answer schema come from the contract. */
+/** Binds operations to handlers. Validation, permission and answer schema come from the contract. */
 export function mountOn(app: FastifyInstance, around: Around = (work) => work()): Mount {
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
@@ -138,7 +138,7 @@ function entriesOf({ entries, next }: Page<unknown>, reply: FastifyReply): unkno
 
 type Turns = ReturnType<typeof createTurns>
 
-/** In a separate scope: elsewhere a body is JSON, and an empty one counts as none. */
+/** A separate scope: elsewhere a body is JSON, or none. */
 async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<void> {
   room.removeAllContentTypeParsers()
   await room.register(multipart)
@@ -156,7 +156,7 @@ function waitPreferenceOf(
   stopping: AbortSignal,
 ): WaitPreference {
   const gone = new AbortController()
-  // Aborts with this answer, not with its connection, which may carry others.
+  // Aborts with this answer: its connection may carry others.
   reply.raw.once('close', () => gone.abort())
   const prefers = [request.headers['prefer'] ?? []].flat().join(',').split(/[,;]/)
   return {
@@ -199,7 +199,7 @@ function allowNoBody(request: FastifyRequest, _: FastifyReply, done: () => void)
 
 const nothing = Type.Object({}, { additionalProperties: false })
 
-/** Adds user and password from the header unless the body has them. */
+/** Adds the header's user and password unless the body has them. */
 function takeBasic(request: FastifyRequest, _: FastifyReply, done: () => void): void {
   const login = readBasicHeader(request.headers.authorization)
   const body = request.body ?? {}

@@ -5,7 +5,7 @@ import { requesterOf } from './requester-of.ts'
 
 /** Concurrency limit for long-lived requests: event streams, and requests that wait for an upgrade. */
 export interface Places {
-  /** Dispose of the result at the end of the request. Throws `too_many_requests` at a limit. */
+  /** Dispose of the result at the request's end. Throws `too_many_requests` at a limit. */
   take(request: FastifyRequest): Promise<Disposable>
 }
 
@@ -21,7 +21,7 @@ export interface PlaceLimits {
 const USEFUL = 1_000
 const USEFUL_OF_USER = 50
 
-/** Half of all connections, so that short requests are always answered; one source gets half of these. */
+/** Half of all connections, for the sake of short requests; one source gets half of these. */
 export function placesOf(connections: number): PlaceLimits {
   const most = Math.min(USEFUL, Math.floor(connections / 2))
   const mostOfSource = Math.ceil(most / 2)
@@ -43,7 +43,7 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
   return {
     async take(request) {
       const uid = request.caller?.user.uid ?? 0
-      // Before the source is looked up, which may take the kernel some time.
+      // Before the slow look-up of the source.
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
       const source = await sourceOf(requesterOf(request))
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')

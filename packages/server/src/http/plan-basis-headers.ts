@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** The bases in `If-Match`; undefined: no condition. Quotes are optional; a weak tag matches none. */
+/** Bases in `If-Match`; undefined: no condition. Quotes are optional; weak tags match none. */
 export function expectedBases({ headers }: Pick<FastifyRequest, 'headers'>): readonly string[] | undefined {
   const tags = [headers['if-match'] ?? []].flat().flatMap((line) => line.split(','))
   const words = tags.map((tag) => tag.trim()).filter((tag) => tag !== '')

@@ -6,8 +6,8 @@ import type { FastifyRequest } from 'fastify'
 const limits = { files: 2, fields: 2, parts: 3, fieldSize: 1_000, fileSize: Number.MAX_SAFE_INTEGER }
 
 /**
- * Yields the file of a form as it arrives. Throws a Refusal if the file is missing, other fields exist, or
- * the form breaks off.
+ * Yields a form's file as it arrives. Throws Refusal if it is missing, other fields exist, or the form breaks
+ * off.
  */
 export async function* readFormFile(request: FastifyRequest, { field, missing }: FormFile): Pieces {
   if (!request.isMultipart()) {
@@ -26,8 +26,7 @@ export async function* readFormFile(request: FastifyRequest, { field, missing }:
     const reason = messageOf(cause)
     throw new Refusal('invalid_request', `the form breaks off or is malformed: ${reason}`, { cause })
   } finally {
-    // If the reader stopped early to answer, the rest is read and dropped; otherwise the client would not see
-    // the answer.
+    // After an early answer, the rest is read and dropped, or the client would not see the answer.
     request.raw.unpipe()
     request.raw.resume()
   }

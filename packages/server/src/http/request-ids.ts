@@ -4,7 +4,7 @@ import { REQUEST_ID_HEADER, readRequestId } from '@fairlead/engine'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 
-/** The request's own id, if it is safe in a log; otherwise a new one. */
+/** The request's own id if it is safe in a log, or a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   return readRequestId(headers[REQUEST_ID_HEADER]) ?? randomUUID()
 }
@@ -18,9 +18,8 @@ export function nameRequests(app: FastifyInstance): void {
 }
 
 /**
- * Logs the request id with the id of the action that it began: later entries of server and agent have only
- * the action's id. Logs immediately, because a hook that waits makes Fastify listen for the end of every
- * answer.
+ * Logs the request id with the action that it began: later entries have only the action's id. Logs
+ * immediately, because a waiting hook makes Fastify listen for the end of every answer.
  */
 export function logAction(log: Pick<Logger, 'info'>, request: FastifyRequest, answer: unknown): void {
   const { id, method, routeOptions } = request

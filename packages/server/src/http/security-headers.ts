@@ -1,6 +1,6 @@
 /**
- * Headers of every answer. No answer is a page, except the console, which has a separate policy: browsers
- * must not run it, frame it, guess its type or expose it to another origin.
+ * Headers of every answer. Except the console, with its separate policy, no answer is a page: browsers must
+ * not run it, frame it, guess its type or expose it to another origin.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',

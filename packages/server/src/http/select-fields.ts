@@ -8,9 +8,9 @@ interface Schema {
 }
 
 /**
- * Returns the answer, or each entry of its list, with only the comma-separated `fields` of the query;
- * default: all. Ignores unknown fields, because programs of the wider API name some that only other databases
- * have. The reply then accepts answers without required fields.
+ * Returns the answer, or its list's entries, with only the comma-separated `fields` of the query; default:
+ * all. Ignores unknown fields, which the wider API's programs name. The reply then accepts answers without
+ * required fields.
  */
 export function selectFields(op: Operation, query: unknown, answer: unknown, reply: FastifyReply): unknown {
   const { fields = '' } = query as { readonly fields?: string }

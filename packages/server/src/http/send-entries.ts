@@ -9,9 +9,8 @@ import type { Places } from './places.ts'
 const STALLED_MS = 60_000
 
 /**
- * Sends a list entry by entry, as fast as the client reads. `inTurn` limits all such answers together to one
- * entry per round of the event loop, so that a long list blocks nothing. Throws `too_many_requests` if too
- * many are being sent.
+ * Sends a list by entry, as fast as the client reads. `inTurn` limits all such answers together to one entry
+ * per round of the event loop, so that long lists block nothing. Throws `too_many_requests`.
  */
 export async function sendEntries(
   op: Operation,

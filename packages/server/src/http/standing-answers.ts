@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify'
 const texts = new WeakMap<object, string | null>()
 
 /**
- * Marks an answer whose text is cached: the sender reuses the object thousands of times until something
- * changes. It belongs to one operation, and must not be modified.
+ * Marks an answer for caching its text: the sender reuses the unchanged object thousands of times. It belongs
+ * to one operation, and must not be modified.
  */
 export function standing<Answer extends object>(answer: Answer): Answer {
   if (!texts.has(answer)) texts.set(answer, null)

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 
-/** Files reserved for the store, the agent, the proxy, engines, the operators' socket, and uploads. */
+/** Reserved for the store, agent, proxy, engines, the operators' socket, and uploads. */
 const RESERVED_FILES = 300
 /** One machine needs no more, and each costs memory. */
 export const MOST_USEFUL = 4_096
@@ -15,7 +15,7 @@ export interface Connections {
   all(): Iterable<Socket>
   /** Returns whether a complete request on it is unanswered. */
   isBusy(socket: Socket): boolean
-  /** Counts a connection before its TLS handshake. Call the result when the server knows the secured one. */
+  /** Counts a connection before its TLS handshake. Call the result once the secured one is known. */
   add(socket: Socket): () => void
   /** Closes each new connection from now on. */
   refuse(): void
@@ -23,18 +23,18 @@ export interface Connections {
 
 type Exchange = readonly [request: IncomingMessage, response: ServerResponse]
 
-/** Returns the maximum number of API connections for a file limit: half of the unreserved files. */
+/** Returns the number of API connections for a file limit: half of the unreserved files. */
 export function mostByFiles(files: number): number {
   return Math.max(16, Math.min(MOST_USEFUL, Math.floor((files - RESERVED_FILES) / 2)))
 }
 
-/** Reads this process's file limit; Node has raised the soft limit to the hard one. */
+/** Reads this process's file limit; Node has raised the soft one. */
 export function readFileLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8')
   return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 1_024)
 }
 
-/** Watches connections. When more than `most` are open, closes the oldest one without a complete request. */
+/** Watches connections. Over `most`, closes the oldest one without a complete request. */
 export function watchConnections(
   server: Server,
   { most, log }: { readonly most: number; readonly log: Pick<Logger, 'warn'> },

@@ -7,13 +7,13 @@ import type { Connections } from './connections.ts'
 const END_WITHIN_MS = 10_000
 /** Maximum pause within a begun request. */
 const QUIET_MS = 1_000
-/** When no kept connection sent a request for this long, the others are idle. */
+/** Without requests on kept connections for this long, the others are idle. */
 const IDLE_MS = 100
 const FAREWELL_MS = 2_000
 
 /**
- * Ends the connections of a stopping server: those without data for a second and without unanswered requests,
- * and all after ten seconds, because Node has no deadline for this. Resolves when none is open.
+ * Ends a stopping server's connections: those without data for a second and unanswered requests, and all
+ * after ten seconds, since Node has no deadline. Resolves when none is open.
  */
 export async function endConnections(connections: Connections, withinMs = END_WITHIN_MS): Promise<void> {
   const deadline = performance.now() + withinMs
@@ -36,9 +36,8 @@ export async function endConnections(connections: Connections, withinMs = END_WI
 }
 
 /**
- * Waits until keep-alive clients know that the server stops: answers now have `Connection: close`, and a
- * request on a connection closed between two answers would be lost. Takes at most two seconds; then closes
- * connections without any request.
+ * Waits until keep-alive clients know about the stop: answers now have `Connection: close`, and requests
+ * between two answers would be lost. At most two seconds; then closes connections without any request.
  */
 export async function sayFarewell(server: Server, connections: Connections): Promise<void> {
   const untold = new Set(connections.all())

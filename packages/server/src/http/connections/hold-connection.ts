@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { CutReason } from '@fairlead/api'
 import { securityHeaders } from '../security-headers.ts'
 
-/** An open response. `signal` aborts when the client is gone or stalled, or the server stops. */
+/** An open response. `signal` aborts when the client is gone or stalled, or on a stop. */
 export interface Connection {
   readonly signal: AbortSignal
   /** Resolves when everything is released. */
@@ -16,14 +16,14 @@ export interface Connection {
   end(lastWords: string): void
   /** Aborts `signal`. */
   leave(why?: CutReason): void
-  /** The reason why this side ended it; undefined: it did not, or without a reason for the client. */
+  /** The reason why this side ended it; undefined: it did not, or the client needs none. */
   left(): CutReason | undefined
 }
 
 /** Time for bytes in transit when the server stops. */
 const LAST_WORDS_MS = 200
 
-/** Begins a stream of server-sent events. Buffers at most one write, however slow the client. */
+/** Begins a stream of server-sent events. Keeps at most one buffer in memory, however slow the client. */
 export function holdConnection(
   raw: ServerResponse,
   { stop, stalledMs }: { readonly stop: AbortSignal; readonly stalledMs: number },
@@ -44,7 +44,7 @@ export function holdConnection(
   raw.on('error', () => leave()) // a broken pipe: the client has gone
 
   const destroyAfter = (ms: number) => {
-    // `close` does not come again: the timer would keep a stopped server's process alive.
+    // Without another `close`, the timer would keep a stopped server's process alive.
     if (raw.destroyed) return
     const timer = setTimeout(() => raw.destroy(), ms)
     raw.once('close', () => clearTimeout(timer))
@@ -58,7 +58,7 @@ export function holdConnection(
     ...securityHeaders,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // The connection ends with the response, because a stopping server waits for both.
+    // A stopping server waits for response and connection.
     connection: 'close',
     'x-accel-buffering': 'no', // prevents buffering in a proxy
   })

@@ -8,10 +8,10 @@ import { refusePlain } from './refuse-plain.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
 
-/** The API over TLS at one port. Disposing waits until its connections have ended. */
+/** The API over TLS at one port. Disposing waits for its connections. */
 export interface HttpsListener extends AsyncDisposable {
   readonly port: number
-  /** Uses this certificate for new clients; others stay. Throws without a change if it is unusable. */
+  /** Used for new clients; others stay. Throws without a change if unusable. */
   show(pair: Pair): void
   /** Accepts no new clients. */
   stop(): void
@@ -21,8 +21,8 @@ export interface HttpsListener extends AsyncDisposable {
 const HANDSHAKE_MS = 5_000
 
 /**
- * Serves the API of `http` also over TLS. Connections are passed to the plain HTTP server after the
- * handshake, so that its limits apply.
+ * Also serves `http` over TLS. After the handshake, connections go to the plain server, so that its limits
+ * apply.
  */
 export async function listenHttps(deps: {
   readonly http: Pick<FastifyInstance, 'server' | 'connections'>
@@ -53,7 +53,7 @@ export async function listenHttps(deps: {
   }
 }
 
-/** Performs the handshake. Refuses a client that speaks plain HTTP with an explanation. */
+/** Performs the handshake. Explains the port to clients with plain HTTP. */
 function takeWith(
   door: ReturnType<typeof createTlsDoor>,
   { server, connections }: Pick<FastifyInstance, 'server' | 'connections'>,

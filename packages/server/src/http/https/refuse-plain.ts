@@ -5,7 +5,7 @@ import { printRefusal } from '../answer-error.ts'
 const READ_WITHIN_MS = 1_000
 const PLAIN_HERE = 'this port speaks HTTPS: use https://'
 
-/** Explains to a client with plain HTTP that the port speaks HTTPS, and closes it. */
+/** Explains to a client with plain HTTP that the port speaks HTTPS. */
 export function refusePlain(raw: Socket): void {
   raw.resume()
   raw.end(printRefusal(PLAIN_HERE))

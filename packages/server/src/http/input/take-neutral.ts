@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type NeutralField, Refusal, type RequestObstacle } from '@fairlead/api'
 
 /**
- * Removes fields of a body that ask for the default. Throws Refusal field_not_available with a sentence for
- * each other value. Changes `body`.
+ * Removes fields that ask for the default from a body. Throws Refusal field_not_available with a sentence for
+ * each other value.
  */
 export function takeNeutral(fields: readonly NeutralField[], body: unknown): void {
   const refused = fields.flatMap((field) => refusalOf(field, body))

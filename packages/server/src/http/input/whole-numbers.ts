@@ -4,8 +4,8 @@ interface Schema {
 }
 
 /**
- * Returns integer fields of a path or query that are not written in digits: the validator would also accept
- * "4.0", "0x4" and "4e0" as database 4.
+ * Returns integer fields of a path or query without plain digits: the validator also accepts "4.0", "0x4" and
+ * "4e0" as database 4.
  */
 export function fieldsWithoutDigits(schema: Schema, values: unknown): readonly string[] {
   const texts = values as Readonly<Record<string, unknown>>

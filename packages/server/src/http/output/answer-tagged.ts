@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Answers with JSON and its weak `ETag`, a hash of the text; 304 without a body if `If-None-Match` has that
- * tag. Saves the transfer, not the reading.
+ * Answers with JSON and its weak `ETag`, a hash; 304 if `If-None-Match` has that tag. Saves the transfer, not
+ * the reading.
  */
 export function answerTagged(
   text: string,

@@ -15,7 +15,7 @@ const whole = { gzip: promisify(gzip), br: promisify(brotliCompress) }
 
 /**
  * Compresses JSON answers to GET on separate threads, so that the event loop only copies bytes. Excludes
- * answers that may hold a secret (BREACH), event streams and short ones.
+ * possible secrets (BREACH), event streams and short answers.
  */
 export function compressAnswers(app: FastifyInstance): void {
   let running = 0
@@ -59,7 +59,7 @@ function encode(reply: FastifyReply, encoding: Encoding): FastifyReply {
   return reply.header('content-encoding', encoding).removeHeader('content-length')
 }
 
-/** Compresses as fast as the client reads. If the client leaves, both ends are closed. */
+/** Compresses as fast as the client reads. Closes both ends if it leaves. */
 function compressStream(reply: FastifyReply, entries: Readable, encoding: Encoding): Readable {
   const out = encoding === 'br' ? createBrotliCompress(level.br) : createGzip(level.gzip)
   entries.on('error', (cause) => out.destroy(cause))
