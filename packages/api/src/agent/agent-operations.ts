@@ -9,12 +9,12 @@ import { Build, Sha256, ShardReport, ShardSpec } from './shard-report.ts'
 import { awaitChanges, reportShards } from './watch-operations.ts'
 
 /**
- * The API between the server and the agent of a node. It is declarative: the server sends the wanted shard,
- * and the agent realizes it and reports the actual state. On one machine it uses a Unix socket that only the
- * owner of FAIRLEAD_HOME can reach, so it has no permissions.
+ * The API between the server and a node's agent. It is declarative: the server sends the wanted shard, the
+ * agent realizes it and reports the actual state. Its Unix socket is open only to the owner of FAIRLEAD_HOME,
+ * so it has no permissions.
  */
 
-/** An engine build that a node can start; `source` is where its program was found. */
+/** A startable engine build; `source` is where its program was found. */
 export const FoundBuild = Type.Object({
   flavour: Type.String(),
   version: Type.String(),
@@ -71,8 +71,8 @@ export const reportNode = operation({
 })
 
 /**
- * Server → agent. Idempotent; from then on the agent starts and restarts the shard's process. A shard never
- * moves to another database, whose administrator has another password.
+ * Server → agent. Idempotent; from then on the agent keeps the shard's process running. A shard never moves
+ * to another database, whose administrator has another password.
  */
 export const putShard = operation({
   method: 'PUT',
@@ -115,7 +115,7 @@ export const endShardProcess = operation({
   errors: ['unavailable'],
 })
 
-/** Server → agent. The first CONFIG GET *: differences from it were set at run time. */
+/** Server → agent. The first CONFIG GET *: differences were set at run time. */
 export const readBaseline = operation({
   method: 'GET',
   path: '/agent/shards/:id/baseline',
@@ -125,7 +125,7 @@ export const readBaseline = operation({
   permission: null,
   params: ShardId,
   ok: Type.Object({
-    /** The first CONFIG GET * of the process: differences from it were set at run time. */
+    /** The process's first CONFIG GET *: differences were set at run time. */
     settings: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
   }),
   errors: [],
@@ -198,7 +198,7 @@ export const TrialResult = Type.Object({
   ok: Type.Boolean(),
   /** The failure, with the engine's last words; empty on success. */
   why: Type.String(),
-  /** From the start of the process until it answered, or until the agent gave up. */
+  /** From the process's start to its answer, or until the agent gave up. */
   startMs: Type.Integer(),
   /** The version that the engine reports; empty if it never answered. */
   version: Type.String(),

@@ -5,9 +5,9 @@ import { operation } from '../contract/operation.ts'
 export const TUNNEL_PROTOCOL = 'fairlead-engine'
 
 /**
- * Path of a tunnel to the engine of a shard: POST with `Upgrade: fairlead-engine` and an epoch. After 101,
- * bytes pass between the server and an engine connection on which the agent has signed in as administrator.
- * It ends with either side, on a higher epoch, and if the agent stalls.
+ * Path of a tunnel to a shard's engine: POST with `Upgrade: fairlead-engine` and an epoch. After 101, bytes
+ * pass between the server and an engine connection that the agent has signed in as administrator. It ends
+ * with either side, on a higher epoch, and if the agent stalls.
  */
 export function tunnelPath(shard: string): string {
   return `/agent/shards/${shard}/engine`
@@ -21,7 +21,7 @@ export function shardOfTunnel(path: string): string | undefined {
 /** Header of a 101 with the life of the agent. */
 export const LIFE_HEADER = 'fairlead-agent-life'
 
-/** Server → agent. After a tunnel failed because of the agent, its life has changed or it does not answer. */
+/** Server → agent. After the agent broke a tunnel, its life has changed or it does not answer. */
 export const readLife = operation({
   method: 'GET',
   path: '/agent/life',

@@ -1,13 +1,15 @@
 import { Refusal } from '../contract/errors.ts'
 
-/** Number of parts of the databases, by uid. Servers share the parts; each part has an epoch. */
+/** Parts of the databases, by uid. Servers share the parts; each has an epoch. */
 export const BUCKETS = 256
-/** The epoch of a request, as `<bucket>:<epoch>`. Agents and proxies refuse all but the highest seen. */
+/**
+ * The epoch of a request, as `<bucket>:<epoch>`. Agents and proxies refuse lower ones than they have seen.
+ */
 export const EPOCH_HEADER = 'fairlead-epoch'
 
 /**
- * The right of a server to work on the databases of one bucket. Each new holder has a higher epoch than the
- * previous one, which may not know that it was replaced.
+ * The right to work on the databases of one bucket. Each new holder has a higher epoch than the previous one,
+ * which may not know that it was replaced.
  */
 export interface Epoch {
   /** From 0 to 255: the uid of a database modulo 256. */
@@ -22,8 +24,8 @@ export type KeptEpochs = Readonly<Record<string, number>>
 /** Refuses servers that have been replaced. */
 export interface EpochFence {
   /**
-   * Resolves when no lower epoch of the bucket can be admitted any more, not even by the next process. Throws
-   * Refusal stale_epoch for a lower one, and errors of `keep`.
+   * Resolves when no lower epoch of the bucket can be admitted any more, even by the next process. Throws
+   * Refusal stale_epoch, and errors of `keep`.
    */
   admit(epoch: Epoch): Promise<void>
   /** Admits an order without an epoch, from an older server. Throws Refusal stale_epoch after epochs came. */
@@ -58,8 +60,8 @@ export function readKeptEpochs(text: string): KeptEpochs | null {
 }
 
 /**
- * Creates a fence with stored epochs. `keep` writes all epochs durably, and is not called again before it has
- * ended. `onRaise` is called before a higher epoch is admitted, to end work under a lower one.
+ * Creates a fence. `keep` writes all epochs durably, never twice at a time. `onRaise` is called before a
+ * higher epoch is admitted, to end work under a lower one.
  */
 export function createEpochFence(
   kept: KeptEpochs,

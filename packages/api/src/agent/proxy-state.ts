@@ -10,7 +10,7 @@ export const ProxyState = Type.Object({
   state: Type.Enum(['starting', 'running', 'exited', 'failed']),
   pid: Type.Union([Type.Integer(), Type.Null()]),
   why: Type.String(),
-  /** Unordered deaths since it was last stopped on order. */
+  /** Deaths without an order since it was last stopped on order. */
   crashes: Type.Integer(),
   /** Reason and time (Unix milliseconds) of the previous process's death; absent: none died. */
   diedBefore: Type.Optional(Type.Object({ at: Type.Integer(), why: Type.String() })),

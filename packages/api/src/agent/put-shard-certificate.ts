@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../contract/operation.ts'
 import { ShardId } from './put-limits.ts'
 
-/** Certificate of a database's shards for each other, and the authority that they trust: PEM. */
+/** Certificate of a database's shards for each other, and the trusted authority: PEM. */
 export const ShardCertificate = Type.Object(
   {
     /** The authority of the database, which signed `cert`; the only trusted one. */

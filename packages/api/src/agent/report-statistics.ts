@@ -46,8 +46,8 @@ export const StatisticsReport = Type.Object({
 export type StatisticsReport = Static<typeof StatisticsReport>
 
 /**
- * Server → agent. Reports an idle shard only once. The agent reads the engines' counters at most every ten
- * seconds, as part of other looks.
+ * Server → agent. Reports an idle shard once. The agent reads engines' counters at most every ten seconds, in
+ * other looks.
  */
 export const reportStatistics = operation({
   method: 'POST',

@@ -18,7 +18,7 @@ export type Address = Static<typeof Address>
 /** Hash of a module's file. */
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
-/** A module that an engine process loads at its start. Its file must be on the node: see putModule. */
+/** A module that an engine process loads at its start, from a file on the node: see putModule. */
 export const LoadedModule = Type.Object({
   sha256: Sha256,
   /** Name in MODULE LIST. */
@@ -54,7 +54,7 @@ export type Encodings = Static<typeof Encodings>
 export const ShardSpec = Type.Object(
   {
     build: Build,
-    /** Digest of everything that only a new process can change. If it differs, the process is restarted. */
+    /** Digest of everything that needs a new process. If it differs, the process is restarted. */
     revision: Type.String(),
     host: Type.String(),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
@@ -74,8 +74,8 @@ export const ShardSpec = Type.Object(
     rdbVersionCheck: Type.Enum(['strict', 'relaxed']),
     /**
      * Reaction to the process's death. `restart`: start it again with back-off. `wait`: report it and wait
-     * for the server, because others may hold newer data: a primary that returns empty would empty its
-     * replicas.
+     * for the server, because a primary that returns empty would empty its replicas, which may have newer
+     * data.
      */
     onCrash: Type.Enum(['restart', 'wait']),
     ...ShardLimits.properties,
@@ -114,31 +114,31 @@ export const ShardReport = Type.Object({
   pid: Type.Union([Type.Integer(), Type.Null()]),
   /** Unix milliseconds; null without a process. */
   startedAt: Type.Union([Type.Integer(), Type.Null()]),
-  /** Unordered deaths since it was put. */
+  /** Deaths without an order since it was put. */
   crashes: Type.Integer(),
   /** The last process was stopped on order after saving everything: the disk has all data. */
   endedInOrder: Type.Boolean(),
-  /** The present process replaced a dead one: unsaved data of that one is lost. */
+  /** This process replaced a dead one, whose unsaved data is lost. */
   beganAfterDeath: Type.Boolean(),
   why: Type.String(),
   /** `failed`, because another process has its port: it may start on another one. */
   portTaken: Type.Boolean(),
   /** The last end, if several processes in a row died before they answered; retried. Null otherwise. */
   failsToStart: Type.Union([Type.String(), Type.Null()]),
-  /** SHA-256 of the certificate (PEM) of its last process for the other shards; null: none. */
+  /** SHA-256 of its last process's certificate (PEM) for other shards; null: none. */
   certificate: Type.Union([Type.String(), Type.Null()]),
   /** It ended, and only a put starts it again (`onCrash` wait). */
   asleep: Type.Boolean(),
-  /** Like in the wanted shard, for the next process. The running one may have other limits by now. */
+  /** For the next process, like in the wanted shard. The running one may have other limits. */
   ...ShardLimits.properties,
   /**
    * The engine's last messages about failed replication or persistence. They stay after a recovery. Empty if
    * none, and without a process.
    */
   trouble: Type.String(),
-  /** They report that it cannot read the data of a full sync, so every attempt will fail. */
+  /** They show that it cannot read a full sync's data, so every attempt will fail. */
   cannotRead: Type.Boolean(),
-  /** Since its last served full sync, it failed twice to write its data in a follower's format. */
+  /** Since its last served full sync, it failed twice to write a follower's format. */
   cannotSend: Type.Optional(Type.Boolean()),
   /** The last line that was read of its process's log. */
   lastLogLine: Type.Optional(Type.String()),

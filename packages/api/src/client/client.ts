@@ -54,8 +54,8 @@ type Answer<Op extends Operation> = Op extends { readonly stream: true }
 /**
  * Creates a typed client of `operations`, one function each, without generated code.
  *
- * Calls `token` before each request, so that it may be renewed. Throws ApiError for error answers, and the
- * transport's error without an answer. Streams need `streamTransport`.
+ * Calls `token` before each request for renewal. Throws ApiError for error answers, and the transport's error
+ * without one. Streams need `streamTransport`.
  */
 export function createClient<Operations extends Readonly<Record<string, Operation>>>(
   operations: Operations,
@@ -107,7 +107,7 @@ export function createClient<Operations extends Readonly<Record<string, Operatio
     const one = async (...sent: Parameters<typeof asked>) => (await asked(...sent)).answer
     return op.paged === true ? Object.assign(one, { pages: pagesOf(asked) }) : one
   }
-  // Each function comes from the operation of the same name, so the mapped type is right.
+  // Each function has its operation's name, so the mapped type is right.
   return Object.fromEntries(
     Object.entries(operations).map(([name, op]) => [name, op.stream === true ? follow(op) : call(op)]),
   ) as unknown as Client<Operations>

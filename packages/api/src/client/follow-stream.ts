@@ -10,11 +10,11 @@ const FIRST_PAUSE_MS = 250
 const LAST_PAUSE_MS = 5_000
 
 /**
- * Yields the events of a stream, each once and in order, over as many connections as needed. A stream cannot
+ * Yields the events of a stream, each once and in order, over several connections if needed. A stream cannot
  * resume at an event without `seq`.
  *
- * `connect` opens a connection after the event with this id. Throws errors of the first connection; later
- * permanent ones (ApiError below 500), those of two minutes in a row, and the reason of `signal`.
+ * `connect` opens a connection after the event with this id. Throws errors of the first one; later permanent
+ * errors (ApiError below 500), those of two minutes in a row, and the reason of `signal`.
  */
 export async function* followStream<Event extends { readonly seq?: number }>(
   connect: (last: string | undefined) => Promise<Chunks>,

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 
 /**
- * The kind of the present step, or the state without one. Empty before the first turn and after the end.
- * Words are never removed, because stored events have them.
+ * The kind of the present step, or the state without one; empty before the first turn and after the end.
+ * Stored events have these words, so none is removed.
  */
 export const ActionState = Type.Enum(
   [

@@ -1,9 +1,9 @@
 import type { ActionState } from './action-state.ts'
 
 /*
- * Words for kinds, phases, waits and steps of actions. The API, the command line and the console show them,
- * and docs/reference/actions.md is printed from them. A code never changes its meaning and is never removed,
- * because records have it.
+ * Words for kinds, phases, waits and steps of actions, for the API, the command line and the console;
+ * docs/reference/actions.md is printed from them. Records have the codes, so none changes its meaning or is
+ * removed.
  */
 
 /** A code's text and meaning for people. */

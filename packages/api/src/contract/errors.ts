@@ -1,6 +1,6 @@
 /**
- * Every error of the API. Status, meaning, docs/reference/errors.md, the OpenAPI document and the client's
- * types come from this table. Statuses that the specification does not define: docs/decisions/0007.
+ * Every error of the API, with status and meaning; docs/reference/errors.md, the OpenAPI document and the
+ * client's types come from it. Statuses that the specification lacks: docs/decisions/0007.
  */
 export const errors = {
   invalid_request: {

@@ -1,9 +1,9 @@
 import { keyOrNull } from './key-or-null.ts'
 
 /**
- * Codes of waits: `hold_reason` in answers, next to the sentence in `waiting_for`. Printed into
- * docs/reference/hold-reasons.md. A code never changes its meaning and is never removed, because stored
- * events have it; later versions may add some.
+ * Codes of waits: `hold_reason`, next to the sentence in `waiting_for`. Printed into
+ * docs/reference/hold-reasons.md. Stored events have the codes, so none changes its meaning or is removed;
+ * later versions may add some.
  */
 export const holdReasons = {
   paused: 'A user has paused it. It continues when a user resumes it',

@@ -142,9 +142,9 @@ const matrix = [
 export type Permission = (typeof matrix)[number]['permissions'][number]
 
 /**
- * Managements by permission: the whole matrix of the wider API (facts §2.2), also for operations that
- * Fairlead lacks, so that a role means the same. If its two lists disagree (`view_bdb_recovery_plan`,
- * `view_debugging_info` of user_manager), the list by permission counts. Operations can only use these.
+ * Managements by permission: the wider API's whole matrix (facts §2.2), also for operations that Fairlead
+ * lacks, so that roles mean the same. If its two lists disagree (`view_bdb_recovery_plan`,
+ * `view_debugging_info` of user_manager), the list by permission counts.
  */
 export const permissions = Object.freeze(
   Object.fromEntries(matrix.flatMap(({ held, permissions: names }) => names.map((name) => [name, held]))),

@@ -1,9 +1,9 @@
 import { keyOrNull } from './key-or-null.ts'
 
 /**
- * Codes of obstacles to a rollback without loss: `rollback_obstacle` of an action, next to the sentence in
- * `rollback_reason`. Printed into docs/reference/hold-reasons.md. A code never changes its meaning and is
- * never removed, because records have it; later versions may add some.
+ * Codes of obstacles to a rollback without loss: `rollback_obstacle`, next to the sentence in
+ * `rollback_reason`. Printed into docs/reference/hold-reasons.md. Records have the codes, so none changes its
+ * meaning or is removed; later versions may add some.
  */
 export const rollbackObstacles = {
   ended: 'The upgrade has ended',

@@ -2,11 +2,11 @@ import type { OrderName } from './action-words.ts'
 import type { HoldReason } from './hold-reasons.ts'
 
 /*
- * The next thing to do about a stuck action, by `hold_reason`. The command line and the console show it, and
+ * Advice about a stuck action by `hold_reason`, for the command line and the console;
  * docs/reference/hold-reasons.md is printed from it.
  */
 
-/** Advice and its reason. */
+/** Advice with its reason. */
 export interface WayOut {
   /** The order to give; null: examine the shards first. */
   readonly order: OrderName | null

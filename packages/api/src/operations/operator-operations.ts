@@ -13,8 +13,8 @@ const SigningKey = Type.Object({
 const SigningKeys = Type.Object({ keys: Type.Array(SigningKey) })
 
 /**
- * Operations on the server's Unix socket, for the operator of the machine, also when no user can sign in.
- * Only the owner of FAIRLEAD_HOME can reach the socket, which is the only permission.
+ * Operations for the operator on the server's Unix socket, also when no user can sign in. Access to the
+ * socket, which only the owner of FAIRLEAD_HOME has, is the permission.
  */
 export const operatorOperations = {
   verifyAudit: operation({

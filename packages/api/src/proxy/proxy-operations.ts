@@ -11,9 +11,9 @@ import { TakenScripts } from './taken-scripts.ts'
 import { reportTraffic } from './traffic.ts'
 
 /**
- * The API of a node's proxy, which serves the endpoints of databases. It is declarative like the agent's: the
- * caller puts the wanted endpoints, and the proxy keeps them on disk. It uses a Unix socket that only its
- * owner can reach, so it has no permissions.
+ * The API of a node's proxy, which serves endpoints. Declarative like the agent's: the caller puts the wanted
+ * endpoints, and the proxy keeps them on disk. Its Unix socket is open only to its owner, so it has no
+ * permissions.
  */
 
 /** A range of slots, bounds included, and its primary. Ranges with one upstream belong to one group. */
@@ -42,7 +42,7 @@ export const EndpointSpec = Type.Object(
     upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
     /** Name of the database in the proxy's Sentinel, for clients of shards. Absent for sharded databases. */
     name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
-    /** Reported with the name. Moved slots are followed only to these and primaries. Connections stay. */
+    /** Reported with the name. Moved slots are followed only to these and primaries. Changes move no link. */
     replicas: Type.Optional(Type.Array(Address)),
   },
   { additionalProperties: false },

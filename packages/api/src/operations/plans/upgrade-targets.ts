@@ -43,8 +43,8 @@ export const UpgradeTarget = Type.Object({
 })
 
 /**
- * GET /v1/bdbs/:uid/upgrade_targets: every engine build, those of the database's flavour first, the newest of
- * each flavour first. Changes nothing; `unavailable` while the agent does not answer.
+ * GET /v1/bdbs/:uid/upgrade_targets: every build, the database's flavour first, newest first. Changes
+ * nothing; `unavailable` while the agent does not answer.
  */
 export const listUpgradeTargets = operation({
   method: 'GET',
