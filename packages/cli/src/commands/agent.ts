@@ -8,7 +8,7 @@ import { announce, untilStopped } from '../parts/until-stopped.ts'
 /** Linux lets only root open lower ports. */
 const FIRST_HIGH_PORT = 1_024
 
-/** Runs the agent of this machine until it is stopped. Databases keep running. */
+/** Runs this machine's agent until it is stopped. Databases keep running. */
 export async function runAgent(config: Config, path: string): Promise<void> {
   const stopped = untilStopped()
   const logger = createLog(config, 'agent')
@@ -31,7 +31,7 @@ export async function runAgent(config: Config, path: string): Promise<void> {
   await stopped
 }
 
-/** Returns whether an endpoint or the Sentinel may get a port that only root can open. */
+/** Returns whether an endpoint or the Sentinel may get a port that needs root. */
 function hasLowPorts({ askedPorts, portRange, sentinelPort }: Config): boolean {
   const lowest = Math.min(askedPorts.from, portRange.from, sentinelPort || FIRST_HIGH_PORT)
   return lowest < FIRST_HIGH_PORT

@@ -8,7 +8,7 @@ const ENDS_WITHIN_MS = 60_000
 /** Each process saves its data first, in 5 to 10 s per GiB. */
 const SHARDS_WITHIN_MS = 10 * 60_000
 
-/** Stops `fairlead up`; with `all` also the proxy and all database processes, which save their data first. */
+/** Stops `fairlead up`; with `all` also the proxy and all database processes, after saving their data. */
 export async function runDown(config: Config, all: boolean): Promise<void> {
   const up = upFile(config).read()
   if (up !== null) {

@@ -6,8 +6,8 @@ import { askLine } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 
 /**
- * Returns the certificates to verify the server with; undefined: those of the system, or no TLS. An unknown
- * authority is trusted if a person agrees, or if its fingerprint was given. Throws CommandFault otherwise.
+ * Returns the certificates to verify the server with; undefined: the system's, or no TLS. Trusts an unknown
+ * authority if a person agrees, or its fingerprint was given; else throws CommandFault.
  */
 export async function trustServer(
   context: Context,

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { processesOfOthers } from '@fairlead/agent'
 
 /**
- * If root runs this process on a home of another user, becomes that user for good, with every process that it
+ * If root runs this process on another user's home, becomes that user for good, with all processes that it
  * starts: server, agent, proxy, engines and their modules. Throws without a change if processes of this home
- * run as another user, or if the owner cannot read the program.
+ * run as another user, or the owner cannot read the program.
  */
 export function giveUpRoot(home: string): void {
   const owner = statSync(home, { throwIfNoEntry: false })

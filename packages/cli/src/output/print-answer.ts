@@ -38,8 +38,8 @@ export interface AnswerOptions {
 }
 
 /**
- * Prints a list. On a terminal it is a table with short values; elsewhere one line of tab-separated full
- * values per row, without a head. `json`, `yaml` and `jsonl` are the API's objects without secrets.
+ * Prints a list. On a terminal it is a table with short values; elsewhere one line per row, full values
+ * between tabs, without a head. `json`, `yaml` and `jsonl` are the API's objects without secrets.
  */
 export function printList<Row extends object>(
   terminal: Terminal,

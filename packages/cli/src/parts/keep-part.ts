@@ -33,8 +33,8 @@ export interface Keeping {
 }
 
 /**
- * Starts `fairlead <name>` and waits until it is ready, without limit: a server waits for PostgreSQL, and an
- * agent may have many shards. Restarts it forever after pauses of up to 10 s, because one part's failure must
+ * Starts `fairlead <name>` and waits without limit until it is ready: a server waits for PostgreSQL, and an
+ * agent may have many shards. Restarts it forever after pauses of up to 10 s, so that one part's failure does
  * not end the supervision of all databases. Throws if the first process ends before it is ready (its stderr
  * has the reason), and when `stop` is aborted.
  */

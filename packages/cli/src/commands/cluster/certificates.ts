@@ -23,7 +23,7 @@ export interface SetOptions extends YesOption {
 
 type Certificates = Awaited<ReturnType<Link['api']['getCertificates']>>
 
-/** Gives endpoints or the API an own certificate. The key is read from a file, and no answer contains it. */
+/** Gives endpoints or the API a certificate of the user. No answer contains its key, read from a file. */
 export async function setCertificate(
   context: Context,
   name: CertificateName,

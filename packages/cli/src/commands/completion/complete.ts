@@ -11,9 +11,9 @@ export interface Candidate {
 export type Names = (kind: string, options: ReadonlyMap<string, string>) => Promise<readonly string[]>
 
 /**
- * Prints completions of a command line, one per line, with the meaning after a tab. Commands and options come
- * from the tree without network, values of the server from `names`. `words` follow `fairlead`; the last one
- * is incomplete and starts with a colon, because some shells omit an empty word.
+ * Prints completions of a command line, one per line, with a tab and their meaning: commands and options from
+ * the tree without network, values of the server from `names`. `words` follow `fairlead`; the last is
+ * incomplete and starts with a colon, because some shells omit empty words.
  */
 export async function complete(program: Command, words: readonly string[], names: Names): Promise<string> {
   const typed = (words.at(-1) ?? ':').slice(1)

@@ -4,8 +4,8 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { followAction } from './follow-action.ts'
 
 /**
- * Waits for the end of an action, and returns it. Throws CommandFault if it failed (`failed` describes the
- * result), and on Ctrl-C, which does not end the action.
+ * Waits for an action's end, and returns it. Throws CommandFault if it failed (`failed` describes the
+ * result), and on Ctrl-C, which ends only the wait.
  */
 export async function waitForEnd(context: Context, uid: string, failed: string): Promise<Action> {
   const link = await context.link()
