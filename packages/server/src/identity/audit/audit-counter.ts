@@ -3,29 +3,27 @@ import { countEvent, isCounted, isOver, newTally, restOf } from '../../core/iden
 import type { Db, Store } from '../../store/open-store.ts'
 import { auditStore } from '../stores/audit-store.ts'
 
-/**
- * Writes down events that a client can cause without limit: equal events of an hour are counted, see
- * core/identity/audit-tally.ts.
- */
+/** Records events that a client can cause without limit: see core/identity/audit-tally.ts. */
 export interface AuditCounter {
   /**
-   * Runs `work` whole or not at all, as a transaction of the store does, which may begin it anew. It notes its events; each of them counts once. What is
-   * only counted writes nothing.
+   * Runs `work` as a transaction of the store, which may run it again. Each event that it notes is counted
+   * once.
+   * Events that are only counted cause no write.
    */
   transaction<T>(work: (db: Db, note: Note) => Promise<T>): Promise<T>
-  /** Notes an event that belongs to no change of the store. */
+  /** Records an event that belongs to no change of the store. */
   record(event: AuditEvent): Promise<void>
-  /** Writes the counts of hours that are over; with `all`, also of the present hour. */
+  /** Writes the counts of hours that are over; with `all`, also the count of the present hour. */
   flush(all: boolean): Promise<void>
 }
 
-/** Writes an event down in a transaction, or only counts it. */
+/** Writes an event in a transaction, or only counts it. */
 export type Note = (event: AuditEvent) => Promise<void>
 
-/** Counts are in memory: a server that is killed loses up to nine tenths of a count, never the first events of a kind. */
+/** The counts are in memory: a killed server loses at most nine tenths of a count, but no first events. */
 export function createAuditCounter(store: Store, now: () => number): AuditCounter {
   let tally = newTally(now())
-  /** What was counted in an hour that is over, and is not on record yet. */
+  /** These are the counts of past hours that are not recorded yet. */
   let unwritten: readonly AuditEvent[] = []
   const endHour = (all: boolean) => {
     if (!all && !isOver(tally, now())) return
@@ -43,7 +41,7 @@ export function createAuditCounter(store: Store, now: () => number): AuditCounte
     const at = new Date(now()).toISOString()
     for (const event of events) await auditStore(db).append(event, at)
   }
-  /** Of several transactions at once, one writes it. Where that fails, a later one does. */
+  /** If several transactions run in parallel, one writes the counts; if it fails, a later one does. */
   const withUnwritten = async <T>(work: (events: readonly AuditEvent[]) => Promise<T>): Promise<T> => {
     const own = unwritten
     unwritten = []

@@ -2,17 +2,17 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Refusal } from '@fairlead/api'
 
-/** The secret that creating the cluster takes: only the owner of the machine knows it. */
+/** The secret that a request must have to create the cluster: only the owner of the machine knows it. */
 export interface BootstrapSecret {
-  /** To be shown; null if the operator has chosen it, and so knows it. */
+  /** The secret to show; null if the operator chose it. */
   readonly generated: string | null
-  /** Throws Refusal invalid_request when there is none, forbidden when it is another. */
+  /** Throws Refusal: invalid_request if `sent` is missing, forbidden if it is wrong. */
   check(sent: string | undefined): void
-  /** The cluster exists: the secret is not valid any more. */
+  /** The cluster exists, so the secret is no longer valid. */
   forget(): Promise<void>
 }
 
-/** `chosen`, or one from `file`, made if it is not there, for its owner only: a server that starts again knows the same. */
+/** Uses `chosen`, or the secret in `file`. A missing file is made; only its owner can read it. */
 export function readBootstrapSecret(file: string, chosen: string | undefined): BootstrapSecret {
   const secret = chosen ?? readOrMake(file)
   return {

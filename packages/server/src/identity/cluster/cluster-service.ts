@@ -12,18 +12,19 @@ import { settingsStore } from '../stores/settings-store.ts'
 import { usersStore } from '../stores/users-store.ts'
 import type { BootstrapSecret } from './bootstrap-secret.ts'
 
-/** The settings of the cluster and its creation. */
+/** Creates the cluster and changes its settings. */
 export interface Cluster {
   settings(): Promise<Settings>
-  /** Changes what is given. */
+  /** Changes the given fields only. */
   change(change: SettingsChange, caller: Caller): Promise<Settings>
   /**
-   * Creates the cluster with its first user, once; `secret` must be the right one. Throws Refusal
+   * Creates the cluster with its first user, once; `secret` must be right. Throws Refusal
    * cluster_already_exists, invalid_request, forbidden, password_not_complex, too_many_requests.
    */
   create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void>
   /**
-   * Creates the cluster where there is none, unless an operator is to do so. Returns the password if it was generated; it is shown once.
+   * Creates the cluster if there is none and no operator has to create it. Returns the password if it was
+   * generated; it is shown once.
    */
   ensure(
     name: string,
@@ -36,7 +37,7 @@ export interface FirstUser {
   readonly password: string
 }
 
-/** What to change of the settings: sections and fields that are left out keep their values. */
+/** A change of the settings: omitted sections and fields keep their values. */
 export type SettingsChange = {
   readonly [Name in keyof Omit<Settings, 'name' | 'createdAt'>]?: Partial<Settings[Name]>
 }
@@ -45,7 +46,7 @@ export type SettingsChange = {
 export function createCluster(deps: {
   readonly store: Store
   readonly passwords: UserPasswords
-  /** The secret with which a request creates the cluster; null: it creates itself. */
+  /** A request creates the cluster with this secret; null: the cluster creates itself. */
   readonly bootstrap: BootstrapSecret | null
   readonly now: () => number
 }): Cluster {
@@ -59,7 +60,7 @@ export function createCluster(deps: {
     if (fault !== undefined) throw new Refusal('invalid_request', `credentials.username: ${fault}`)
     const phc = await passwords.prepare(admin.password, [admin.name])
     await store.transaction(async (db) => {
-      // Of two requests at the same time, one has to fail.
+      // Of two simultaneous requests, one must fail.
       if ((await settingsStore(db).get()).createdAt !== null) throw new Refusal('cluster_already_exists')
       await settingsStore(db).set({ name, createdAt: now() })
       const roles = await rolesStore(db).listBuiltIn()
@@ -93,7 +94,7 @@ export function createCluster(deps: {
           }),
           ...(change.lockout && { lockout: { ...before.lockout, ...change.lockout } }),
         }
-        await settingsStore(db).set(after as Partial<Settings>) // whole parts, as merged above
+        await settingsStore(db).set(after as Partial<Settings>) // these are whole sections, merged above
         const details = { settings: JSON.stringify(change) }
         await auditStore(db).append({ type: 'cluster_updated', by: actorOf(caller), details }, now())
         return settingsStore(db).get()

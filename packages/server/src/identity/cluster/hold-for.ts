@@ -1,4 +1,4 @@
-/** Asks again when the last answer, or question, is `ms` old. */
+/** Remembers an answer, and asks again `ms` after the last question. */
 export function holdFor<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   let held: { readonly answer: Promise<T>; readonly until: number } | undefined
   return () => {

@@ -13,30 +13,30 @@ import { usersStore } from '../stores/users-store.ts'
 import { confirmOld, refuseWithoutOld } from './confirm-old.ts'
 import type { UserPasswords } from './user-passwords.ts'
 
-/** Whose password, and which. `userName` undefined: the caller's own. */
+/** A user and a password; without `userName`, the user is the caller. */
 export interface PasswordRequest {
   readonly userName: string | undefined
   readonly password: string
-  /** Must be a right one of the user, when it is given; see mayDoWithout. */
+  /** If given, it must be a right password of the user; see mayDoWithout. */
   readonly oldPassword?: string | undefined
 }
 
 /**
- * Changes the passwords of users. All throw Refusal: unauthorized_action, user_not_exist, invalid_credentials,
- * password_not_complex.
+ * Changes the passwords of users. All methods throw Refusal: unauthorized_action, user_not_exist,
+ * invalid_credentials, password_not_complex.
  */
 export interface Passwords {
-  /** Makes it the only password; unlocks the user and ends its tokens. */
+  /** Makes it the only password, unlocks the user and ends the user's tokens. */
   set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** Adds it to the present passwords. Tokens stay valid. */
+  /** Adds a password. Tokens stay valid. */
   add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** Takes it away and ends the user's tokens. The last one stays. */
+  /** Removes a password and ends the user's tokens. The last password stays. */
   remove(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** For the operator of the machine: as `set`, and enables a disabled user again. */
+  /** For the operator of the machine: as `set`, and it also enables a disabled user. */
   reset(userName: string, password: string, by: Actor): Promise<void>
 }
 
-/** A user's name, and how many passwords the user has after a change. */
+/** The user's name, and the number of passwords after a change. */
 export interface PasswordsLeft {
   readonly userName: string
   readonly passwords: number
@@ -116,7 +116,7 @@ export function createPasswords(deps: PasswordsDeps): Passwords {
   }
 }
 
-/** Writes a change of a user's passwords and its audit record. Answers how many passwords are left. */
+/** Writes a change of a user's passwords with its audit record. Returns how many passwords are left. */
 async function recordChange(
   db: Db,
   of: { readonly user: User; readonly type: AuditType; readonly by: Actor; readonly at: string },
@@ -136,7 +136,7 @@ function refuseWrong(): never {
   throw new Refusal('invalid_credentials', 'old_password: is not a password of the user')
 }
 
-/** Only admins may change another user's passwords, and learn that the user exists. */
+/** Only an admin may change another user's passwords, or learn that the user exists. */
 async function findTarget(userName: string | undefined, { user: caller }: Caller, db: Db): Promise<User> {
   const user =
     userName === undefined ? await usersStore(db).get(caller.uid) : await usersStore(db).getByLogin(userName)

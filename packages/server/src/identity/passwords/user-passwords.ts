@@ -6,16 +6,16 @@ import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { settingsStore } from '../stores/settings-store.ts'
 
-/** New passwords, by the rules of the cluster: for creating users and for changing their passwords. */
+/** Applies the cluster's password rules to new passwords: of new users, and of users who change theirs. */
 export interface UserPasswords {
   /**
-   * Checks a new password of a user with these names, and hashes it: to be done before a transaction, as it
-   * takes long. `userUid`: the user whose present passwords it must differ from.
+   * Checks and hashes a new password of a user with these names, before a transaction: it takes long.
+   * The password must differ from the present ones of `userUid`.
    *
    * Throws Refusal password_not_complex, with every fault; new_password_same_as_current; too_many_requests.
    */
   prepare(password: string, names: readonly string[], userUid?: number): Promise<string>
-  /** Makes it the only one of the user, and lets every source try again. */
+  /** Makes it the user's only password, and lets every source try again. */
   replace(db: Db, userUid: number, phc: string): Promise<void>
 }
 

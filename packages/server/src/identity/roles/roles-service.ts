@@ -9,22 +9,22 @@ import { type RolesPage, rolesStore } from '../stores/roles-store.ts'
 import { usersStore } from '../stores/users-store.ts'
 
 /**
- * Roles, and the effect of their changes on the users who have them. Each change throws Refusal, and writes
- * its audit record in the same transaction.
+ * Manages roles and applies each change to the users of the role. A change throws Refusal, and writes its
+ * audit record in the same transaction.
  */
 export interface Roles {
   list(page: RolesPage): Promise<readonly Role[]>
   /** Throws Refusal role_not_exist. */
   get(uid: number): Promise<Role>
-  /** The uid of the role that comes with a management. */
+  /** Returns the uid of the built-in role with this management. */
   builtIn(management: Management): Promise<number>
   create(role: Omit<Role, 'uid'>, caller: Caller): Promise<Role>
-  /** Ends the tokens of the users with this role. */
+  /** Ends the tokens of the role's users. */
   update(uid: number, change: Partial<Omit<Role, 'uid'>>, caller: Caller): Promise<Role>
   remove(uid: number, caller: Caller): Promise<void>
 }
 
-/** `identities` forgets users whose role has changed; `now` is Unix milliseconds. */
+/** `identities` forgets the users of a changed role; `now` is Unix milliseconds. */
 export function createRoles(deps: {
   readonly store: Store
   readonly identities: Identities
@@ -80,7 +80,7 @@ export function createRoles(deps: {
   }
 }
 
-/** Changes a role and ends the tokens of its users. Answers with the role and the uids of these users. */
+/** Changes a role and ends the tokens of its users. Returns the role and the uids of these users. */
 async function updateRole(
   db: Db,
   uid: number,
@@ -123,7 +123,7 @@ function refuseBuiltIn({ uid, name }: Role): void {
     throw new Refusal('role_is_built_in', `role ${uid} (${name}) is built in; create another one`)
 }
 
-/** Only admins may change a role that an admin has: a change ends the admin's tokens. */
+/** Only an admin may change a role that an admin has: the change ends the admin's tokens. */
 async function refuseOfAdmin(db: Db, uid: number, { user }: Caller): Promise<void> {
   if (isAdmin(user)) return
   for (const holder of await rolesStore(db).holders(uid)) {

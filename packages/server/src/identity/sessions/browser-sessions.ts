@@ -11,29 +11,29 @@ import type { Identities } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
 import type { Claims } from './tokens.ts'
 
-/** A session ends when it has not been used for so long: as consoles of the wider API have it. */
+/** An unused session ends after 15 minutes, as in consoles of the wider API. */
 export const IDLE_MS = 15 * 60_000
-/** A use is written down at most so often. */
+/** A use is written at most once per minute. */
 const NOTED_EVERY_MS = 60_000
-/** What another server has ended is seen here after so long. */
+/** A session that another server ended is refused here after this time. */
 const REMEMBERED_MS = 1_000
 const MOST_REMEMBERED = 10_000
-/** Clocks of several servers may differ: sessions that have ended are kept a little. */
+/** Clocks of several servers may differ, so ended sessions are kept for a day. */
 const KEPT_MS = 24 * 60 * 60_000
 
-/** Sessions of browsers, which are in the store: any server of the cluster knows them, and a restart ends none. */
+/** Sessions of browsers, in the store: every server of the cluster knows them, and they survive a restart. */
 export interface BrowserSessions {
-  /** `secret` is what the cookie says; Unix milliseconds. Throws Refusal as Logins does. */
+  /** Returns the secret for the cookie, and the end in Unix milliseconds. Throws Refusal as Logins does. */
   begin(login: Login, by: Requester): Promise<{ readonly secret: string; readonly endsMs: number }>
-  /** What a session that was found a moment ago says, at once; undefined when it was not. */
+  /** Returns the remembered claims of a session without waiting; undefined if there are none. */
   recall(secret: string): Claims | undefined
-  /** What the session says; undefined when there is none, or none any more. Its use is noted, which renews it. */
+  /** Returns the claims of a session and renews it; undefined if it does not exist or has ended. */
   find(secret: string): Promise<Claims | undefined>
-  /** Ends the caller's session. Throws Refusal invalid_request when the request came without one. */
+  /** Ends the caller's session. Throws Refusal invalid_request if the request had none. */
   end(caller: Caller): Promise<void>
 }
 
-/** A session lasts `sessionMs` at most, however much it is used. `counter` records its begin and its end; `now` is Unix milliseconds. */
+/** Even a used session ends after `sessionMs`. `counter` records begin and end. `now`: Unix milliseconds. */
 export function createBrowserSessions(deps: {
   readonly store: Store
   readonly logins: Pick<Logins, 'check'>
@@ -50,13 +50,13 @@ export function createBrowserSessions(deps: {
   const read = async (id: string): Promise<BrowserSession | undefined> => {
     const session = await sessions.get(id)
     if (session === undefined || now() >= endOf(session, sessionMs)) return undefined
-    // A clock that was set back must not write an earlier use.
+    // After a clock was set back, an earlier use must not be written.
     if (now() < session.usedMs + NOTED_EVERY_MS) return session
     if (await hasExpired(session.userUid)) return undefined
     await sessions.noteUse(id, now())
     return { ...session, usedMs: now() }
   }
-  /** The password of the user: a token is not renewed then either. */
+  /** Checks the age of the user's password: after it has expired, tokens are not renewed either. */
   const hasExpired = async (userUid: number): Promise<boolean> => {
     const identity = await identities.get(userUid)
     const { passwordDays } = await settingsStore(store.db).get()
@@ -102,7 +102,7 @@ function endOf({ usedMs, signedInMs }: BrowserSession, sessionMs: number): numbe
   return Math.min(usedMs + IDLE_MS, signedInMs + sessionMs)
 }
 
-/** A copy of the store makes no cookie. The secret has 256 bits: no salt is needed. */
+/** A cookie cannot be made from a copy of the store. The secret has 256 bits, so it needs no salt. */
 function idOf(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }

@@ -1,15 +1,15 @@
-/** Answers that are kept for a moment, by key. */
+/** Keeps answers for a short time, by key. */
 export interface ExpiringCache<Key, Value> {
-  /** What is remembered of `key`; else what `read` answers, which is remembered if it does not fail. */
+  /** Returns the remembered answer; else it calls `read`, and remembers the result unless it fails. */
   get(key: Key, read: () => Promise<Value>): Promise<Value>
-  /** What is remembered, at once; undefined when nothing is, or it has not been answered yet. */
+  /** Returns the remembered answer without waiting; undefined if there is none yet. */
   recall(key: Key): Value | undefined
   forget(key: Key): void
 }
 
 /**
- * Remembers answers for `forMs`, and `most` of them at a time (the oldest goes first). A change that is made here calls
- * `forget`; one that another server makes is seen after `forMs`.
+ * Remembers at most `most` answers, each for `forMs`; the oldest is dropped first.
+ * A change on this server calls `forget`; a change on another server is seen after `forMs`.
  */
 export function createExpiringCache<Key, Value>({
   forMs,
@@ -34,7 +34,7 @@ export function createExpiringCache<Key, Value>({
         (answer) => {
           entry.answer = answer
         },
-        // A failure is not an answer to keep; a newer entry is not ours to remove.
+        // A failure is not kept. A newer entry must not be removed.
         () => kept.get(key) === entry && kept.delete(key),
       )
       return entry.value

@@ -9,31 +9,31 @@ import { rolesStore } from '../stores/roles-store.ts'
 import { usersStore } from '../stores/users-store.ts'
 import { createExpiringCache } from './expiring-cache.ts'
 
-/** All that is asked of a user on every request. */
+/** The facts about a user that each request needs. */
 export interface Identity {
   readonly user: User
   readonly principal: Principal
   readonly newestPasswordMs: number
   readonly revokedTokens: ReadonlySet<string>
-  /** Until when each source is locked out of the account, Unix milliseconds. */
+  /** Each source that is locked out of the account, and the end of its lock in Unix milliseconds. */
   readonly locks: ReadonlyMap<string, number>
 }
 
-/** What requests need to know of a user, remembered for a moment. */
+/** Remembers for a short time the facts that requests need about users. */
 export interface Identities {
-  /** Undefined: there is no such user. */
+  /** Undefined: the user does not exist. */
   get(userUid: number): Promise<Identity | undefined>
-  /** What was read a moment ago, at once; undefined when nothing was. */
+  /** Returns what is remembered, without waiting; undefined if nothing is. */
   recall(userUid: number): Identity | undefined
-  /** Something about the user has changed; call it once that is written. */
+  /** Call it after a change of the user is written. */
   forget(userUid: number): void
 }
 
-/** What another server changes is seen here after so long; what is changed here, at once. */
+/** Changes by another server are seen here after this time; changes by this server, immediately. */
 const REMEMBERED_MS = 1_000
 const MOST_REMEMBERED = 10_000
 
-/** Reads from `store` what is not remembered; `now` is Unix milliseconds. */
+/** Reads from `store` if nothing is remembered; `now` is Unix milliseconds. */
 export function createIdentities(store: Store, now: () => number): Identities {
   const memory = createExpiringCache<number, Identity | undefined>({
     forMs: REMEMBERED_MS,
@@ -53,7 +53,7 @@ const operator: User = {
   ...{ uid, name, email: null, roleUids: [], disabled: false, tokenEpoch: 0 },
   ...{ failures: noFailures, lastLoginMs: null, alerts: usualAlerts },
 }
-/** The operator of the machine has no password; its tokens are few and short. */
+/** The operator of the machine has no password. Its tokens are few and short-lived. */
 const operatorIdentity: Identity = {
   ...{ user: operator, principal: operatorPrincipal },
   ...{ newestPasswordMs: 0, revokedTokens: new Set(), locks: new Map() },

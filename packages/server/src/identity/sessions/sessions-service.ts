@@ -9,16 +9,16 @@ import type { Identities } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Gives out tokens and ends them. */
+/** Issues tokens and ends them. */
 export interface Sessions {
-  /** A token for the user of this login. Throws Refusal as Logins does. */
+  /** Issues a token for the user of this login. Throws Refusal as Logins does. */
   authorize(login: Login, ttlSeconds: number, by: Requester): Promise<string>
   /**
-   * Another token for the caller's session. Throws Refusal password_expired, unauthorized when the user
-   * has gone or the session has ended, invalid_request for the session of a browser.
+   * Issues another token for the caller's session. Throws Refusal: password_expired; unauthorized if the user
+   * does not exist or the session has ended; invalid_request for the session of a browser.
    */
   refresh(caller: Caller, ttlSeconds: number): Promise<string>
-  /** Ends the caller's token. Throws Refusal invalid_request when the request came with a password. */
+  /** Ends the caller's token. Throws Refusal invalid_request if the request came with a password. */
   end(caller: Caller): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function createSessions(deps: {
     },
 
     async refresh({ user: { uid }, token }, ttlSeconds) {
-      // A script of a page must not get out of the session what the cookie keeps from it.
+      // A script of a page must not get a token from the session: the cookie hides the session from scripts.
       if (token?.isSession === true)
         throw new Refusal(
           'invalid_request',
@@ -50,7 +50,7 @@ export function createSessions(deps: {
       if (identity === undefined) throw new Refusal('unauthorized')
       const { passwordDays } = await settingsStore(store.db).get()
       if (isExpired(identity.newestPasswordMs, passwordDays, now())) throw new Refusal('password_expired')
-      return tokens.issue(identity.user, ttlSeconds, token?.signedInMs ?? now()) // or the request came with a password
+      return tokens.issue(identity.user, ttlSeconds, token?.signedInMs ?? now()) // null: a password
     },
 
     async end(caller) {
@@ -77,7 +77,7 @@ export function createSessions(deps: {
   }
 }
 
-/** A token of the operator lives for minutes, and the socket gives as many as are wanted. */
+/** A token of the operator lives for minutes, and the socket issues new ones at any time. */
 function refuseOfOperator(): never {
   throw new Refusal(
     'invalid_request',
@@ -85,5 +85,5 @@ function refuseOfOperator(): never {
   )
 }
 
-/** So long after a token has ended it is known as logged out: a clock that is ahead for hours, and is set back, must not bring it back. */
+/** A revoked token is kept a day after its end: a clock that was ahead and is reset must not restore it. */
 const KEPT_MS = 24 * 60 * 60 * 1000

@@ -10,22 +10,22 @@ import type { SecretBox } from '../../store/secret-box.ts'
 import { auditStore } from '../stores/audit-store.ts'
 import { type SigningKey, signingKeysStore } from '../stores/signing-keys-store.ts'
 
-/** The keys of tokens, each in one of its stages: next, active, retired. */
+/** The keys that sign tokens. Each is in one stage: next, active, retired. */
 export interface SigningKeys extends AsyncDisposable {
-  /** The key that signs now. */
+  /** The active key. */
   signing(): { readonly kid: string; readonly privateKey: CryptoKey }
-  /** The public key of this name; undefined when there is none, or none any more. */
+  /** Returns the public key with this name; undefined if there is none. */
   verifying(kid: string): CryptoKey | undefined
-  /** The public keys: RFC 7517. */
+  /** The public keys, as RFC 7517 defines. */
   published(): readonly PublishedKey[]
   list(): readonly {
     readonly kid: string
     readonly stage: 'next' | 'active' | 'retired'
     readonly createdAt: string
   }[]
-  /** The announced key signs from now on. `dropAll`: a new one does, and nothing the others signed is good any more. */
+  /** Activates the announced key; with `dropAll` a new one, and tokens of all other keys become invalid. */
   rotate(by: Actor, dropAll: boolean): Promise<void>
-  /** Does what is due: announces a key, changes it, drops one. Runs by itself every minute. */
+  /** Does due work: announces a key, activates it, drops one. A timer calls it every minute. */
   tend(): Promise<void>
 }
 
@@ -45,12 +45,12 @@ interface LoadedKey extends SigningKey {
 }
 
 const TEND_EVERY_MS = 60_000
-/** What another server has changed is seen so much later. */
+/** Changes by another server are seen here after this time. */
 const SEE_OTHERS_MS = 1_000
 
 /**
- * The Ed25519 keys that tokens are signed with, from the store, where they are sealed. Makes the first two when there is
- * none: one signs, one is announced. See core/identity/key-stages.ts for the life of a key. Throws when a key does not open.
+ * Reads the Ed25519 keys of tokens, which are sealed in the store; throws if one does not open. If there are
+ * none, it makes two: the first signs, the second is announced. See core/identity/key-stages.ts.
  */
 export async function createSigningKeys(deps: {
   readonly store: Store
@@ -67,7 +67,7 @@ export async function createSigningKeys(deps: {
     const stored = await signingKeysStore(store.db, box).list()
     return Promise.all(stored.map(async (key) => ({ ...(known.get(key.kid) ?? (await load(key))), ...key })))
   }
-  /** Plans and carries out until nothing is due. Those in use change at the end, when one signs for sure. */
+  /** Repeats the steps until nothing is due. The keys in use change last, when it is sure which one signs. */
   const change = async (by: Actor, asked?: { readonly dropAll: boolean }) => {
     if (asked !== undefined) await carryOut(deps, (stored) => planRotation(stored, asked.dropAll), by)
     const due = (stored: readonly SigningKey[]) => planKeys(stored, now(), rotateEveryMs)
@@ -76,7 +76,7 @@ export async function createSigningKeys(deps: {
     while (await carryOut(deps, due, by));
     keys = await read()
   }
-  /** Changes follow each other: two at once would plan from the same keys. */
+  /** Changes run one at a time: two parallel ones would plan with the same keys. */
   const inTurn = createTurns()
   const tend = () => inTurn(() => change(fairlead))
 
@@ -103,7 +103,7 @@ export async function createSigningKeys(deps: {
     rotate: (by, dropAll) => inTurn(() => change(by, { dropAll })),
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await inTurn(async () => undefined) // what has begun
+      await inTurn(async () => undefined) // wait for a running change
     },
   }
 }
@@ -115,7 +115,7 @@ function tendRegularly(
   const everyMs = store.isShared ? SEE_OTHERS_MS : TEND_EVERY_MS
   return setInterval(() => {
     tend().catch((err: unknown) => {
-      // PostgreSQL is away for all parts: the leases log it, and a stack trace every second would hide the rest of the log.
+      // An absent PostgreSQL is in the log of the leases. A stack trace per second would hide other lines.
       if (codeOf(err) !== 'STORE_AWAY') log.error({ err }, 'the signing keys could not be maintained')
     })
   }, everyMs).unref()
@@ -127,7 +127,7 @@ interface KeyTable {
   readonly now: () => number
 }
 
-/** Plans and does all steps in one transaction, each with its record in the audit: no other server plans from the same keys. Answers whether there were any. */
+/** Plans and does all steps in one transaction, with audit records. Returns whether there were any steps. */
 async function carryOut(
   table: KeyTable,
   plan: (keys: readonly SigningKey[]) => readonly KeyStep[],
@@ -165,7 +165,7 @@ async function load(key: SigningKey): Promise<LoadedKey> {
   return {
     ...key,
     x: publicJwk.x ?? '',
-    // An OKP key of jose is a CryptoKey: only symmetric ones are bytes.
+    // jose returns a CryptoKey for an OKP key, and bytes only for symmetric keys.
     privateKey: (await importJWK({ ...publicJwk, ...(d !== undefined && { d }) }, 'EdDSA')) as CryptoKey,
     publicKey: (await importJWK(publicJwk, 'EdDSA')) as CryptoKey,
   }

@@ -44,7 +44,7 @@ afterAll(async () => {
 const user = { uid: 7, tokenEpoch: 3 }
 const nowSeconds = () => Math.floor(clock / 1000)
 
-/** A token as we sign it, but for `change`. */
+/** Signs a token as Fairlead does, with `change` applied. */
 async function sign(
   change: { readonly header?: object; readonly claims?: object; readonly jwk?: JWK } = {},
 ): Promise<string> {

@@ -5,47 +5,44 @@ import type { SigningKeys } from './signing-keys.ts'
 
 const ISSUER = 'fairlead'
 const AUDIENCE = 'fairlead-api'
-/** Clocks of clients do not matter; those of several servers may differ by this. */
+/** Clocks of several servers may differ by this. Clocks of clients do not matter. */
 const TOLERANCE_SECONDS = 5
-/** Verified tokens that are remembered; the oldest goes first. About 700 bytes each. */
+/** Verified tokens that are remembered, about 700 bytes each; the oldest is dropped first. */
 const MOST_REMEMBERED = 1_000
 
-/** What a token says of the user it speaks for. */
+/** The content of a token. */
 export interface Claims {
   readonly id: string
   readonly userUid: number
-  /** The user's epoch when it was issued. */
+  /** The user's epoch when the token was issued. */
   readonly epoch: number
   readonly expiresAtMs: number
-  /** When its user last showed a password; a token that comes of another one does not move it. */
+  /** When the user last gave a password; a token that is issued for another token keeps this time. */
   readonly signedInMs: number
-  /** They come of the session of a browser. */
+  /** The claims belong to the session of a browser. */
   readonly isSession?: true
 }
 
-/** Tokens of the API: JWTs (RFC 7519). */
+/** Issues and verifies tokens of the API: JWTs (RFC 7519). */
 export interface Tokens {
   /**
-   * A token for a user who showed a password at `signedInMs`, valid for `ttlSeconds`, but no longer than a session may last. Throws
-   * Refusal unauthorized when it has lasted as long.
+   * Issues a token for a user who gave a password at `signedInMs`. It is valid for `ttlSeconds`, but not
+   * longer than a session may last. Throws Refusal unauthorized if the session has lasted that long.
    */
   issue(
     user: { readonly uid: number; readonly tokenEpoch: number },
     ttlSeconds: number,
     signedInMs: number,
   ): Promise<string>
-  /** What a token that was verified before says, at once; undefined when it was not, or has ended since. */
+  /** Returns the claims of a token that was verified before and has not ended, without waiting. */
   recall(token: string): Claims | undefined
-  /** What the token says; undefined when it is not a valid one of ours. Whether it was revoked is not asked here. */
+  /** Returns the claims; undefined for an invalid token. It does not check revocation. */
   verify(token: string): Promise<Claims | undefined>
 }
 
-/**
- * Tokens signed with Ed25519. The algorithm is pinned and `kid` is required: a token cannot choose how it is verified.
- */
+/** Signs tokens with Ed25519. The algorithm is fixed and `kid` required: a token cannot choose them. */
 export function createTokens(keys: SigningKeys, now: () => number, sessionMs: number): Tokens {
-  // A signature costs more than everything else about a request; a token that was good is good until it expires or its
-  // key is gone.
+  // Checking a signature is the slowest step of a request. A good token is good until it or its key ends.
   const verified = new Map<string, { readonly kid: string; readonly claims: Claims }>()
   const remember = (token: string, kid: string, claims: Claims) => {
     if (verified.size >= MOST_REMEMBERED) verified.delete(verified.keys().next().value ?? '')
@@ -96,7 +93,7 @@ export function createTokens(keys: SigningKeys, now: () => number, sessionMs: nu
         remember(token, protectedHeader.kid ?? '', claims)
         return claims
       } catch {
-        // Whatever is wrong with it: it is not a token of ours, and the answer does not say why.
+        // Any fault means that the token is not ours. The answer does not name the fault.
         return undefined
       }
     },
@@ -109,7 +106,7 @@ function claimsOf(payload: JWTPayload): Claims {
     userUid: Number(payload.sub),
     epoch: Number(payload['epoch']),
     expiresAtMs: Number(payload.exp) * 1000,
-    signedInMs: Number(payload['auth_time'] ?? payload.iat) * 1000, // older ones do not say
+    signedInMs: Number(payload['auth_time'] ?? payload.iat) * 1000, // older tokens do not have it
   }
 }
 

@@ -4,7 +4,7 @@ import type { Db } from '../../store/open-store.ts'
 export interface BrowserSession {
   readonly id: string
   readonly userUid: number
-  /** The user's when it began. */
+  /** The user's epoch when the session began. */
   readonly epoch: number
   readonly signedInMs: number
   readonly usedMs: number
@@ -15,11 +15,11 @@ export interface BrowserSessionsStore {
   insert(session: BrowserSession): Promise<void>
   noteUse(id: string, usedMs: number): Promise<void>
   remove(id: string): Promise<void>
-  /** Forgets those that were last used before this moment. */
+  /** Forgets sessions that were last used before this moment. */
   removeUnused(beforeMs: number): Promise<void>
 }
 
-/** Sessions of browsers, by the digest of their secret. */
+/** Stores sessions of browsers by the digest of their secret. */
 export function browserSessionsStore(db: Db): BrowserSessionsStore {
   return {
     async get(id) {

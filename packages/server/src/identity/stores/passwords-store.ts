@@ -4,16 +4,16 @@ import type { Db } from '../../store/open-store.ts'
 
 export interface PasswordsStore {
   listOf(userUid: number): Promise<readonly Password[]>
-  /** Unix milliseconds of the newest password of these users, by user. */
+  /** The newest password of each of these users, in Unix milliseconds. */
   newestOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
   insert(userUid: number, phc: string, now: string): Promise<void>
-  /** The same password, hashed in another way. */
+  /** The same password with a new hash. */
   rehash(id: number, phc: string): Promise<void>
   remove(id: number): Promise<void>
   removeAllOf(userUid: number): Promise<void>
 }
 
-/** Hashes of passwords (PHC strings), through `db`, which may be a transaction. */
+/** Stores hashes of passwords (PHC strings) through `db`, which may be a transaction. */
 export function passwordsStore(db: Db): PasswordsStore {
   return {
     async listOf(userUid) {

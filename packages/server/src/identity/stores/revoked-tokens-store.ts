@@ -1,14 +1,14 @@
 import type { Db } from '../../store/open-store.ts'
 
 export interface RevokedTokensStore {
-  /** The tokens of a user that were ended before their time. */
+  /** The user's tokens that were ended early. */
   listOf(userUid: number): Promise<ReadonlySet<string>>
   insert(token: { readonly id: string; readonly userUid: number; readonly expiresAt: string }): Promise<void>
-  /** Forgets those that would have ended by now anyway. */
+  /** Forgets tokens that would have expired by now. */
   removeEnded(now: string): Promise<void>
 }
 
-/** Tokens that were ended before their time, until they would have expired. */
+/** Stores tokens that were ended early, until they would have expired. */
 export function revokedTokensStore(db: Db): RevokedTokensStore {
   return {
     async listOf(userUid) {

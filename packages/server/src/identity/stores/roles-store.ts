@@ -7,7 +7,7 @@ import { nextId } from '../../store/next-id.ts'
 import type { Db } from '../../store/open-store.ts'
 import { jsonColumn, wordColumn } from '../../store/stored-column.ts'
 
-/** A page of roles; `q`: only those whose name has it, or whose uid it is. */
+/** A page of roles; with `q`, only roles whose name contains it, or whose uid it is. */
 export interface RolesPage extends ListPage<'uid' | 'name'> {
   readonly q?: string | undefined
   readonly management?: Management | undefined
@@ -15,14 +15,14 @@ export interface RolesPage extends ListPage<'uid' | 'name'> {
 
 export interface RolesStore {
   list(page: RolesPage): Promise<readonly Role[]>
-  /** Those that come with the managements. */
+  /** The built-in roles of the managements. */
   listBuiltIn(): Promise<readonly Role[]>
-  /** Those of these that there are. */
+  /** Returns the roles with these uids, if they exist. */
   listThese(uids: readonly number[]): Promise<readonly Role[]>
   get(uid: number): Promise<Role | undefined>
   getByName(name: string): Promise<Role | undefined>
   listOf(userUid: number): Promise<readonly Role[]>
-  /** The users who have it. */
+  /** The users with this role. */
   holders(uid: number): Promise<readonly number[]>
   insert(role: Omit<Role, 'uid'>): Promise<Role>
   update(role: Role): Promise<void>

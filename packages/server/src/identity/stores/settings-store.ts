@@ -4,12 +4,12 @@ import type { Db } from '../../store/open-store.ts'
 import { jsonColumn } from '../../store/stored-column.ts'
 
 export interface SettingsStore {
-  /** Those that were never set are the defaults. */
+  /** Settings that were never set have their defaults. */
   get(): Promise<Settings>
   set(change: Partial<Settings>): Promise<void>
 }
 
-/** The settings, a row each section; what was never set has its default. */
+/** The settings, one row per section. A section that was never set has its defaults. */
 export function settingsStore(db: Db): SettingsStore {
   return {
     async get() {

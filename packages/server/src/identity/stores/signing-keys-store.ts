@@ -2,24 +2,24 @@ import type { KeyTimes } from '../../core/identity/key-stages.ts'
 import type { Db } from '../../store/open-store.ts'
 import type { SecretBox } from '../../store/secret-box.ts'
 
-/** A key as it is stored, opened. */
+/** A stored key, opened. */
 export interface SigningKey extends KeyTimes {
-  /** The private key as a JWK in JSON. */
+  /** The private key, a JWK in JSON. */
   readonly privateJwk: string
 }
 
 export interface SigningKeysStore {
-  /** Oldest first. Throws when a key does not open. */
+  /** Returns the oldest first. Throws if a key does not open. */
   list(): Promise<readonly SigningKey[]>
   insert(key: Pick<SigningKey, 'kid' | 'privateJwk'>, now: string): Promise<void>
   activate(kid: string, now: string): Promise<void>
   retire(kid: string, now: string): Promise<void>
   remove(kid: string): Promise<void>
-  /** Seals what an older Fairlead left open. */
+  /** Seals keys that an older Fairlead stored without a seal. */
   sealAll(): Promise<void>
 }
 
-/** Private keys are sealed on their way into the table, and opened on their way out. */
+/** Seals private keys before it writes them, and opens them after it reads them. */
 export function signingKeysStore(db: Db, box: SecretBox): SigningKeysStore {
   const update = (kid: string) => db.updateTable('signing_keys').where('kid', '=', kid)
   const seal = (jwk: string, kid: string) => box.seal(jwk, `signing key ${kid}`)

@@ -8,12 +8,12 @@ import { jsonColumn } from '../../store/stored-column.ts'
 import type { Tables } from '../../store/tables.ts'
 
 export type NewUser = Pick<User, 'name' | 'email' | 'roleUids'> & Partial<Pick<User, 'alerts'>>
-/** What to write of a user; what is left out stays. */
+/** A change of a user: omitted fields stay. */
 export type UserChange = Partial<
   Pick<User, 'name' | 'email' | 'roleUids' | 'disabled' | 'failures' | 'alerts'>
 >
 
-/** A page of users; `q`: only those whose name or e-mail has it, or whose uid it is. */
+/** A page of users; with `q`, only users whose name or e-mail contains it, or whose uid it is. */
 export interface UsersPage extends ListPage<'uid' | 'name'> {
   readonly q?: string | undefined
 }
@@ -21,19 +21,19 @@ export interface UsersPage extends ListPage<'uid' | 'name'> {
 export interface UsersStore {
   count(): Promise<number>
   list(page: UsersPage): Promise<readonly User[]>
-  /** Whether there is an admin who can sign in. */
+  /** Returns whether there is an admin who can sign in. */
   hasAdmin(): Promise<boolean>
   get(uid: number): Promise<User | undefined>
-  /** By name or e-mail. */
+  /** Finds a user by name or e-mail. */
   getByLogin(login: string): Promise<User | undefined>
   /** The uid of the user with this name or e-mail. */
   uidOfLogin(login: string): Promise<number | undefined>
-  /** Throws when a login is taken: look before, in the same transaction. */
+  /** Throws if a login is taken: check that before, in the same transaction. */
   insert(user: NewUser, now: string): Promise<User>
   update(uid: number, change: UserChange, now: string): Promise<void>
-  /** Records the result of a login. For a `uid` without a user it takes the same time and changes nothing. */
+  /** Records the result of a login. An unknown `uid` takes the same time and changes nothing. */
   noteLogin(uid: number, outcome: Pick<User, 'failures' | 'lastLoginMs'>): Promise<void>
-  /** Ends every token of the user. */
+  /** Ends all tokens of the user. */
   raiseEpoch(uid: number): Promise<void>
   remove(uid: number): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface UsersStore {
 /** Rows of `users` with their logins and roles, through `db`, which may be a transaction. */
 export function usersStore(db: Db): UsersStore {
   const find = () => db.selectFrom('users').selectAll()
-  /** A missing user costs the same. */
+  /** A missing user takes the same time. */
   const one = async (row: Tables['users'] | undefined) => {
     const roleUids = await rolesOf(db, row?.uid ?? 0)
     return row && fromRow(row, roleUids)

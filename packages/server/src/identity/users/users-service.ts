@@ -24,7 +24,7 @@ import { rolesStore } from '../stores/roles-store.ts'
 import { settingsStore } from '../stores/settings-store.ts'
 import { type UserChange, type UsersPage, usersStore } from '../stores/users-store.ts'
 
-/** A user as the API shows it; `newestPasswordMs` (Unix milliseconds) says when the password may expire. */
+/** A user as the API shows it. From `newestPasswordMs` (Unix milliseconds) the password's age is counted. */
 export interface UserView {
   readonly user: User
   readonly roles: readonly Role[]
@@ -37,27 +37,27 @@ export interface UserView {
 export interface NewUserRequest extends Pick<User, 'name' | 'email' | 'roleUids' | 'alerts'> {
   readonly password: string
 }
-/** What to change of a user; what is left out stays. */
+/** A change of a user: omitted fields stay. */
 export type UserRequest = Partial<Omit<NewUserRequest, 'email' | 'alerts'> & Pick<User, 'disabled'>> & {
   readonly email?: string
-  /** What is left out stays. */
+  /** Omitted fields stay. */
   readonly alerts?: Partial<Alerts>
-  /** With a password of one's own; see mayDoWithout. */
+  /** Users give it when they change their own password; see mayDoWithout. */
   readonly oldPassword?: string
 }
 
-/** Which users a list has. */
+/** Selects the users of a list. */
 export interface UsersQuery extends UsersPage {
   readonly status?: UserStatus | undefined
 }
 
-/** Users, their roles and first passwords. Each change throws Refusal, and writes its audit record with it. */
+/** Manages users, their roles and first passwords. Changes throw Refusal, and write their audit records. */
 export interface Users {
   list(query: UsersQuery): Promise<readonly UserView[]>
   /** Throws Refusal user_not_exist. */
   get(uid: number): Promise<UserView>
   create(request: NewUserRequest, caller: Caller): Promise<UserView>
-  /** A new password unlocks the user and ends its tokens, as other roles and being disabled do. */
+  /** A new password unlocks the user and ends its tokens; new roles and disabling end its tokens, too. */
   update(uid: number, request: UserRequest, caller: Caller): Promise<UserView>
   remove(uid: number, caller: Caller): Promise<void>
 }
@@ -116,7 +116,7 @@ export function createUsers(deps: UsersDeps): Users {
   }
 }
 
-/** The whole of a change: what the caller may not, an old password that is wrong, and names that are taken are refused. */
+/** Applies a change. It refuses what the caller may not do, a wrong old password and taken names. */
 async function updateUser(
   { store, passwords, logins, now }: Pick<UsersDeps, 'store' | 'passwords' | 'logins' | 'now'>,
   uid: number,
@@ -126,7 +126,7 @@ async function updateUser(
   const { user } = await getView(store.db, uid, now())
   refuseOddNames(request, user)
   const wanted = { ...request, ...(password !== undefined && { password }) }
-  await refuseBeyond(store.db, caller, user, wanted) // before a password is compared: that would tell
+  await refuseBeyond(store.db, caller, user, wanted) // before it compares a password, which would be a hint
   if (oldPassword !== undefined) await confirmOld(user, oldPassword, caller, logins)
   else if (password !== undefined && caller.user.uid === uid && !mayDoWithout(caller)) refuseWithoutOld()
   const names = [request.name ?? user.name, request.email ?? user.email ?? '']
@@ -153,7 +153,7 @@ async function updateUser(
   })
 }
 
-/** For the audit: the roles before a change and after it; undefined when the change names none. */
+/** For the audit: the roles before and after a change; undefined if the change names none. */
 function rolesChanged(before: User, { roleUids }: UserRequest) {
   return roleUids && { rolesBefore: before.roleUids.join(' '), roles: roleUids.join(' ') }
 }
@@ -164,7 +164,7 @@ async function getView(db: Db, uid: number, nowMs: number): Promise<UserView> {
   return view ?? refuseUnknown(uid)
 }
 
-/** The status depends on the time and on the rules of the cluster: no statement can choose by it. */
+/** The status depends on the time and the rules of the cluster, so no SQL statement can filter by it. */
 async function listViews(
   db: Db,
   { status, q, ...page }: UsersQuery,
@@ -200,7 +200,7 @@ function refuseUnknown(uid: number): never {
   throw new Refusal('user_not_exist', `user ${uid} does not exist`)
 }
 
-/** Names that users have already are left to them. */
+/** Refuses odd names, but not names that a user has already. */
 function refuseOddNames(
   names: { readonly name?: string; readonly email?: string | null },
   before?: Pick<User, 'name' | 'email'>,
@@ -228,7 +228,7 @@ async function refuseTaken(
   }
 }
 
-/** Users who manage users may neither make nor change admins: they would become admins in two steps. */
+/** A user who manages users may not make or change admins, or could become admin in two steps. */
 async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly number[]): Promise<void> {
   const roles = await rolesStore(db).listThese(roleUids)
   const unknown = roleUids.find((uid) => roles.every((role) => role.uid !== uid))
@@ -238,7 +238,7 @@ async function refuseGivingAdmin(db: Db, { user }: Caller, roleUids: readonly nu
     throw new Refusal('unauthorized_action', 'only an admin may make or change an admin')
 }
 
-/** Without the permission, users may change their own name, password and alerts, and nothing else. */
+/** Without the permission, users may change only their own name, password and alerts. */
 async function refuseBeyond(db: Db, caller: Caller, before: User, request: UserRequest): Promise<void> {
   const { name: _name, password: _password, alerts: _alerts, ...guarded } = request
   const isOwn = caller.user.uid === before.uid
