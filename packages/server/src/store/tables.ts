@@ -223,6 +223,4 @@ export interface Tables {
   }
   /** What the endpoint counted around a handover, in buckets; of the newest handovers. */
   readonly handover_tapes: { handover_id: number; data: string }
-  /** `slot`: the number of the interval since 1970. `points`: JSON, compressed, in base64. */
-  readonly statistics: { resolution: string; slot: number; points: string }
 }
