@@ -130,7 +130,7 @@ export function describeTrouble({ lines }: Trouble): string {
 }
 
 /**
- * Engines' messages when they can never read the data of a full sync (docs/measurements/engines.md §2, §3).
+ * Engines' messages when they can never read the data of a full sync (docs/explain/measurements/engines.md §2, §3).
  * An interrupted sync does not count: it also causes "Short read" and "Failed trying to load", but the next
  * one may succeed.
  */

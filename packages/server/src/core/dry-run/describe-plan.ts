@@ -118,7 +118,7 @@ function outageOf(steps: readonly Foreseen[], goal: Goal, largest: number): numb
   return goal.discard && steps.length > 0 ? 1_000 : 0
 }
 
-/** Saving and loading again: 7 to 12 s per GiB (docs/measurements/engines.md §4). */
+/** Saving and loading again: 7 to 12 s per GiB (docs/explain/measurements/engines.md §4). */
 const BYTES_A_MS = 100_000
 
 function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
@@ -145,7 +145,7 @@ function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[])
   ]
 }
 
-/** Measured with Redis 6.0.16: docs/upgrades.md, "From redis 6". */
+/** Measured with Redis 6.0.16: docs/operate/upgrades.md, "From redis 6". */
 function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonly string[] {
   if (from === null || count(steps, 'hand-over') === 0 || !isBefore62(from.build)) return []
   return [

@@ -45,7 +45,7 @@ const WAIT_MS = 30_000
 const INTRODUCTION_MS = 90_000
 /** A repeated step ends nothing: a handover may wait for a lagging stream, or for clients. */
 const STEP_MS = 120_000
-/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/limits.md). */
+/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/reference/limits.md). */
 const CLIENTS_MS = 480_000
 
 function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obstacle | undefined): Obstacle {

@@ -40,7 +40,7 @@ export interface ModuleScene {
 }
 
 /**
- * The database's future modules, by name; or every obstacle of all entries, in the order of docs/modules.md.
+ * The database's future modules, by name; or every obstacle of all entries, in the order of docs/operate/modules.md.
  * `passedOver`: a sentence for each newer version that does not fit.
  */
 export type ResolvedModules =

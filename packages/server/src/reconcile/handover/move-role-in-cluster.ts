@@ -28,7 +28,7 @@ const NEVER_S = 3_600
  * Moves the role in cluster mode, where no command demotes an engine.
  * 1. The gate has checked that the successor knows the whole slot map: otherwise it would take over only the
  *    slots that it believes its primary to own, and the other data would be deleted
- *    (docs/measurements/handover.md, finding 4).
+ *    (docs/explain/measurements/handover.md, finding 4).
  * 2. Writes stop, and offsets become equal.
  * 3. The successor takes over (`CLUSTER FAILOVER TAKEOVER`: one message, no vote and none of its delays;
  *    finding 3). Its epoch must be above its primary's, so that the old primary cannot keep its slots.

@@ -47,7 +47,7 @@ export type HandoverStepPorts = RecordingPorts &
 
 /**
  * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then
- * promote. Measurements and reasons: docs/measurements/handover.md.
+ * promote. Measurements and reasons: docs/explain/measurements/handover.md.
  * 1. Preparation, concurrent with the turns (preparations.ts), because it stops nothing and takes the
  *    longest. The stream really flows to the successor and its siblings. Run-time users and settings are
  *    carried over, clients of the endpoint get connections to the successor, and it gets their scripts. The

@@ -21,7 +21,7 @@ export function lateOrder(shard: number): Outcome {
   }
 }
 
-/** Returns why a shard does not take over: docs/cluster-view.md. */
+/** Returns why a shard does not take over: docs/explain/cluster-view.md. */
 export function equalEpochs(port: number): Obstacle {
   const why = `the shard at port ${port} has the same config epoch as its primary, and takes over when another shard of the cluster has a higher one`
   return { code: 'cluster_view', why }
