@@ -1,6 +1,6 @@
 /**
  * What the proxy takes of the contract. Its operations and no others: all schemas together cost each proxy some megabytes for as long as it runs
- * (bench/README.md, Endpoint).
+ * (bench/README.md).
  */
 export * from './agent/epoch-fence.ts'
 export { Address } from './agent/shard-report.ts'

@@ -12,7 +12,7 @@ import { availableParallelism } from 'node:os'
  * Measured by `npm run bench -- endpoint`: the same speed, and 40 MB less with 10,000 clients. Its old generation has no limit: a
  * process that reaches such a limit ends, and all its connections with it. And V8 collects all of the heap after each 62 MB of
  * buffers, which is as much traffic, unless these count as the heap does (48 such collections for 3.3 GB, 2 with the flag): a
- * neighbour's request waits for each (bench/README.md, Neighbours). Unused buffers are still freed with the young generation,
+ * neighbour's request waits for each (bench/README.md). Unused buffers are still freed with the young generation,
  * after each 70 MB or so. V8's own threads, which mark the heap while the loop runs, are half as many as there are processors: on
  * two of them four took up to half of the proxy's processor time from engines and neighbours (`npm run bench -- neighbours`), and
  * with one the endpoint is as fast.
