@@ -1,18 +1,10 @@
 /** `npm run bench -- [NAME] [options]` runs one of these benchmarks; without a name, the handover. */
 const benches: Readonly<Record<string, string>> = {
   handover: './handover/main.ts',
-  auth: './auth/main.ts',
-  'login-timing': './auth/login-timing.ts',
+  'login-timing': './login-timing/main.ts',
   upgrade: './upgrade/main.ts',
   endpoint: './endpoint/main.ts',
-  clients: './clients/main.ts',
-  crowds: './crowds/main.ts',
-  large: './large/main.ts',
-  neighbours: './neighbours/main.ts',
   scale: './scale/main.ts',
-  'start-up': './start-up/main.ts',
-  events: './events/main.ts',
-  console: './console/main.ts',
 }
 
 const [word = ''] = process.argv.slice(2)

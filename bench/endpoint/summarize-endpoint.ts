@@ -1,4 +1,4 @@
-import { median } from '../auth/median.ts'
+import { median } from '../median.ts'
 
 /** Ways to the engine that are compared. */
 export const ways = [

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { median } from '../auth/median.ts'
+import { median } from '../median.ts'
 import type { Fleet } from './start-fleet.ts'
 import { PAGE, type ScaleRun } from './summarize-scale.ts'
 import { watchProcesses } from './watch-process.ts'

@@ -1,4 +1,4 @@
-import { median } from '../auth/median.ts'
+import { median } from '../median.ts'
 
 /** The measurements with this many simulated databases: medians of the rounds. */
 export interface ScaleRun {

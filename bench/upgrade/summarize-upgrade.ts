@@ -1,4 +1,4 @@
-import { median } from '../auth/median.ts'
+import { median } from '../median.ts'
 
 /** What was measured beside what it is compared with, and whether that is the goal. Medians over the rounds. */
 export interface Judged {

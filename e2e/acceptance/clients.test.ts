@@ -18,7 +18,7 @@ test.for(['node-redis', 'valkey-glide'])(
   async (name, { fairlead }) => {
     const { longestStallMs, ...found } = await goThroughHandovers(fairlead, name)
     expect(found).toEqual({ wrong: [], reconnects: 0 })
-    // No client waited until a time limit. bench/clients measures how long they wait.
+    // No client waited until a time limit. bench/handover measures how long they wait.
     expect(longestStallMs).toBeLessThan(30_000)
   },
 )

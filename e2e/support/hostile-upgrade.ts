@@ -16,7 +16,7 @@ const AT_ONCE = 4
 /** Connections that are left open, in whatever state they are. */
 const MOST_OPEN = 60
 const WRITERS = 6
-/** Longer than the machine stalls: bench/neighbours measures how long a neighbour waits. */
+/** Longer than the machine stalls: how long a neighbour waits is in bench/README.md. */
 const STALL_MS = 30_000
 
 /** Upgrades a database of so many groups among hostile clients, and expects that others notice nothing. */

@@ -44,21 +44,21 @@ import type { Logger } from 'pino'
 import { compileSchema, describeFault } from './process/check-schema.ts'
 import { serveTunnels, type TunnelParts } from './tunnels/serve-tunnels.ts'
 
-/** What answers each operation of the agent. */
+/** Handlers of the agent's operations. */
 export type AgentHandlers = {
   readonly [Name in keyof typeof agentOperations]: Handler<(typeof agentOperations)[Name]>
 }
-/** The signal is aborted when the caller has closed its connection. */
+/** The signal is aborted when the caller closes its connection. */
 type Handler<Op extends Operation> = (input: Input<Op>, signal: AbortSignal) => Promise<Output<Op>>
 
-/** A spec is about 1 KB; all ports of a node, of which one is to be found, are 400 KB. */
+/** A spec is about 1 KB. A request for a free port, with all the ports of a node, is 400 KB. */
 const MAX_BODY_BYTES = 512 * 1024
-/** Connections that wait to be accepted, one in a round of the event loop; the kernel may allow fewer. */
+/** Connections that may wait to be accepted, one per round of the event loop; the kernel may allow fewer. */
 const MOST_WAITING = 4_096
 
 /**
- * Serves the operations of the agent, and tunnels to its engines, over the Unix socket at `path`, which only its owner can reach. Disposed of, it
- * cuts the tunnels.
+ * Serves the agent's operations, and tunnels to its engines, over the Unix socket at `path`, which only its
+ * owner can reach. Dispose to cut the tunnels.
  */
 export async function serveAgent(
   path: string,
@@ -97,7 +97,7 @@ export async function serveAgent(
   mount(putModule, handlers.putModule)
   mount(removeModule, handlers.removeModule)
   await app.listen({ path, backlog: MOST_WAITING })
-  // A connection that could not be accepted, because there is no file or memory left, is only that connection.
+  // Without a free file or memory, a connection cannot be accepted; the others continue.
   app.server.on('error', (err) => logger.error({ err }, 'a connection could not be accepted'))
   await chmod(path, 0o600)
   return {
@@ -120,9 +120,10 @@ function mountOn(app: FastifyInstance, parts: TunnelParts, spans: SpanBasket) {
           response: { 200: op.ok },
         },
         onRequest: (request) => passFence(op, request, parts),
-        // Another server may have taken over while the body was on its way: its sender may have been stopped meanwhile.
+        // Checked again: while the body arrived, another server may have taken over (this one's process may
+        // have been stopped).
         preHandler: (request) => passFence(op, request, parts),
-        // The schemas above have checked the parts, so they are what the operation says.
+        // The schemas above have checked the parts, so they have the operation's types.
         handler: (request: FastifyRequest, reply: FastifyReply) => {
           const { params, body, raw: file } = request
           const input = { params, body, file } as unknown as Input<Op>
@@ -135,14 +136,14 @@ function mountOn(app: FastifyInstance, parts: TunnelParts, spans: SpanBasket) {
         },
       })
     if (op.upload === undefined) route(app)
-    // In a Fastify scope of its own, where bodies are not parsed: everywhere else they are JSON.
+    // In a separate Fastify scope, where bodies are not parsed: elsewhere they are JSON.
     else void app.register(async (room) => void route(takeAnything(room)))
   }
 }
 
 const ofAgent = { 'fairlead.part': 'agent' }
 
-/** A request with an epoch is checked by its epoch, whatever the operation. */
+/** Checks the epoch of any request that has one, whatever its operation. */
 async function passFence(
   op: Operation,
   { headers }: FastifyRequest,
@@ -160,7 +161,7 @@ function takeAnything(room: FastifyInstance): FastifyInstance {
   return room
 }
 
-/** Aborted when the connection closes before the answer has gone out. */
+/** Returns a signal that is aborted when the connection closes before the answer is sent. */
 function abortedWithout(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
@@ -181,7 +182,7 @@ function answerError(error: FastifyError, reply: FastifyReply, logger: Logger): 
 
 function refuse(reply: FastifyReply, code: ErrorCode, message: string): FastifyReply {
   const { status } = new Refusal(code)
-  // Written out: a serializer of the operation knows only its success.
+  // Serialized here: an operation's serializer knows only its success.
   return reply
     .code(status)
     .type('application/json')

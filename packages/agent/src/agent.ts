@@ -22,52 +22,46 @@ import { openFence } from './tunnels/open-fence.ts'
 import { createTunnels, type Tunnels } from './tunnels/tunnels.ts'
 import { type LifeWatch, STOOD_STILL_MS, watchLife } from './tunnels/watch-life.ts'
 
-/** What an agent needs to know of its node. Paths are absolute; times are milliseconds. */
+/** Configuration of an agent. Paths are absolute; times are ms. */
 export interface AgentConfig {
-  /** Shards live in home/shards/<id>. */
+  /** Shards are in home/shards/<id>. */
   readonly home: string
-  /** Of the Unix socket; at most 107 bytes. Its folder is made (0700) if it is not there. */
+  /** Path of the Unix socket, at most 107 bytes. Its folder is made (0700) if missing. */
   readonly socketPath: string
   readonly nodeUid: number
-  /** Where free ports are looked for; reported as the address of the node. */
+  /** Address where free ports are searched for; reported as the address of the node. */
   readonly host: string
-  /** What shards may use together; null: what the machine has. */
+  /** Memory for all shards together; null: all memory of the machine. */
   readonly memoryLimitBytes: number | null
   readonly builds: BuildsOfNode
   readonly logger: Logger
-  /**
-   * A process that does not answer and does nothing for this long is killed, if that loses no data. Default
-   * 20 s.
-   */
+  /** An unresponsive process that does nothing for this long is killed if no data are lost. Default 20 s. */
   readonly hungAfterMs?: number
-  /**
-   * The same where data may be lost, if the data come back from disk or the server orders the end. Default 2
-   * minutes.
-   */
+  /** The same if data may be lost, but are on disk, or if the server orders it. Default 2 minutes. */
   readonly primaryHungAfterMs?: number
-  /** A process that is asked to stop and writes nothing for this long is ended by signals. Default 60 s. */
+  /** A stopping process that writes nothing for this long is ended by signals. Default 60 s. */
   readonly stopWithinMs?: number
   /** An agent that has stalled for this long cuts its tunnels to engines. Default 1.5 s. */
   readonly stoodStillMs?: number
-  /** How the proxy of the node is started: program and arguments, but for its home. Null: this agent keeps none. */
+  /** Program and arguments of the node's proxy, without its home. Null: this agent starts no proxy. */
   readonly proxyProgram: readonly string[] | null
-  /** Endpoints may be asked to have ports that only root can give (below 1024). Default false. */
+  /** True if endpoints may have ports that only root can give (below 1024). Default false. */
   readonly proxyLowPorts?: boolean
-  /** Of our software: what an adopted proxy runs is compared with it. */
+  /** Version of our software; an adopted proxy's version is compared with it. */
   readonly proxyVersion?: string
   /** False: engines are started without a wall, even if this machine allows one. Default true. */
   readonly engineWall?: boolean
 }
 
-/** A running agent. Disposing of it ends the agent; engine processes keep running, and the next agent adopts them. */
+/** A running agent. Dispose to end it: engine processes continue, and the next agent adopts them. */
 export interface Agent extends AsyncDisposable {
   readonly socketPath: string
   report(): Promise<NodeReport>
 }
 
 /**
- * Starts the agent of a node: supervises every shard that was put before, adopts running processes, and serves the operations
- * of agent-operations.ts. Throws when another agent runs on the socket, or the socket's path is too long.
+ * Starts the agent of a node: supervises all known shards, adopts running processes, and serves the
+ * operations of agent-operations.ts. Throws if another agent runs on the socket, or its path is too long.
  */
 export async function createAgent(config: AgentConfig): Promise<Agent> {
   await checkMachine()
@@ -139,10 +133,10 @@ const noProxy: ProxyState = {
   crashes: 0,
 }
 
-/** What of the node is free. */
+/** Free resources of the node. */
 type NodeResources = NodeMemory & Pick<NodeReport, 'diskFreeBytes'>
 
-/** The disk is read for each question: whether a role may move hangs on it, and one that filled up half a second ago is too full. */
+/** Reads the disk for each question: a role moves only if the disk is not full, and it may fill quickly. */
 async function readResources(
   home: string,
   watch: NodeWatch,
@@ -152,7 +146,7 @@ async function readResources(
   return { ...memory, diskFreeBytes }
 }
 
-/** What answers the server. */
+/** Parts of the agent that answer the server. */
 interface Answering {
   readonly shards: SupervisedShards
   readonly modules: ModuleFiles
@@ -183,7 +177,7 @@ function answerWith(
       return { ...free, ticks, ...statistics.since(body), down: shards.down() }
     },
     async putShard({ params, body }) {
-      // The agent signs in there as the administrator, so it accepts no address of another machine.
+      // The agent logs in there as the administrator, so it accepts no address of another machine.
       if (body.host !== host)
         throw new Refusal('invalid_request', `shards of this node listen on ${host}, not on ${body.host}`)
       return await shards.put(params.id, body)
@@ -204,7 +198,7 @@ function answerWith(
     readBaseline: async ({ params }) => ({ settings: await shards.baseline(params.id) }),
     listBuilds: async () => [...(await builds.list())],
     async findFreePort({ body }) {
-      // A shard that does not run just now keeps its port.
+      // A shard that is not running keeps its port.
       const except = [...body.except, ...shards.ports()]
       return { port: await findFreePort(host, { ...body, except }) }
     },

@@ -13,16 +13,17 @@ import { clearTrials } from './trials/trial-folder.ts'
 export interface StoppedShards {
   /** Ids of the shards whose process ran and was stopped, sorted. */
   readonly stopped: readonly string[]
-  /** Those that keep running: they could not save their data, and say why. */
+  /** Shards that continue because they could not save their data, with reasons. */
   readonly refused: readonly { readonly id: string; readonly why: string }[]
-  /** The proxy ran and was stopped. It runs on for as long as one of the shards does. */
+  /** True if the proxy ran and was stopped. It continues while one of the shards does. */
   readonly proxyStopped: boolean
 }
 
 /**
- * Stops every engine process of `home`, each after saving its data, primaries first, then the proxy, while no agent runs. What is wanted
- * stays: the next agent starts those of `onCrash: restart` again, and reports the others as exited until they are
- * put. Throws "another agent runs on …", and when aborted; what then still runs is adopted by the next agent.
+ * Stops every engine process of `home` after saving its data, primaries first, then the proxy, while no agent
+ * runs. The wanted state is unchanged: the next agent restarts those with `onCrash: restart`, and reports the
+ * others as exited until they are put. Throws "another agent runs on …", and when aborted; the next agent
+ * adopts what then still runs.
  */
 export async function stopAllShards(
   home: string,
@@ -36,7 +37,7 @@ export async function stopAllShards(
   const running = shards.filter(({ last }) => last?.identity && !last.ended && isAlive(last.identity))
   const stop = (some: readonly FoundShard[]) =>
     Promise.all(some.map((shard) => stopShard(shard, logger, signal)))
-  // A primary hands its last writes to its replicas before it ends; one whose replica is gone waits 10 s for it.
+  // A primary sends its last writes to its replicas before it ends; without its replica it would wait 10 s.
   const [primaries = [], replicas = []] = [true, false].map((first) =>
     running.filter((shard) => isPrimary(shard) === first),
   )
@@ -51,7 +52,7 @@ export async function stopAllShards(
   }
 }
 
-/** By the spec: what it became at run time is put before long. */
+/** Uses the spec: a role that changed at run time is soon put. */
 function isPrimary({ wanted }: Pick<FoundShard, 'wanted'>): boolean {
   return wanted.spec.replicaOf === null
 }
@@ -67,7 +68,7 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
     data: folder.data,
     stopWithinMs: 60_000,
     hungAfterMs: 10_000,
-    // A replica is stopped after its primary: what it holds was saved there.
+    // A replica is stopped after its primary, which has saved its data.
     mayForce: wanted.gone || !isPrimary({ wanted }),
     signal,
   })
@@ -78,7 +79,7 @@ async function stopShard({ folder, wanted, last }: FoundShard, logger: Logger, s
   }
   const how = (await hasStoppedCleanly(folder, record)) ? 'stopped' : 'died'
   const why = how === 'stopped' ? 'was stopped with all others' : (result.forced ?? 'ended without saving')
-  // A restart that was under way is over for a shard that waits for the server.
+  // For a shard that waits for the server, an unfinished restart is over.
   const order = wanted.spec.onCrash === 'wait' ? wanted.order : record.order
   await folder.writeProcess({ ...record, order, ended: { at: Date.now(), how, why } })
   logger.info({ shard: id, how, why }, 'shard process is stopped')

@@ -1,6 +1,6 @@
 /**
  * The proxy's part of the contract. All schemas together would cost each proxy some megabytes at run time
- * (bench/README.md, Endpoint).
+ * (bench/README.md).
  */
 export * from './agent/epoch-fence.ts'
 export { Address } from './agent/shard-report.ts'

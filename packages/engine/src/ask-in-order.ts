@@ -5,23 +5,26 @@ import { parseOnce } from './framing/parse-once.ts'
 import type { PlainReply } from './framing/parse-plain-reply.ts'
 import { createReplyReader, type ReplyLimits } from './framing/reply-reader.ts'
 
-/** Commands to the engine at the other end of a socket, and their replies, which come in the same order. */
+/** Commands to the engine at the other end of a socket, with replies in the same order. */
 export interface Asking extends Disposable {
-  /** Sends a command at once. Throws when the engine does not answer in time, or the connection has ended. */
+  /** Sends a command immediately. Throws without an answer in time, or if the connection has ended. */
   ask(words: readonly (string | Buffer)[]): Promise<PlainReply>
-  /** The same for a question that is asked repeatedly. */
+  /** Like `ask`, for a repeated question. */
   askAgain(question: RepeatedQuestion): Promise<PlainReply>
-  /** False from the first command on that was not answered in time, and once the connection is closed. */
+  /** False after the first command without an answer in time, or when the connection is closed. */
   readonly usable: boolean
 }
 
-/** A command that one engine is asked repeatedly, and what it said last. Its bytes are made once, and an answer in the same bytes is the same value. */
+/**
+ * A command that one engine is asked repeatedly, and its last reply. Its bytes are made once; a reply with
+ * the same bytes is the same value.
+ */
 export interface RepeatedQuestion {
   readonly bytes: Buffer
   last: { readonly bytes: Buffer; readonly reply: PlainReply } | null
 }
 
-/** It was not asked yet. */
+/** Creates a question that was not asked yet. */
 export function repeatedQuestion(words: readonly string[]): RepeatedQuestion {
   return { bytes: encodeCommand(words), last: null }
 }
@@ -32,9 +35,9 @@ interface Question {
   readonly fail: (cause: Error) => void
 }
 
-/** A stopped engine reads nothing: closing does not wait longer for the last bytes to leave. */
+/** A stopped engine reads nothing: closing waits at most this long until the last bytes are sent. */
 const CLOSE_WITHIN_MS = 20
-/** An engine may say anything: a longer answer is not kept beside what was read from it. */
+/** Limit of a kept reply: an engine may answer anything. */
 const MOST_KEPT_BYTES = 64 * 1024
 /** A channel that only Fairlead uses has one message at a time. */
 const MOST_MESSAGES = 1_000
@@ -46,10 +49,9 @@ interface AskingOptions {
 }
 
 /**
- * Takes a connected socket, and owns it. The engine is not trusted: an unrequested message, one that cannot
- * be parsed, and one that is larger than any answer Fairlead asks for end this connection, and nothing else.
- * `onMessage` is called for each message of a shard channel, of which at most 1,000 may come; without it,
- * none may.
+ * Takes and owns a connected socket. The engine is not trusted: an unrequested, invalid or too large message
+ * ends this connection only. `onMessage` is called for each message of a shard channel, at most 1,000;
+ * without it, any such message is an error.
  */
 export function askInOrder(
   socket: Socket,
@@ -91,7 +93,7 @@ export function askInOrder(
   }
   const send = (bytes: Buffer, repeats: RepeatedQuestion | null) => {
     if (closed !== null) return Promise.reject(closed)
-    // A command whose reply is late stays in its place: the reply may still come, and belongs to no other command.
+    // A command with a late reply keeps its place: the reply may still come, and belongs to no other command.
     const { question, reply } = timedQuestion(answersWithinMs, repeats, late)
     questions.push(question)
     writes.add(bytes)
@@ -111,17 +113,17 @@ export function askInOrder(
   }
 }
 
-/** Of a question that is repeated nothing is read where the bytes are those of the answer before. */
+/** Parses a reply, unless a repeated question got the same bytes before. */
 function parseAgain(question: RepeatedQuestion | null, bytes: Buffer): PlainReply {
   if (question === null) return parseOnce(bytes)
   if (question.last?.bytes.equals(bytes) === true) return question.last.reply
   const reply = parseOnce(bytes)
-  // Copied: the chunk that they are part of is larger.
+  // Copied, because the chunk that they are part of is larger.
   question.last = bytes.length <= MOST_KEPT_BYTES ? { bytes: Buffer.from(bytes), reply } : null
   return reply
 }
 
-/** A question, and the reply to it. Without an answer within `withinMs`, `onLate` is called and `reply` rejects. */
+/** Creates a question and its reply; without an answer within `withinMs`, calls `onLate` and rejects. */
 function timedQuestion(
   withinMs: number,
   repeats: RepeatedQuestion | null,
@@ -141,7 +143,7 @@ function timedQuestion(
   return { question: { repeats, answer: ended(resolve), fail: ended(reject) }, reply: promise }
 }
 
-/** Whether a reply is a message of a channel, which is told. */
+/** Returns a test for messages of a channel, which are reported. */
 function hearMessages(onMessage: (() => void) | undefined): (reply: PlainReply) => boolean {
   let messages = 0
   return (reply) => {
@@ -153,14 +155,14 @@ function hearMessages(onMessage: (() => void) | undefined): (reply: PlainReply) 
   }
 }
 
-/** The messages that engines send unasked to a connection that has subscribed to shard channels. */
+/** Recognizes messages that engines send unrequested to subscribers of shard channels. */
 function isOfChannel(reply: PlainReply): reply is readonly PlainReply[] {
   return Array.isArray(reply) && (reply[0] === 'smessage' || reply[0] === 'sunsubscribe')
 }
 
 /**
- * Commands that are asked together are one write: a look sends several to each of dozens of engines. A piece for each (`cork`) costs the kernel, and Node,
- * a third more.
+ * Sends commands of the same moment in one write: a look sends several to each of dozens of engines. Separate
+ * pieces (`cork`) cost the kernel, and Node, a third more.
  */
 function gatherWrites(socket: Socket): { add(bytes: Buffer): void; flush(): void } {
   let gathered: Buffer[] = []

@@ -6,36 +6,35 @@ import { isOurUser, isProxyOfRoot, isServerOfRoot } from './engine-users.ts'
 import { type Listener, readListeners } from './read-listeners.ts'
 import { usersOf } from './users-of-ports.ts'
 
-/** The process that listens there is not proven to be one of this user: nothing may be sent to it. */
+/** The listening process is not proven to be ours: nothing may be sent to it. */
 export class NotOurs extends Error {
   override readonly name = 'NotOurs'
 }
 
 /** A socket of our user that listens at an address. */
 interface OwnListener extends Pick<Listener, 'inode' | 'uid'> {
-  /** Its path in the process that has it, /proc/<pid>/fd/<number>; null: not known, or not yet. */
+  /** Path /proc/<pid>/fd/<number> in its process; null if unknown, or not yet known. */
   handle: string | null
 }
 
-/** An engine opens its sockets first: they have low numbers. Of a process that has thousands, the rest is not looked at. */
+/** An engine opens its sockets first, with low numbers. Of a process with thousands, the rest is ignored. */
 const FIRST_FILES = 48
 const MOST_SEEN = 10_000
-/** How long processes are examined before other work has its turn. */
+/** Time to examine processes before other work has its turn. */
 const AT_ONCE_MS = 1
 
 const known = new Map<string, OwnListener>()
 const handles = createHandles()
 
 /**
- * Opens a connection (`connect`) at an address of this machine. Before anything is sent, it proves that a
- * process of our own user, or an engine that root has started, accepts it: another user may have taken the
- * port when our process died, and must get no password. Where the users of engines are known
- * (users-of-ports.ts), the password goes to no other engine either. Throws NotOurs, ECONNREFUSED, what
- * `connect` throws, or that the kernel does not tell; `drop` then closes what was opened. Addresses of other
- * machines are connected to without a proof.
- *
- * The proof: a listening socket of ours was there before we connected, and is still there. Any user may bind
- * a port, but none can make a socket in our name, and nothing else can listen there meanwhile.
+ * Opens a connection (`connect`) at an address of this machine, after a proof that our own user's process, or
+ * an engine that root has started, accepts it: another user may have taken the port of a dead process, and
+ * must get no password.
+ * 1. A listening socket of ours exists before and after connecting: no other user can make a socket in our
+ *    name, and nothing else can listen there at the same time.
+ * 2. If the engines' users are known (users-of-ports.ts), no other engine gets the password either.
+ * 3. Addresses of other machines need no proof.
+ * 4. On NotOurs, ECONNREFUSED, or an error of `connect` or the kernel's tables, `drop` closes the connection.
  */
 export async function connectToOwn<Connection>(
   address: EngineAddress,
@@ -58,7 +57,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
 }
 
-/** Throws as connecting there does when nothing listens there. */
+/** Throws like connecting if nothing listens there. */
 async function ownListener(address: EngineAddress): Promise<OwnListener> {
   const where = textOf(address)
   const before = known.get(where)
@@ -79,7 +78,7 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   const [first] = listeners
   if (first === undefined)
     throw Object.assign(new Error(`connect ECONNREFUSED ${where}`), { code: 'ECONNREFUSED' })
-  // Of many connections that begin at one moment, the first one finds the listener for all.
+  // If many connections begin at the same time, the first one finds the listener for all.
   const latest = known.get(where)
   if (first.inode === latest?.inode) return latest
   const listener: OwnListener = { inode: first.inode, uid: first.uid, handle: null }
@@ -92,12 +91,12 @@ async function ownListener(address: EngineAddress): Promise<OwnListener> {
   return listener
 }
 
-/** `users`: of the table; none: it does not say. Root can read everything anyway. */
+/** `users`: of the table; empty if unknown. Root can read everything anyway. */
 function isExpected(uid: number, users: readonly number[]): boolean {
   return users.length === 0 || [0, ...users].includes(uid)
 }
 
-/** Whether the process that has it has it still. It takes some microseconds, where to ask for all listeners takes milliseconds. */
+/** True if its process still has it. This takes some µs, reading all listeners some ms. */
 function isHeld({ inode, handle }: OwnListener): boolean {
   return handle !== null && linkOf(handle) === nameOf(inode)
 }
@@ -106,7 +105,7 @@ async function isListed(address: EngineAddress, { inode }: OwnListener): Promise
   return (await readListeners(address)).some((each) => each.inode === inode && isOurUser(each.uid))
 }
 
-/** Finds which process of our user has a socket, the youngest first; null when it is not found among the first files of any. Never rejects. */
+/** Finds our user's process with a socket, youngest first, by its first files, or null. Never rejects. */
 function createHandles() {
   const seen = new Map<string, string>()
   const look = (pid: string) => {
@@ -138,7 +137,7 @@ function createHandles() {
   }
 }
 
-/** Of processes other users may have tens of thousands: this thread does not wait for it. */
+/** Asynchronous, because other users may have tens of thousands of processes. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   return await readdir(folder).catch(() => [])
 }

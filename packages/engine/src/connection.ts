@@ -10,70 +10,70 @@ import { printable } from './printable.ts'
 import { messageOf } from './process/message-of.ts'
 import { traceCommand } from './trace-command.ts'
 
-/** A user of an engine (ACL) and its password in the clear. */
+/** A user of an engine (ACL) and its plain password. */
 export interface EngineLogin {
   readonly username: string
   readonly password: string
 }
 
-/** What an engine answers to a command. An error inside a list (the answer to EXEC may have one) is given as its text. */
+/** Reply to a command. An error inside a list (for example of EXEC) is its text. */
 export type Reply = string | number | null | readonly Reply[]
 
-/** The engine answered a command with an error ("READONLY …", "NOPERM …"). The words are printable, 500 characters at most. */
+/** The engine's error reply ("READONLY …", "NOPERM …"), printable, at most 500 characters. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
 
-  /** The engine's own code: "READONLY". */
+  /** Code of the engine: "READONLY". */
   get code(): string {
     return this.message.split(' ', 1)[0] ?? ''
   }
 }
 
-/** The engine gave no valid answer: refused, closed, too late, or not understood. Whether a command was carried out is unknown. */
+/** No valid answer: refused, closed, late, or invalid. It is unknown if a command was executed. */
 export class EngineUnreachable extends Error {
   override readonly name = 'EngineUnreachable'
 }
 
-/** One authenticated connection to one engine process. Commands are answered in the order in which they were called. */
+/** An authenticated connection to one engine process. Commands are answered in the order of the calls. */
 export interface EngineConnection extends Disposable {
   readonly address: EngineAddress
-  /** Sends a command at once. Throws EngineError or EngineUnreachable; never waits longer than the connection's deadline. */
+  /** Sends a command immediately. Throws EngineError, or EngineUnreachable at the connection's deadline. */
   call(command: string, ...args: readonly (string | number | Buffer)[]): Promise<Reply>
-  /** The text of INFO, restricted to `sections` if any are named. */
+  /** Returns the text of INFO, restricted to `sections` if any are named. */
   info(...sections: readonly string[]): Promise<string>
-  /** False once the connection is broken. A broken connection stays broken: open another. */
+  /** False when the connection is broken, which is permanent: open another. */
   readonly usable: boolean
 }
 
-/** A connection over which an engine is asked the same repeatedly. */
+/** A connection for repeated questions to an engine. */
 export interface RepeatingConnection extends EngineConnection {
-  /** As `call`. An answer in the bytes of the one before is the same value, and is not read anew: a text, or a list of at least 100. */
+  /**
+   * Like `call`. A reply with the bytes of the former one is the same value and not parsed again, if it is a
+   * text, or a list of at least 100.
+   */
   callAgain(question: RepeatedQuestion): Promise<Reply>
 }
 
 /**
- * Connects and logs in. It does not retry: the caller decides what to do about an engine that does not
- * answer. On this machine the password goes to no process of another user (connect-to-own.ts). Throws
- * EngineUnreachable; its cause is NotOurs for a process of another user, and an EngineError if the engine
- * refused the login.
- *
- * `connectTimeoutMs` bounds connecting with login (a frozen process accepts TCP and sends nothing),
- * `commandTimeoutMs` each command.
+ * Connects and logs in, without retries: the caller decides about an engine that does not answer. Limits:
+ * `connectTimeoutMs` for connecting with login (a frozen process accepts TCP and sends nothing),
+ * `commandTimeoutMs` for each command. Throws EngineUnreachable, with the cause NotOurs (another user's
+ * process on this machine, which gets no password: connect-to-own.ts) or EngineError (refused login).
  */
 export async function connectEngine(options: {
   readonly address: EngineAddress
   readonly login: EngineLogin
-  /** Plain when absent. */
+  /** Plain TCP if absent. */
   readonly tls?: EngineTls
   readonly connectTimeoutMs?: number
   readonly commandTimeoutMs?: number
-  /** Also to an engine that a script keeps busy: it answers what ends the script, and refuses all else. */
+  /** True to accept an engine that a script keeps busy: it answers only commands that end the script. */
   readonly alsoBusy?: boolean
-  /** How much one reply may have; by default as reply-reader.ts says. */
+  /** Limits of one reply; default: see reply-reader.ts. */
   readonly replyLimits?: ReplyLimits
-  /** Called for each message of a shard channel that was subscribed to (SSUBSCRIBE). */
+  /** Called for each message of a subscribed shard channel (SSUBSCRIBE). */
   readonly onMessage?: () => void
-  /** Called when the connection has ended, whichever side has ended it. */
+  /** Called when the connection has ended, from either side. */
   readonly onClose?: () => void
 }): Promise<RepeatingConnection> {
   const {
@@ -88,7 +88,7 @@ export async function connectEngine(options: {
     onClose,
   } = options
   using stack = new DisposableStack()
-  // The proof of the listener's owner may outlast the time-out: a socket opened after that would never be
+  // The proof of the listener's owner may outlast the timeout: a socket opened after that would never be
   // closed.
   const late = new AbortController()
   stack.defer(() => late.abort())
@@ -107,8 +107,8 @@ export async function connectEngine(options: {
 }
 
 /**
- * Speaks over a socket to an engine at its other end, which has signed in already: the agent of its node leads there. It owns the
- * socket. `address` names the engine; `commandTimeoutMs` and `onMessage` as above.
+ * Connects over a socket whose other end is an engine with a finished login, through the agent of its node.
+ * Owns the socket. `address` names the engine; `commandTimeoutMs` and `onMessage` as above.
  */
 export function connectOver(
   socket: Socket,
@@ -123,8 +123,8 @@ export function connectOver(
 }
 
 /**
- * Connects and logs in as `connectEngine` does, within `withinMs`, and gives the bare socket, paused: both answers to the login
- * have been read from it, and nothing else. Aborted, nothing stays open. Throws as above.
+ * Connects and logs in like `connectEngine`, within `withinMs`. Returns the bare, paused socket after both
+ * replies to the login, and nothing else, were read. An abort leaves nothing open; throws as above.
  */
 export async function openSignedIn(options: {
   readonly address: EngineAddress
@@ -158,7 +158,7 @@ export async function openSignedIn(options: {
   }
 }
 
-/** Both answers to a login, read from the bare socket, which is paused again at the end of the second. */
+/** Reads both replies to a login from the bare socket, then pauses it again. */
 async function signInOver(socket: Socket, { username, password }: EngineLogin): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<readonly PlainReply[]>()
   const reader = createReplyReader()
@@ -186,9 +186,7 @@ async function signInOver(socket: Socket, { username, password }: EngineLogin): 
   socket.off('error', reject).off('close', close)
 }
 
-/**
- * Sends nothing before the listener's owner is proven. Throws what prevented it, and an error reply to PING.
- */
+/** Sends nothing before the listener's owner is proven. Throws the failure, or an error reply to PING. */
 async function logIn(
   open: () => Promise<Asking>,
   address: EngineAddress,
@@ -232,7 +230,7 @@ function connectionTo(address: EngineAddress, asking: Asking): RepeatingConnecti
   }
 }
 
-/** Throws EngineError for a reply that is one. A long list that was read before (parse-once.ts) is the same answer. */
+/** Throws EngineError for an error reply. A long list that was read before (parse-once.ts) is reused. */
 function readAnswer(reply: PlainReply): Reply {
   if (isList(reply)) {
     const answer =

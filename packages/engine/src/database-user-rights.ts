@@ -1,12 +1,12 @@
 import { compareVersions } from './version.ts'
 
-/** An engine build, as far as the words of its access rules depend on it. */
+/** Properties of an engine build that affect its access rules. */
 interface Build {
   readonly flavour: string
   readonly version: string
 }
 
-/** A command that a user may not use, and the words of an ACL rule that take it away. */
+/** A forbidden command, and the ACL rule's words that forbid it. */
 export interface Denial {
   /** "migrate", "script|debug". */
   readonly command: string
@@ -14,8 +14,8 @@ export interface Denial {
 }
 
 /**
- * What the own user of a database may ask of this build, as command words of an ACL rule: everything but what administers the
- * engine or reaches beyond the database. Throws on an invalid version.
+ * Returns the rights of a database's own user for this build, as words of an ACL rule: everything except
+ * administration of the engine and commands beyond the database. Throws on an invalid version.
  */
 export function databaseUserRights(build: Build, inCluster: boolean): readonly string[] {
   const harmless = isOld(build) ? [...ofOld, ...(inCluster ? ofOldInCluster : [])] : []
@@ -27,12 +27,15 @@ export function databaseUserRights(build: Build, inCluster: boolean): readonly s
 }
 
 /**
- * Commands that engines do not count as administrative, although they reach beyond the database. MIGRATE opens connections from
- * the engine to any address and sends there what it is told; RESTORE-ASKING writes to slots that are on their way to another
- * shard; SCRIPT DEBUG stops the process for as long as one client likes. Throws on an invalid version.
+ * Commands that engines do not count as administrative, although they go beyond the database:
+ * - MIGRATE opens connections from the engine to any address, and sends any data there;
+ * - RESTORE-ASKING writes to slots that are moving to another shard;
+ * - SCRIPT DEBUG lets one client stop the process for any time.
+ * Throws on an invalid version.
  */
 export function beyondDatabase(build: Build): readonly Denial[] {
-  // Before redis 7 a subcommand cannot be forbidden: the command is, and its other subcommands are allowed again.
+  // Before Redis 7 a subcommand cannot be forbidden: the command is, and its other subcommands are allowed
+  // again.
   const debug = isOld(build) ? ['-script', ...ofScript.map((name) => `+script|${name}`)] : ['-script|debug']
   return [
     { command: 'migrate', words: ['-migrate'] },
@@ -42,9 +45,9 @@ export function beyondDatabase(build: Build): readonly Denial[] {
 }
 
 /**
- * Commands that only administrators of an engine may use, although they are in the category `@connection`: to
- * pause clients or to end the pause of a handover, to end other connections or what they wait for, to exempt
- * one's own connection from eviction. Throws on an invalid version.
+ * Commands in the category `@connection` that only an engine's administrators may use: they pause clients,
+ * end the pause of a handover, end other connections or their waits, or exempt a connection from eviction.
+ * Throws on an invalid version.
  */
 export function beyondConnection(build: Build): readonly Denial[] {
   const ofOldClient = [
@@ -65,7 +68,7 @@ const ofConnections = ['pause', 'unpause', 'kill', 'unblock', 'no-evict'].map((n
 
 const ofScript = ['load', 'exists', 'flush', 'kill', 'help'] as const
 
-/** Before redis 7, CLIENT, ACL and CLUSTER are administrative as a whole, though clients need these of them. */
+/** Before Redis 7, CLIENT, ACL and CLUSTER are administrative, though clients need these subcommands. */
 const ofOld = [
   'client|setname',
   'client|getname',

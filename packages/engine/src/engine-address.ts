@@ -1,4 +1,4 @@
-/** Where an engine listens: an IP address or a name, and a TCP port. */
+/** Address of an engine: an IP address or a name, and a TCP port. */
 export interface EngineAddress {
   readonly host: string
   readonly port: number
@@ -7,6 +7,6 @@ export interface EngineAddress {
 /** Connects over TLS, and accepts a certificate signed by one of `ca` or equal to one of them (PEM). */
 export interface EngineTls {
   readonly ca: readonly string[]
-  /** Whether the certificate must prove the host of the address. */
+  /** True if the certificate must prove the address's host. */
   readonly checksHost: boolean
 }

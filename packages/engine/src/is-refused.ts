@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
 import type { EngineAddress } from './engine-address.ts'
 
-/** Whether nothing listens at an address; false if the kernel does not say so within `withinMs`. Sends nothing, and does not check which process accepts the connection. */
+/**
+ * True if nothing listens at an address; false if the kernel does not answer within `withinMs`. Sends
+ * nothing, and does not check which process accepts the connection.
+ */
 export async function isRefused({ host, port }: EngineAddress, withinMs: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host, port })

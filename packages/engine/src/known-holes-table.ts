@@ -1,30 +1,28 @@
-/** A hole of engines that is public. */
+/** A public vulnerability of engines. */
 export interface Hole {
-  /** Of the CVE. Those that flavours got under different numbers are one entry, under the first. */
+  /** The CVE. Flavours' different numbers for it are one entry, under the first. */
   readonly id: string
-  /** When it became public: year and month. */
+  /** Year and month of its publication. */
   readonly known: string
   readonly what: string
-  /**
-   * What a client of a database, or an attacker who reaches the port, can do: run code in the engine, end it,
-   * or something less.
-   */
+  /** Effect by a client of a database, or an attacker at the port: code in the engine, its end, or less. */
   readonly reach: 'code' | 'crash' | 'other'
   /**
-   * By flavour, the first release of each line with the fix; "8.0.x": no release of that line is known to
-   * have it. A flavour that is missing does not have the hole, or no source says so.
+   * First release of each line with the fix, by flavour; "8.0.x": none is known in that line. A missing
+   * flavour does not have it, or no source mentions it.
    */
   readonly upstream: Readonly<Record<string, readonly string[]>>
-  /** By flavour, the version that brought the hole; absent: all have it. */
+  /** Version that introduced it, by flavour; absent: all have it. */
   readonly since?: Readonly<Record<string, string>>
   /** "flavour version revision": the first Debian revision of that version with the fix. */
   readonly debian: readonly string[]
 }
 
 /**
- * As of 22 November 2026. Sources: the release notes of Valkey and Redis, the records of the CVEs, and the changelogs of Debian's packages
- * (valkey 8.1.1-3+deb13u3 and 9.1.2-1, redis 6.0.16-1+deb11u9, 7.0.15-1~deb12u10, 8.0.2-3+deb13u3 and 8.0.6-3, redict 7.3.6-2). Where a release with the
- * fix was not found, the next one that surely has it is named. Only holes of the server: not those of its tools, or of modules.
+ * State of 22 November 2026, from the release notes of Valkey and Redis, the CVE records, and the changelogs
+ * of Debian's packages (valkey 8.1.1-3+deb13u3 and 9.1.2-1, redis 6.0.16-1+deb11u9, 7.0.15-1~deb12u10,
+ * 8.0.2-3+deb13u3 and 8.0.6-3, redict 7.3.6-2). If a release with the fix was not found, the next one that
+ * surely has it is listed. Only vulnerabilities of the server, not of its tools or modules.
  */
 export const holes: readonly Hole[] = [
   {

@@ -1,20 +1,21 @@
 import { type Hole, holes } from './known-holes-table.ts'
 import { compareVersions } from './version.ts'
 
-/** A build, as far as it matters which holes it has. */
+/** Properties of a build that determine its vulnerabilities. */
 export interface JudgedBuild {
   readonly flavour: string
   readonly version: string
-  /** The version of the package that it came from, "5:7.0.15-1~deb12u7"; absent when that is not known. */
+  /** Version of its package, "5:7.0.15-1~deb12u7"; absent if unknown. */
   readonly package?: string | undefined
 }
 
-/** A hole of a build, as answers and reports name it. */
+/** A vulnerability of a build, as shown in answers and reports. */
 export type KnownHole = Pick<Hole, 'id' | 'what' | 'reach'>
 
 /**
- * The holes of the table that this build has, newest first. A distribution fixes an old version without changing its number, so a
- * build whose Debian package is known is judged by that, too; packages of Ubuntu are not judged. Throws on an invalid version.
+ * Returns this build's vulnerabilities from the table, newest first. A distribution fixes an old version
+ * without changing its number, so a known Debian package counts, too; packages of Ubuntu are not judged.
+ * Throws on an invalid version.
  */
 export function knownHoles(build: JudgedBuild): readonly KnownHole[] {
   if (build.package?.includes('ubuntu')) return []
@@ -23,10 +24,7 @@ export function knownHoles(build: JudgedBuild): readonly KnownHole[] {
     .map(({ id, what, reach }) => ({ id, what, reach }))
 }
 
-/**
- * Holes through which a client of a database can make the engine run code of its own: from then on, the
- * engine obeys the attacker.
- */
+/** True if a client of a database can execute code in the engine, which then obeys the attacker. */
 export function runsForeignCode({ reach }: KnownHole): boolean {
   return reach === 'code'
 }
@@ -36,7 +34,7 @@ function isAffected({ upstream, since = {} }: Hole, { flavour, version }: Judged
   return flavour in upstream && (from === undefined || compareVersions(version, from) >= 0)
 }
 
-/** A line (8.1) that the table does not name has no release with the fix, unless it is younger than all that it names. */
+/** A line (8.1) that the table does not name has no fixed release, unless it is newer than all named ones. */
 function isMended({ upstream }: Hole, { flavour, version }: JudgedBuild): boolean {
   const mended = upstream[flavour] ?? []
   const ofLine = mended.find((one) => lineOf(one) === lineOf(version))
@@ -55,7 +53,7 @@ function isMendedByDebian({ debian }: Hole, build: JudgedBuild): boolean {
   return debian.some((fix) => fix.startsWith(name) && isAtLeast(revision, fix.slice(name.length)))
 }
 
-/** "1~deb12u10" is at least "1~deb12u7", "3+deb13u1" at least "3". Revisions of another release are not compared. */
+/** "1~deb12u10" is at least "1~deb12u7", "3+deb13u1" at least "3". Other releases are not compared. */
 function isAtLeast(revision: string, fix: string): boolean {
   const [, before, update] = /^(.+deb\d+u)(\d+)$/.exec(fix) ?? []
   if (before === undefined) return !revision.includes('~') && Number.parseInt(revision, 10) >= Number(fix)

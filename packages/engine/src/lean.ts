@@ -1,2 +1,2 @@
-/** What programs take that have to start fast: it loads nothing else of this package. */
+/** For programs that must start fast: loads nothing else of this package. */
 export * from './engine-users.ts'

@@ -4,9 +4,9 @@ import { connect as connectTls } from 'node:tls'
 import type { EngineAddress, EngineTls } from './engine-address.ts'
 
 /**
- * A socket that is connected, and over which TLS is agreed on where `tls` is given. Throws why not; aborted, nothing stays open.
- * It can be closed already when its owner gets it, and says so by `destroyed` or its event `close`. An error that nothing listens for ends
- * no process: a shard that is being ended resets its connections, also those of a caller that is still proving which user listens there.
+ * Opens a connected socket, with TLS if `tls` is given. Throws the failure; an abort leaves nothing open. It
+ * may already be closed (`destroyed`) when returned, and unhandled errors end no process: an ending shard
+ * resets its connections, even while a caller still checks the listener's user.
  */
 export async function openSocket(
   { host, port }: EngineAddress,
@@ -17,7 +17,7 @@ export async function openSocket(
   const socket = tls === undefined ? connect({ host, port }) : connectTls({ host, port, ...tlsOptions(tls) })
   socket.on('error', () => undefined)
   try {
-    // Commands are short, and waited for.
+    // Commands are short and urgent.
     socket.setNoDelay(true)
     await once(socket, tls === undefined ? 'connect' : 'secureConnect', { signal })
     return socket

@@ -1,34 +1,32 @@
 import type { EngineAddress } from './engine-address.ts'
 import { printable } from './printable.ts'
 
-/** A thousand nodes, and 16,384 slots one by one. */
+/** A thousand nodes, with each of 16,384 slots separate. */
 const LONGEST_LIST = 500_000
 
-/** One line of CLUSTER NODES: a node as the asked node knows it. */
+/** A line of CLUSTER NODES: a node as the asked node knows it. */
 export interface ClusterNodeInfo {
   readonly id: string
   readonly address: EngineAddress
-  /** Its port on the bus. `address` may have no port, or the one that speaks TLS, until it has been heard. */
+  /** Bus port. `address` may have no port, or the TLS port, until the node was heard. */
   readonly busPort: number
-  /** It is the asked node itself. Its address may be empty until it has met others. */
+  /** True for the asked node. Its address may be empty until it has met others. */
   readonly myself: boolean
-  /** It was just introduced: the id is not its real one yet. */
+  /** True if it was just introduced: the id is not its real one yet. */
   readonly handshake: boolean
-  /** The id of the node that it follows; null for a primary. */
+  /** Id of the node that it follows; null for a primary. */
   readonly primary: string | null
   readonly epoch: number
-  /** Its ranges of slots, in order: "0-5460 7000". */
+  /** Ranges of slots, in order: "0-5460 7000". */
   readonly slots: string
-  /**
-   * Those of its slots that are migrating to another node, and its id. Only the asked node reports this, of
-   * itself.
-   */
+  /** Slots that are migrating to another node, and its id. Only the asked node reports its own. */
   readonly leaving: readonly { readonly slot: number; readonly to: string }[]
 }
 
 /**
- * Reads CLUSTER NODES: `<id> <ip:port@bus[,hostname,…]> <flags> <primary> <ping> <pong> <epoch> <link> <slot> …`, a node
- * a line. The same on redis 6 to 8 and valkey 8 to 9. Throws when the list is longer than a cluster can have one.
+ * Reads CLUSTER NODES, one node per line: `<id> <ip:port@bus[,hostname,…]> <flags> <primary> <ping> <pong>
+ * <epoch> <link> <slot> …`. The same on Redis 6 to 8 and Valkey 8 to 9. Throws if the list is longer than any
+ * cluster's.
  */
 export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
   if (text.length > LONGEST_LIST) throw new Error(`a list of nodes of ${text.length} characters is not read`)
@@ -61,13 +59,13 @@ export function readClusterNodes(text: string): readonly ClusterNodeInfo[] {
     })
 }
 
-/** "[93->-<id>]"; what is on its way here has its arrow the other way round. */
+/** "[93->-<id>]"; the arrow of an arriving slot has the opposite direction. */
 function readLeaving(word: string) {
   const [, slot, to] = /^\[(\d+)->-([0-9a-f]+)\]$/.exec(word) ?? []
   return slot === undefined || to === undefined ? [] : [{ slot: Number(slot), to }]
 }
 
-/** "127.0.0.1:7001@17001,host,shard-id=…"; hosts of IPv6 hold colons themselves. */
+/** "127.0.0.1:7001@17001,host,shard-id=…"; IPv6 hosts contain colons. */
 function readPlace(place: string): EngineAddress {
   const [address = ''] = place.split(/[@,]/)
   const colon = address.lastIndexOf(':')

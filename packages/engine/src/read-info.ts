@@ -1,19 +1,19 @@
 import type { EngineAddress } from './engine-address.ts'
 import { printable } from './printable.ts'
 
-/** The fields of an INFO text, by name. Section headings are dropped: no field name occurs twice. Values are printable, and short. */
+/** Fields of an INFO text, by name, without headings: no name occurs twice. Values are printable, short. */
 export type InfoFields = Readonly<Record<string, string>>
 
-/** Some ten thousand are usual. Redis before 7.2 has a line for each kind of error that scripts have made up. */
+/** About 10,000 are usual. Redis before 7.2 has a line for each kind of error that scripts made up. */
 const LONGEST_INFO = 2_000_000
 const LONGEST_VALUE = 500
 
-/** Throws when the text is longer than any that an engine would tell of itself. */
+/** Throws if the text is longer than any engine's. */
 export function readInfo(text: string): InfoFields {
   checkLength(text)
-  // Nearly always: then no line is looked at for it.
+  // Usually true, and then lines need no check.
   const isPlain = !/[^\x20-\x7e\r\n\t]/.test(text)
-  // The hottest text of the control plane: one pass, and no array per line.
+  // The most frequent text of the control plane: one pass, and no array per line.
   const fields: Record<string, string> = {}
   for (const line of text.split('\n')) {
     const colon = line.indexOf(':')
@@ -25,7 +25,10 @@ export function readInfo(text: string): InfoFields {
   return fields
 }
 
-/** Only the fields `names` of an INFO text, with the values that `readInfo` gives; missing fields are left out. If few fields are wanted, this is a tenth of the work. */
+/**
+ * Reads only the fields `names` of an INFO text, with the values of `readInfo`; missing ones are omitted. For
+ * a few fields, this is a tenth of the work.
+ */
 export function pickInfo(text: string, names: readonly string[]): InfoFields {
   checkLength(text)
   return readInfo(names.map((name) => lineOf(text, name)).join('\n'))
@@ -35,7 +38,7 @@ function checkLength(text: string): void {
   if (text.length > LONGEST_INFO) throw new Error(`INFO of ${text.length} characters is not read`)
 }
 
-/** Empty where there is none. */
+/** Empty if missing. */
 function lineOf(text: string, name: string): string {
   const start = text.startsWith(`${name}:`) ? 0 : text.indexOf(`\n${name}:`) + 1
   if (start === 0 && !text.startsWith(`${name}:`)) return ''
@@ -43,22 +46,22 @@ function lineOf(text: string, name: string): string {
   return text.slice(start, end === -1 ? undefined : end)
 }
 
-/** The replication state of one process, from INFO replication. Offsets are bytes of the replication stream. */
+/** Replication state of one process, from INFO replication. Offsets are bytes of the replication stream. */
 export interface ReplicationInfo {
   readonly role: 'primary' | 'replica'
-  /** Of a replica: the primary that it follows. */
+  /** Primary that a replica follows. */
   readonly primary: EngineAddress | null
-  /** Of a replica: does the stream flow? A primary has no link. */
+  /** State of a replica's link: `up` if the stream flows. A primary has none. */
   readonly link: 'up' | 'down'
-  /** Of a replica: a full sync is being received. */
+  /** True if a replica is receiving a full sync. */
   readonly syncing: boolean
   readonly replid: string
-  /** The history it took part in before its last promotion, valid up to `secondOffset` - 1. */
+  /** History before its last promotion, valid up to `secondOffset` - 1. */
   readonly replid2: string
   readonly secondOffset: number
-  /** How far this process is: written, as a primary; received, as a replica. */
+  /** Offset of this process: written by a primary, received by a replica. */
   readonly offset: number
-  /** Of a primary: the replicas it knows. */
+  /** Replicas known to a primary. */
   readonly replicas: readonly AttachedReplica[]
 }
 
@@ -66,19 +69,16 @@ export interface AttachedReplica {
   readonly host: string
   readonly port: number
   readonly online: boolean
-  /** Last acknowledged offset; 0 while the stream is held back after a full sync (measured: up to 1 s). */
+  /** Last acknowledged offset; 0 while the stream is delayed after a full sync (measured: up to 1 s). */
   readonly offset: number
 }
 
-/**
- * Reads INFO replication. The engines still say `master` and `slave`, valkey included. Throws when the text is not an answer of
- * INFO replication.
- */
+/** Reads INFO replication; even Valkey still writes `master` and `slave`. Throws for another text. */
 export function readReplication(text: string): ReplicationInfo {
   return replicationIn(readInfo(text))
 }
 
-/** The same, from the fields of an INFO text that has that section among others. */
+/** Like readReplication, from the fields of an INFO text with that section. */
 export function replicationIn(fields: InfoFields): ReplicationInfo {
   const role = fields['role']
   if (role !== 'master' && role !== 'slave')
@@ -99,7 +99,7 @@ export function replicationIn(fields: InfoFields): ReplicationInfo {
   }
 }
 
-/** The values of "slave0", "slave1" and so on: engines number them without a gap. */
+/** Yields the values of "slave0", "slave1" and so on: engines number them without gaps. */
 function* numbered(fields: InfoFields, name: string): Generator<string> {
   for (let n = 0; ; n += 1) {
     const value = fields[`${name}${n}`]
@@ -108,7 +108,7 @@ function* numbered(fields: InfoFields, name: string): Generator<string> {
   }
 }
 
-/** slave_repl_offset is what arrived; with a broken link it is 0 or old, and master_repl_offset keeps the history. */
+/** slave_repl_offset is the received one; on a broken link it is 0 or old, unlike master_repl_offset. */
 function replicaOffset(fields: InfoFields): number {
   return Math.max(numberOf(fields, 'slave_repl_offset'), numberOf(fields, 'master_repl_offset'))
 }
@@ -129,7 +129,7 @@ function readAttachedReplica(value: string): AttachedReplica {
   }
 }
 
-/** 0 for what is no number, or one that no byte, key or time is counted up to. */
+/** Returns 0 for an invalid number, or one larger than any count of bytes, keys or time. */
 export function numberOf(fields: InfoFields, name: string): number {
   const value = Number(fields[name] ?? 0)
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : 0

@@ -4,21 +4,21 @@ import { endianness } from 'node:os'
 import type { EngineAddress } from './engine-address.ts'
 import { createTurns } from './process/create-turns.ts'
 
-/** A TCP socket that listens, as the kernel tells of it. */
+/** A listening TCP socket, from the kernel. */
 export interface Listener {
-  /** The user that made it: a process cannot make one in the name of another user. */
+  /** User that made it: a process cannot make one in another user's name. */
   readonly uid: number
-  /** Its own for as long as it is open. */
+  /** Unique while it is open. */
   readonly inode: number
 }
 
-/** By their places, as the kernel writes them. */
+/** Listeners by their places, as written by the kernel. */
 type Found = ReadonlyMap<string, readonly Listener[]>
 
-/** After a place in /proc/net/tcp: the other's, state (0A: it listens), queues, timers, uid, timeout, inode. */
+/** After a place in /proc/net/tcp: peer, state (0A: it listens), queues, timers, uid, timeout, inode. */
 const REST = /^ \S+ 0A \S+ \S+ \S+ +(\d+) +\d+ (\d+) /
 const LISTENS = '0A'
-/** The kernel gives a page or so at a time, however much is asked for. */
+/** The kernel returns about one page at a time, whatever is requested. */
 const CHUNK_BYTES = 64 * 1024
 /** An address in hexadecimal, a colon and the port. */
 const PLACE_LENGTH = { 4: 13, 6: 37 }
@@ -29,10 +29,9 @@ const readTables = {
 }
 
 /**
- * Which sockets of this machine listen at an address (an IP address, or localhost), at a moment after the call: none, one, or several of one
- * user that share it. Throws when the kernel does not tell.
- *
- * Any user may have tens of thousands of listeners: the work is in proportion to them, and done in pieces of some microseconds.
+ * Finds this machine's sockets that listen at an address (an IP address, or localhost), some time after the
+ * call: none, one, or several of one user that share it. Throws if the kernel hides them. Any user may have
+ * tens of thousands of listeners: the work is proportional to them, in pieces of some µs.
  */
 export async function readListeners({ host, port }: EngineAddress): Promise<readonly Listener[]> {
   const ip = host === 'localhost' ? '127.0.0.1' : host
@@ -41,14 +40,14 @@ export async function readListeners({ host, port }: EngineAddress): Promise<read
   return places.flatMap((place) => found.get(place) ?? [])
 }
 
-/** As the kernel writes this IP address with this port, and all addresses of its kind with it. */
+/** Returns the kernel's form of this IP address and port, and of all its kind's addresses with that port. */
 export function placesOf(ip: string, port: number): readonly string[] {
   const own = hexOf(ip)
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return [...new Set([own, '0'.repeat(own.length)])].map((address) => `${address}${suffix}`)
 }
 
-/** As the kernel prints an address: in words of 32 bits, each as this machine keeps a number. */
+/** Returns the kernel's form of an address: words of 32 bits, in this machine's byte order. */
 function hexOf(host: string): string {
   const bytes = isIPv6(host) ? bytesOfIPv6(host) : host.split('.').map(Number)
   const words = Array.from({ length: bytes.length / 4 }, (_, n) => bytes.slice(n * 4, n * 4 + 4))
@@ -69,22 +68,19 @@ function bytesOfIPv6(host: string): readonly number[] {
     .flatMap((n) => [n >> 8, n & 255])
 }
 
-/** Collects from a table, as its text comes, what listens at places that are wanted. */
+/** Collects listeners at wanted places from a table's text, in pieces. */
 export interface Collector {
   readonly found: Found
-  /** Takes the next piece of text. Returns whether more listeners may follow: the kernel lists connections last, and there may be many. */
+  /** Takes the next piece of text. False if no more listeners follow: many connections are listed last. */
   take(piece: string): boolean
 }
 
-/**
- * Collects listeners from the text of /proc/net/tcp or tcp6 (`version` 4 or 6), which may come in pieces cut
- * anywhere.
- */
+/** Creates a collector for the text of /proc/net/tcp or tcp6 (`kind` 4 or 6), split anywhere. */
 export function createCollector(kind: 4 | 6, wanted: ReadonlySet<string>): Collector {
   const found = new Map<string, Listener[]>()
   const length = PLACE_LENGTH[kind]
   let unfinished = ''
-  /** Whether the line is of one that listens. The place is looked at before anything else: of most lines nothing more is. */
+  /** True for a line of a listener. It checks the place first, which suffices for most lines. */
   const takeLine = (line: string): boolean => {
     const at = line.indexOf(': ') + 2
     if (at === 1) return true // the headline
@@ -123,10 +119,7 @@ async function readTable(path: string, collector: Collector): Promise<Found> {
   }
 }
 
-/**
- * One reading for all callers that ask before it begins, each for its places: each gets what was true after
- * it asked.
- */
+/** Shares one reading among all callers before its begin: each gets a state later than its call. */
 function shareReadings(
   read: (wanted: ReadonlySet<string>) => Promise<Found>,
 ): (places: readonly string[]) => Promise<Found> {

@@ -4,7 +4,7 @@ import { traceCommand } from './trace-command.ts'
 
 const address = { host: '127.0.0.1', port: 1 }
 
-/** What a span tells of this command. */
+/** Returns the span names and operations of this command. */
 async function told(...words: readonly (string | Buffer)[]): Promise<readonly unknown[]> {
   const spans: Span[] = []
   await joinTrace(

@@ -1,12 +1,15 @@
 import type { EngineAddress } from './engine-address.ts'
 import { inSpan, isTraced } from './process/spans.ts'
 
-/** Commands of which the second word says what they do. It is a word of ours, never a value. */
+/** Commands whose second word is part of their name, never a value. */
 const containers: ReadonlySet<string> = new Set([
   ...['ACL', 'CLIENT', 'CLUSTER', 'COMMAND', 'CONFIG', 'FUNCTION', 'LATENCY', 'MEMORY', 'MODULE', 'SCRIPT'],
 ])
 
-/** Asks an engine as a span of the current trace, if there is one. The span has the name of the command and no argument: arguments may be secrets, or keys. */
+/**
+ * Asks an engine within a span of the current trace, if any. The span has the command's name but no argument,
+ * which may be a secret or a key.
+ */
 export function traceCommand<T>(
   words: readonly (string | Buffer)[],
   address: EngineAddress,
@@ -21,7 +24,7 @@ export function traceCommand<T>(
   return inSpan({ name: nameOf(words), kind: 'client', attributes }, ask)
 }
 
-/** What users of the API give can be any word, and a whole line by mistake: what is no name of a command is not told. */
+/** API users can send any word, even a whole line by mistake: it is omitted unless it is a command's name. */
 function nameOf([command = '', second]: readonly (string | Buffer)[]): string {
   const name = String(command).toUpperCase()
   if (!/^[A-Z][A-Z0-9._-]{0,31}$/.test(name)) return '(unknown)'

@@ -4,7 +4,7 @@ export function parseVersion(text: string): readonly number[] {
   return text.split('.').map(Number)
 }
 
-/** Negative when `a` is older than `b`, 0 when equal, positive when newer. A missing part counts as 0. */
+/** Negative if `a` is older than `b`, 0 if equal, positive if newer. A missing part counts as 0. */
 export function compareVersions(a: string, b: string): number {
   const left = parseVersion(a)
   const right = parseVersion(b)
@@ -15,7 +15,7 @@ export function compareVersions(a: string, b: string): number {
   return 0
 }
 
-/** Does `version` begin with `wanted`, part by part? "8.1.1" matches "8", "8.1" and "8.1.1", not "8.11". */
+/** True if `version` begins with `wanted`: "8.1.1" matches "8", "8.1" and "8.1.1", not "8.11". */
 export function matchesVersion(version: string, wanted: string): boolean {
   const have = parseVersion(version)
   return parseVersion(wanted).every((part, n) => have[n] === part)
@@ -27,8 +27,8 @@ export interface ProgramVersion {
 }
 
 /**
- * Reads the answer of `…-server --version`: "Valkey server v=8.1.1 sha=…", "Redis server v=7.0.15 sha=…".
- * Null when it is not an engine we know. (INFO will not do: valkey reports redis_version 7.2.4 for old clients.)
+ * Reads the output of `…-server --version`: "Valkey server v=8.1.1 sha=…", "Redis server v=7.0.15 sha=…".
+ * Null for an unknown engine. (Not INFO: Valkey reports redis_version 7.2.4 for old clients.)
  */
 export function readProgramVersion(text: string): ProgramVersion | null {
   const match = /^(valkey|redis|redict) server v=(\d+\.\d+\.\d+)\b/i.exec(text.trim())

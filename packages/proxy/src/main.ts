@@ -9,11 +9,13 @@ import { createProxy } from './program/proxy.ts'
 import { countWorkers } from './workers/count-workers.ts'
 
 /**
- * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 0] [--workers N] [--check].
- * Port 0: no Sentinel answerer. Workers: how many threads serve the endpoints; default: by the machine's cores. Runs until
- * SIGTERM; logs JSON lines to standard error. Check: only tests whether all program files can be read.
+ * The program: node main.ts --home FOLDER [--socket PATH] [--sentinel-host 127.0.0.1] [--sentinel-port 0]
+ * [--workers N] [--check]. Runs until SIGTERM; logs JSON lines to standard error.
+ * - sentinel-port 0: no Sentinel answerer.
+ * - workers: number of threads that serve endpoints; default: from the machine's cores.
+ * - check: only tests that all program files can be read.
  */
-// Its files are readable by their owner only, whichever agent has started it. This applies to its threads, too.
+// Files are readable only by their owner, whichever agent has started it. Applies to its threads, too.
 process.umask(0o077)
 const { values } = parseArgs({
   options: {

@@ -8,44 +8,44 @@ import { readLibraries } from './read-dependencies.ts'
 import { type Offer, readOffers } from './read-offers.ts'
 import { runProgram } from './run-program.ts'
 
-/** The folder in which apt works, and its settings. */
+/** Folder of a private apt, and its settings. */
 export interface AptPlace {
-  /** Holds everything that apt writes, temporary files included. The caller makes it and removes it. */
+  /** Holds all files that apt writes, also temporary ones. The caller creates and removes it. */
   readonly folder: string
-  /** The keys that the archive must be signed with, a .gpg file. */
+  /** A .gpg file with the keys that may sign the archive. */
   readonly keyring: string
   readonly env?: NodeJS.ProcessEnv | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Debian's archive, as this machine reaches it. */
+/** Debian's archive, as reached from this machine. */
 export interface Archive {
   readonly uri: string
-  /** Of the suites …-security; null: the machine knows none. */
+  /** Archive of the suites …-security; null if the machine has none. */
   readonly securityUri: string | null
-  /** Debian's word for the machine's kind, "amd64". */
+  /** Debian's name of the architecture: "amd64". */
   readonly architecture: string
 }
 
-/** A private apt: sources, lists, cache and status of its own. It touches nothing of the machine's, needs no root. */
+/** A private apt with separate sources, lists, cache and status. It changes no system file; needs no root. */
 export interface AptRoot {
-  /** The versions of a package that these suites offer. */
+  /** Returns the versions of a package in these suites. */
   offers(flavour: string): Promise<readonly Offer[]>
-  /** Fetches a package and the libraries it needs into `folder`. apt checks every file against the signed lists. */
+  /** Downloads a package and its libraries into `folder`. apt checks all files against the signed lists. */
   download(offer: Offer, folder: string): Promise<void>
-  /** Fetches the newest version of one package, without what it depends on. It is a bad request when there is none. */
+  /** Downloads the newest version of one package without dependencies; `bad_request` if there is none. */
   downloadPackage(name: string, folder: string): Promise<void>
-  /** Fetches the newest version of a package, and the libraries it needs but those that `isHere` says are not wanted. */
+  /** Downloads the newest version of a package and its libraries, except those for which `isHere` is true. */
   downloadTree(name: string, folder: string, isHere: (library: string) => boolean): Promise<void>
 }
 
-// The shortest fetch takes 0.5 s, the longest seen 5 s (a list) and 4 s (a download of 10 MB). These are for lines
-// that carry 100 KB a second.
+// The shortest download takes 0.5 s; the longest measured ones took 5 s (a list) and 4 s (a package, 10 MB).
+// These deadlines suffice for 100 KB/s.
 const updateDeadlineMs = 180_000
 const downloadDeadlineMs = 300_000
 const askDeadlineMs = 30_000
 
-/** Throws FetchError when this machine has no apt. */
+/** Returns the machine's architecture. Throws FetchError if it has no apt. */
 export async function readArchitecture(place: Pick<AptPlace, 'env' | 'signal'>): Promise<string> {
   const { env, signal } = place
   try {
@@ -65,11 +65,11 @@ export async function readArchitecture(place: Pick<AptPlace, 'env' | 'signal'>):
   }
 }
 
-/** Finds Debian's archive in the machine's apt sources; apt need never have been updated. Throws FetchError. */
+/** Finds Debian's archive in the machine's apt sources, even if apt was never updated. Throws FetchError. */
 export async function findArchive(place: AptPlace, architecture: string): Promise<Archive> {
   const lists = join(place.folder, 'no-lists')
   await mkdir(join(lists, 'partial'), { recursive: true })
-  // Without lists apt takes nothing as up to date and prints every source.
+  // Without lists, apt considers nothing up to date, and prints all sources.
   const options = ['-o', `Dir::State::lists=${lists}`, '-o', 'Debug::NoLocking=1']
   const doing = 'reading the apt sources of this machine'
   const uris = await runApt(place, 'apt-get', [...options, '--print-uris', 'update'], { doing })
@@ -81,7 +81,7 @@ export async function findArchive(place: AptPlace, architecture: string): Promis
   )
 }
 
-/** Sets up a private apt for these suites, of which those …-security are in the security archive, and reads their lists. Throws FetchError. */
+/** Creates a private apt for these suites (…-security in the security archive). Throws FetchError. */
 export async function openAptRoot(
   place: AptPlace,
   archive: Archive,
@@ -135,7 +135,7 @@ export async function openAptRoot(
   }
 }
 
-/** The package with the programs: Debian's server package holds only links to them, a user and a service. */
+/** Returns the package with the programs: Debian's server package has only links, a user and a service. */
 function packageOf(flavour: string): string {
   return `${flavour}-tools`
 }
@@ -150,7 +150,7 @@ async function writeAptRoot(root: string, keyring: string, archive: Archive, sui
     Suites: suite,
     Components: 'main',
     Architectures: archive.architecture,
-    // Without the parts that other software of the machine adds to every source: icons, contents, translations.
+    // Without icons, contents and translations, which other software of the machine adds to each source.
     Targets: 'Packages',
     'Signed-By': keyring,
   }))
@@ -160,7 +160,7 @@ async function writeAptRoot(root: string, keyring: string, archive: Archive, sui
       .join(''),
   )
   await writeFile(join(root, 'debian.sources'), stanzas.join('\n'))
-  // The machine's own hooks are about the machine's own apt. An option on the command line cannot clear a list.
+  // The machine's hooks are for the machine's apt. A command-line option cannot clear a list.
   const hooks = ['APT::Update::Pre-Invoke', 'APT::Update::Post-Invoke', 'APT::Update::Post-Invoke-Success']
   await writeFile(join(root, 'no-hooks.conf'), hooks.map((hook) => `#clear ${hook};\n`).join(''))
 }
@@ -169,7 +169,7 @@ function isOfSecurity(suite: string): boolean {
   return suite.endsWith('-security')
 }
 
-/** The machine's apt.conf stays in force otherwise: its proxy is how the archive is reached. */
+/** The machine's apt.conf remains in force: its proxy may be needed to reach the archive. */
 function optionsOf(root: string, { architecture }: Archive): readonly string[] {
   const settings = {
     'Dir::State': join(root, 'state'),
@@ -203,14 +203,14 @@ interface AptRun {
   readonly cwd?: string
 }
 
-/** What the program printed. Throws FetchError when it fails. */
+/** Runs a program and returns its output. Throws FetchError if it fails. */
 async function runApt(
   place: AptPlace,
   program: string,
   args: readonly string[],
   { doing, deadlineMs = askDeadlineMs, cwd = place.folder }: AptRun,
 ): Promise<string> {
-  // apt checks signatures with temporary files; where it is killed they are left, and go with the folder.
+  // apt checks signatures with temporary files. After a kill they remain, and are removed with the folder.
   const temporary = join(place.folder, 'tmp')
   await mkdir(temporary, { recursive: true })
   const setting = { LC_ALL: 'C', TMPDIR: temporary }

@@ -1,13 +1,13 @@
 import type { Build, FoundBuild } from '@fairlead/api'
 
-/** The engine builds of this node, as the agent needs them. Implementation: builds/. */
+/** The engine builds of this node, for the agent. Implementation: builds/. */
 export interface BuildsOfNode {
   list(signal?: AbortSignal): Promise<readonly FoundBuild[]>
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   find(build: Build): Promise<FoundBuild | undefined>
 }
 
-/** The program of a build. Throws one line that names the way out when the node has none. */
+/** Returns a build's program. If the node has none, throws one line with the remedy. */
 export async function findProgram(builds: BuildsOfNode, build: Build): Promise<string> {
   const found = await builds.find(build)
   if (found) return found.program

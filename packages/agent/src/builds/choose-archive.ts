@@ -1,10 +1,8 @@
 /**
- * Picks Debian's archive out of what `apt-get --print-uris update` prints, one file to fetch a line:
- * `'http://somewhere/debian/dists/bookworm/InRelease' …`. That works before the first update, when apt knows no
- * labels yet. Null when no source is a Debian archive.
- *
- * Other archives have suites of Debian's names, too (a vendor's `bookworm main`). Debian's is the one with the
- * suites -updates or -backports beside the release, or else the one with "debian" in its path.
+ * Chooses Debian's archive from the output of `apt-get --print-uris update`, one file per line:
+ * `'http://somewhere/debian/dists/bookworm/InRelease' …`. It works before the first update; null if no source
+ * is a Debian archive. Other archives (a vendor's `bookworm main`) also have suites with Debian's names, but
+ * Debian's has -updates or -backports, or else "debian" in its path.
  */
 export function chooseArchive(printedUris: string): string | null {
   const archives = readArchives(printedUris, (suite) => !suite.endsWith('-security'))
@@ -14,11 +12,11 @@ export function chooseArchive(printedUris: string): string | null {
   const rank = ([uri, { suites }]: [string, Archive]) =>
     (suites.some((suite) => /-(updates|backports)$/.test(suite)) ? 0 : 2) +
     (/\/[^/]*debian[^/]*(\/|$)/.test(new URL(uri).pathname) ? 0 : 1)
-  // The first line wins among equals: toSorted is stable, and apt prints the sources in their order.
+  // Among equals the first line wins: toSorted is stable, and apt prints the sources in their order.
   return debian.toSorted((a, b) => rank(a) - rank(b))[0]?.[0] ?? null
 }
 
-/** The same for Debian's security archive, whose suites end in -security. Null when no source is one. */
+/** Chooses Debian's security archive, whose suites end in -security. Null if no source is one. */
 export function chooseSecurityArchive(printedUris: string): string | null {
   const found = readArchives(printedUris, (suite) => securitySuites.test(suite))
   const debian = [...found].filter(([, { components }]) => components.has('main'))
@@ -30,7 +28,7 @@ interface Archive {
   readonly components: ReadonlySet<string>
 }
 
-/** Releases that do not exist yet match, too: their archive is the same. */
+/** Future releases match, too: they will be in the same archive. */
 const releases =
   /^(bullseye|bookworm|trixie|forky|duke|sid|oldoldstable|oldstable|stable|testing|unstable)(-updates|-backports)?$/
 

@@ -4,12 +4,12 @@ import { FetchError } from './fetch-error.ts'
 import type { ProgramEnd } from './run-program.ts'
 import { followInside, namesIn } from './unpacked-tree.ts'
 
-/** Libraries that no program names and that are loaded later: by the C library for names, by modules. */
+/** Libraries that are not linked but loaded later: by the C library for names, by modules. */
 const alwaysKept = /^lib(nss_files|nss_dns|resolv|gcc_s|stdc\+\+|pthread|rt|dl|m)\.so\.\d+$/
 
 /**
- * Copies into `<to>/lib` what the programs `<to>/exe/*` load, out of the packages unpacked in `root`, and their loader.
- * Answers the loader's name. Throws FetchError when a library came with no package.
+ * Copies into `<to>/lib` the libraries of the programs `<to>/exe/*`, from the packages unpacked in `root`,
+ * and their loader. Returns the loader's name. Throws FetchError if a library is in no package.
  */
 export async function copyLibraries(options: {
   readonly root: string
@@ -39,7 +39,7 @@ export async function copyLibraries(options: {
   return basename(loader)
 }
 
-/** `lib/x86_64-linux-gnu` and its like. */
+/** Finds folders like `lib/x86_64-linux-gnu`. */
 async function findDirectories(root: string): Promise<readonly string[]> {
   const above = [join(root, 'lib'), join(root, 'usr/lib')]
   const found = await Promise.all(
@@ -48,7 +48,7 @@ async function findDirectories(root: string): Promise<readonly string[]> {
   return found.flat().filter((path) => basename(path).includes('-linux-'))
 }
 
-/** The loader lies beside the C library it belongs to. It is made a program, which bullseye's is not yet. */
+/** Finds the loader, next to its C library, and makes it executable: bullseye's is not. */
 async function findLoader(root: string, directories: readonly string[]): Promise<string> {
   for (const directory of directories) {
     const name = (await namesIn(directory)).find((file) => /^ld(-linux|64).*\.so\.\d+$/.test(file))
@@ -60,7 +60,7 @@ async function findLoader(root: string, directories: readonly string[]): Promise
   throw new FetchError('does_not_start', 'no loader of programs came with the packages')
 }
 
-/** The files the loader would load, from its lines `name => path (address)`. */
+/** Returns the files that the loader would load, from its lines `name => path (address)`. */
 function readNeeded(listed: string, program: string): readonly string[] {
   const missing = /^\s*(\S+) => not found/m.exec(listed)?.[1]
   if (missing !== undefined)
@@ -68,7 +68,7 @@ function readNeeded(listed: string, program: string): readonly string[] {
   return listed.split('\n').flatMap((line) => /=> (.+) \(0x[0-9a-f]+\)$/.exec(line)?.[1] ?? [])
 }
 
-/** What redis 6.0 loads for its scripts at run time. */
+/** Copies the modules that Redis 6.0 loads for scripts at run time. */
 async function copyLuaModules(root: string, to: string): Promise<void> {
   for (const triplet of await namesIn(join(root, 'usr/lib'))) {
     const folder = join(root, 'usr/lib', triplet, 'lua/5.1')

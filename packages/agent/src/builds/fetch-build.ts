@@ -10,25 +10,23 @@ import type { Offer } from './read-offers.ts'
 import { suites } from './suites.ts'
 import { unpackBuild } from './unpack-build.ts'
 
-/** The engines that Debian packages in the way unpackBuild knows. */
+/** Engines with Debian packages of the form that unpackBuild knows. */
 const flavours = ['valkey', 'redis', 'redict']
 
-/** Which build to fetch, and where to. */
+/** Build to fetch, and its destination. */
 export interface FetchRequest extends DebianRequest {
   readonly flavour: string
-  /** "8.1", "8.1.1"; absent: the newest that Debian offers in any suite. */
+  /** "8.1" or "8.1.1"; absent: the newest in any suite of Debian. */
   readonly version?: string | undefined
-  /** Called with a line that says what is being done now. */
+  /** Called with a line that describes the current step. */
   readonly onProgress?: (line: string) => void
 }
 
 /**
  * Fetches a build from Debian's suites with apt, without root, into `<folder>/<flavour>-<version>`. A build
- * in the folder that matches the wanted version is returned at once, without the network. Exception: it came
- * from Debian and has holes through which clients run code in it; then it is replaced by a later package, if
- * there is one.
- *
- * Throws FetchError, or the signal's reason; neither leaves anything behind. May run several times at once.
+ * in the folder that matches the version is returned without the network; but if it came from Debian and
+ * clients can execute code through its vulnerabilities, a later package replaces it. Throws FetchError, or
+ * the signal's reason, and leaves no files then; may run several times concurrently.
  */
 export async function fetchBuild(request: FetchRequest): Promise<FoundBuild> {
   const folder = resolve(request.folder)
@@ -61,7 +59,7 @@ function isUnsound(build: FoundBuild): boolean {
   return build.package !== undefined && knownHoles(build).some(runsForeignCode)
 }
 
-/** If no sounder package can be fetched now, the build stays. */
+/** Keeps the build if no better package can be fetched now. */
 async function replaceUnsound(present: FoundBuild, request: FetchRequest): Promise<FoundBuild> {
   const tell = request.onProgress ?? (() => undefined)
   tell(`${present.flavour} ${present.version} is here and has known holes; looking for a later package`)
@@ -74,13 +72,13 @@ async function replaceUnsound(present: FoundBuild, request: FetchRequest): Promi
   }
 }
 
-/** Another package of the same version, with fewer holes. */
+/** True for another package of the same version with fewer known vulnerabilities. */
 function isWorthReplacing(present: FoundBuild, { debianVersion }: Offer): boolean {
   if (present.package === undefined || present.package === debianVersion) return false
   return knownHoles({ ...present, package: debianVersion }).length < knownHoles(present).length
 }
 
-/** Its own suite, and that of its libraries. */
+/** Returns the offer's suite, and that of its libraries. */
 function suitesFor({ suite }: Offer): readonly string[] {
   const found = suites.find(({ name, security }) => [name, security].includes(suite))
   const base = suites.find(({ name }) => name === found?.base)
@@ -88,8 +86,8 @@ function suitesFor({ suite }: Offer): readonly string[] {
 }
 
 /**
- * Each fetch has a private apt, lists included, in a work folder that is removed at the end. Lists kept for the next fetch
- * would save 5 s of it, and cost 20 MB a suite and a lock between fetches that run at the same time.
+ * Each fetch has a private apt with lists, in a work folder that is removed at the end. To keep the lists
+ * would save 5 s per fetch, but need 20 MB per suite and a lock between concurrent fetches.
  */
 async function fetchFromDebian(request: FetchRequest): Promise<FoundBuild> {
   const { flavour, folder, signal, env } = request
@@ -111,7 +109,7 @@ async function fetchFromDebian(request: FetchRequest): Promise<FoundBuild> {
   const to = join(place.folder, 'build')
   await unpackBuild({ debs, root: join(place.folder, 'root'), to, offer, env, signal })
   signal?.throwIfAborted()
-  // Awaited here: the work folder goes as soon as this function returns.
+  // Awaited, because the work folder is removed when this function returns.
   const aside = join(place.folder, 'aside')
   return await placeBuild({
     ...{ folder, flavour, version, made: to, aside, signal },

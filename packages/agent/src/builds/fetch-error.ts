@@ -1,6 +1,6 @@
 /**
- * Why a build could not be fetched. `bad_request`: no such engine or version; `no_apt`: this machine has no apt or no
- * Debian archive; `suite_gone`: the archive has no such suite (any more); the others say themselves.
+ * Reason for a failed fetch. `bad_request`: unknown engine or version; `no_apt`: this machine has no apt or
+ * no Debian archive; `suite_gone`: the archive does not have the suite (any more).
  */
 export type FetchFault =
   | 'bad_request'
@@ -13,10 +13,7 @@ export type FetchFault =
   | 'does_not_start'
   | 'failed'
 
-/**
- * A build could not be fetched. The message is one line, fit to be printed to the user that asked for the
- * build.
- */
+/** A build could not be fetched. The message is one line for the user that asked for the build. */
 export class FetchError extends Error {
   override readonly name = 'FetchError'
   readonly fault: FetchFault

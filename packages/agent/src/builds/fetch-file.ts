@@ -6,22 +6,22 @@ import { type DebianRequest, explainDisk, openDebian } from './open-debian.ts'
 import { unpackAll } from './unpack-all.ts'
 import { followInside } from './unpacked-tree.ts'
 
-/** Which file of which package to fetch, and where to. */
+/** File of a package to fetch, and its destination. */
 export interface FileRequest extends Omit<DebianRequest, 'folder'> {
   /** "bookworm". */
   readonly suite: string
   readonly packageName: string
-  /** Where the file lies in the package, "usr/lib/…". */
+  /** Path in the package: "usr/lib/…". */
   readonly path: string
-  /** The file that it becomes. Its folder is made if it is not there. */
+  /** Path of the resulting file. Its folder is made if missing. */
   readonly to: string
 }
 
 /**
- * Fetches one file of a package of Debian's with apt, without root, and makes it executable: engines load only modules
- * that are. It appears complete, in place of what was there. `bad_request`: the suite has no such package, or it no such file.
- *
- * Throws FetchError, or the signal's reason; neither leaves anything behind. May run several times at once.
+ * Fetches one file of a Debian package with apt, without root, replaces an existing file atomically, and
+ * makes it executable, as engines require of modules. `bad_request`: the suite lacks the package, or the
+ * package lacks the file. Throws FetchError, or the signal's reason, and leaves no files then; may run
+ * several times concurrently.
  */
 export async function fetchFile(request: FileRequest): Promise<void> {
   const folder = dirname(resolve(request.to))

@@ -4,21 +4,20 @@ import { openAptRoot } from './apt-root.ts'
 import { type DebianRequest, explainDisk, openDebian } from './open-debian.ts'
 import { unpackAll } from './unpack-all.ts'
 
-/** Which package to unpack, and where. */
+/** Package to unpack, and its destination. */
 export interface TreeRequest extends Omit<DebianRequest, 'folder'> {
   /** "bookworm". */
   readonly suite: string
   readonly packageName: string
-  /** Libraries that this machine has, or that are not needed. */
+  /** True for libraries that this machine has, or that are not needed. */
   readonly isHere: (library: string) => boolean
-  /** The folder that it becomes, which is not there yet. */
+  /** Path of the resulting folder, which must not exist. */
   readonly to: string
 }
 
 /**
- * Unpacks a package of Debian's and the libraries that it needs into a folder of its own: nothing is installed. It appears complete.
- *
- * Throws FetchError, or the signal's reason; neither leaves anything behind.
+ * Unpacks a Debian package and its libraries into a folder; it installs nothing. The folder appears complete.
+ * Throws FetchError, or the signal's reason, and leaves no files then.
  */
 export async function fetchTree({ to, ...request }: TreeRequest): Promise<void> {
   const folder = dirname(resolve(to))

@@ -5,27 +5,27 @@ import { codeOf, compareVersions, messageOf, readProgramVersion } from '@fairlea
 import { readPackage } from './read-package.ts'
 import { runProgram } from './run-program.ts'
 
-/** A program that looks like an engine build but is not, or a folder that cannot be read. */
+/** A program that looks like an engine build but is not, or an unreadable folder. */
 export interface BrokenBuild {
   readonly program: string
   readonly why: string
 }
 
-/** Finds the engine builds of this node. Every call looks again; each file is asked for its version once. */
+/** Finds the engine builds of this node. Every call searches again; each file is asked only once. */
 export interface BuildFinder {
-  /** The builds that answer, each flavour and version once, by flavour, then version. */
+  /** Returns the builds that answer, each flavour and version once, sorted by flavour, then version. */
   list(signal?: AbortSignal): Promise<readonly FoundBuild[]>
-  /** The build of exactly this flavour and version. */
+  /** Returns the build of exactly this flavour and version. */
   find(build: Build, signal?: AbortSignal): Promise<FoundBuild | undefined>
-  /** What `list` leaves out, and why, by program. */
+  /** Returns what `list` omits, with reasons, sorted by program. */
   listBroken(signal?: AbortSignal): Promise<readonly BrokenBuild[]>
 }
 
 const flavours = ['redict', 'redis', 'valkey']
 const versionDeadlineMs = 3_000
-/** Programs asked at a time: two cores answer eight `--version` no faster. */
+/** Number of programs asked at the same time: two cores answer eight `--version` no faster. */
 const askedAtOnce = 4
-/** A program that gave no version is asked again after this time: the machine may just have been too busy. */
+/** A program that gave no version is asked again after this time: the machine may have been too busy. */
 const askAgainAfterMs = 60_000
 
 type Source = FoundBuild['source']
@@ -40,13 +40,13 @@ type Answer =
 interface Candidate {
   readonly program: string
   readonly source: Source
-  /** Path, modification time and size: another file under the same path is asked again. */
+  /** Path, modification time and size: another file at the same path is asked again. */
   readonly key: string
 }
 
 /**
- * A finder over the directories of `path` (like $PATH; what is not absolute is passed over) and over
- * `<folder>/<any name>/bin/<flavour>-server`. Names that begin with a dot are no builds.
+ * Creates a finder for the directories of `path` (like $PATH; relative ones are ignored) and `<folder>/<any
+ * name>/bin/<flavour>-server`. Names that begin with a dot are ignored.
  */
 export function createBuildFinder(places: { readonly path: string; readonly folder: string }): BuildFinder {
   let answers: ReadonlyMap<string, Answer> = new Map()
@@ -107,7 +107,7 @@ async function readFolder(folder: string): Promise<{
     )
     return { candidates, broken: [] }
   } catch (cause) {
-    // Nothing was ever fetched: an empty catalogue.
+    // Nothing was fetched yet, so there are no builds.
     if (codeOf(cause) === 'ENOENT') return { candidates: [], broken: [] }
     return { candidates: [], broken: [{ program: folder, why: `cannot be read: ${messageOf(cause)}` }] }
   }
@@ -120,7 +120,7 @@ function programsOnPath(path: string): readonly Place[] {
   )
 }
 
-/** Those of `places` where there is a file. */
+/** Returns the places where there is a file. */
 async function locate(places: readonly Place[]): Promise<readonly Candidate[]> {
   const found = await Promise.all(
     places.map(async ({ program, source }) => {
@@ -128,7 +128,7 @@ async function locate(places: readonly Place[]): Promise<readonly Candidate[]> {
         const file = await stat(program)
         return file.isFile() ? [{ program, source, key: `${program} ${file.mtimeMs} ${file.size}` }] : []
       } catch {
-        // Most paths do not exist, and a program that the agent may not look at could not be started either.
+        // Most paths do not exist; and a program that the agent may not read could not be started either.
         return []
       }
     }),
@@ -152,7 +152,7 @@ async function ask(program: string, signal: AbortSignal | undefined): Promise<An
   }
 }
 
-/** Of the same flavour and version one is taken: from the folder rather than from PATH, then by program. */
+/** Chooses one build per flavour and version: first from the folder, then from PATH, then by program. */
 function chooseBuilds(
   candidates: readonly Candidate[],
   answers: ReadonlyMap<string, Answer>,

@@ -5,8 +5,9 @@ import type { Offer } from './read-offers.ts'
 import { orderSuites, type Suite } from './suites.ts'
 
 /**
- * Finds the suite that offers a build. With a version it asks no more suites than it must, released ones first;
- * without one it asks all and takes the newest. Throws FetchError, which says what there is instead.
+ * Finds the suite that offers a build. With a version, it asks as few suites as possible, released ones
+ * first; without one it asks all and chooses the newest. Throws FetchError, which lists the available
+ * versions.
  */
 export async function findOffer(options: {
   readonly place: AptPlace
@@ -23,7 +24,7 @@ export async function findOffer(options: {
     const answers = await askSuites({ place, archive, flavour, tell }, group)
     for (const answer of answers) {
       if (answer instanceof FetchError) {
-        // The other suites lie in the same archive: each would only make the caller wait for the same.
+        // All suites are in the same archive, so the others would fail in the same way.
         if (answer.fault === 'unreachable' || answer.fault === 'disk_full') throw answer
         faults.push(answer)
         continue
@@ -45,12 +46,12 @@ interface Asking {
   readonly tell: (line: string) => void
 }
 
-/** What each suite offers, or why its list could not be read. */
+/** Returns the offers of each suite, or the error that its list caused. */
 async function askSuites(
   asking: Asking,
   group: readonly Suite[],
 ): Promise<readonly (readonly Offer[] | FetchError)[]> {
-  // Settled, not just all: when one fails, the others still write into a folder that is about to go.
+  // allSettled, because when one fails, the others still write into a folder that will be removed.
   const answers = await Promise.allSettled(group.map((suite) => askSuite(asking, suite)))
   return answers.map((answer) => {
     if (answer.status === 'fulfilled') return answer.value
@@ -59,7 +60,7 @@ async function askSuites(
   })
 }
 
-/** With what its security suite offers first. A mirror may have the one and not the other. */
+/** Returns the offers of the security suite first. A mirror may have only one of the two. */
 async function askSuite(
   { place, archive, flavour, tell }: Asking,
   { name, security }: Suite,
@@ -81,7 +82,7 @@ async function askSuite(
   }
 }
 
-/** The first of the newest: the one from the suite that was asked first, or from its security suite. */
+/** Returns the first of the newest: from the suite that was asked first, or from its security suite. */
 function newest(offers: readonly Offer[]): Offer | undefined {
   return offers.toSorted((a, b) => compareVersions(b.version, a.version))[0]
 }
@@ -92,7 +93,7 @@ function nothingOffered(
   offers: readonly Offer[],
   faults: readonly FetchError[],
 ): FetchError {
-  // Debian has removed this suite: that is no fault of this machine.
+  // Debian has removed this suite, which is no fault of this machine.
   const troubles = faults.filter(({ fault }) => fault !== 'suite_gone')
   const trouble = troubles[0]
   if (trouble && offers.length === 0) return trouble

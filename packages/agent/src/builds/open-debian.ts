@@ -6,27 +6,27 @@ import { makeWorkFolder } from './work-folder.ts'
 
 const debianKeyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
-/** Measured: 88 MB with one package list, 152 MB with all of them. A build is 30 MB in the end. */
+/** Measured: 88 MB with one package list, 152 MB with all. A build finally has 30 MB. */
 const roomMb = 160
 
 /** How to reach Debian's archive. */
 export interface DebianRequest {
-  /** Where what is fetched goes in the end, so that it can be renamed into place. Made if it is not there. */
+  /** Destination, so that files can be renamed into place. Made if missing. */
   readonly folder: string
   readonly signal?: AbortSignal | undefined
-  /** The keys to trust. Default: Debian's, as this machine has them. */
+  /** Trusted keys. Default: Debian's on this machine. */
   readonly keyring?: string
-  /** What apt is run with: its PATH, a proxy. Default: what this process was. */
+  /** Environment of apt: its PATH, a proxy. Default: that of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined
 }
 
-/** Debian's archive, and a work folder for fetching from it. Disposing removes the folder. */
+/** Debian's archive, with a work folder for fetching. Dispose to remove the folder. */
 export interface OpenDebian extends AsyncDisposable {
   readonly place: AptPlace
   readonly archive: Archive
 }
 
-/** Looks whether this machine can fetch from Debian: apt, keys, room, a source. Throws FetchError when it cannot. */
+/** Checks if this machine can fetch from Debian: apt, keys, space, a source. Throws FetchError if not. */
 export async function openDebian(request: DebianRequest): Promise<OpenDebian> {
   const { folder, signal, keyring = debianKeyring, env } = request
   const architecture = await readArchitecture({ env, signal })
@@ -40,7 +40,7 @@ export async function openDebian(request: DebianRequest): Promise<OpenDebian> {
   return { place, archive, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** What the disk refuses is no bug of ours; it becomes a line like the other failures. */
+/** Turns a disk error, which is no bug of ours, into one line like other failures. */
 export function explainDisk(folder: string, cause: unknown): unknown {
   const code = codeOf(cause)
   if (code === 'ENOSPC' || code === 'EDQUOT')
@@ -50,7 +50,7 @@ export function explainDisk(folder: string, cause: unknown): unknown {
   return cause
 }
 
-/** On a full disk apt may print any error, even that the archive is not signed. So the room is checked first. */
+/** Checks the space first: on a full disk apt may print any error, even that the archive is not signed. */
 async function checkRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize >= roomMb * 1_000_000) return

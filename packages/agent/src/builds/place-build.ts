@@ -10,7 +10,7 @@ interface Sought extends Build {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The newest build of the folder whose version begins with the one that is sought. */
+/** Finds the newest build of the folder whose version begins with the wanted one. */
 export async function findPresent({
   folder,
   flavour,
@@ -22,9 +22,9 @@ export async function findPresent({
 }
 
 /**
- * Moves the finished build to `<folder>/<flavour>-<version>`. A build that works there already stays, because another fetch was
- * faster and it may be running; what does not work is moved to `aside` first. With `replace` a build that works is replaced, too:
- * processes that run it keep their files. Throws FetchError.
+ * Moves the finished build to `<folder>/<flavour>-<version>`; throws FetchError. A working build there stays,
+ * because it is from a faster fetch and may be running; a broken one is moved to `aside`. With `replace` a
+ * working build is replaced, too: processes that run it keep their files.
  */
 export async function placeBuild(
   sought: Sought & { readonly made: string; readonly aside: string; readonly replace?: boolean },
@@ -47,7 +47,7 @@ export async function placeBuild(
   )
 }
 
-/** False when something else is there. */
+/** Returns false if something else is there. */
 async function moveInto(target: string, made: string): Promise<boolean> {
   try {
     await rename(made, target)

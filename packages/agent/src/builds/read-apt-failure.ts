@@ -1,7 +1,7 @@
 import { FetchError, type FetchFault } from './fetch-error.ts'
 import type { ProgramEnd } from './run-program.ts'
 
-/** Ways in which apt and dpkg fail, as they say it (apt 2.6), from the most to the least telling. */
+/** Failures of apt and dpkg with their messages (apt 2.6), the most specific first. */
 const failures: readonly { readonly fault: FetchFault; readonly says: RegExp; readonly means: string }[] = [
   {
     fault: 'disk_full',
@@ -35,7 +35,7 @@ const failures: readonly { readonly fault: FetchFault; readonly says: RegExp; re
   },
 ]
 
-/** The error that says in one line what apt or dpkg says in many. `doing` is what could not be done. */
+/** Reduces the output of apt or dpkg to an error of one line. `doing` names the failed step. */
 export function readAptFailure(doing: string, end: ProgramEnd): FetchError {
   if (end.late) return new FetchError('unreachable', `${doing}: apt did not come to an end in time`)
   const text = `${end.stderr}\n${end.stdout}`
@@ -46,7 +46,7 @@ export function readAptFailure(doing: string, end: ProgramEnd): FetchError {
   return new FetchError(known.fault, `${doing}: ${known.means} (${line})`)
 }
 
-/** The first line that tells the trouble, in the order: apt's error that names it, any line that names it, any error. */
+/** Returns the first line about the failure: an error of apt that names it, any line with it, any error. */
 function essentialLine(text: string, says: RegExp | undefined): string {
   const lines = text.split('\n').map((line) => line.trim())
   const errors = lines.filter((line) => /^E: |^dpkg-deb.*: /.test(line))
@@ -54,5 +54,5 @@ function essentialLine(text: string, says: RegExp | undefined): string {
   return (line ?? '').slice(0, maxLineCharacters)
 }
 
-/** An address of a package and what is wrong with it fit in; a page of a proxy does not. */
+/** Enough for the address of a package and its error, but not for an HTML page of a proxy. */
 const maxLineCharacters = 300

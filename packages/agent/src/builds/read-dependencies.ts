@@ -1,7 +1,7 @@
 /**
- * Which packages hold the libraries that a program of `name` needs, from what `apt-cache depends --recurse` prints
- * for it. Followed are dependencies on libraries only, from library to library: what a library wants besides
- * (debconf, perl, accounts) is for installing it, and nothing is installed here. Sorted; without `name` itself.
+ * Reads the output of `apt-cache depends --recurse`, and returns the sorted packages with the libraries that
+ * the programs of `name` need. It follows only dependencies on libraries: others of a library (debconf, perl,
+ * accounts) are for its installation, and nothing is installed here.
  */
 export function readLibraries(name: string, depends: string): readonly string[] {
   const graph = readDependencies(depends)
@@ -16,12 +16,12 @@ export function readLibraries(name: string, depends: string): readonly string[] 
   return [...found].toSorted()
 }
 
-/** redis 6.0 takes cjson and bit for its scripts from Debian's packages lua-*. */
+/** Redis 6.0 needs cjson and bit, from Debian's packages lua-*, for scripts. */
 function isLibrary(name: string): boolean {
   return /^(lib|lua-|zlib1g)/.test(name)
 }
 
-/** Package → what it depends on. Of alternatives ("|Depends: a", "Depends: b") the first is taken. */
+/** Maps packages to dependencies. Of alternatives ("|Depends: a", "Depends: b") the first is used. */
 function readDependencies(text: string): ReadonlyMap<string, readonly string[]> {
   const graph = new Map<string, string[]>()
   let current: string[] = []

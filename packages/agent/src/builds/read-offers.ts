@@ -1,17 +1,16 @@
-/** A version of an engine that a suite offers. */
+/** A version of an engine in a suite. */
 export interface Offer {
   readonly flavour: string
-  /** As the engine says it, "8.1.1". */
+  /** The engine's version: "8.1.1". */
   readonly version: string
-  /** As Debian says it, "8.1.1+dfsg1-3+deb13u2". */
+  /** Debian's version: "8.1.1+dfsg1-3+deb13u2". */
   readonly debianVersion: string
   readonly suite: string
 }
 
 /**
- * Reads what `apt-cache madison <flavour>-tools` prints, one offer a line:
- * ` redis-tools | 5:8.6.3-1 | http://somewhere/debian experimental/main amd64 Packages`.
- * Pre-releases ("9.0.0~rc1-1") are no offers.
+ * Reads the output of `apt-cache madison <flavour>-tools`, one offer per line: ` redis-tools | 5:8.6.3-1 |
+ * http://somewhere/debian experimental/main amd64 Packages`. Pre-releases ("9.0.0~rc1-1") are ignored.
  */
 export function readOffers(text: string): readonly Offer[] {
   return text.split('\n').flatMap((line) => {

@@ -5,8 +5,8 @@ import { runProgram } from './run-program.ts'
 const deadlineMs = 3_000
 
 /**
- * The version of the package that a server program came from: by the META that `engines fetch` leaves beside a build, else
- * by what dpkg knows of the file. Undefined where neither says.
+ * Returns the package version of a server program: from the META file that `engines fetch` adds to a build,
+ * else from dpkg. Undefined if neither has it.
  */
 export async function readPackage(
   program: string,
@@ -19,7 +19,7 @@ export async function readPackage(
 
 async function askDpkg(program: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   try {
-    // Debian links the server to one of its tools.
+    // Debian's server is a link to one of its tools.
     const file = await realpath(program)
     if (!/^\/usr\/(?!local\/)/.test(file)) return undefined
     const owner = await query(['--search', file], signal)

@@ -1,44 +1,43 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { codeOf } from '@fairlead/engine'
 
-/** What a program said and how it ended. */
+/** Output of a program, and how it ended. */
 export interface ProgramEnd {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
-  /** It was killed because its deadline had passed. */
+  /** True if it was killed at its deadline. */
   readonly late: boolean
 }
 
-/** More than any program here says (a package list's dependencies: 0.1 MB); what comes beyond is dropped. */
+/** More than any program here prints (a package list's dependencies: 0.1 MB); the rest is dropped. */
 const maxOutputCharacters = 4_000_000
 
 /**
- * Runs a program to its end, without a shell and without input. It gets a process group of its own, which is killed
- * whole after `deadlineMs` or on abort: apt works through children. Resolves once the program is gone.
- *
- * Throws what spawn throws when it cannot be started (`code` ENOENT, EACCES, …), and the signal's reason on abort.
+ * Runs a program without a shell or input, and resolves after its exit. Its process group is killed after
+ * `deadlineMs` or on abort, because apt works through children. Throws spawn's error if it cannot be started
+ * (`code` ENOENT, EACCES, …), and the signal's reason on abort.
  */
 export async function runProgram(options: {
   readonly program: string
   readonly args: readonly string[]
   readonly deadlineMs: number
   readonly cwd?: string
-  /** Default: what this process was started with. */
+  /** Default: that of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** Variables that are set in addition. */
+  /** Additional variables. */
   readonly setting?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }): Promise<ProgramEnd> {
   const { program, args, deadlineMs, cwd = '/', env, setting, signal } = options
   signal?.throwIfAborted()
-  // env(1) adds to an environment that we need not read for that: config.ts alone does.
+  // env(1) extends an environment that we need not read: only config.ts does.
   const settings = Object.entries(setting ?? {}).map(([name, value]) => `${name}=${value}`)
   const [first, ...rest] = setting ? (['env', ...settings, program, ...args] as const) : [program, ...args]
   const { promise, resolve, reject } = Promise.withResolvers<number | null>()
   const child = spawn(first, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  // Before anything else: where no file is left, the child has no streams, and only this event tells.
+  // First, because without a free file the child has no streams and emits only this event.
   child.on('error', reject)
   child.once('close', resolve)
   const stdout = collect(child.stdout)
@@ -60,7 +59,7 @@ export async function runProgram(options: {
   }
 }
 
-/** `stream`: undefined of a child that cannot be started. */
+/** `stream` is undefined if the child could not be started. */
 function collect(stream: NodeJS.ReadableStream | undefined): () => string {
   let text = ''
   stream?.setEncoding('utf8')
@@ -75,10 +74,10 @@ function kill(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch (cause) {
-    // The group ended by itself in this very moment.
+    // The group has just ended.
     if (codeOf(cause) !== 'ESRCH') throw cause
   }
-  // A descendant that left the group may still hold the pipes; it must not keep us waiting.
+  // A descendant that left the group may still hold the pipes; we do not wait for it.
   child.stdout?.destroy()
   child.stderr?.destroy()
 }

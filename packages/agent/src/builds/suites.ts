@@ -1,17 +1,17 @@
 import { matchesVersion } from '@fairlead/engine'
 
-/** One suite of Debian's archive. */
+/** A suite of Debian's archive. */
 export interface Suite {
   readonly name: string
-  /** The suite whose libraries its programs are built against: its own, or that of the release it adds to. */
+  /** Suite whose libraries its programs are built against: itself, or the release that it extends. */
   readonly base: string
-  /** The suite of the security archive beside it, whose packages are preferred. */
+  /** Suite of the security archive with newer packages, which are preferred. */
   readonly security?: string
-  /** "flavour version" it carried in November 2026. A hint where to look first; only apt is believed. */
+  /** "flavour version" that it had in November 2026: a hint where to look first; only apt's answer counts. */
   readonly carried: readonly string[]
 }
 
-/** Released suites first, newest first: of two suites with a matching build the earlier one is taken. */
+/** Released suites first, newest first: of two suites with a matching build the earlier is chosen. */
 export const suites: readonly Suite[] = [
   { name: 'trixie', base: 'trixie', security: 'trixie-security', carried: ['valkey 8.1', 'redis 8.0'] },
   { name: 'bookworm', base: 'bookworm', security: 'bookworm-security', carried: ['redis 7.0'] },
@@ -22,12 +22,12 @@ export const suites: readonly Suite[] = [
   { name: 'experimental', base: 'sid', carried: ['redis 8.6'] },
 ]
 
-/** Suites asked at the same time. A package list is 9 MB to fetch and a second of one core to read. */
+/** Suites asked at the same time. A package list is a download of 9 MB, and reading takes 1 s of one core. */
 const askedAtOnce = 3
 
 /**
- * In which order to ask the suites for a build: first, one by one, those that carried a matching version, then the
- * others in groups. Without a version all have to be asked, to know which is the newest.
+ * Returns the order of suites to ask for a build: first each that had a matching version, then groups of the
+ * others. Without a version all must be asked, to find the newest.
  */
 export function orderSuites(flavour: string, version: string | undefined): readonly (readonly Suite[])[] {
   const promising = suites.filter((suite) =>

@@ -5,7 +5,7 @@ import { runProgram } from './run-program.ts'
 
 const unpackDeadlineMs = 60_000
 
-/** Unpacks all .deb files of `debs` into `root`, which is there. Throws FetchError. */
+/** Unpacks all .deb files of `debs` into the existing folder `root`. Throws FetchError. */
 export async function unpackAll(
   debs: string,
   root: string,

@@ -14,9 +14,9 @@ const unpackDeadlineMs = 60_000
 const startDeadlineMs = 10_000
 
 /**
- * Makes a build that runs anywhere on this machine out of the .deb files in `debs`: `exe` (the programs), `lib` (their
- * suite's own C library, loader and all), `bin` (wrappers that bring the two together), META, VERSION, DEBS.sha256.
- * `root` is room for unpacking. Neither `root` nor `to` may exist. Throws FetchError.
+ * Makes a build that runs anywhere on this machine from the .deb files in `debs`: `exe` (the programs), `lib`
+ * (their suite's C library, loader and others), `bin` (wrappers that combine the two), META, VERSION,
+ * DEBS.sha256. Unpacks into `root`; neither `root` nor `to` may exist. Throws FetchError.
  */
 export async function unpackBuild(options: {
   readonly debs: string
@@ -48,12 +48,12 @@ export async function unpackBuild(options: {
   await writeFile(join(to, 'VERSION'), end.stdout, { mode: 0o644 })
 }
 
-/** The names of the programs, which are in `<to>/exe` then. */
+/** Copies the programs to `<to>/exe` and returns their names. */
 async function copyPrograms(root: string, to: string, flavour: string): Promise<readonly string[]> {
   const names = ['server', 'cli', 'benchmark', 'check-rdb', 'check-aof'].map((name) => `${flavour}-${name}`)
   const copied: string[] = []
   for (const name of names) {
-    // Debian has the server in the package of the tools, under the name of one of them.
+    // Debian's server is in the package of the tools, under the name of one of them.
     const source = name === `${flavour}-server` ? `${flavour}-check-rdb` : name
     const file = await followInside(root, join(root, 'usr/bin', source))
     if (file === null) continue
@@ -79,7 +79,7 @@ async function writeWrappers(to: string, programs: readonly string[], loader: st
   }
 }
 
-/** What came from where: META, and the digest of every package. */
+/** Records the origin: META, and the digest of every package. */
 async function writePapers(to: string, debs: string, packages: readonly string[], offer: Offer) {
   const digests: string[] = []
   let bytes = 0
@@ -95,7 +95,7 @@ async function writePapers(to: string, debs: string, packages: readonly string[]
   await writeFile(join(to, 'META'), lines.join(''))
 }
 
-/** Shards may run as another user than the fetching process, whatever umask that process has. */
+/** Shards may run as another user than the fetching process, whatever its umask. */
 async function openToAll(to: string): Promise<void> {
   await chmod(to, 0o755)
   for (const entry of await readdir(to, { recursive: true, withFileTypes: true })) {

@@ -2,12 +2,12 @@ import { readdir, readlink, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { codeOf } from '@fairlead/engine'
 
-/** A chain of links in Debian is two long; a circle has no end. */
+/** A chain of links in Debian has at most two; this also ends a cycle. */
 const maxLinks = 8
 
 /**
- * The file that `path` means in a tree of unpacked packages under `root`: absolute links mean that root, not the
- * machine's. Null when there is none.
+ * Finds the file of `path` in a tree of unpacked packages under `root`: absolute links are relative to that
+ * root. Null if there is none.
  */
 export async function followInside(root: string, path: string, linksLeft = maxLinks): Promise<string | null> {
   if (linksLeft === 0) return null
@@ -23,7 +23,7 @@ export async function followInside(root: string, path: string, linksLeft = maxLi
   }
 }
 
-/** The names in a folder, sorted; none when there is no such folder. */
+/** Returns the sorted names in a folder; none if it does not exist. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).toSorted()

@@ -3,14 +3,14 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identifyProcess, type ProcessIdentity } from '../process/process-identity.ts'
 
-/** A folder for unfinished files. Disposing removes it with everything in it. */
+/** A folder for unfinished files. Dispose to remove it with its content. */
 export interface WorkFolder extends AsyncDisposable {
   readonly path: string
 }
 
 /**
- * Makes a work folder inside `folder` (on the same disk, so that what is finished can be renamed into place). Removes
- * what processes that were killed have left there. Names begin with a dot: see createBuildFinder.
+ * Makes a work folder in `folder` (the same disk, so finished files can be renamed into place). Removes
+ * leftovers of killed processes. Names begin with a dot: see createBuildFinder.
  */
 export async function makeWorkFolder(folder: string): Promise<WorkFolder> {
   await mkdir(folder, { recursive: true })
@@ -19,7 +19,7 @@ export async function makeWorkFolder(folder: string): Promise<WorkFolder> {
   if (!self) throw new Error('this process is not in /proc')
   const path = join(folder, `${nameOf(self)}-${randomBytes(6).toString('hex')}`)
   await mkdir(path)
-  // Readable by others, whatever the umask: some of apt's helper programs run as other users.
+  // Readable by others, whatever the umask: some helper programs of apt run as other users.
   await chmod(path, 0o755)
   return { path, [Symbol.asyncDispose]: () => remove(path) }
 }
@@ -38,7 +38,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** With retries: two processes may be removing the same leftovers. */
+/** Retries, because two processes may remove the same leftovers. */
 async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }

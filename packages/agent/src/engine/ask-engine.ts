@@ -12,38 +12,38 @@ import {
 } from '@fairlead/engine'
 import type { Silence } from './decide-silent.ts'
 
-/** `silent`: it gave no answer, for so long now. */
+/** `silent`: no answer yet, for this long. */
 export type ProbeAnswer =
   | Exclude<Answer, { kind: 'silent' }>
   | { readonly kind: 'silent'; readonly forMs: number }
 
-/** A loaded engine may be slower than this at times: only a long silence in which it does nothing counts. */
+/** A loaded engine can be slower: only a long, inactive silence counts. */
 const ASK_WITHIN_MS = 1_000
 const PING = ['PING']
 
-/** An engine process, by its address and its login. */
+/** Address and login of an engine process. */
 export interface EngineTarget {
   readonly address: EngineAddress
   readonly login: EngineLogin
 }
 
-/** Keeps one connection to one engine process and asks it repeatedly whether it lives. */
+/** Keeps one connection to an engine process and repeatedly checks whether it answers. */
 export interface Probe extends Disposable {
-  /** PING. Never throws for what the engine does. */
+  /** Sends PING. Never throws because of the engine. */
   ask(target: EngineTarget): Promise<ProbeAnswer>
   /** Sends a command on the connection of the last `ask`. Throws EngineError or EngineUnreachable. */
   call(command: string, ...args: readonly string[]): Promise<Reply>
-  /** The same for the words of a question that is asked repeatedly: always the same list. Where the engine answers in the same bytes, a text is the same text. */
+  /** Like `call`, for a repeated question: pass the same list. Equal replies have the same text object. */
   callAgain(words: readonly string[]): Promise<Reply>
-  /** How many connections it has opened: another number, another connection. */
+  /** Number of opened connections: it changes with each new connection. */
   readonly opened: number
-  /** The next questions go to another process. */
+  /** Call when the next questions go to another process. */
   forget(): void
 }
 
 /**
- * A probe without a connection yet; it opens one with the first question, and again after each failure. `onClose` is called when it has ended: the process may
- * be gone.
+ * Creates a probe without a connection: the first question opens one, and so does the next one after a
+ * failure. `onClose` is called when the connection has ended: the process may be gone.
  */
 export function createProbe(onClose?: () => void): Probe {
   let connection: RepeatingConnection | null = null
@@ -55,7 +55,8 @@ export function createProbe(onClose?: () => void): Probe {
     if (connection?.usable) return connection
     connection?.[Symbol.dispose]()
     connection = null
-    // An engine that is starting refuses connections. Without this, each attempt would first read all listeners of the machine.
+    // A starting engine refuses connections. Without this check, each attempt would first read all listeners
+    // of the machine.
     if (!isSettled && (await isRefused(address, ASK_WITHIN_MS)))
       throw new EngineUnreachable(`the engine at ${address.host}:${address.port} does not listen yet`)
     connection = await connectEngine({
@@ -98,7 +99,8 @@ export function createProbe(onClose?: () => void): Probe {
         silentSince = null
         return answer
       }
-      // Counted from the first unanswered PING, so a time in which the agent itself stalled does not count as silence of the engine.
+      // Counted from the first unanswered PING, so a stall of the agent does not count as silence of the
+      // engine.
       silentSince ??= performance.now()
       return { kind: 'silent', forMs: Math.round(performance.now() - silentSince) }
     },
@@ -112,7 +114,7 @@ export function createProbe(onClose?: () => void): Probe {
   }
 }
 
-/** A question for each list of words. */
+/** Returns a question for each list of words. */
 function keepQuestions(): (words: readonly string[]) => RepeatedQuestion {
   const questions = new Map<readonly string[], RepeatedQuestion>()
   return (words) => {
@@ -133,15 +135,15 @@ async function ping(ask: () => Promise<void>): Promise<Exclude<Answer, { kind: '
   }
 }
 
-/** The text of an error with which the engine answered; null if it gave no answer. */
+/** Returns the text of the engine's error reply; null if it did not answer. */
 export function readErrorReply(cause: unknown): string | null {
   if (cause instanceof EngineError) return cause.message
-  // While connecting, an error reply comes wrapped: the connection was refused for a reason.
+  // During connecting, an error reply is the cause of another error: the connection was refused.
   const inner = cause instanceof Error ? cause.cause : null
   return inner instanceof EngineError ? inner.message : null
 }
 
-/** `loading`: it reads its data. `busy`: it answers, but not PONG; `why` says what. */
+/** `loading`: it reads its data. `busy`: it answers, but not PONG; `why` has the reply. */
 export type Answer =
   | { readonly kind: 'pong' }
   | { readonly kind: 'loading' }

@@ -1,42 +1,43 @@
 import type { Activity, Doing } from '../process/watch-activity.ts'
 
 /**
- * What is lost when a process ends now, as far as this node knows. `nothing`: it has never answered, or it follows a primary that
- * serves. `unsaved`: it is alone, and what is on its disk comes back. `everything`: it is alone, and nothing is on its disk.
- * `unknown`: there are others in its group, and only the server knows what they hold.
+ * Loss if a process ends now, as known by this node:
+ * - `nothing`: it has never answered, or it follows a primary that serves;
+ * - `unsaved`: it is alone, and the data on its disk return;
+ * - `everything`: it is alone, and nothing is on its disk;
+ * - `unknown`: its group has other shards, and only the server knows their data.
  */
 export type Loss = 'nothing' | 'unsaved' | 'everything' | 'unknown'
 
-/** A process that does not answer. Times in milliseconds. */
+/** A process that does not answer. Times in ms. */
 export interface Silence {
   readonly pid: number
-  /** Since its first question without an answer. */
+  /** Since its first unanswered question. */
   readonly forMs: number
   readonly activity: Activity
   readonly loss: Loss
-  /** Its disk holds data of its persistence. */
+  /** True if its persistence has data on disk. */
   readonly onDisk: boolean
-  /** The server wants this very process ended: another shard can take its place. */
+  /** True if the server wants this process ended: another shard can take its place. */
   readonly ordered: boolean
-  /** One that loses nothing is killed when it has done nothing for this long. */
+  /** A process without loss is killed when it has done nothing for this long. */
   readonly hungAfterMs: number
-  /** The same for any other. */
+  /** The same for any other process. */
   readonly primaryHungAfterMs: number
 }
 
 /**
- * `hung`: it has done nothing for too long, and the server or a person has to decide about it. `isLong`: people are told of it. An engine may be slow at
- * times.
+ * `hung`: it has done nothing for too long; the server or a person must decide. `isLong`: worth a message,
+ * since an engine can be slow.
  */
 export type SilentVerdict =
   | { readonly kind: 'kill'; readonly why: string }
   | { readonly kind: 'leave'; readonly hung: boolean; readonly isLong: boolean; readonly why: string }
 
 /**
- * Decides about a process that does not answer. A busy one is left alone, however long it takes. One that
- * does nothing is killed by this node only if the node knows that nothing is lost, or that its data come back
- * from its disk. Only the server knows what other shards of the group hold; only a person may give up the
- * only copy in memory.
+ * Decides about a process that does not answer. A busy one is left alone, however long it takes. An idle one
+ * is killed by this node only if nothing is lost, or its data return from its disk: only the server knows the
+ * data of other shards of the group, and only a person may give up the only copy in memory.
  */
 export function decideSilent(silence: Silence): SilentVerdict {
   const { forMs, activity, loss, ordered, hungAfterMs, primaryHungAfterMs, pid } = silence
@@ -81,12 +82,12 @@ const words: { readonly [Each in Exclude<Doing, 'stopped'>]: string } = {
   idle: 'it does nothing',
 }
 
-/** With what a person can do about it. */
+/** Describes it, with advice for a person. */
 function stoppedWords(pid: number): string {
   return `it was stopped by a signal (kill -CONT ${pid} lets it go on), or by a debugger`
 }
 
-/** A busy engine is sometimes slower than this: not worth a message. */
+/** A busy engine is sometimes slower than this, which needs no message. */
 const TOLD_AFTER_MS = 1_000
 
 function seconds(ms: number): string {

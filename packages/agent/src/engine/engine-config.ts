@@ -4,15 +4,16 @@ import { compareVersions, databaseUserRights } from '@fairlead/engine'
 import type { ShardFolder } from '../folder/shard-folder.ts'
 import type { EngineTarget } from './ask-engine.ts'
 
-/** The bus of cluster mode is this far above the port of a shard: no engine asks for another distance by itself. */
+/** Distance of the cluster bus's port from a shard's port, as the engines choose it by default. */
 export const BUS_DISTANCE = 10_000
 
 /** The administrative user of every engine process. */
 export const ADMIN_USER = 'fairlead'
 
 /**
- * The text of engine.conf. `appendonly` is decided apart (decide-appendonly.ts). It holds the admin password, by which
- * a replica logs in to its primary: the file is the owner's only, and the process list shows its path, not its text.
+ * Returns the text of engine.conf; decide-appendonly.ts decides `appendonly`. It has the admin password, with
+ * which a replica logs in to its primary: only the owner can read the file, and the process list shows only
+ * its path.
  */
 export function engineConfig(
   spec: ShardSpec,
@@ -31,14 +32,14 @@ export function engineConfig(
     ['repl-diskless-sync', 'yes'],
     ['repl-diskless-sync-delay', 0],
     ['repl-diskless-load', 'on-empty-db'],
-    // 0 leaves the engine's own default: no engine takes an empty backlog.
+    // 0 leaves the engine's default: no engine accepts an empty backlog.
     ...(spec.backlogBytes > 0 ? [['repl-backlog-size', spec.backlogBytes]] : []),
     ['repl-backlog-ttl', 0],
     ['maxmemory', spec.memoryBytes],
     ['maxmemory-policy', spec.evictionPolicy],
     ['appendonly', appendonly ? 'yes' : 'no'],
     ['appendfsync', spec.aofFsync],
-    // The empty one first: without it the engine's default save points would stay in force.
+    // First an empty one: otherwise the engine's default save points would remain.
     ['save', ''],
     ...(spec.persistence === 'snapshot' ? spec.snapshots : []).map(({ secs, writes }) => [
       'save',
@@ -46,7 +47,7 @@ export function engineConfig(
       writes,
     ]),
     ...encodingLines(spec),
-    // Before any data is read: it may be of their types.
+    // Before any data is read, because it may have their types.
     ...spec.modules.map(({ sha256, args }) => ['loadmodule', paths.modulePath(sha256), ...args]),
     ...(spec.cluster ? clusterLines : replicaLines(spec)),
     ...(spec.cluster && canOutliveDisk(spec.build) ? [['cluster-config-save-behavior', 'best-effort']] : []),
@@ -56,19 +57,19 @@ export function engineConfig(
   return lines.map(([name, ...values]) => `${name} ${values.map(quote).join(' ')}\n`).join('')
 }
 
-/** Limits that the build knows. Set later, they would not concern what a full sync or a file has brought. */
+/** Returns limits that the build knows. Set later, they would not affect data of a full sync or a file. */
 function encodingLines({ build, encodings = {} }: ShardSpec): readonly (readonly (string | number)[])[] {
   return Object.entries(encodings).filter(
     ([name]) => !name.startsWith('set-max-listpack-') || packsSets(build),
   )
 }
 
-/** Redis before 7.2 keeps small sets of texts in no compact form. */
+/** Redis before 7.2 has no compact form for small sets of texts. */
 function packsSets({ flavour, version }: Build): boolean {
   return flavour !== 'redis' || compareVersions(version, '7.2') >= 0
 }
 
-/** Engines refuse this line in cluster mode: there the server sends a command, and the engine keeps the primary in nodes.conf. */
+/** Engines refuse this line in cluster mode, where the server sends a command, kept in nodes.conf. */
 function replicaLines(spec: ShardSpec): readonly (readonly (string | number)[])[] {
   const { replicaOf } = spec
   if (replicaOf === null) return []
@@ -76,15 +77,12 @@ function replicaLines(spec: ShardSpec): readonly (readonly (string | number)[])[
   return [['replicaof', replicaOf.host, port ?? replicaOf.port]]
 }
 
-/** A primary without TLS is followed without it. For a shard that follows no primary, this prepares for the next one. */
+/** A primary without TLS is followed without it. A shard without a primary is prepared for the next one. */
 function followsOverTls({ tls, cluster, replicaOf }: ShardSpec): boolean {
   return tls !== null && (cluster || replicaOf === null || replicaOf.tlsPort !== undefined)
 }
 
-/**
- * The server decides which shard is promoted, and which primary a shard follows: engines do not vote and move
- * no replica.
- */
+/** The server decides about promotions and primaries: engines do not vote, and move no replica. */
 const clusterLines = [
   ['cluster-enabled', 'yes'],
   ['cluster-config-file', 'nodes.conf'],
@@ -96,16 +94,18 @@ const clusterLines = [
 ] as const
 
 /**
- * In cluster mode an engine that cannot write its nodes.conf (the disk is full) ends itself, and its data in memory with it: all shards of a database
- * at the same moment, when a role moves. Only valkey since 9.1 can be told to go on. It tries each time as before.
+ * In cluster mode an engine that cannot write its nodes.conf (the disk is full) exits and loses its data in
+ * memory: all shards of a database at the same moment, when a role moves. Only Valkey since 9.1 can be
+ * configured to continue; it retries each time.
  */
 function canOutliveDisk({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.1') >= 0
 }
 
 /**
- * Bus and replication accept only processes with a certificate of the database's authority. The port for clients stays plain, and the bus keeps
- * its port: by default, engines derive it from the TLS port. Redis before 7.0 does not know `cluster-port`, even where it has no bus.
+ * Bus and replication accept only processes with a certificate of the database's authority; the port for
+ * clients stays plain. The bus keeps its port, which engines by default derive from the TLS port. Redis
+ * before 7.0 does not know `cluster-port`, even without a bus.
  */
 function tlsLines(
   spec: ShardSpec,
@@ -128,7 +128,7 @@ function tlsLines(
   ]
 }
 
-/** The settings that say where the certificate lies. An engine that is told them reads the files, also when the names are the same. */
+/** Returns the settings with the certificate's paths. Setting the same again makes an engine read. */
 export function certificateSettings({
   ca,
   cert,
@@ -141,12 +141,12 @@ export function certificateSettings({
   ]
 }
 
-/** Valkey 8.1 knows the setting too, but cannot read data of other flavours: there `relaxed` allows only data of later valkeys. */
+/** Valkey 8.1 has it, too, but cannot read other flavours: it only allows data of later Valkey versions. */
 function canRelax({ flavour, version }: Build): boolean {
   return flavour === 'valkey' && compareVersions(version, '9.0') >= 0
 }
 
-/** The text of users.acl. Passwords stand there as digests; the user `default` has what databaseUserRights says. */
+/** Returns the text of users.acl. Passwords are digests; `default` has the rights of databaseUserRights. */
 export function userList(spec: ShardSpec): string {
   const channels = knowsChannels(spec.build) ? ' &*' : ''
   const rights = databaseUserRights(spec.build, spec.cluster).join(' ')
@@ -157,7 +157,7 @@ export function userList(spec: ShardSpec): string {
   ].join('\n')
 }
 
-/** What a process with this spec listens on: in cluster mode also the bus, where the engines expect it. */
+/** Returns the listening ports of a process with this spec: in cluster mode also the bus's default port. */
 export function portsOf({
   port,
   cluster,
@@ -166,7 +166,7 @@ export function portsOf({
   return [port, ...(cluster ? [port + BUS_DISTANCE] : []), ...(tls === null ? [] : [tls.port])]
 }
 
-/** The address and the login with which the agent connects to a process that was started with this spec. */
+/** Returns the agent's address and login for a process with this spec. */
 export function engineTarget({ host, port, adminPassword }: ShardSpec): EngineTarget {
   return { address: { host, port }, login: { username: ADMIN_USER, password: adminPassword } }
 }
@@ -175,7 +175,7 @@ function knowsChannels({ flavour, version }: Build): boolean {
   return flavour !== 'redis' || compareVersions(version, '6.2') >= 0
 }
 
-/** As the engines read a value: in double quotes, with what could end it or the line written as \xHH. */
+/** Quotes a value for the engines: in double quotes; characters that would end it or the line become \xHH. */
 function quote(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const escaped = value.replace(

@@ -16,13 +16,14 @@ import { openOwnFolder } from '../process/works-in-folder.ts'
 import { wallHeld } from './wall-held.ts'
 import { type Inside, isWholeBuild, wallArguments } from './wall-script.ts'
 
-/** The wall around each engine of a node: the engine sees its own folder, its modules, its build and the system's programs, and nothing else. */
+/** The wall around each engine: it sees only its folder, its modules, its build and the system's programs. */
 export interface EngineWall {
-  /** Null: engines run within it. Otherwise why they do not. */
+  /** Reason why engines run without it; null if they run within it. */
   readonly missing: string | null
   /**
-   * How to start `program`, with `args`, within it. The folder then belongs to the user of the engine. A program that runs outside only is
-   * started outside, and the log says so. Throws where root has started us and only the server asks for that.
+   * Returns how to start `program` with `args` within the wall; the engine's user then owns the folder. A
+   * program that works only outside is started outside, and logged. Throws if we run as root and only the
+   * server requests that.
    */
   command(folder: ShardFolder, start: EngineStart): Promise<EngineCommand>
 }
@@ -30,9 +31,9 @@ export interface EngineWall {
 export interface EngineStart {
   readonly program: string
   readonly args: readonly string[]
-  /** The files of its modules. */
+  /** Files of its modules. */
   readonly modules: readonly string[]
-  /** Its shard ran with this build and these modules without a wall, before this start. */
+  /** True if its shard ran with this build and these modules without a wall before. */
   readonly ranOutside: boolean
 }
 
@@ -42,14 +43,15 @@ export interface EngineCommand {
   readonly within: boolean
 }
 
-/** On a busy machine. A program that takes longer counts as one that runs. */
+/** Limits for a busy machine. A program that takes longer counts as running. */
 const TELLS_WITHIN_MS = 3_000
 const LOOKED_AT_WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * Finds out whether walls work on this machine: it builds one and checks it from inside and outside. If they do not, or `isWanted`
- * is false, engines are started without a wall, and the log says so. Throws if they would then run as root on a home where walls have worked before.
+ * Tests whether walls work on this machine: builds one and checks it from inside and outside. If not, or if
+ * `isWanted` is false, engines are started without a wall, and that is logged. Throws if engines would then
+ * run as root on a home where walls have worked before.
  */
 export async function openEngineWall(home: string, isWanted: boolean, logger: Logger): Promise<EngineWall> {
   await removeLeftOvers(home, SECRET)
@@ -115,14 +117,17 @@ function insideOf(home: string, folder: ShardFolder, program: string): Inside {
   return { home, root: rootOf(home), folder, writable, files: [], program, uid }
 }
 
-/** Where walls of this home are built; outside it stays empty. */
+/** Returns the folder where this home's walls are built; outside them it stays empty. */
 export function rootOf(home: string): string {
   return join(home, 'wall')
 }
 
 type Where = 'inside' | 'outside' | 'nowhere'
 
-/** A program runs within the wall if it prints its version there. A program that runs nowhere is started without a wall, so that its start reports the error. */
+/**
+ * A program runs within the wall if it prints its version there. One that runs nowhere is started without a
+ * wall, so that its start reports the error.
+ */
 async function whereItRuns(inside: Inside): Promise<Where> {
   const { program } = inside
   if (!existsSync(program)) return 'nowhere'
@@ -138,12 +143,12 @@ async function works(program: string, args: readonly string[]): Promise<boolean>
   return end !== null && (end.code === 0 || end.late)
 }
 
-/** Undefined if the wall works; otherwise what fails. A wall that has worked before is tried again. */
+/** Undefined if the wall works, else the failure. A wall that has worked before is tried again. */
 async function tryWall(home: string, before: boolean): Promise<string | undefined> {
   return before ? await tryAgain(() => tryOnce(home)) : await tryOnce(home)
 }
 
-/** The prefix of the name of a file that must not be visible from within. */
+/** Prefix of the name of a file that must not be visible inside. */
 const SECRET = '.wall-look-'
 
 async function tryOnce(home: string): Promise<string | undefined> {
@@ -164,7 +169,7 @@ async function tryOnce(home: string): Promise<string | undefined> {
   }
 }
 
-/** It prints what it sees, and waits until it has been checked from outside. */
+/** Prints what is visible, then waits until it has been checked from outside. */
 const LOOK =
   '[ ! -e "$1" ] && echo hidden; echo x >data/written && echo written; cat /proc/self/status; echo looked; read -r _'
 
@@ -197,7 +202,7 @@ function faultOf(seen: string, { folder, uid }: Inside, pid: number): string | u
   if (!/^NoNewPrivs:\s+1$/m.test(seen) || !/^CapEff:\s+0+$/m.test(seen))
     return 'rights are not given up within it'
   if (statSync(`/proc/${pid}`).uid !== (uid ?? own)) return 'the user within it is another'
-  // The agent recognizes a process by these.
+  // These identify a process for the agent.
   if (!openOwnFolder(folder.path)?.(pid)) return 'its processes cannot be told apart from outside'
   readlinkSync(`/proc/${pid}/fd/0`)
   return undefined

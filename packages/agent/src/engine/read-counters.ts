@@ -1,14 +1,14 @@
 import type { ShardStatistics } from '@fairlead/api'
 import { type InfoFields, numberOf } from '@fairlead/engine'
 
-/** What an engine has now, and what it has counted since it began: the fields that a report has per second. */
+/** Current values of an engine, and counters since its start: the fields that a report has per second. */
 export type EngineCounters = Omit<ShardStatistics, 'id'>
 
-/** Of INFO, in addition to memory. */
+/** Sections of INFO, in addition to memory. */
 export const COUNTER_SECTIONS = ['stats', 'keyspace', 'cpu'] as const
-/** Engines have 16 databases unless told otherwise, and nearly all clients use the first. */
+/** Engines have 16 databases by default, and nearly all clients use the first. */
 const KEYSPACES = Array.from({ length: 16 }, (_, n) => `db${n}`)
-/** The fields of them that are read. */
+/** Fields to read from the sections. */
 export const COUNTED: readonly string[] = [
   ...['used_memory', 'used_memory_rss', 'total_commands_processed', 'total_net_input_bytes'],
   ...['total_net_output_bytes', 'keyspace_hits', 'keyspace_misses', 'expired_keys', 'evicted_keys'],
@@ -46,7 +46,7 @@ function sum(spaces: readonly string[], count: RegExp): number {
   return spaces.reduce((all, space) => all + Number(count.exec(space)?.[1] ?? 0), 0)
 }
 
-/** A replica acknowledges what it has got once a second. */
+/** A replica acknowledges once a second. */
 function lagOf(often: InfoFields): number {
   if (often['role'] !== 'master') return 0
   const offset = numberOf(often, 'master_repl_offset')
@@ -56,9 +56,9 @@ function lagOf(often: InfoFields): number {
   return Math.max(0, offset - Math.min(offset, ...offsets))
 }
 
-/** An engine is asked a few times a second, by its agent, by a server, and by its replicas, which acknowledge. */
+/** An engine gets a few commands a second from its agent, a server, and replicas that acknowledge. */
 const OWN_COMMANDS_PER_SECOND = 10
-/** Memory moves by a little all the time. */
+/** Memory always changes slightly. */
 const LEAST_MEMORY_SHARE = 0.01
 
 const moved = [
@@ -73,7 +73,7 @@ const moved = [
   'evicted',
 ] as const
 
-/** Whether clients did nothing between these, as far as an engine tells: only the few questions of Fairlead were answered. */
+/** True if clients did nothing between these: the engine answered only Fairlead's few commands. */
 export function isStill(before: EngineCounters, now: EngineCounters, seconds: number): boolean {
   return (
     moved.every((name) => before[name] === now[name]) &&
@@ -88,7 +88,7 @@ const counted = [
   ...(['expired', 'evicted', 'cpuUser', 'cpuSystem'] as const),
 ]
 
-/** How much it did each second between these. Null for `before`: nothing is known, as of a process that has just begun. */
+/** Returns the rates per second. `before` is null if nothing is known: of a process that has just begun. */
 export function perSecond(
   before: EngineCounters | null,
   now: EngineCounters,

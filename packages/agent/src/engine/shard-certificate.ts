@@ -6,7 +6,7 @@ import { replaceFile } from '../process/durable-file.ts'
 
 type Certificate = NonNullable<ShardSpec['tls']>['certificate']
 
-/** The files that an engine reads, for it only. They are written before each start, and before a running engine is told of them. */
+/** Writes the files for one engine only, before each start, and before a running engine reads them again. */
 export async function writeCertificate(
   folder: Pick<ShardFolder, 'certificate' | 'path'>,
   { ca, cert, key }: Certificate,
@@ -18,7 +18,7 @@ export async function writeCertificate(
   for (const path of Object.values(paths)) await giveToOwnerOf(folder, path)
 }
 
-/** By which a certificate is known in reports. */
+/** Returns the name of a certificate in reports. */
 export function nameOfCertificate(tls: ShardSpec['tls']): string | null {
   if (tls === null) return null
   const name = names.get(tls) ?? createHash('sha256').update(tls.certificate.cert).digest('hex')
@@ -26,5 +26,5 @@ export function nameOfCertificate(tls: ShardSpec['tls']): string | null {
   return name
 }
 
-/** Each look at a shard asks for it. */
+/** Cached, because each look at a shard needs it. */
 const names = new WeakMap<NonNullable<ShardSpec['tls']>, string>()

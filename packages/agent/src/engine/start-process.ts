@@ -15,10 +15,10 @@ import { engineConfig, userList } from './engine-config.ts'
 import type { EngineWall } from './engine-wall.ts'
 import { writeCertificate } from './shard-certificate.ts'
 
-/** Matches files of saves that did not end. No engine deletes those of an earlier process. */
+/** Matches files of unfinished saves. No engine deletes those of an earlier process. */
 const unfinishedSaves = /^temp-(rewriteaof-(bg-)?)?[\d.]+\.(rdb|aof)$/
 
-/** Writes the configuration for the next process. Answers where in engine.log its lines will begin, in bytes. */
+/** Writes the configuration for the next process. Returns the position of its first log line, in bytes. */
 export async function prepareFolder(
   folder: ShardFolder,
   spec: ShardSpec,
@@ -35,22 +35,22 @@ export async function prepareFolder(
   return await prepareLog(folder.log)
 }
 
-/** An engine may have put anything in its place, a link too. */
+/** An engine may have replaced it, even by a link. */
 async function replaceFile(path: string, text: string): Promise<void> {
   await removeTree(path)
   await writeFile(path, text, { mode: 0o600, flag: 'wx' })
 }
 
 async function mendFile(path: string): Promise<void> {
-  // A shard that never ran has none. What is no such file is left for its engine to complain of.
+  // A shard that never ran has none. A wrong file is left, so that its engine reports it.
   const text = await readPlainFile(path, MAX_NODES_BYTES).catch(() => '')
   const mended = mendClusterNodes(text)
   if (mended !== text) await writeDurably(path, mended)
 }
 
 /**
- * Starts the engine on the prepared folder, within the wall, as a process of its own that outlives the agent. `ranOutside`: see EngineStart.
- * Throws when the program cannot be run.
+ * Starts the engine on the prepared folder, within the wall, as a process that outlives the agent.
+ * `ranOutside`: see EngineStart. Throws if the program cannot be run.
  */
 export async function startProcess(
   folder: ShardFolder,
@@ -66,12 +66,12 @@ export async function startProcess(
   return { ...(await startDetached({ program, args, cwd: folder.path, log: folder.log })), within }
 }
 
-/** How the process `identity` ended, as far as it can be known: of a process that another agent has started, it cannot. */
+/** Describes how the process `identity` ended; unknown if another agent has started it. */
 export async function describeEnd(
   child: StartedProcess | null,
   identity: ProcessIdentity | null,
 ): Promise<string> {
   if (child === null || child.identity.pid !== identity?.pid) return 'its process is gone'
-  // /proc may say it before the news of the exit has come; that takes milliseconds.
+  // /proc may show it some ms before the exit event.
   return await Promise.race([child.ended, delay(1_000, 'its process is gone', { ref: false })])
 }

@@ -8,32 +8,32 @@ import { type EngineTarget, readErrorReply } from './ask-engine.ts'
 export interface StopOptions {
   readonly identity: ProcessIdentity
   readonly target: EngineTarget
-  /** Write a snapshot first. Without one, everything not on disk is lost. */
+  /** True to write a snapshot first. Without one, everything not on disk is lost. */
   readonly save: boolean
   readonly data: string
-  /** How long it may go without writing anything before it is ended by signals. */
+  /** Limit of the time without a write before it is ended by signals. */
   readonly stopWithinMs: number
-  /** How long connecting to it may fail. */
+  /** Limit of the time without a connection. */
   readonly hungAfterMs: number
-  /** Nothing is lost when it is ended by signals. Otherwise a process that cannot be stopped in order runs on. */
+  /** True if signals lose nothing. Otherwise a process that cannot be stopped cleanly continues. */
   readonly mayForce: boolean
   readonly signal: AbortSignal
 }
 
-/** `gone`: it runs no more, `forced` says how if it had to be killed. `refused`: it runs on, and says why. */
+/** `gone`: it has ended; `forced` describes a kill. `refused`: it continues, and `why` is the reason. */
 export type StopResult =
   | { readonly kind: 'gone'; readonly forced: string | null }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** SIGTERM is given this long before SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const TERM_WITHIN_MS = 10_000
-/** An engine saves for as long as its data takes: the deadline is for a save without progress. */
+/** A save takes as long as its data needs: only a save without progress has a deadline. */
 const LONGEST_SHUTDOWN_MS = 24 * 60 * 60 * 1000
 
 /**
- * Stops an engine process by SHUTDOWN. A process that cannot save refuses, and is left running so that nothing is lost; a busy
- * process, too. A process that does nothing and does not answer, or makes no progress in its shutdown, is ended by SIGTERM and
- * SIGKILL if `mayForce` allows it; otherwise it runs on, too. Throws when aborted.
+ * Stops an engine process by SHUTDOWN; throws when aborted. A process that cannot save refuses and continues,
+ * so that nothing is lost, and so does a busy one. An unresponsive idle process, or one without progress in
+ * its shutdown, is ended by SIGTERM and SIGKILL only if `mayForce` is set.
  */
 export async function stopProcess(options: StopOptions): Promise<StopResult> {
   const { identity, hungAfterMs, save, mayForce, signal } = options
@@ -42,7 +42,7 @@ export async function stopProcess(options: StopOptions): Promise<StopResult> {
     case 'gone':
       return { kind: 'gone', forced: null }
     case 'loading':
-      // It has taken no writes; an engine that loads ends at once on SIGTERM and leaves its files as they are.
+      // It has accepted no writes; a loading engine ends immediately on SIGTERM without changing its files.
       return await endBySignals(identity, 'while it loaded its data', signal)
     case 'refused':
       return save ? opened : await endBySignals(identity, 'because it refused our login', signal)
@@ -94,7 +94,7 @@ async function shutDown(connection: EngineConnection, options: StopOptions): Pro
   let refusal: string | null = null
   const answered = connection.call('SHUTDOWN', save ? 'SAVE' : 'NOSAVE').then(
     () => undefined,
-    // A closed connection is the answer of success.
+    // On success the connection closes without a reply.
     (cause: unknown) => {
       refusal = readErrorReply(cause)
     },
@@ -106,7 +106,7 @@ async function shutDown(connection: EngineConnection, options: StopOptions): Pro
     if (refusal !== null) return { kind: 'refused', why: refusal }
     const before = written
     written = save ? await traceOfWrites(data) : ''
-    // It looks for changes, not at the times of files: the clock may be set during the save.
+    // Compares traces, not times of files: the clock may be set during the save.
     const moves = save && (written !== before || isBusy(activity.look(identity.pid, performance.now())))
     if (moves) stillSince = performance.now()
     if (performance.now() - stillSince > stopWithinMs) {
@@ -139,7 +139,7 @@ async function endBySignals(
   return { kind: 'gone', forced: `was killed ${why}` }
 }
 
-/** Waits until the process runs no more; false when it still does after `withinMs`. */
+/** Waits for the end of the process; false if it still runs after `withinMs`. */
 export async function waitForEnd(
   identity: ProcessIdentity,
   withinMs: number,

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 /** Remembers that a process ran behind a wall on this home: a note that only root can write. */
 export interface WallHeld {
   readonly before: boolean
-  /** From now on, nothing runs as root because a wall cannot be built. */
+  /** From then on, nothing starts as root if a wall cannot be built. */
   note(): Promise<void>
-  /** A person has switched the wall off. */
+  /** Call when a person has switched the wall off. */
   forget(): Promise<void>
 }
 
-/** The note in `folder`, which belongs to root. Other users need no note: without a wall, their processes do not run as root. */
+/** Opens root's note in `folder`. Other users need none: their processes do not run as root anyway. */
 export function wallHeld(folder: string): WallHeld {
   const file = join(folder, '.wall-held')
   const isRoot = process.geteuid?.() === 0

@@ -1,47 +1,47 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** What stands inside a wall. All paths are absolute, and are the same inside as outside. */
+/** Contents of a wall. All paths are absolute, and the same inside and outside. */
 export interface Inside {
   readonly home: string
-  /** An empty folder of the home, on which the new root is built; outside it stays empty. */
+  /** An empty folder of the home on which the new root is built; outside it stays empty. */
   readonly root: string
-  /** Where it works; read-only but for what is in `writable`. */
+  /** Working folder; read-only except for `writable`. */
   readonly folder: { readonly path: string }
   /** Folders: parts of `folder`, or all of it. */
   readonly writable: readonly string[]
-  /** Other files that it reads: the modules that it loads, for example. */
+  /** Other readable files, such as modules. */
   readonly files: readonly string[]
   readonly program: string
-  /** The user that the program runs as; null: the user that starts it, in a namespace of users. */
+  /** User of the program; null: the user that starts it, in a user namespace. */
   readonly uid: number | null
-  /** It may listen at ports below 1024, and has no other right of root. Only if `user` is set. */
+  /** True if it may listen at ports below 1024, its only right of root. Only with `uid`. */
   readonly lowPorts?: boolean
 }
 
 const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 /** Files that the C library reads. */
 const SYSTEM_FILES = ['ld.so.cache', 'localtime', 'hosts', 'host.conf', 'resolv.conf', 'nsswitch.conf']
-/** Where a build has what its programs load, beside its folder `bin`. */
+/** Folders next to a build's `bin`, with what its programs load. */
 const BESIDE_BIN = ['lib', 'lib64', 'exe', 'lua', 'libexec']
 const KERNEL = ['/sys/kernel/mm/transparent_hugepage', '/sys/devices/system']
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom']
-/** An engine that runs as root raises its own limit of open files; other users may not. */
+/** An engine that runs as root raises its limit of open files itself; other users may not. */
 const OPEN_FILES = 65_536
 
-/** Something that is shown inside, at its own path. */
+/** A path that is visible inside. */
 interface Shown {
   readonly path: string
   readonly options: string
 }
 
-/** The arguments of unshare(1) before those of the program: it becomes the program, so the pid stays. */
+/** Returns the arguments of unshare(1) before the program, which keeps its pid. */
 export function wallArguments(inside: Inside): readonly string[] {
   const spaces = inside.uid === null ? ['--user', '--map-root-user'] : []
   return [...spaces, '--mount', '--', '/bin/sh', '-c', wallScript(inside), 'wall']
 }
 
-/** For sh(1). Its own arguments are the program and those of it. */
+/** Script for sh(1), whose arguments are the program and its arguments. */
 export function wallScript(inside: Inside): string {
   const { home, root, folder, uid, lowPorts = false } = inside
   const { folders, links } = systemFolders()
@@ -65,7 +65,7 @@ export function wallScript(inside: Inside): string {
     ...(links.length === 0 ? [] : [`cp -P ${links.join(' ')} ${quote(root)}`]),
     `cp -L ${SYSTEM_FILES.map((name) => `/etc/${name}`).join(' ')} ${at('/etc')} 2>/dev/null || :`,
     ...show(others, root),
-    // Where a folder that is shown holds the home, the home is hidden again.
+    // If a visible folder contains the home, the home is hidden again.
     ...(isCovered ? [`mount -n -t tmpfs -o size=1m,mode=755,nosuid,nodev fairlead ${at(home)}`] : []),
     ...show(own, root),
     `pivot_root ${quote(root)} ${at('/old')}`,
@@ -77,7 +77,7 @@ export function wallScript(inside: Inside): string {
   ].join('\n')
 }
 
-/** In a namespace of users a program is root of the namespace, and would be given its capabilities again with each program that it starts. */
+/** A program is root in its user namespace, and would regain its capabilities with each program it starts. */
 function giveUp(uid: number | null, lowPorts: boolean): string {
   if (uid === null)
     return '--no-new-privs --bounding-set=-all --inh-caps=-all --securebits=+noroot,+noroot_locked'
@@ -86,7 +86,7 @@ function giveUp(uid: number | null, lowPorts: boolean): string {
   return `${user} --no-new-privs --bounding-set=${rights} --inh-caps=${rights} --ambient-caps=${rights}`
 }
 
-/** Makes the mount points, and mounts on them: in one call each, because each call takes milliseconds. */
+/** Makes all mount points in one call, and mounts in another, because each call takes some ms. */
 function show(shown: readonly Shown[], root: string): readonly string[] {
   const [folders = [], files = []] = [true, false].map((is) =>
     shown.filter(({ path }) => isFolder(path) === is),
@@ -126,7 +126,7 @@ function systemFolders(): { readonly folders: readonly string[]; readonly links:
   return { folders: ['/usr', ...there.filter((path) => !links.includes(path))], links }
 }
 
-/** What a program needs besides the system: the folder `bin` that it lies in, with what is beside; or itself alone. */
+/** Returns what a program needs besides the system: its folder `bin` with its neighbours, or only itself. */
 function programPaths({ program, home }: Inside): readonly string[] {
   const files = [program, realpathSync(program)].filter(
     (path) => !['/usr', ...SYSTEM_FOLDERS].some((each) => isWithin(path, each)),
@@ -140,7 +140,7 @@ function programPaths({ program, home }: Inside): readonly string[] {
   return [...new Set(paths)]
 }
 
-/** Is it a build as `engines fetch` makes it, which brings all that it loads? */
+/** True for a build made by `engines fetch`, which has all that it loads. */
 export function isWholeBuild(program: string): boolean {
   const build = dirname(dirname(realpathSync(program)))
   return isFolder(join(build, 'exe')) && isFolder(join(build, 'lib'))
@@ -158,7 +158,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** As fstab(5) has it. */
+/** Encodes a field for fstab(5). */
 function field(text: string): string {
   return text.replaceAll(/[\\\s]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
 }

@@ -3,70 +3,70 @@ import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 import { COUNTED, COUNTER_SECTIONS, type EngineCounters, readCounters } from './read-counters.ts'
 
-/** The state that one engine process reports, read repeatedly. When something is different, the server reads the full state. */
+/** State of one engine process, read repeatedly. On a difference, the server reads the full state. */
 export interface EngineWatch {
-  /** Asks. False: there was no answer. Never throws for what the engine does: the probe says whether it answers. */
+  /** Asks the engine; false without an answer. Never throws because of the engine: the probe reports that. */
   look(probe: LookProbe, last: Pick<ProcessRecord, 'startedAt' | 'spec'>): Promise<boolean>
-  /** What a decision may depend on, as text; empty before the first look at a process. */
+  /** State that a decision may depend on, as text; empty before the first look at a process. */
   state(): string
-  /** How the last look differed from the one before, without values that always move. */
+  /** True if the last look differed from the former one, ignoring values that always change. */
   readonly changed: boolean
-  /** A replica without its primary, or a failed save: the log may have news about it at any moment. */
+  /** True for a replica without its primary, or a failed save: the log may have news soon. */
   readonly struggles: boolean
-  /** The number of clients, and the most that the engine accepts; null if INFO does not say. */
+  /** Number of clients, and the engine's limit; null if INFO lacks it. */
   room(): { readonly connected: number; readonly most: number | null }
-  /** The offset of its stream as a primary, kept when it has died; null while it is not a primary. `writes`: another text after writes. */
+  /** Offset of its stream as a primary, kept after its death; null while it is no primary. */
   stream(): Stream | null
-  /** What it has counted, as of a moment ago; another object after it was asked for it again. Null: it was not asked yet. */
+  /** Recent counters; another object after they were read again. Null: not read yet. */
   counters(): EngineCounters | null
 }
 
 type LookProbe = Pick<Probe, 'call' | 'callAgain' | 'opened'>
 
-/** The stream of a primary: which process, which history, bytes of it. */
+/** The stream of a primary: its process, history and bytes. */
 export interface Stream {
   readonly runId: string
   readonly replid: string
   readonly offset: number
-  /** Another text once something was written: engines put PINGs into the stream as well. */
+  /** Different after each write: engines put PINGs into the stream as well. */
   readonly writes: string
 }
 
-/** Asked for with each look: while nothing happens, engines answer with the same bytes. */
+/** Asked in each look: while nothing happens, engines answer with the same bytes. */
 const OFTEN = infoOf('clients', 'persistence', 'replication')
-/** Role and link, what it has loaded, saves and writes anew. */
+/** Role and link, loading, saves and rewrites. */
 const FIELDS = [
   ...['role', 'master_host', 'master_port', 'master_link_status', 'master_sync_in_progress'],
   ...['master_replid', 'master_replid2', 'second_repl_offset', 'repl_backlog_active', 'repl_backlog_size'],
   ...['loading', 'async_loading', 'aof_enabled', 'aof_rewrite_in_progress', 'aof_rewrite_scheduled'],
   ...['aof_last_bgrewrite_status', 'rdb_bgsave_in_progress', 'rdb_last_bgsave_status', 'rdb_last_save_time'],
 ]
-/** Asked for less often: memory values always change, and are half of the text of INFO. */
+/** Asked less often: memory values always change, and are half of INFO's text. */
 const SLOW = infoOf('server', 'memory')
 const SLOW_EVERY_MS = 5_000
-/** Its counters are asked for with these, and less often still. */
+/** Asked with these, but less often. */
 const COUNTED_SLOW = infoOf('server', 'memory', ...COUNTER_SECTIONS)
 const COUNTERS_EVERY_MS = 10_000
-/** Its limit, and which process it is. */
+/** Limit and identity of the process. */
 const SLOW_FIELDS = ['run_id', 'maxmemory', 'maxmemory_policy']
-/** Of CLUSTER INFO: another number when a node, a slot, a role or an epoch is another. Its counters of messages always move. */
+/** Numbers of CLUSTER INFO that change with a node, a slot, a role or an epoch; not message counters. */
 const OF_CLUSTER =
   /^cluster_(?:state|slots_\w+|known_nodes|size|current_epoch|my_epoch|nodes_p?fail|voting_nodes_p?fail):\S*/gm
-/** Memory that changed by less than a tenth, or by less than this, is no change. */
+/** A change of memory by less than a tenth, or less than this, is ignored. */
 const LEAST_MEMORY_BYTES = 4 * 1024 * 1024
 
-/** Of no process yet. `clock`: milliseconds that only rise. */
+/** Creates a watch without a process. `clock`: monotonic ms. */
 export function watchEngine(clock = (): number => performance.now()): EngineWatch {
   const seen = nothingSeen()
   return {
     async look(probe, { startedAt, spec }) {
-      // The offset of the former process stays on record until the next process reports its own.
+      // The former process's offset is kept until the next process reports one.
       if (seen.of !== startedAt) Object.assign(seen, nothingSeen(), { of: startedAt, stream: seen.stream })
       try {
         take(seen, await askFor(seen, probe, spec, clock()), clock())
         return true
       } catch {
-        // Which of them were answered is not known.
+        // It is unknown which of them were answered.
         Object.assign(seen, { changed: true, slowAt: 0 })
         return false
       }
@@ -84,9 +84,9 @@ export function watchEngine(clock = (): number => performance.now()): EngineWatc
   }
 }
 
-/** What was seen of one process. */
+/** Known state of one process. */
 interface Seen {
-  /** When it was started. */
+  /** Time of its start. */
   of: number
   opened: number
   slowAt: number
@@ -94,7 +94,7 @@ interface Seen {
   counters: EngineCounters | null
   runId: string
   memory: number
-  /** Of each of the two questions what a decision may depend on; and the words of the first. */
+  /** Relevant values of each of the two questions, and the text of the first. */
   slow: string
   often: string
   text: string
@@ -131,7 +131,7 @@ function nothingSeen(): Seen {
   }
 }
 
-/** What one look has heard; `slow` and `cluster` are null where it did not ask. */
+/** Answers of one look; `slow` and `cluster` are null if not asked. */
 interface Heard {
   readonly opened: number
   readonly text: string
@@ -160,7 +160,7 @@ async function askFor(
   return { opened, text, slow, isCounted, cluster }
 }
 
-/** An idle engine answers with the very text of the look before, of which nothing is read. */
+/** An idle engine answers with the same text as in the look before, which is then not parsed. */
 function take(seen: Seen, { opened, text, slow, isCounted, cluster }: Heard, now: number): void {
   seen.changed = false
   if (text === seen.text && slow === null && cluster === null) return
@@ -208,12 +208,12 @@ function roomOf(fields: InfoFields): ReturnType<EngineWatch['room']> {
   return { connected: numberOf(fields, 'connected_clients'), most: Number.isNaN(most) ? null : most }
 }
 
-/** INFO with these sections; the same list is the same question. */
+/** Builds INFO with these sections; the same list is the same question. */
 function infoOf(...sections: readonly string[]): readonly string[] {
   return ['INFO', ...sections]
 }
 
-/** One question, where the engine takes several sections in one: redis 7 and later, and every valkey. */
+/** Asks one question if the engine accepts several sections: Redis since 7, and every Valkey. */
 async function readSections(
   probe: Pick<Probe, 'call' | 'callAgain'>,
   { build }: Pick<ProcessRecord['spec'], 'build'>,
@@ -229,7 +229,7 @@ function takesSeveral({ flavour, version }: ProcessRecord['spec']['build']): boo
   return flavour !== 'redis' || compareVersions(version, '7.0.0') >= 0
 }
 
-/** "ip=127.0.0.1,port=7002,state=online,offset=14,lag=0,type=replica": where it is, and whether the stream flows to it. */
+/** "ip=127.0.0.1,port=7002,state=online,offset=14,lag=0,type=replica" → address and if the stream flows. */
 function withoutProgress(replica: string): string {
   const flows = !/\boffset=0\b/.test(replica)
   return `${replica.replace(/,offset=.*$/, '')},${flows}`

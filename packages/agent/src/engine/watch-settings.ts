@@ -3,11 +3,11 @@ import type { Reply } from '@fairlead/engine'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Probe } from './ask-engine.ts'
 
-/** The settings of a running engine that people may change: its users, and its configuration. */
+/** Settings of a running engine that people may change: its users, and its configuration. */
 export interface SettingsWatch {
-  /** Asks, every 30 s and of another process at once. Never throws for what the engine does. */
+  /** Reads them every 30 s, and immediately for another process. Never throws because of the engine. */
   look(probe: Pick<Probe, 'callAgain'>, last: Pick<ProcessRecord, 'startedAt'>): Promise<void>
-  /** A different text after a setting has changed; empty before the first look at a process. It is a digest, because settings hold secrets. */
+  /** Changes with any setting; empty before the first look. A digest, because settings hold secrets. */
   state(): string
 }
 
@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 30_000
 const USERS = ['ACL', 'LIST']
 const SETTINGS = ['CONFIG', 'GET', '*']
 
-/** Of no process yet. `clock`: milliseconds that only rise. */
+/** Creates a watch without a process. `clock`: monotonic ms. */
 export function watchSettings(clock = (): number => performance.now()): SettingsWatch {
   const seen: Seen = { of: 0, nextAt: 0, state: '', users: '', settings: null }
   return {
@@ -26,13 +26,13 @@ export function watchSettings(clock = (): number => performance.now()): Settings
       try {
         const [users, settings] = await Promise.all([probe.callAgain(USERS), probe.callAgain(SETTINGS)])
         const lines = listOf(users).join('\n')
-        // An answer in the same bytes is the very list of before, of some four hundred values.
+        // An answer with the same bytes is the same list object, of about 400 values.
         if (settings === seen.settings && lines === seen.users) return
         Object.assign(seen, { users: lines, settings })
         const text = [lines, ...pairsOf(listOf(settings))].join('\n')
         seen.state = createHash('sha256').update(text).digest('base64')
       } catch {
-        // The probe tells whether the engine answers.
+        // The probe reports whether the engine answers.
       }
     },
     state: () => seen.state,
@@ -40,11 +40,11 @@ export function watchSettings(clock = (): number => performance.now()): Settings
 }
 
 interface Seen {
-  /** When its process was started. */
+  /** Time of its process's start. */
   of: number
   nextAt: number
   state: string
-  /** What the state is of. */
+  /** Inputs of the state. */
   users: string
   settings: Reply
 }
@@ -53,7 +53,7 @@ function listOf(reply: Reply): readonly string[] {
   return Array.isArray(reply) ? reply.map(String) : [String(reply)]
 }
 
-/** Names with their values, sorted: engines tell them in an order that changes. */
+/** Returns names with values, sorted because engines list them in varying order. */
 function pairsOf(words: readonly string[]): readonly string[] {
   return words.flatMap((name, n) => (n % 2 === 0 ? [`${name} ${words[n + 1]}`] : [])).toSorted()
 }

@@ -1,27 +1,27 @@
 import type { ShardSpec } from '@fairlead/api'
 
-/** What lies in the data folder of a shard without a process. */
+/** Contents of the data folder of a shard without a process. */
 export interface DataOnDisk {
   readonly snapshot: boolean
   readonly aof: boolean
-  /** The AOF holds every write of the last process: it was switched on in it, at its start or later. */
+  /** True if the AOF has every write of the last process: it was switched on at its start or later. */
   readonly aofComplete: boolean
-  /** The last process wrote a snapshot when it was asked to stop, and ended. */
+  /** True if the last process wrote a snapshot when asked to stop, and ended. */
   readonly stoppedCleanly: boolean
 }
 
 export interface AppendonlyDecision {
   /** `appendonly` in the configuration: it decides which file the engine loads. */
   readonly atStart: boolean
-  /** What to set once it has loaded and answers; null: nothing. */
+  /** Value to set when it has loaded and answers; null: none. */
   readonly later: boolean | null
   readonly why: string
 }
 
 /**
- * Decides `appendonly`, so that the newest data on disk is what gets loaded. With `appendonly yes` an engine loads the
- * AOF and nothing else: without one it starts empty though a snapshot lies there (measured on redis 7.0 and valkey
- * 8.0, 8.1), and one that was switched off for a while would bring back old data.
+ * Decides `appendonly`, so that the engine loads the newest data on disk. With `appendonly yes` it loads only
+ * the AOF: without one it starts empty despite a snapshot (measured on Redis 7.0 and Valkey 8.0, 8.1), and an
+ * AOF that was switched off for a while would restore old data.
  */
 export function decideAppendonly(
   spec: Pick<ShardSpec, 'replicaOf' | 'persistence'>,

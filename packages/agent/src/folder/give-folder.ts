@@ -4,35 +4,31 @@ import { chown, lchown, lstat, open, opendir } from 'node:fs/promises'
 import { codeOf, ENGINE_USERS, isEngineUser } from '@fairlead/engine'
 import type { ShardFolder } from './shard-folder.ts'
 
-/** Engines have one: appendonlydir. */
+/** Limit of nested folders; engines have one: appendonlydir. */
 const MOST_DEEP = 16
-/** Engines have some ten. A module, or a hole, could make millions, and each is looked at before a start. */
+/** Engines have about ten. A module, or an exploit, could make millions; each is checked before a start. */
 const MOST_FILES = 100_000
 
-/**
- * The user of this shard's engine: the owner of its folder if that is an engine's user, else a random one.
- */
+/** Returns the user of this shard's engine: the folder's owner if it is an engine's user, or a random one. */
 export function engineUserOf(folder: Pick<ShardFolder, 'path'>): number {
   const { uid } = lstatSync(folder.path)
   return isEngineUser(uid) ? uid : ENGINE_USERS.first + randomInt(ENGINE_USERS.count)
 }
 
 /**
- * Makes the engine of a shard, which runs as `uid`, the owner of all that it reads and writes. What the agent alone reads (what is wanted,
- * which process it is) stays the agent's. Root only. Throws where there are more than `mostFiles` in it.
+ * Makes `uid`, the user of a shard's engine, the owner of all that the engine reads and writes. Files that
+ * only the agent reads (wanted state, process record) stay the agent's. Root only; throws if there are more
+ * than `mostFiles`.
  */
 export async function giveFolder(folder: ShardFolder, uid: number, mostFiles = MOST_FILES): Promise<void> {
   const { ca, cert, key } = folder.certificate
   for (const path of [folder.conf, ca, cert, key]) await giveFile(path, uid)
   for (const path of [folder.data, folder.users]) await giveTree(path, uid, { left: mostFiles })
-  // Last: an agent that dies before it does all of it again.
+  // Last, so that after a crash the next agent repeats everything.
   await chown(folder.path, uid, uid)
 }
 
-/**
- * The folder of a running engine may have got another owner together with the whole home; the engine then
- * could not save its data.
- */
+/** The whole home may have got another owner while the engine ran; it then could not save its data. */
 export async function giveFolderBack(folder: ShardFolder, { pid }: { readonly pid: number }): Promise<void> {
   const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid
   if (uid === undefined || !isEngineUser(uid) || process.geteuid?.() !== 0) return
@@ -40,7 +36,7 @@ export async function giveFolderBack(folder: ShardFolder, { pid }: { readonly pi
   await giveFolder(folder, uid, Number.POSITIVE_INFINITY)
 }
 
-/** Gives a file that the agent has just written to the owner of the folder, the engine's user. */
+/** Gives a file that the agent has just written to the folder's owner, the engine's user. */
 export async function giveToOwnerOf(folder: Pick<ShardFolder, 'path'>, path: string): Promise<void> {
   const { uid } = lstatSync(folder.path)
   if (process.geteuid?.() === 0 && isEngineUser(uid)) await giveFile(path, uid)
@@ -51,8 +47,8 @@ async function giveFile(path: string, uid: number): Promise<void> {
 }
 
 /**
- * It works through open folders: a process of that user which outlived its engine could replace a folder by a link meanwhile, and would become the
- * owner of what the link leads to.
+ * Uses handles of open folders: a process of that user that outlived its engine could replace a folder by a
+ * link in the meantime, and would become the owner of the link's target.
  */
 async function giveTree(path: string, uid: number, files: { left: number }, deep = 0): Promise<void> {
   if (deep > MOST_DEEP) throw new Error(`${path} is nested in more folders than engines make`)

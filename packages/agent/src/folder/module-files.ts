@@ -6,22 +6,22 @@ import { pipeline } from 'node:stream/promises'
 import { type LoadedModule, type Pieces, Refusal } from '@fairlead/api'
 import { modulePath, modulesFolder } from './shard-folder.ts'
 
-/** The module files of a node, each under its own hash. What lies there is not trusted: it is hashed before it counts. */
+/** The module files of a node, each named by its hash. They are not trusted, but hashed before use. */
 export interface ModuleFiles {
-  /** The hashes of those that are whole, sorted. */
+  /** Returns the sorted hashes of the intact files. */
   list(): Promise<string[]>
-  /** Stores the file durably. Refuses a file with another hash, and leaves nothing of it. */
+  /** Stores the file durably. Refuses a file with another hash, and removes it. */
   put(sha256: string, file: Pieces): Promise<void>
   remove(sha256: string): Promise<void>
-  /** Throws a sentence that names the first of these that is not there, or is another than it should be. */
+  /** Throws an error that names the first missing or changed module. */
   verify(modules: readonly LoadedModule[]): Promise<void>
 }
 
-/** Above every limit that a cluster may set for uploads, ten times over. */
+/** Ten times the highest limit for uploads. */
 const MAX_BYTES = 10 * 1024 * 1024 * 1024
 const DRAFT = '.draft-'
 
-/** Opens the folder of module files under `home`, and clears away what an interrupted put has left. */
+/** Opens the folder of module files under `home`, and removes the rest of an interrupted put. */
 export async function openModuleFiles(home: string): Promise<ModuleFiles> {
   const folder = modulesFolder(home)
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -64,7 +64,7 @@ async function place(folder: string, sha256: string, pieces: Pieces): Promise<vo
   }
 }
 
-/** Answers the hash of what was written. */
+/** Returns the hash of the written bytes. */
 async function writeDraft(draft: string, pieces: Pieces): Promise<string> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -80,8 +80,8 @@ async function writeDraft(draft: string, pieces: Pieces): Promise<string> {
 }
 
 /**
- * Says what is wrong with the file of a hash; null: nothing. It is read once, and again when its inode, size or one of its times
- * is another: each change alters at least one of these, also if the times were set back.
+ * Returns the fault of a hash's file, or null. It is read once, and again when its inode, size or a time has
+ * changed: each change affects at least one of these, even if the times were set back.
  */
 function rememberWhole(home: string): (sha256: string) => Promise<string | null> {
   const known = new Map<string, string>()

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { findEngineProcess } from '../process/process-identity.ts'
 import { listShardFolders, type ProcessRecord, type ShardFolder, type WantedRecord } from './shard-folder.ts'
 
-/** What the folder of a shard says of it when an agent starts; `last` is null when no process was ever started. */
+/** Contents of a shard's folder at the agent's start; `last` is null if no process was ever started. */
 export interface FoundShard {
   readonly folder: ShardFolder
   readonly wanted: WantedRecord
@@ -10,8 +10,8 @@ export interface FoundShard {
 }
 
 /**
- * Reads every shard that was ever put under `home`, with its last process: also one that was started without its pid
- * being recorded. A folder that cannot be understood is logged and left alone, for a person to look at.
+ * Reads all shards under `home` with their last process, even one started without recording its pid. An
+ * unreadable folder is logged and left alone, for a person.
  */
 export async function openShards(home: string, logger: Logger): Promise<readonly FoundShard[]> {
   const folders = await listShardFolders(home)
@@ -19,7 +19,7 @@ export async function openShards(home: string, logger: Logger): Promise<readonly
   return found.filter((shard) => shard !== null)
 }
 
-/** Null when nothing was put there. */
+/** Null if the folder holds no shard. */
 export async function openShard(folder: ShardFolder, logger: Logger): Promise<FoundShard | null> {
   try {
     const wanted = await folder.readWanted()

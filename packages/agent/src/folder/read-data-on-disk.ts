@@ -5,7 +5,7 @@ import { statPlainFile } from '../process/open-plain-file.ts'
 import type { DataOnDisk } from './decide-appendonly.ts'
 import type { ProcessRecord } from './shard-folder.ts'
 
-/** Looks at the data folder of a shard whose last process, if there was one, has ended. */
+/** Reads the data folder of a shard whose last process, if any, has ended. */
 export async function readDataOnDisk(data: string, last: ProcessRecord | null): Promise<DataOnDisk> {
   const snapshotAt = await writtenAt(join(data, 'dump.rdb'))
   const aofAt = await aofWrittenAt(data)
@@ -28,7 +28,7 @@ export async function readDataOnDisk(data: string, last: ProcessRecord | null): 
   }
 }
 
-/** What lay in the data folder at one moment: another text, once another file took its place. Null: there was none. */
+/** Traces of the present files in the data folder: different for another file, null without one. */
 export async function tracesOnDisk(data: string): Promise<NonNullable<ProcessRecord['found']>> {
   return { snapshot: await traceOfSnapshot(data), aof: await traceOfAof(data) }
 }
@@ -38,30 +38,30 @@ async function isNewSnapshot(data: string, last: ProcessRecord, at: number | nul
   return at !== null && (await traceOfSnapshot(data)) !== last.found.snapshot
 }
 
-/** Was the AOF rewritten since? By the file itself, for a clock that was set back makes a new one older than the process. */
+/** True if the AOF was rewritten since. Compares the file: after a clock change a new one may look older. */
 async function isNewAof(data: string, last: ProcessRecord, at: number | null): Promise<boolean> {
   if (last.found === undefined) return (at ?? 0) >= last.aofFrom
   return at !== null && (await traceOfAof(data)) !== last.found.aof
 }
 
-/** Does the folder have the files that its persistence writes? Files of a database without persistence are outdated. */
+/** True if the folder has files of its persistence. Files of a database without persistence are outdated. */
 export async function hasDataOnDisk(data: string, persistence: ShardSpec['persistence']): Promise<boolean> {
   if (persistence === 'aof') return (await aofWrittenAt(data)) !== null
   return persistence === 'snapshot' && (await snapshotWrittenAt(data)) !== null
 }
 
-/** When the snapshot was written, Unix milliseconds; null when there is none. */
+/** Returns the time of the snapshot (Unix ms); null if there is none. */
 export async function snapshotWrittenAt(data: string): Promise<number | null> {
   return writtenAt(join(data, 'dump.rdb'))
 }
 
-/** A different text after another snapshot was written; null when there is none. It does not depend on the clock. */
+/** Differs after each snapshot, whatever the clock; null if there is none. */
 export async function traceOfSnapshot(data: string): Promise<string | null> {
   const trace = await traceOf(join(data, 'dump.rdb'))
   return trace === '' ? null : trace
 }
 
-/** Another text after anything in the folder was written: while it changes, the engine is busy saving. */
+/** Differs after any write in the folder: while it changes, the engine is busy saving. */
 export async function traceOfWrites(data: string): Promise<string> {
   const names: string[] = []
   for await (const { name } of await opendir(data)) if (names.push(name) >= MOST_NAMES) break
@@ -78,8 +78,8 @@ async function traceOf(path: string): Promise<string> {
 }
 
 /**
- * When the AOF got its present base: its manifest changes when a rewrite completes, so also when the AOF is
- * switched on at run time, and not with every write. Before redis 7 the AOF is one file.
+ * Returns the time of the AOF's base. Its manifest changes when a rewrite completes, also after switching the
+ * AOF on, but not with every write. Before Redis 7 the AOF is one file.
  */
 async function aofWrittenAt(data: string): Promise<number | null> {
   const [manifest, single] = aofFiles(data)

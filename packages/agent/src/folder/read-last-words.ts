@@ -2,21 +2,21 @@ import type { ShardSpec } from '@fairlead/api'
 import { printable } from '@fairlead/engine'
 import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
 
-/** Only so much of the end of a log is read. */
+/** Only this much of the end of a log is read. */
 const TAIL_BYTES = 64 * 1024
 const MAX_LENGTH = 400
-/** What engines print as a warning at every start, or about an end that was asked for. */
+/** Warnings that engines print at every start, or about a requested end. */
 const BANAL =
   /overcommit|Transparent Huge|somaxconn|TCP backlog|maxclients|no config file|Server initialized|bye bye|Received SIG|User requested shutdown|^\*\*\*|^Reading the configuration/i
-/** Of the pages that an engine writes when it crashes, or cannot read a snapshot, this line says it. */
+/** The decisive line among the pages that an engine writes when it crashes or cannot read a snapshot. */
 const CRASH = /crashed by signal|ASSERTION FAILED|guru meditation|Internal error in RDB/i
 
-/** Shorter words of arguments are no secrets, and are in other words, too. */
+/** Shorter arguments are no secrets, and also occur in other words. */
 const LEAST_SECRET = 4
-/** Where this node keeps the files of modules; people know a module by its name. */
+/** Folder of the node's module files; people know a module by its name. */
 const FOLDER_OF_MODULES = '/modules-of-node/'
 
-/** What an engine with this specification may print, and no message may have: modules name arguments that they refuse. */
+/** Returns texts that an engine may print but no message may have: modules print refused arguments. */
 export function secretsOf({
   adminPassword,
   userPassword,
@@ -27,8 +27,8 @@ export function secretsOf({
 }
 
 /**
- * The last lines of an engine's log, from byte `from` on, that say why it ended: warnings, and what is no log line
- * (configuration errors, the loader). Empty when there are none. `secrets` are struck out, and the folder of modules.
+ * Returns the last lines of an engine's log, from byte `from`, about its end: warnings, and lines in another
+ * format (configuration errors, the loader); empty if none. `secrets` and the folder of modules are removed.
  */
 export async function readLastWords(
   path: string,
@@ -39,7 +39,7 @@ export async function readLastWords(
   return pickLastWords(withoutFolder(strikeOut(bytes.toString('utf8'), secrets)))
 }
 
-/** Clients write to logs, too: a pattern that begins anywhere would take the square of the time. */
+/** Clients also write to logs: a pattern without a fixed beginning would take quadratic time. */
 function withoutFolder(text: string): string {
   const parts = text.split(FOLDER_OF_MODULES)
   const last = parts.pop() ?? ''
@@ -49,7 +49,7 @@ function withoutFolder(text: string): string {
   return [...before, last].join('')
 }
 
-/** The engine could not listen: another process has its port. In the words of the C library, on every build. */
+/** True if the engine could not listen because of its port. The C library's words, on every build. */
 export function saysPortTaken(lastWords: string): boolean {
   return /Address already in use/i.test(lastWords)
 }
@@ -63,6 +63,6 @@ export function pickLastWords(text: string): string {
     .map((line) => line.text)
     .filter((line) => line !== '' && !BANAL.test(line))
   const crash = lines.find((line) => CRASH.test(line))
-  // Clients write there too (redis.log), and modules.
+  // Clients (redis.log) and modules write there, too.
   return printable(crash ?? lines.slice(-3).join('; '), MAX_LENGTH)
 }

@@ -4,12 +4,12 @@ import type { Reply } from '@fairlead/engine'
 /** masterauth, requirepass, tls-key-file-pass, … but not masteruser, tls-auth-clients or aclfile. */
 const SECRET = /(pass|password|passwd|passphrase|auth|secret|token|credentials?)$/i
 
-/** A shorter password cannot be told from an ordinary value: by "yes", half of the settings would go. */
+/** Shorter passwords look like ordinary values: "yes" would remove half of the settings. */
 const LEAST_SECRET = 8
 
 /**
- * Reads the settings of an answer of CONFIG GET, by name. Those that the process was given from its primary are '': they
- * count as set later. Left out: secrets, and whatever holds a password of `spec`.
+ * Reads the settings of a CONFIG GET reply, by name. Those copied from its primary are '': they count as set
+ * later. Secrets, and values with a password of `spec`, are omitted.
  */
 export function readSettings(
   reply: Reply,

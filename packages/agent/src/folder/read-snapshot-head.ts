@@ -1,19 +1,19 @@
 import { openPlainFile } from '../process/open-plain-file.ts'
 
-/** At which point of which history a snapshot was taken, as its first lines say. Null: its primary had no replica then. */
+/** History and offset of a snapshot, from its first lines. Null: its primary had no replica then. */
 export interface SnapshotHead {
   readonly replid: string | null
   readonly offset: number | null
 }
 
-/** The fields before the data are some 200 bytes. */
+/** The fields before the data have about 200 bytes. */
 const HEAD_BYTES = 4_096
 const MAGIC_BYTES = 9 // "REDIS0011", "VALKEY080"
 const AUX = 0xfa
 
 /**
- * Reads the head of dump.rdb: fields of a name and a value each, `repl-id` and `repl-offset` among them. All that redis
- * and valkey write today say it there (measured: redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1).
+ * Reads the head of dump.rdb: names and values, such as `repl-id` and `repl-offset`. All current engines
+ * write these (measured: Redis 7.0 and 8.0, Valkey 8.0, 8.1 and 9.1).
  */
 export async function readSnapshotHead(path: string): Promise<SnapshotHead> {
   await using file = await openPlainFile(path)
@@ -21,10 +21,7 @@ export async function readSnapshotHead(path: string): Promise<SnapshotHead> {
   return parseSnapshotHead(buffer.subarray(0, bytesRead))
 }
 
-/**
- * Reads the auxiliary fields at the beginning of `dump.rdb`; `bytes` may end anywhere in them. Format: Redis RDB,
- * opcode FA.
- */
+/** Reads the auxiliary fields (opcode FA) at the beginning of `dump.rdb`; `bytes` may end within them. */
 export function parseSnapshotHead(bytes: Buffer): SnapshotHead {
   const fields = new Map<string, string>()
   let at = MAGIC_BYTES
@@ -44,11 +41,11 @@ export function parseSnapshotHead(bytes: Buffer): SnapshotHead {
 
 interface Piece {
   readonly text: string
-  /** Where the next one begins. */
+  /** Start of the next one. */
   readonly end: number
 }
 
-/** A string as an RDB file has it: a length and as many bytes, or a number. Undefined when it is cut off or compressed. */
+/** Reads an RDB string: a length and as many bytes, or a number. Undefined if truncated or compressed. */
 function readString(bytes: Buffer, at: number): Piece | undefined {
   const first = bytes[at]
   if (first === undefined) return undefined
@@ -70,7 +67,7 @@ function readText(bytes: Buffer, from: number, length: number): Piece | undefine
   return end > bytes.length ? undefined : { text: bytes.toString('latin1', from, end), end }
 }
 
-/** Signed, the least significant byte first: 1, 2 or 4 of them. */
+/** Signed, least significant byte first, of 1, 2 or 4 bytes. */
 function readNumber(bytes: Buffer, from: number, kind: number): Piece | undefined {
   const length = [1, 2, 4][kind]
   if (length === undefined || from + length > bytes.length) return undefined

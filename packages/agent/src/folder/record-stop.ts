@@ -4,8 +4,8 @@ import { traceOfSnapshot } from './read-data-on-disk.ts'
 import type { ProcessRecord, ShardFolder } from './shard-folder.ts'
 
 /**
- * Records by `save` that the process `identity` is asked to stop, with the snapshot on disk before that, and makes its engine the owner of its
- * folder, so that it can save. Returns the record.
+ * Records by `save` that the process `identity` is asked to stop, with the snapshot on disk before that.
+ * Gives the folder to its engine, so that it can save. Returns the record.
  */
 export async function recordStop(
   folder: ShardFolder,

@@ -7,131 +7,131 @@ import { parseAs } from '../process/check-schema.ts'
 import { writeDurably } from '../process/durable-file.ts'
 import { removeTree } from '../process/remove-tree.ts'
 
-/** The spec of a shard, as the server put it last. */
+/** The latest spec of a shard from the server. */
 const WantedRecord = Type.Object({
   spec: ShardSpec,
-  /** Rises with every put that asks for a new process. A process of a lower order is to be replaced. */
+  /** Rises with every put that requests a new process. A process of a lower order will be replaced. */
   order: Type.Integer(),
-  /** The shard is to be removed, with its data. */
+  /** True if the shard must be removed, with its data. */
   gone: Type.Boolean(),
 })
-/** What the server has asked of the shard, as its file holds it. */
+/** The server's request for the shard, as in its file. */
 export type WantedRecord = Static<typeof WantedRecord>
 
-/** The last process of a shard: written before it is started, when it first answers, and when it has ended. */
+/** The last process of a shard: written before its start, after its first answer, and at its end. */
 const ProcessRecord = Type.Object({
   /** The order that this process fulfils. */
   order: Type.Integer(),
-  /** What it was started with. It may differ from what is wanted now, the passwords included. */
+  /** Spec at its start. It may differ from the wanted one, even in passwords. */
   spec: ShardSpec,
   /** Null until it was started. */
   identity: Type.Union([
     Type.Object({ pid: Type.Integer(), startTime: Type.String(), bootId: Type.String() }),
     Type.Null(),
   ]),
-  /** Unix milliseconds, as all times here. */
+  /** Unix ms, as all times here. */
   startedAt: Type.Integer(),
   answeredAt: Type.Union([Type.Integer(), Type.Null()]),
-  /** A process of this order has answered, this one or an earlier one. */
+  /** True if this or an earlier process of this order has answered. */
   proven: Type.Boolean(),
   /** `appendonly` in its configuration at the start. */
   appendonly: Type.Boolean(),
-  /** `appendonly` to be set once it answers (see decide-appendonly.ts). */
+  /** `appendonly` to be set when it answers (see decide-appendonly.ts). */
   appendonlyLater: Type.Union([Type.Boolean(), Type.Null()]),
-  /** An AOF rewritten after this moment holds every write, too: it was switched on while the process ran. */
+  /** An AOF rewritten after this time has every write, too: it was switched on while the process ran. */
   aofFrom: Type.Integer(),
-  /** The files on disk at its start, the AOF since it was switched off, by their traces; null: none. Absent in records of older agents. */
+  /** Traces of the files at its start (the AOF: since it was switched off). Absent in older records. */
   found: Type.Optional(
     Type.Object({
       snapshot: Type.Union([Type.String(), Type.Null()]),
       aof: Type.Union([Type.String(), Type.Null()]),
     }),
   ),
-  /** What was true of the data on disk when it was started. */
+  /** Properties of the data on disk at its start. */
   before: Type.Object({
     aofComplete: Type.Boolean(),
     stoppedCleanly: Type.Boolean(),
-    /** There was a process before that had answered, and it died. Absent in records of older agents. */
+    /** True if an earlier process had answered and died. Absent in older records. */
     died: Type.Optional(Type.Boolean()),
   }),
-  /** It was started within a wall. Absent: it was not, or an older agent has started it. */
+  /** True if it was started within a wall. Absent: not, or started by an older agent. */
   within: Type.Optional(Type.Literal(true)),
-  /** One before it, of the same build and with the same modules, answered without a wall. Absent: none. */
+  /** True if an earlier process of the same build and modules answered without a wall. Absent: none. */
   ranOutside: Type.Optional(Type.Literal(true)),
-  /** Where in engine.log its own lines begin, in bytes. */
+  /** Position of its first line in engine.log, in bytes. */
   logFrom: Type.Integer(),
-  /** When we asked it to save and stop. */
+  /** Time of our request to save and stop. */
   stoppingAt: Type.Union([Type.Integer(), Type.Null()]),
-  /** The snapshot on disk then, by its trace; null: there was none. Absent in records of older agents. */
+  /** Trace of the snapshot on disk then; null: none. Absent in older records. */
   snapshotBefore: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  /** `stopped`: we asked, and its data is saved. `died`: anything else. Null: as far as we know it runs. */
+  /** `stopped`: requested, and its data is saved. `died`: anything else. Null: as far as known, it runs. */
   ended: Type.Union([
     Type.Object({
       at: Type.Integer(),
       how: Type.Enum(['stopped', 'died']),
       why: Type.String(),
-      /** Another process had its port. Absent: as far as its last words say, none had. */
+      /** True if another process had its port. Absent: its last log lines do not mention that. */
       portTaken: Type.Optional(Type.Literal(true)),
     }),
     Type.Null(),
   ]),
   /** Deaths since the order. */
   crashes: Type.Integer(),
-  /** Deaths since it last was healthy for a while: what the back-off counts. */
+  /** Deaths since it was last healthy for a while, for the back-off. */
   streak: Type.Integer(),
-  /** Deaths in a row of processes that had not answered, and how the last one ended. Absent: none. */
+  /** Consecutive deaths of processes that had not answered, and the last end. Absent: none. */
   unanswered: Type.Optional(Type.Object({ deaths: Type.Integer(), why: Type.String() })),
 })
-/** The process that was started last, as its file holds it. */
+/** The last started process, as in its file. */
 export type ProcessRecord = Static<typeof ProcessRecord>
 
-/** What CONFIG GET * said when a process first answered. */
+/** Reply of CONFIG GET * at a process's first answer. */
 const Baseline = Type.Object({
-  /** Which process it was, Unix milliseconds. */
+  /** Start of its process, Unix ms. */
   startedAt: Type.Integer(),
   settings: Type.Record(Type.String(), Type.String()),
 })
-/** As its file holds it: settings by name, of the process that `startedAt` tells from others. */
+/** Settings by name, of the process that started at `startedAt`, as in its file. */
 export type Baseline = Static<typeof Baseline>
 
-/** The folder of one shard: what is wanted, what runs, its configuration and its data. */
+/** The folder of one shard: wanted state, process, configuration and data. */
 export interface ShardFolder {
   readonly id: string
   readonly path: string
   readonly conf: string
   readonly acl: string
   readonly data: string
-  /** The folder of the file of users, which an engine replaces. */
+  /** Folder of the file of users, which an engine replaces. */
   readonly users: string
-  /** What the engine reads to speak TLS with other shards. */
+  /** Files for TLS with other shards. */
   readonly certificate: { readonly ca: string; readonly cert: string; readonly key: string }
   readonly log: string
-  /** Where the node keeps the file of a module. */
+  /** Returns the node's path of a module file. */
   modulePath(sha256: string): string
-  /** Makes the folder (0700), and those in it that the engine writes to. */
+  /** Makes the folder (0700), and its subfolders that the engine writes to. */
   create(): Promise<void>
-  /** Null when there is none. Throws when the file cannot be understood. */
+  /** Null if there is none. Throws if the file is invalid. */
   readWanted(): Promise<WantedRecord | null>
   writeWanted(record: WantedRecord): Promise<void>
   readProcess(): Promise<ProcessRecord | null>
   writeProcess(record: ProcessRecord): Promise<void>
   readBaseline(): Promise<Baseline | null>
   writeBaseline(baseline: Baseline): Promise<void>
-  /** Deletes it all. Interrupted at any point, nothing of the shard is found at the next start. */
+  /** Deletes everything. After an interruption, the next start finds nothing of the shard. */
   remove(): Promise<void>
 }
 
-/** Where a node keeps the files of modules, apart from the catalogue that a server on the same machine has. */
+/** Returns the node's folder of module files, separate from the catalogue of a server on the same machine. */
 export function modulesFolder(home: string): string {
   return join(home, 'modules-of-node')
 }
 
-/** Where the module file with this hash (SHA-256, hexadecimal) lies on the node, below FAIRLEAD_HOME. */
+/** Returns the path of a module file by its hash (SHA-256, hexadecimal), below FAIRLEAD_HOME. */
 export function modulePath(home: string, sha256: string): string {
   return join(modulesFolder(home), `${sha256}.so`)
 }
 
-/** The folder of shard `id` under `home`. `nodeHome` is where module files lie, if not there. Touches nothing yet. */
+/** Returns the folder of shard `id` under `home`, without touching it. `nodeHome` has the module files. */
 export function shardFolder(home: string, id: string, nodeHome = home): ShardFolder {
   const path = join(shardsFolder(home), id)
   const wanted = join(path, 'wanted.json')
@@ -162,11 +162,11 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
     readBaseline: () => readRecord(Baseline, baselineFile),
     writeBaseline: (baseline) => writeDurably(baselineFile, `${JSON.stringify(baseline, null, 2)}\n`),
     async remove() {
-      // Ids hold no dot, so this name is no shard's.
+      // Ids have no dot, so no shard has this name.
       const leaving = join(shardsFolder(home), `${LEAVING}${id}`)
       await removeTree(leaving)
       await rename(path, leaving).catch((cause: unknown) => {
-        // An attempt before this one came as far as here.
+        // An earlier attempt was interrupted here.
         if (codeOf(cause) !== 'ENOENT') throw cause
       })
       await removeTree(leaving)
@@ -174,7 +174,7 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
   }
 }
 
-/** The folders of all shards under `home`, by id. Clears away what an interrupted removal has left. */
+/** Lists the folders of all shards under `home`, by id. Removes the rest of an interrupted removal. */
 export async function listShardFolders(home: string): Promise<readonly ShardFolder[]> {
   await mkdir(shardsFolder(home), { recursive: true, mode: 0o700 })
   const names = await readdir(shardsFolder(home))
@@ -200,7 +200,7 @@ async function readRecord<Schema extends TSchema>(
     return parseAs(schema, await readFile(path, 'utf8'), readSpec)
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return null
-    // The message of a SyntaxError quotes the text, and there are passwords in it.
+    // The message of a SyntaxError quotes the text, which has passwords.
     const reason =
       cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : 'it is not JSON'
     throw new Error(`${path} cannot be understood: ${reason}`)
@@ -208,8 +208,8 @@ async function readRecord<Schema extends TSchema>(
 }
 
 /**
- * The files call a spec `wish`: files of an older agent can be read, and an older agent can read those of this one. A spec that was recorded
- * before there was cluster mode, modules or TLS is completed: its process serves on.
+ * Files name a spec `wish`, for compatibility with older agents in both directions. A spec recorded before
+ * cluster mode, modules or TLS existed is completed: its process continues to serve.
  */
 function readSpec(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('wish' in value)) return value

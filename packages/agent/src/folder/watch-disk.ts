@@ -6,15 +6,15 @@ import { readDataOnDisk } from './read-data-on-disk.ts'
 import { readSnapshotHead, type SnapshotHead } from './read-snapshot-head.ts'
 import type { ProcessRecord } from './shard-folder.ts'
 
-/** The contents of the data folder of one shard, as of the last look. */
+/** Contents of a shard's data folder at the last look. */
 export interface DiskWatch {
-  /** Looks, and keeps the result for `last`; `process` is the last process of the shard. */
+  /** Looks, and stores the result for `last`; `process` is the last process of the shard. */
   look(process: ProcessRecord | null): Promise<void>
-  /** Null before the first look, and where the disk cannot be read. */
+  /** Null before the first look, and if the disk is unreadable. */
   last(): DiskReport | null
 }
 
-/** What the next process would load, read from the files themselves: the server compares the disks of a group by it. */
+/** Reads from the files what the next process would load: the server compares the disks of a group. */
 export function watchDisk(data: string): DiskWatch {
   let found: DiskReport | null = null
   let head: (SnapshotHead & { readonly of: string }) | null = null
@@ -29,7 +29,7 @@ export function watchDisk(data: string): DiskWatch {
   }
   return {
     look: async (process) => {
-      // A disk that cannot be read is not an empty disk: its contents are unknown.
+      // An unreadable disk is not an empty disk: its contents are unknown.
       found = await look(process).catch(() => null)
     },
     last: () => found,
@@ -44,16 +44,13 @@ export function watchDisk(data: string): DiskWatch {
   }
 }
 
-/**
- * The epoch with which its nodes.conf claims slots: engines write it before they announce it. Null: it claims
- * none.
- */
+/** Returns the epoch with which nodes.conf claims slots, written before engines announce it. Null: none. */
 async function readClaim(data: string): Promise<number | null> {
   const text = await readPlainFile(join(data, 'nodes.conf'), MAX_NODES_BYTES).catch(() => '') // it never ran
   return parseClaim(text)
 }
 
-/** id, address, flags, primary, ping, pong, epoch, link, slots …: a line for each node. */
+/** One line per node: id, address, flags, primary, ping, pong, epoch, link, slots … */
 export function parseClaim(nodesConf: string): number | null {
   const own = nodesConf
     .split('\n')

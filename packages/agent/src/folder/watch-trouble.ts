@@ -1,37 +1,37 @@
 import { printable } from '@fairlead/engine'
 import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
 
-/** An engine that writes more than this between two looks is read from the end. */
+/** If an engine writes more than this between two looks, only the end is read. */
 const LOOK_BYTES = 64 * 1024
 const LOOK_EVERY_MS = 1_000
 const MAX_LENGTH = 600
-/** The reason stands above its consequence: "Can't handle RDB format", then "Failed trying to load the MASTER …". */
+/** The reason precedes the consequence: "Can't handle RDB format", "Failed trying to load the MASTER …". */
 const MAX_LINES = 4
 
-/** Which part of an engine's log is meant, and what must not be shown of it. */
+/** Part of an engine's log, and texts that must not be shown. */
 export interface LogOfProcess {
-  /** Unix milliseconds: tells one process of a shard from the next. */
+  /** Unix ms: identifies a process of the shard. */
   readonly startedAt: number
-  /** Where in the log its own lines begin, in bytes. */
+  /** Position of its first line in the log, in bytes. */
   readonly logFrom: number
   readonly secrets: readonly string[]
 }
 
 /** Follows the log of one shard, and finds failures of replication and persistence. */
 export interface TroubleWatch {
-  /** Reads what was appended, at most once a second. Throws when the log cannot be read. */
+  /** Reads what was appended, at most once a second. Throws if the log is unreadable. */
   look(log: LogOfProcess): Promise<void>
-  /** The last such lines of the process that was started then, secrets struck out; empty when there are none. */
+  /** Last failure lines of the process that started then, without secrets; empty if none. */
   of(startedAt: number): string
-  /** They say that it cannot read the data of a full sync, however often it tries. */
+  /** True if it can never read the data of a full sync. */
   cannotRead(startedAt: number): boolean
-  /** Tells whether, since it last served a full sync, it could twice not write its data in the format of a follower. */
+  /** True if it has twice failed to write its data in a follower's format since its last served full sync. */
   cannotSend(startedAt: number): boolean
-  /** Its last line, whatever it says; empty when none has been read. */
+  /** Last line of its log; empty if none was read. */
   lastLineOf(startedAt: number): string
 }
 
-/** Follows the log of an engine at `path` from where the last look ended. */
+/** Follows the log of an engine at `path` from the end of the last look. */
 export function watchTrouble(path: string): TroubleWatch {
   let followed: number | null = null
   let offset = 0
@@ -49,7 +49,7 @@ export function watchTrouble(path: string): TroubleWatch {
       }
       nextLook = performance.now() + LOOK_EVERY_MS
       const { bytes, end } = await readLog(path, offset, LOOK_BYTES)
-      // A line that is being written is left for the next look.
+      // An incomplete line is left for the next look.
       const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
       offset = whole.length === 0 && bytes.length === LOOK_BYTES ? end : end - bytes.length + whole.length
       const text = strikeOut(whole.toString('utf8'), secrets)
@@ -69,20 +69,21 @@ function findLastLine(text: string): string | undefined {
 }
 
 /**
- * The last lines of trouble. `open`: a next one belongs to them. `alike`: how many full syncs in a row could not be
- * loaded for one `reason`, the line above. `unsent`: how many could not be written for a follower.
+ * The last failure lines. `open`: a following one belongs to them. `alike`: consecutive full syncs that could
+ * not be loaded for the same `reason`, the line above; `unsent`: those that could not be written for a
+ * follower.
  */
 export interface Trouble {
   readonly lines: readonly string[]
   readonly open: boolean
-  /** It has said that it cannot read the data of a full sync, and has loaded none since. */
+  /** True if it reported unreadable data of a full sync, and has loaded none since. */
   readonly unreadable: boolean
   readonly alike: number
   readonly unsent: number
   readonly reason: string
 }
 
-/** The log reports no trouble. */
+/** No failure in the log. */
 export const noTrouble: Trouble = {
   lines: [],
   open: false,
@@ -92,7 +93,7 @@ export const noTrouble: Trouble = {
   reason: '',
 }
 
-/** The known trouble after `text`, the next whole lines of a log. */
+/** Returns the failures after `text`, the next complete lines of a log. */
 export function findTrouble(before: Trouble, text: string): Trouble {
   let { lines, open, unreadable, alike, unsent, reason } = before
   let above = lines.at(-1) ?? ''
@@ -118,32 +119,33 @@ export function findTrouble(before: Trouble, text: string): Trouble {
 }
 
 const NOT_LOADED = /^Failed (trying )?to load (the )?(MASTER|PRIMARY|RDB|synchronization)/i
-/** A sync that was cut, or met the machine, is no evidence of what the next one will do. */
+/** An interrupted sync, or a fault of the machine, predicts nothing about the next sync. */
 const CUT = /^$|short read|unexpected (EOF|end)|I\/O error|timed? ?out|lost|reset|closed|OOM|no space|open/i
 const SYNCED = /sync: Finished with success/i
 const SERVED = /^Synchronization with (replica|slave) .* succeeded/i
 
-/** Its lines as one sentence for a report, without arguments that may be secrets, and cut to a bounded length. */
+/** Returns its lines as one sentence of limited length, without arguments that may be secrets. */
 export function describeTrouble({ lines }: Trouble): string {
   return printable(lines.map(withoutArguments).join('; '), MAX_LENGTH)
 }
 
 /**
- * What the engines write when they cannot read the data of a full sync, however often they try (docs/explain/measurements/engines.md §2, §3). A sync that was cut
- * is no evidence: then they write "Short read" and "Failed trying to load", too, and the next one may get through.
+ * Engines' messages when they can never read the data of a full sync (docs/explain/measurements/engines.md §2, §3).
+ * An interrupted sync does not count: it also causes "Short read" and "Failed trying to load", but the next
+ * one may succeed.
  */
 const UNREADABLE =
   /Can't handle (RDB format|foreign type)|Unknown object type|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i
 
-/** Matches the words of valkey 9.1, which writes an older format and ends the transfer at a hash whose fields expire. */
+/** Message of Valkey 9.1, which writes an older format and aborts at a hash with expiring fields. */
 const UNSENDABLE = /Can't store key/i
 
-/** Whether the engine could not read its files, as these lines say. */
+/** True if these lines show that the engine could not read its files. */
 export function tellsUnreadable({ unreadable, alike }: Trouble): boolean {
   return unreadable || alike >= ALIKE_MOST
 }
 
-/** Another attempt would fail in the same way, whatever the engine's words are. */
+/** Another attempt would fail in the same way, whatever the engine's words. */
 const ALIKE_MOST = 2
 
 const TOPIC =
@@ -151,8 +153,8 @@ const TOPIC =
 const WRONG =
   /can't|cannot|could not|fail|error|unable|abort|time(d )?out|terminated|short (read|write)|no space|not (accepted|supported)|wrong|bad |corrupt|critical|fatal|invalid|mismatch|output buffer limits|lost/i
 /**
- * Lines that report no trouble: printed at every start; about clients that are no replicas (flag S); and
- * about a child that the engine itself ended by SIGUSR1 (10), because its output is no longer needed.
+ * Lines without failure: printed at every start; about clients that are no replicas (flag S); about a child
+ * that the engine ended by SIGUSR1 (10), because its output is no longer needed.
  */
 const HARMLESS =
   /overcommit|terminated by signal 10$|\(Non critical\)|looks solved|^Client id=(?!.* flags=\w*S)/i

@@ -3,14 +3,14 @@ import { readFile, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import type { NodeReport, StatisticsReport } from '@fairlead/api'
 
-/** The memory that a node has, and how much of it is free, in bytes; and its cores. */
+/** Total and free memory of a node, in bytes, and its cores. */
 export type NodeMemory = Pick<NodeReport, 'cores' | 'memoryTotalBytes' | 'memoryFreeBytes'>
 
-/** `limitBytes` is the memory that shards may use together, null without a limit; `pids` are their processes. */
+/** `limitBytes`: memory for all shards together (null: no limit); `pids` are their processes. */
 export async function readMemory(limitBytes: number | null, pids: readonly number[]): Promise<NodeMemory> {
   const limit = limitBytes ?? Number.POSITIVE_INFINITY
   const available = readAvailableBytes()
-  // It matters only where there is a limit, and costs reading a file for each process.
+  // Needed only with a limit, and requires reading a file per process.
   const used = limitBytes === null ? [] : await Promise.all(pids.map(readResidentBytes))
   const usedByShards = used.reduce((sum, bytes) => sum + bytes, 0)
   return {
@@ -20,13 +20,13 @@ export async function readMemory(limitBytes: number | null, pids: readonly numbe
   }
 }
 
-/** How many bytes are free on the disk where the folder lies. */
+/** Returns the free bytes on the disk of the folder. */
 export async function readDiskFree(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }
 
-/** Processor time of the machine since it booted, in ticks of all its cores. Waiting for a disk counts as idle. */
+/** Returns the machine's processor time since boot, in ticks of all cores; waiting for a disk is idle. */
 export async function readTicks(): Promise<StatisticsReport['ticks']> {
   const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n')
   const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, ...interrupts] = line
@@ -37,7 +37,7 @@ export async function readTicks(): Promise<StatisticsReport['ticks']> {
   return { user: user + nice, system: system + hard + soft, idle: idle + waiting }
 }
 
-/** The kernel answers from memory: a call that waits for no other thread costs a tenth. */
+/** Synchronous, at a tenth of the cost: the kernel answers from memory. */
 function readAvailableBytes(): number {
   return readKibibytes(readFileSync('/proc/meminfo', 'utf8'), 'MemAvailable')
 }
@@ -46,7 +46,7 @@ async function readResidentBytes(pid: number): Promise<number> {
   try {
     return readKibibytes(await readFile(`/proc/${pid}/status`, 'utf8'), 'VmRSS')
   } catch {
-    // It ended meanwhile, and uses nothing any more.
+    // It has ended, and uses nothing.
     return 0
   }
 }

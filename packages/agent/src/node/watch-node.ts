@@ -1,15 +1,18 @@
 import type { NodeMemory } from './read-node.ts'
 
-/** Answers how much memory the node has, without reading it for every question. Disposing of it ends the readings. */
+/** Caches how much memory the node has. Dispose to end the readings. */
 export interface NodeWatch extends Disposable {
-  /** The last reading: at most `everyMs` old, and of just these processes. Throws when the node cannot be read. */
+  /** Returns the last reading, for these pids, at most `everyMs` old. Throws if the node cannot be read. */
   memory(pids: readonly number[]): Promise<NodeMemory>
 }
 
 export interface NodeWatchOptions {
   readonly read: (pids: readonly number[]) => Promise<NodeMemory>
   readonly everyMs?: number
-  /** After this long without a caller, nothing is read until the next call; half of `everyMs` unless told. Less than that: questions that come in bursts, once a second, cost one reading each. */
+  /**
+   * After this long without a caller, reading stops until the next call; default: half of `everyMs`. Shorter
+   * than that, so bursts of questions, once a second, need one reading each.
+   */
   readonly idleAfterMs?: number
 }
 
@@ -18,7 +21,7 @@ interface Reading {
   readonly memory: Promise<NodeMemory>
 }
 
-/** Reads every `everyMs` while reports are asked for, and stops when none was for `idleAfterMs`. */
+/** Reads every `everyMs` while reports are requested; stops after `idleAfterMs` without a request. */
 export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: NodeWatchOptions): NodeWatch {
   let latest: Reading | null = null
   let timer: NodeJS.Timeout | null = null
@@ -44,7 +47,7 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: No
     const before = latest
     const next = begin(before.pids)
     await next.memory.catch(() => undefined)
-    // Ended meanwhile, or the processes are others: then theirs is the newer reading.
+    // Stopped, or the processes have changed: then their reading is the newer one.
     if (timer === null) return
     if (latest === before) latest = next
     schedule()
@@ -54,7 +57,7 @@ export function watchNode({ read, everyMs = 500, idleAfterMs = everyMs / 2 }: No
     async memory(pids) {
       askedAt = performance.now()
       if (timer === null) schedule()
-      // Processes that came or went make the last reading wrong at once.
+      // If processes have come or gone, the last reading is wrong.
       if (!latest || !isSame(latest.pids, pids)) latest = begin(pids)
       return await latest.memory
     },

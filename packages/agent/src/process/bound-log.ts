@@ -3,16 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openPlainFile } from './open-plain-file.ts'
 
-/** A log of a process that runs is cut when it is longer than this. */
+/** The log of a running process is cut when it is longer than this. */
 export const MOST_LOG_BYTES = 16 * 1024 * 1024
-/** What stays of it: its end. */
+/** Size of its kept end. */
 export const KEPT_LOG_BYTES = 4 * 1024 * 1024
 const LOOK_EVERY_MS = 1_000
 
 /**
- * Cuts a log that is longer than MOST_LOG_BYTES to its last KEPT_LOG_BYTES, from the beginning of a line on. A script of any client can write to the log of its
- * engine (`redis.log`), some 250 MB a second. Everything is appended to a log (O_APPEND), so its process goes on
- * behind what is kept. Lines that it writes in the same moment may stand before these, or be lost. Answers whether it was cut.
+ * Cuts a log that is longer than MOST_LOG_BYTES to its last KEPT_LOG_BYTES, from the beginning of a line;
+ * true if it was cut. Scripts of any client can write about 250 MB/s to its engine's log (`redis.log`). Logs
+ * are opened with O_APPEND, so the process continues behind the kept part; lines written at this moment may
+ * precede it or be lost.
  */
 export async function boundLog(path: string): Promise<boolean> {
   if (!isLong(path)) return false
@@ -30,13 +31,13 @@ export async function boundLog(path: string): Promise<boolean> {
   return true
 }
 
-/** It is asked of each log every second, and nearly always that is all: a call that waits for no other thread costs a tenth. */
+/** Synchronous, at a tenth of the cost, because each log is checked every second. */
 function isLong(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size > MOST_LOG_BYTES
 }
 
-/** What cannot be looked at is reported by the attempt to bound it. */
+/** An unreadable log is reported by the attempt to cut it. */
 function mayBeLong(path: string): boolean {
   try {
     return isLong(path)
@@ -45,13 +46,13 @@ function mayBeLong(path: string): boolean {
   }
 }
 
-/** Bounds the logs at `paths()` for as long as it is not disposed of. It is asked every second: nothing is to be made for it. */
+/** Limits the logs at `paths()` until disposed. Called every second, so `paths` should create nothing. */
 export function boundLogs(paths: () => Iterable<string>, logger: Logger): AsyncDisposable {
   const end = new AbortController()
   const told = new Set<string>()
   const running = (async () => {
     while (!end.signal.aborted) {
-      // Most are short: that takes no turn of the loop.
+      // Most are short: checking them needs no turn of the event loop.
       for (const path of [...paths()].filter(mayBeLong)) await boundAndReport(path, told, logger)
       await delay(LOOK_EVERY_MS, undefined, { signal: end.signal }).catch(() => undefined)
     }
@@ -64,7 +65,7 @@ export function boundLogs(paths: () => Iterable<string>, logger: Logger): AsyncD
   }
 }
 
-/** A log that is filled without an end is cut every second: that is told once. */
+/** A log that always grows is cut every second: that is logged once. */
 async function boundAndReport(path: string, told: Set<string>, logger: Logger): Promise<void> {
   try {
     if (!(await boundLog(path)) || told.has(path)) return
@@ -74,7 +75,7 @@ async function boundAndReport(path: string, told: Set<string>, logger: Logger): 
       `a log was longer than ${MOST_LOG_BYTES} bytes, and was cut to its last part; further cuts are not logged`,
     )
   } catch (cause) {
-    // Removed meanwhile, or no space for what is kept: the log is short by then.
+    // Removed in the meantime, or no space for the kept part: the log is short then.
     if (told.has(path)) return
     told.add(path)
     logger.warn({ err: cause, log: path }, 'a log cannot be cut')

@@ -1,20 +1,17 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 
-/** Bodies and files are taken as they are: nothing is coerced, no unknown key is dropped. */
+/** Bodies and files are accepted unchanged: nothing is coerced, no unknown key is dropped. */
 const strict = new Ajv({ coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false })
-/** What stands in a path is text, and is read as the type it is meant to be. */
+/** Values in a path are text, and are coerced to the type of the schema. */
 const fromPath = new Ajv({ coerceTypes: true, removeAdditional: false, useDefaults: false, allErrors: false })
 
-/** Ajv's compiled check of `schema`, for Fastify. `part` is the part of the request it is for. */
+/** Returns Ajv's compiled check of `schema`, for Fastify. `part` names the part of the request. */
 export function compileSchema(schema: object, part: string | undefined) {
   return (part === 'body' ? strict : fromPath).compile(schema)
 }
 
-/**
- * Reads JSON text as `schema` says, after `revive` (as JSON.parse takes it) has brought it up to date. Throws one line
- * that names the fault.
- */
+/** Reads JSON text by `schema`, after `revive` (as in JSON.parse). Throws one line with the fault. */
 export function parseAs<Schema extends TSchema>(
   schema: Schema,
   text: string,

@@ -2,19 +2,19 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Replaces the file at `path` by `text`, readable by its owner only. After a crash at any point, of the machine
- * included, the file holds either the old text or the new one, whole. Two writers of one path must take turns.
+ * Replaces the file at `path` by `text`, readable only by its owner. After any crash, also of the machine,
+ * the file has either the old or the new text, complete. Writers of one path must take turns.
  */
 export async function writeDurably(path: string, text: string): Promise<void> {
   await replaceFile(path, text, (file) => file.sync())
-  // The new name itself is only durable once the folder is.
+  // The new name is only durable when the folder is synced.
   await using folder = await open(dirname(path), 'r')
   await folder.sync()
 }
 
 /**
- * As `writeDurably`, but it does not wait for the disk, and takes a third of the time: after a crash of the machine the file may be empty, or have the old text.
- * For files that are written again before they are needed.
+ * Like `writeDurably`, but does not wait for the disk, and takes a third of the time: after a crash of the
+ * machine the file may be empty, or have the old text. For files that are rewritten before they are needed.
  */
 export async function replaceFile(
   path: string,
@@ -23,7 +23,7 @@ export async function replaceFile(
 ): Promise<void> {
   const draft = `${path}.draft`
   {
-    // What an engine may have put there, a link too, is not written to.
+    // Removed, not written to: an engine may have put anything there, even a link.
     await rm(draft, { force: true })
     await using file = await open(draft, 'wx', 0o600)
     await file.writeFile(text)

@@ -2,7 +2,7 @@ import { codeOf } from '@fairlead/engine'
 import { openPlainFile, statPlainFile } from './open-plain-file.ts'
 
 export interface LogLine {
-  /** `#` is a warning, `*` a notice, `-` and `.` are less. Null: no line of the engine's log (a usage text, the loader). */
+  /** `#`: warning, `*`: notice, `-` and `.`: less. Null: another line (usage text, the loader). */
   readonly level: string | null
   readonly text: string
 }
@@ -15,7 +15,7 @@ export function readLogLine(line: string): LogLine {
   return { level, text: text.trim() }
 }
 
-/** Removes secrets. This has to be done before a text is cut, because half a secret cannot be found. */
+/** Removes secrets. Call it before a text is truncated, because half a secret cannot be found. */
 export function strikeOut(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')
@@ -23,15 +23,15 @@ export function strikeOut(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * What the log holds from byte `from` on, but no more than its last `maxBytes`, and where it ends. Empty without a log. One that is
- * shorter by now was cut (bound-log.ts): all that it holds came after that byte, or shortly before.
+ * Reads the log from byte `from`, at most its last `maxBytes`, and its end; empty without a log. A log that
+ * is shorter now was cut (bound-log.ts): all its content came after that byte, or shortly before.
  */
 export async function readLog(
   path: string,
   from: number,
   maxBytes: number,
 ): Promise<{ readonly bytes: Buffer; readonly end: number }> {
-  // A log that has not grown is not opened: each call that waits for another thread costs ten times as much as this one.
+  // An unchanged log is not opened: an asynchronous call costs ten times as much as this one.
   if (statPlainFile(path)?.size === from) return { bytes: Buffer.alloc(0), end: from }
   try {
     await using file = await openPlainFile(path)

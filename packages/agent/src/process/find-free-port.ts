@@ -3,8 +3,8 @@ import { createServer } from 'node:net'
 const HIGHEST_PORT = 65_535
 
 /**
- * The first port of `from`..`to`, both included, for which it and the ports at the distances `alsoFree` from it can be
- * bound on `host` and are not excepted; null if there is none.
+ * Returns the first port of `from`..`to` (inclusive) that can be bound on `host` with the ports at the
+ * distances `alsoFree`, none of them in `except`; null if there is none.
  */
 export async function findFreePort(
   host: string,
@@ -24,7 +24,7 @@ export async function findFreePort(
   return null
 }
 
-/** One after the other: the first taken port is enough to know. */
+/** In sequence: it ends at the first occupied port. */
 async function canBindAll(host: string, ports: readonly number[]): Promise<boolean> {
   for (const port of ports) if (!(await canBind(host, port))) return false
   return true

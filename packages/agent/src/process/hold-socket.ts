@@ -2,16 +2,14 @@ import { mkdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isServed, waitForLock } from '@fairlead/engine'
 
-/** Linux keeps 108 bytes for a socket's path, the closing zero included. */
+/** Linux has 108 bytes for a socket's path, with the final zero. */
 const LONGEST_SOCKET_PATH_BYTES = 107
 
 /**
- * Makes sure that no other process acts as the agent of this socket, until disposed of: with two agents on one
- * folder, each would take the other's actions for a crash. Removes the socket file of a dead agent. The
- * lock is on a file beside the socket, in a folder that no other user can enter: a name that every process
- * can take (an abstract socket) is no lock.
- *
- * Throws "another agent runs on …", or when the path is too long for a socket.
+ * Ensures, until disposed, that this process is the socket's only agent: two agents on one folder would take
+ * each other's actions for crashes. Removes the socket file of a dead agent. The lock is on a file next to
+ * the socket, in a folder closed to other users, because any process could take the name of an abstract
+ * socket; throws "another agent runs on …", or if the path is too long.
  */
 export async function holdSocket(path: string): Promise<AsyncDisposable> {
   checkSocketPath(path, 'agent')
@@ -26,7 +24,7 @@ export async function holdSocket(path: string): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => held.disposeAsync() }
 }
 
-/** Throws when Linux takes no socket at this path; `of` names the process that listens there. */
+/** Throws if the path is too long for a socket; `of` names the process that listens there. */
 export function checkSocketPath(path: string, of: 'agent' | 'proxy'): void {
   const bytes = Buffer.byteLength(path)
   if (bytes > LONGEST_SOCKET_PATH_BYTES)

@@ -5,11 +5,10 @@ import { codeOf } from '@fairlead/engine'
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * Opens a file in a folder where an engine, or a module in it, may write. Such a process may have put anything
- * there: a named pipe, which blocks a thread of the agent without end; a link to another user's file; a device
- * that never ends. Throws at once for everything but a plain file, and as open(2) does: ENOENT where
- * there is none. `flags` as for open(2), by default for reading; a file made by O_CREAT is for its owner
- * only. The caller closes it.
+ * Opens a file in a folder where an engine or a module may write: it may have put a named pipe there (which
+ * blocks a thread forever), a link to another user's file, or an endless device. Throws immediately for all
+ * but a plain file, and like open(2): ENOENT if missing. `flags` as for open(2), default: reading; a new file
+ * is only for its owner; the caller closes it.
  */
 export async function openPlainFile(path: string, flags: number = O_RDONLY): Promise<FileHandle> {
   const file = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -22,23 +21,26 @@ export async function openPlainFile(path: string, flags: number = O_RDONLY): Pro
   }
 }
 
-/** The text of such a file, as UTF-8. Throws where it has more than `mostBytes`, without having read more than these. */
+/** Reads such a file as UTF-8. Throws if it has more than `mostBytes`, without reading more. */
 export async function readPlainFile(path: string, mostBytes: number): Promise<string> {
   await using file = await openPlainFile(path)
   const { size } = await file.stat()
   if (size > mostBytes) throw new Error(`${path} is longer than ${mostBytes} bytes`)
-  // The size was read a moment ago, and the file may have grown: it is read in one piece.
+  // The file may have grown since the size was read, so it is read in one piece.
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
   return buffer.toString('utf8', 0, bytesRead)
 }
 
-/** Null: no plain file is there. Opens nothing. Each look at a disk asks for several, most of which are not there: a call that waits for no other thread costs a tenth. */
+/**
+ * Null if there is no plain file. Opens nothing. Synchronous, at a tenth of the cost, because each look at a
+ * disk checks several files, most of them missing.
+ */
 export function statPlainFile(path: string): Stats | null {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false })
     return found?.isFile() === true ? found : null
   } catch (cause) {
-    // What should be its folder is none.
+    // Its parent is not a folder.
     if (codeOf(cause) === 'ENOTDIR') return null
     throw cause
   }

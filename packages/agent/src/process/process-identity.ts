@@ -3,53 +3,50 @@ import { codeOf } from '@fairlead/engine'
 import { readOrNull } from './read-or-null.ts'
 import { openOwnFolder } from './works-in-folder.ts'
 
-/**
- * Identifies a process permanently: a pid is used again after a while; a pid together with its start time and the boot of the
- * machine is not.
- */
+/** Identifies a process permanently, unlike its pid, by its start time and the machine's boot, too. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Clock ticks after boot, as /proc says it. */
+  /** Clock ticks after boot, as in /proc. */
   readonly startTime: string
   readonly bootId: string
 }
 
-/** The identity of the process that has this pid now; null when there is none (a zombie is none). */
+/** Returns the identity of the process with this pid; null if there is none, or it is a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | null {
   const stat = readStat(pid)
   return stat && { pid, startTime: stat.startTime, bootId: readBootId() }
 }
 
-/** Does this very process run? Another process that got its pid later does not count. */
+/** True if this process runs. Another process that got its pid later does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
   const now = identifyProcess(identity.pid)
   return now !== null && now.startTime === identity.startTime && now.bootId === identity.bootId
 }
 
-/** Signals this very process; false when it does not run any more. Another process with the same pid gets no signal. */
+/** Signals this process; false if it has ended. Another process with the same pid gets no signal. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
   if (!isAlive(identity)) return false
   try {
     return process.kill(identity.pid, signal)
   } catch (cause) {
-    // It ended between the look and the signal.
+    // It ended between the check and the signal.
     if (codeOf(cause) === 'ESRCH') return false
     throw cause
   }
 }
 
 /**
- * The engine process that was started in `folder` and has no recorded identity: the agent died right after
- * starting it. It is ours, works in `folder` or below, was given the configuration `conf` or calls itself a
- * server of `port`, and is no fork. Null when there is none.
+ * Finds the engine process in `folder` without a recorded identity: the agent died right after starting it.
+ * It is ours, works in `folder` or below, has the configuration `conf` or is a server of `port` by its title,
+ * and is no fork. Null if there is none.
  */
 export function findEngineProcess(folder: string, conf: string, port: number): ProcessIdentity | null {
   return findProcess(folder, (args) => isEngineOf(args.join(' '), conf, port))
 }
 
 /**
- * The process of ours that works in this very `folder`, or below, and was started with the arguments that
- * `isWanted` looks for; the program is the first of them. Forks do not count. Null when there is none.
+ * Finds our process that works in `folder` or below, and whose arguments (with the program first) satisfy
+ * `isWanted`. Forks do not count. Null if there is none.
  */
 export function findProcess(
   folder: string,
@@ -65,10 +62,10 @@ export function findProcess(
   return root === undefined ? null : identifyProcess(root)
 }
 
-/** What /proc says of one thread; `state` is its letter there (R, S, D, T, Z). */
+/** State of one thread in /proc; `state` is its letter (R, S, D, T, Z). */
 export interface ThreadStat {
   readonly state: string
-  /** Processor time that it has used, its own and the kernel's for it, in hundredths of a second. */
+  /** Used processor time, in user and kernel mode, in 10 ms. */
   readonly ticks: number
 }
 
@@ -78,8 +75,8 @@ export interface ProcessStat extends ThreadStat {
 }
 
 /**
- * Reads /proc/<pid>/stat, or that of a thread: state (field 3), parent (4), processor time (14 and 15), start time (22). The name in
- * field 2 may hold anything.
+ * Reads /proc/<pid>/stat, or that of a thread: state (field 3), parent (4), processor time (14 and 15), start
+ * time (22). The name in field 2 may contain any characters.
  */
 export function parseStat(text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -105,7 +102,7 @@ function isEngineOf(line: string, conf: string, port: number): boolean {
   return line.includes(conf) || new RegExp(`-server \\S+:${port}\\b`).test(line)
 }
 
-/** The same for as long as this process runs. */
+/** Constant while this process runs. */
 function readBootId(): string {
   bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   return bootId

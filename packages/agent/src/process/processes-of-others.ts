@@ -8,7 +8,7 @@ export interface ProcessOfOther {
   readonly uid: number
 }
 
-/** The engines and the proxy on record in a home that run, as another user than `uid`: that user can neither watch nor stop them. */
+/** Returns a home's running engines and proxy with another user than `uid`, which cannot control them. */
 export function processesOfOthers(home: string, uid: number): readonly ProcessOfOther[] {
   const shards = namesIn(join(home, 'shards')).map((name) => join(home, 'shards', name))
   return [join(home, 'proxy'), ...shards].flatMap((folder) => {

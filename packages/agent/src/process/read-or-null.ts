@@ -1,9 +1,9 @@
 import { codeOf } from '@fairlead/engine'
 
-/** The last: /proc cannot name a folder that lies too deep, which any process may choose to work in. */
+/** ENAMETOOLONG: /proc cannot name a very deep folder, where any process may work. */
 const GONE_OR_HIDDEN = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENAMETOOLONG']
 
-/** The text of a file in /proc; null when the process is gone, or hidden from this user, and so not one of Fairlead's. */
+/** Reads a file in /proc; null if the process is gone, or hidden from this user and so not Fairlead's. */
 export function readOrNull<T>(read: () => T): T | null {
   try {
     return read()

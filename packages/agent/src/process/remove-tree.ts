@@ -3,13 +3,13 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/promises'
 import { codeOf } from '@fairlead/engine'
 
-/** A process that outlived its engine may go on writing: what cannot be emptied by then is left for the next attempt. */
+/** A process that outlived its engine may continue to write: the rest is left for the next attempt. */
 const WITHIN_MS = 60_000
 
 /**
- * Deletes what is at `path`, a folder with all that is in it. It works through open folders: a process that may write there could replace a folder by a link
- * meanwhile, and so have the target of the link deleted. At most two folders are open at a time, however deep they are nested. If nothing
- * exists at `path`, that is fine. Throws when it could not be deleted; another attempt goes on from there.
+ * Deletes `path` with its content, and does nothing if it is missing. It works on open folders, at most two
+ * at a time: a process that may write there could replace a folder by a link in the meantime, so that its
+ * target is deleted. Throws if it could not be deleted; another attempt continues from there.
  */
 export async function removeTree(path: string): Promise<void> {
   await using top = await openFolder(path)
@@ -21,7 +21,7 @@ export async function removeTree(path: string): Promise<void> {
   await rmdir(path)
 }
 
-/** Deletes the files directly in the folder `path` whose names match. Without such a folder, does nothing. */
+/** Deletes the files directly in the folder `path` with matching names. Does nothing without a folder. */
 export async function removeFiles(path: string, names: RegExp): Promise<void> {
   await using folder = await openFolder(path)
   if (folder === null) return
@@ -30,7 +30,7 @@ export async function removeFiles(path: string, names: RegExp): Promise<void> {
     if (names.test(name)) await unlink(`${here}/${name}`).catch(allow('ENOENT', 'EISDIR'))
 }
 
-/** Moves the folders in a folder to its parent, and deletes it. New files that appear in it meanwhile are left to the next round. */
+/** Moves a folder's subfolders to its parent, and deletes it. New files are left to the next round. */
 async function removeFolder(above: string, name: string): Promise<void> {
   {
     await using folder = await openFolder(`${above}/${name}`)
@@ -43,19 +43,19 @@ async function removeFolder(above: string, name: string): Promise<void> {
   await rmdir(`${above}/${name}`).catch(allow('ENOENT', 'ENOTEMPTY', 'ENOTDIR'))
 }
 
-/** Deletes the files of a folder, and does `take` to its folders. Was there anything? */
+/** Deletes the files of a folder, and calls `take` for its subfolders. True if there was anything. */
 async function empty(folder: string, take: (name: string) => Promise<void>): Promise<boolean> {
   let found = false
   for await (const entry of await opendir(folder)) {
     found = true
     if (entry.isDirectory()) await take(entry.name)
-    // EISDIR: a folder by now.
+    // EISDIR: it has become a folder.
     else await unlink(`${folder}/${entry.name}`).catch(allow('ENOENT', 'EISDIR'))
   }
   return found
 }
 
-/** Null: there is none, or something else. */
+/** Null if there is no folder. */
 async function openFolder(path: string): Promise<FileHandle | null> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
   try {

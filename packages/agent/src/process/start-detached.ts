@@ -7,7 +7,7 @@ import { openPlainFile } from './open-plain-file.ts'
 import { identifyProcess } from './process-identity.ts'
 import type { StartedProcess } from './started-process.ts'
 
-/** Renames a long log. Returns where in the log the lines of the next process will begin, in bytes. */
+/** Renames a long log. Returns the position of the next process's first log line, in bytes. */
 export async function prepareLog(path: string): Promise<number> {
   await using log = await openPlainFile(path, TO_APPEND)
   const { size } = await log.stat()
@@ -16,13 +16,13 @@ export async function prepareLog(path: string): Promise<number> {
   return 0
 }
 
-/** Starts a program that outlives the agent, its output in the file `log`. Throws when it cannot be run. */
+/** Starts a program that outlives the agent, with output to the file `log`. Throws if it cannot be run. */
 export async function startDetached(options: {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly log: string
-  /** Besides PATH. */
+  /** In addition to PATH. */
   readonly env?: Readonly<Record<string, string>>
 }): Promise<StartedProcess> {
   const { program, args, cwd, env } = options
@@ -31,7 +31,7 @@ export async function startDetached(options: {
     cwd,
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
-    // Not the agent's environment: it may hold secrets.
+    // Not the agent's environment, which may hold secrets.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...env },
   })
   child.unref()
@@ -39,12 +39,12 @@ export async function startDetached(options: {
   await once(child, 'spawn').catch(async (cause: unknown) => {
     throw new Error(await explainSpawnError(program, cause), { cause })
   })
-  // A process that is gone already is found dead at the next look; no identity of a later one can match this.
+  // A process that is already gone is found dead at the next look; no later identity can match this one.
   const identity = identifyProcess(child.pid ?? 0) ?? { pid: child.pid ?? 0, startTime: 'gone', bootId: '' }
   return { identity, ended }
 }
 
-/** A log longer than this is put aside at the next start; one older log is kept. */
+/** A longer log is renamed at the next start; one older log is kept. */
 const MAX_LOG_BYTES = 10 * 1024 * 1024
 
 const TO_APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
@@ -58,7 +58,7 @@ function readEnd(child: ChildProcess): Promise<string> {
 async function explainSpawnError(program: string, cause: unknown): Promise<string> {
   const code = codeOf(cause)
   if (code === 'EACCES') return `${program} is not executable; make it so (chmod +x)`
-  // ENOENT names a missing program, and also a missing interpreter of a script that is there.
+  // ENOENT means a missing program, or a missing interpreter of an existing script.
   const there = await stat(program).then(
     () => true,
     () => false,

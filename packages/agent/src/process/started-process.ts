@@ -1,8 +1,8 @@
 import type { ProcessIdentity } from './process-identity.ts'
 
-/** A process that an agent has started itself. */
+/** A process that this agent has started. */
 export interface StartedProcess {
   readonly identity: ProcessIdentity
-  /** How it ended, in words: "exit code 1", "signal SIGKILL". Never rejects. */
+  /** The process's end, as "exit code 1" or "signal SIGKILL". Never rejects. */
   readonly ended: Promise<string>
 }

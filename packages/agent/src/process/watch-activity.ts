@@ -3,40 +3,39 @@ import { parseStat, type ThreadStat } from './process-identity.ts'
 import { readOrNull } from './read-or-null.ts'
 
 /**
- * What a process does that does not answer. `works`: it uses the processor, or waits for its turn on it.
- * `disk`: it waits for a disk (or for memory that was swapped out). `stopped`: a signal or a debugger holds
- * it. `idle`: none of these.
+ * Activity of a process that does not answer. `works`: it uses the processor, or waits for it; `disk`: it
+ * waits for a disk (or for swapped-out memory). `stopped`: by a signal or a debugger; `idle`: none of these.
  */
 export type Doing = 'works' | 'disk' | 'stopped' | 'idle'
 
-/** What a process does that does not answer. */
+/** Activity of a process that does not answer, with its idle time. */
 export interface Activity {
   readonly doing: Doing
-  /** For how long it has been idle or stopped, in milliseconds: what lies between two looks counts for LONGEST_GAP_MS at most. */
+  /** Idle or stopped time in ms: a gap between two looks counts as at most LONGEST_GAP_MS. */
   readonly idleMs: number
 }
 
-/** Looks repeatedly at one process. */
+/** Repeatedly looks at one process. */
 export interface ActivityWatch {
-  /** Looks at the process with this pid. `now` by performance.now(). Null when it is gone. */
+  /** Looks at the process with this pid; null if it is gone. `now`: performance.now(). */
   look(pid: number, now: number): Activity | null
-  /** It has answered, or another process is watched from now on. */
+  /** Call when it has answered, or another process will be watched. */
   forget(): void
 }
 
-/** The agent may have stalled itself: then it knows nothing of the time in between. */
+/** The agent may have stalled itself, and then knows nothing of the time in between. */
 export const LONGEST_GAP_MS = 2_500
 
-/** The kernel tells processor time in hundredths of a second, on every machine. */
+/** The kernel counts processor time in hundredths of a second, on every machine. */
 const TICK_MS = 10
 
 /**
- * The other threads free memory and sync files, and are active now and then in a process that hangs: they count from this share
- * of one processor on. Modules work in such threads.
+ * Other threads free memory and sync files, and are sometimes active in a process that hangs. They count from
+ * this share of one processor, because modules work in such threads.
  */
 const WORK_OF_OTHERS = 0.1
 
-/** Compares the processor time of threads between two looks. `readThreads` answers null when the process is gone. */
+/** Compares the threads' processor time between two looks. `readThreads` returns null without a process. */
 export function watchActivity(
   readThreads: (pid: number) => readonly ThreadStat[] | null = threadsOf,
 ): ActivityWatch {
@@ -72,7 +71,7 @@ function describe(state: string, others: readonly ThreadStat[], used: boolean): 
   return 'idle'
 }
 
-/** The first thread comes first: its id is that of the process. */
+/** Returns the threads, first the one with the process's id. */
 function threadsOf(pid: number): readonly ThreadStat[] | null {
   const ids = readOrNull(() => readdirSync(`/proc/${pid}/task`))
   if (ids === null) return null

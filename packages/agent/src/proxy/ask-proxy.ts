@@ -3,24 +3,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createClient, proxyOperations, type Transport } from '@fairlead/api'
 import { countPieces } from '@fairlead/engine'
 
-/** A look waits this long for an answer. A later answer counts as well: it shows that the proxy's loop goes on. */
+/** A look waits this long. A later answer counts as well: it shows that the proxy's loop works. */
 const ASK_WITHIN_MS = 1_000
-/** A question without an answer for this long is asked again. */
+/** A question without an answer for this long is repeated. */
 const ASK_AGAIN_MS = 30_000
-/** One that has answered is not asked again for this long. */
+/** After an answer, the next question is at least this much later. */
 const ASK_EVERY_MS = 1_000
-/** Endpoints of which each thread of the proxy is asked. All of them would be most of what an idle node does. */
+/** Endpoints per thread in the proxy's report. All of them would be most of an idle node's work. */
 const ENOUGH = 1
-/** A client may have taken the proxy over: it cannot use more of the agent's memory than this. Ten thousand endpoints take a third. */
+/** Limit of the agent's memory for a compromised proxy. Ten thousand endpoints take a third. */
 const MOST_BYTES = 16 << 20
 
 export type ProxyAnswer = 'answers' | { readonly silentMs: number }
 
-/** Asks the proxy of one socket repeatedly whether it lives. */
+/** Repeatedly asks the proxy at one socket whether it lives. */
 export interface ProxyProbe {
-  /** Asks for a report, if the last answer is a while ago. Another process that answers does not count. Never throws. */
+  /** Asks for a report if the last answer is old. Another process's answer does not count. Never throws. */
   ask(pid: number): Promise<ProxyAnswer>
-  /** Another process is asked from now on. */
+  /** Call when another process will be asked. */
   forget(): void
 }
 
@@ -29,10 +29,10 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
   const client = createClient(proxyOperations, socketTransport(socketPath))
   let answeredAt: number | null = null
   let silentSince: number | null = null
-  /** The pid of the process that answers the open question; null: it failed. */
+  /** Pid of the process that answers the open question; null: it failed. */
   let open: Promise<number | null> | null = null
   const ask = async (): Promise<number | null> => {
-    // Its answer may be anything.
+    // The answer may have any form.
     const asked = client.reportProxy({ query: { most: ENOUGH } }).then(
       (report: { readonly pid?: unknown } | null) => (typeof report?.pid === 'number' ? report.pid : null),
       () => null,
@@ -58,7 +58,7 @@ export function createProxyProbe(socketPath: string): ProxyProbe {
         silentSince = null
         return 'answers'
       }
-      // Counted from the end of the first failed question, so that a pause of the agent itself does not count against the proxy.
+      // Counted from the end of the first failed question, so that a pause of the agent does not count.
       silentSince ??= performance.now()
       return { silentMs: Math.round(performance.now() - silentSince) }
     },
@@ -87,7 +87,7 @@ function socketTransport(socketPath: string): Transport {
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     })
     sent.on('error', reject)
-    // It takes up another protocol (101): without this the request would never end, not by its deadline either.
+    // It switches to another protocol (101): otherwise the request would never end, not even at its deadline.
     sent.on('upgrade', (_response, stream) => {
       stream.destroy()
       reject(new Error('its answer is of another protocol (101)'))

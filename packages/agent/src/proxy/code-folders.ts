@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import { dirname, join } from 'node:path'
 
 /**
- * What a program of Node loads from: its own package, the folders of packages above it, and those that are linked from there, as
- * packages of one repository are.
+ * Returns the folders that a Node program loads from: its package, those of packages above it, and linked
+ * ones, like the packages of one repository.
  */
 export function codeFolders(main: string): readonly string[] {
   const found = new Set<string>()
@@ -24,7 +24,7 @@ export function codeFolders(main: string): readonly string[] {
   return [...found]
 }
 
-/** The folder itself, and all that it lies in, the nearest first. */
+/** Returns the folder and its ancestors, the nearest first. */
 function foldersAbove(folder: string): readonly string[] {
   return folder === dirname(folder) ? [folder] : [folder, ...foldersAbove(dirname(folder))]
 }

@@ -3,10 +3,10 @@ import { backOffMs } from '../process/decide-restart.ts'
 import type { Activity } from '../process/watch-activity.ts'
 import { seconds, whySlow, whyStuck } from './decide-stuck.ts'
 
-/** What one look at the proxy has shown. Times in milliseconds; `at` ones since 1970. */
+/** Result of one look at the proxy. Times in ms; `at` values in Unix ms. */
 export interface ProxyObservation {
   readonly now: number
-  /** The last process, as recorded; null when none was started yet. */
+  /** The last process, as recorded; null if none was started yet. */
   readonly last: {
     readonly started: boolean
     readonly startedAt: number
@@ -15,35 +15,35 @@ export interface ProxyObservation {
     readonly crashes: number
     readonly streak: number
   } | null
-  /** Does that process run, and what does it answer? It counts as silent from the first question without an answer. */
+  /** State of that process. Its silence counts from the first question without an answer. */
   readonly answer: 'answers' | 'gone' | ProxySilence
-  /** Its death wakes the agent. */
+  /** True if its death wakes the agent. */
   readonly isChild: boolean
-  /** One that does nothing for this long is killed. */
+  /** A process that does nothing for this long is killed. */
   readonly hungAfterMs: number
 }
 
-/** Of a proxy that does not answer its orders. */
+/** State of a proxy that does not answer its orders. */
 export interface ProxySilence {
   readonly silentMs: number
   readonly activity: Activity
-  /** The answer of its heartbeat thread; or for how long that has been silent, too. */
+  /** Answer of its heartbeat thread, or how long that is silent, too. */
   readonly turns: readonly LoopTurns[] | { readonly muteMs: number }
 }
 
 /**
- * Its loops turn, but it takes no orders: after so many times hungAfterMs it is ended, because it cannot be
- * told where a database has moved.
+ * If its loops work but it accepts no orders, it is ended after this many hungAfterMs, because it cannot
+ * learn where a database has moved.
  */
 const DEAF_FACTOR = 15
 
-/** Its loop answers between two pieces of work: one that works on a single piece for so many times hungAfterMs never ends it. */
+/** A loop answers between pieces of work: if one takes this many hungAfterMs, it never ends. */
 const STUCK_FACTOR = 3
 
-/** What to do with the proxy process next, and why. */
+/** Next action for the proxy process, with the reason. */
 export type NextOfProxy =
   | { readonly kind: 'start' | 'kill' | 'record-exit' | 'mark-ready'; readonly why: string }
-  /** Nothing to do: look again after `afterMs`. */
+  /** No action: look again after `afterMs`. */
   | {
       readonly kind: 'rest'
       readonly state: ProxyState['state']
@@ -51,20 +51,17 @@ export type NextOfProxy =
       readonly why: string
     }
 
-/**
- * A dead proxy leaves its clients without service: its death must be noticed soon, also by an agent that is
- * not its parent.
- */
+/** Without the proxy its clients have no service: even an agent that is not its parent must notice soon. */
 const SETTLED_MS = 100
-/** Of one that answers, and whose death would wake its parent. It is asked once a second. */
+/** For one that answers and whose death would wake its parent. It is asked once a second. */
 const SETTLED_CHILD_MS = 500
 const STARTING_MS = 20
-/** A proxy has no data to lose or to load, and its clients wait: shorter than the longest pause for engines. */
+/** A proxy loads no data, and its clients wait: shorter than the longest pause for engines. */
 const LONGEST_BACK_OFF_MS = 5_000
 
 /**
- * Decides the next thing to do for the proxy, which is always wanted. `record-exit`: record how the process ended.
- * `mark-ready`: record its first answer. `rest`: nothing to do, or wait.
+ * Decides the next action for the proxy, which is always wanted. `record-exit`: record its end; `mark-ready`:
+ * record its first answer. `rest`: nothing to do, or wait.
  */
 export function decideProxy({ now, last, answer, isChild, hungAfterMs }: ProxyObservation): NextOfProxy {
   if (!last) return { kind: 'start', why: 'there was none yet' }
@@ -87,8 +84,8 @@ function settledMs(isHeard: boolean): number {
 }
 
 /**
- * Its clients lose their connections with it, so it is ended only when it is truly stuck. Undefined: it is not, or it waits for the disk,
- * where no signal reaches it either.
+ * Returns why it must be ended, only if it is really stuck, because its clients lose their connections.
+ * Undefined otherwise, also while it waits for the disk, where no signal reaches it.
  */
 function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: number): string | undefined {
   if (!('muteMs' in turns))
@@ -101,7 +98,7 @@ function whyEnded({ silentMs, activity, turns }: ProxySilence, hungAfterMs: numb
   return whyMute(turns.muteMs, activity, hungAfterMs)
 }
 
-/** Its heartbeat thread has not answered either: only the activity of the whole process is known. */
+/** The heartbeat thread is silent, too: only the activity of the whole process is known. */
 function whyMute(silentMs: number, { doing, idleMs }: Activity, hungAfterMs: number): string | undefined {
   if (doing === 'disk') return undefined
   if (doing === 'works')
@@ -126,10 +123,10 @@ function decideEnded(
 ): NextOfProxy {
   if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
   const backOff = Math.min(LONGEST_BACK_OFF_MS, backOffMs(last.streak))
-  // Bounded, for the clock may have been set back meanwhile.
+  // Limited, because the clock may have been set back.
   const afterMs = Math.min(backOff, ended.at + backOff - now)
   if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
-  // A proxy that never answered will probably not answer next time; it is still tried.
+  // A proxy that never answered probably will not next time; it is still tried.
   const state = last.answered ? 'exited' : 'failed'
   return { kind: 'rest', state, afterMs, why: ended.why }
 }

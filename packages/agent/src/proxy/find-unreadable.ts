@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { codeFolders } from './code-folders.ts'
 
 /**
- * What other users cannot read of a program of Node and its code, as after a clone with `umask 077`, and the command that opens it; undefined: nothing that
- * can be seen at once. `main`: its first file. What holds `home` is not opened by a command.
+ * Describes what other users cannot read of a Node program and its code, as after a clone with `umask 077`,
+ * with the command that opens it; undefined if it finds nothing. `main`: its first file. The command never
+ * opens folders that contain `home`.
  */
 export function findUnreadable(program: string, main: string, home: string): string | undefined {
   const folders = codeFolders(main)

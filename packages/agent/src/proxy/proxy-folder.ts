@@ -7,57 +7,57 @@ import { parseAs } from '../process/check-schema.ts'
 import { writeDurably } from '../process/durable-file.ts'
 import { findProcess, type ProcessIdentity } from '../process/process-identity.ts'
 
-/** The last process of the proxy: written before it is started, once its pid is known, when it first answers, at its end. */
+/** The last process of the proxy: written before its start, with its pid, at its first answer, at its end. */
 const ProxyRecord = Type.Object({
   /** Null until it was started. */
   identity: Type.Union([
     Type.Object({ pid: Type.Integer(), startTime: Type.String(), bootId: Type.String() }),
     Type.Null(),
   ]),
-  /** The command that started it; empty when not known. */
+  /** Command that started it; empty if unknown. */
   program: Type.Array(Type.String()),
-  /** Of our software; empty when not known. */
+  /** Version of our software; empty if unknown. */
   version: Type.String(),
-  /** Unix milliseconds, as all times here. */
+  /** Unix ms, as all times here. */
   startedAt: Type.Integer(),
   answeredAt: Type.Union([Type.Integer(), Type.Null()]),
-  /** Where in proxy.log its own lines begin, in bytes. */
+  /** Position of its first line in proxy.log, in bytes. */
   logFrom: Type.Integer(),
-  /** `stopped`: on order. `died`: anything else. Null: as far as we know it runs. */
+  /** `stopped`: on order. `died`: anything else. Null: as far as known, it runs. */
   ended: Type.Union([
     Type.Object({ at: Type.Integer(), how: Type.Enum(['stopped', 'died']), why: Type.String() }),
     Type.Null(),
   ]),
   /** Deaths since it was last stopped on order. */
   crashes: Type.Integer(),
-  /** Deaths since it last was healthy for a while: what the back-off counts. */
+  /** Deaths since it was last healthy for a while, for the back-off. */
   streak: Type.Integer(),
-  /** When and why the one before died; absent when it did not. */
+  /** Time and reason of the previous process's death; absent if it did not die. */
   diedBefore: Type.Optional(Type.Object({ at: Type.Integer(), why: Type.String() })),
 })
-/** The proxy process that was started last, as its file holds it. */
+/** The last started process of the proxy, as in its file. */
 export type ProxyRecord = Static<typeof ProxyRecord>
 
-/** The home of the proxy of a node: its socket, its log, what it serves (its own files), and which process it is. */
+/** The home of a node's proxy: its socket, its log, its files, and the record of its process. */
 export interface ProxyFolder {
   readonly path: string
-  /** Of a proxy with a user of its own: its own files, and nothing else. It lies within `path`, which the proxy cannot enter. */
+  /** Folder for the files of a proxy with a separate user, within `path`, which the proxy cannot enter. */
   readonly own: string
-  /** A link where the socket is in `own`. */
+  /** A link if the socket is in `own`. */
   readonly socket: string
-  /** Of its heartbeat thread; a link, too. */
+  /** Socket of its heartbeat thread, or a link to it. */
   readonly turnsSocket: string
   readonly log: string
   /** Makes the folder (0700). */
   create(): Promise<void>
-  /** Null when there is none. Throws when the file cannot be understood. */
+  /** Null if there is none. Throws if the file is invalid. */
   read(): Promise<ProxyRecord | null>
   write(record: ProxyRecord): Promise<void>
-  /** The process that was started on this folder, recorded or not; null when there is none. */
+  /** Returns the process that was started on this folder, recorded or not; null if there is none. */
   find(): ProcessIdentity | null
 }
 
-/** The folder of the proxy under `home`. Touches nothing yet. */
+/** Returns the folder of the proxy under `home`, without touching it. */
 export function proxyFolder(home: string): ProxyFolder {
   const path = join(resolve(home), 'proxy')
   const own = join(path, 'own')

@@ -6,24 +6,22 @@ import { codeOf, isProxyUser, PROXY_USERS, waitForLock } from '@fairlead/engine'
 import { removeTree } from '../process/remove-tree.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 
-/** The files that the next proxy of a home needs from the last one. */
+/** Files that the next proxy of a home needs from the last one. */
 const KEPT = ['endpoints.json', 'cursors.json', 'epochs.json']
 
-/**
- * Makes the folder of a proxy that runs as its own user. Returns that user: the folder's owner, or a random
- * one. Root only.
- */
+/** Makes the folder of a proxy with a separate user. Returns the user: owner, or random. Root only. */
 export async function openOwn({ own }: ProxyFolder): Promise<number> {
   await mkdir(own, { recursive: true, mode: 0o700 })
   const { uid: before } = lstatSync(own)
   const uid = isProxyUser(before) ? before : PROXY_USERS.first + randomInt(PROXY_USERS.count)
   chownSync(own, uid, uid)
-  // A proxy that was taken over could have closed the folder: then its next process could not start there, and would run as root.
+  // A compromised proxy could have closed the folder: its next process could not start there, and would run
+  // as root.
   chmodSync(own, 0o700)
   return uid
 }
 
-/** Gives the files of a proxy without a wall to the proxy that runs as `uid`. Throws when a proxy without a wall still runs. */
+/** Gives the files of a proxy without a wall to one that runs as `uid`. Throws while the former runs. */
 export async function moveIn(folder: ProxyFolder, uid: number): Promise<void> {
   const { path, own, socket, turnsSocket } = folder
   await mustBeFree(folder, path)
@@ -36,7 +34,7 @@ export async function moveIn(folder: ProxyFolder, uid: number): Promise<void> {
   }
 }
 
-/** The reverse, if there is no wall any more. Throws when a proxy within a wall still runs. */
+/** The reverse, if there is no wall any more. Throws while a proxy within a wall runs. */
 export async function moveOut(folder: ProxyFolder): Promise<void> {
   const { path, own } = folder
   if (lstatSync(own, { throwIfNoEntry: false }) === undefined) return
@@ -48,7 +46,7 @@ export async function moveOut(folder: ProxyFolder): Promise<void> {
 async function moveFiles(from: string, to: string, uid: number): Promise<void> {
   for (const name of KEPT) {
     const place = join(from, name)
-    // Keys are in it.
+    // It contains keys.
     await rm(`${place}.draft`, { force: true })
     if (!isFile(place)) continue
     await rename(place, join(to, name))
@@ -57,9 +55,10 @@ async function moveFiles(from: string, to: string, uid: number): Promise<void> {
 }
 
 /**
- * Two proxies on one home would open the same ports: the proxy that runs holds the lock in its folder. The lock is tried by a second name (a hard link) in a
- * folder of root: a proxy with a user of its own could replace it by a link to another file meanwhile. If the proxy has put something there that cannot
- * be a lock, it is removed: it would prevent the next start.
+ * Throws while a proxy holds the lock in its folder: two on one home would open the same ports. The lock is
+ * tried by a hard link in a folder of root, because a proxy with a separate user could replace it by a link
+ * to another file in the meantime. If the proxy has put something else there, it is removed: it would prevent
+ * the next start.
  */
 async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> {
   const file = join(folder, 'proxy.lock')
@@ -75,7 +74,7 @@ async function mustBeFree({ path }: ProxyFolder, folder: string): Promise<void> 
     return
   }
   try {
-    // A file with contents is no lock, either. SQLite would take it for a database, and make files beside it.
+    // A file with contents is no lock: SQLite would take it for a database, and make more files.
     const state = isFile(name) && lstatSync(name).size === 0 ? await stateOfLock(name) : 'no lock'
     if (state === 'held') throw new Error(`another proxy runs on ${folder}; stop it first`)
     if (state === 'no lock') await removeTree(file)
@@ -93,7 +92,7 @@ async function stateOfLock(file: string): Promise<'free' | 'held' | 'no lock'> {
     lock?.[Symbol.dispose]()
     return lock === null ? 'held' : 'free'
   } catch (cause) {
-    // The file has other content than a lock. Any other error (too many open files, for example) says nothing about the file.
+    // The file is not a lock. Any other error (for example too many open files) is not about the file.
     if (NO_DATABASE.includes((cause as { errcode?: number }).errcode ?? 0)) return 'no lock'
     throw cause
   }

@@ -16,39 +16,39 @@ import { findUnreadable } from './find-unreadable.ts'
 import type { ProxyFolder } from './proxy-folder.ts'
 import { moveIn, moveOut, openOwn } from './proxy-moves.ts'
 
-/** How a process of the proxy is started. */
+/** How to start a process of the proxy. */
 export interface ProxyPlace {
   readonly program: string
   readonly args: readonly string[]
-  /** Where it works, and where all that it keeps is. */
+  /** Working folder, with all files of the proxy. */
   readonly folder: string
 }
 
-/** The wall around the proxy, if root has started Fairlead: the proxy has a user of its own, and of Fairlead sees only its own folder and its code. */
+/** The wall around the proxy, if root has started Fairlead: a separate user sees only its folder and code. */
 export interface ProxyWall {
   /**
-   * Where the next process runs; the state that the last one kept is there by then. `program`: with its
-   * arguments, but without its home. `isDoubted`: the last process has never answered, so this first tries
-   * whether the program can load all its files there. Throws when an unrecorded proxy serves from there, and
-   * where it would be root on a home on which one has served within its wall.
+   * Decides where the next process runs, and moves the last one's files there. `program`: with arguments,
+   * without its home; `isDoubted`: the last process has never answered, so it is tested whether all files can
+   * be loaded there. Throws if an unrecorded proxy serves from there, or if it would be root on a home where
+   * one has served within its wall.
    */
   place(folder: ProxyFolder, program: readonly string[], isDoubted: boolean): Promise<ProxyPlace>
-  /** The process that was started last answers. */
+  /** Call when the last started process answers. */
   answers(folder: ProxyFolder): Promise<void>
 }
 
-/** The name of a folder in which it is tried begins so. */
+/** Prefix of the name of a folder for a test. */
 const CHECK = 'check-'
-/** On a busy machine. */
+/** For a busy machine. */
 const CHECKED_WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-/** Of what a proxy keeps of its endpoints. Thousands of them have some megabytes, with their certificates. */
+/** Limit of a proxy's state of its endpoints. Thousands of them have some MB, with certificates. */
 const MOST_BYTES = 256 * 1024 * 1024
 const LOWEST_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start'
 
 /**
- * Where root has started us and engines have walls, the proxy has one, too; otherwise it is the user that we are, and if that is root, the log
- * says why. `lowPorts`: endpoints may be asked to have ports that only root can give.
+ * Gives the proxy a wall if root has started us and engines have walls. Otherwise it is our user, and if that
+ * is root, the log has the reason. `lowPorts`: endpoints may have ports that only root can give.
  */
 export function createProxyWall(settings: {
   readonly home: string
@@ -103,7 +103,7 @@ export function createProxyWall(settings: {
   }
 }
 
-/** Null where the program, or what it loads from, cannot be told. */
+/** Null if the program, or what it loads from, is unknown. */
 function insideOf(
   places: {
     readonly home: string
@@ -117,7 +117,7 @@ function insideOf(
   const { home, folder, program, uid } = places
   const main = args.find((each) => isAbsolute(each))
   if (!existsSync(program) || main === undefined || !existsSync(main)) return null
-  // By the last, Node finds out how much memory and how many processors it may use.
+  // From the last, Node learns how much memory and how many processors it may use.
   const users = dirname(usersOfPortsFile(folder.path))
   const files = [...codeFolders(main), '/sys/fs/cgroup', users].filter((path) => existsSync(path))
   const own = { folder: { path: folder.own }, writable: [folder.own], files }
@@ -125,8 +125,9 @@ function insideOf(
 }
 
 /**
- * Undefined: it can load all of itself within its wall. Otherwise why not. It is tried in another folder and as another such user: a
- * proxy that was taken over, and what it has left running, would otherwise make it fail, and the next one root.
+ * Undefined if it can load all its files within its wall, else the reason. Tested in another folder and with
+ * another such user: a compromised proxy, or what it left running, could otherwise make the test fail, so
+ * that the next one is root.
  */
 async function tryElsewhere(inside: Inside, args: readonly string[]): Promise<string | undefined> {
   const own = inside.folder.path
@@ -157,11 +158,11 @@ async function tryWithin(inside: Inside, args: readonly string[]): Promise<strin
   return `user ${inside.uid} cannot run it: ${error ?? `exit code ${code}`}`
 }
 
-/** A database may have been given such a port when any could be asked for. */
+/** True if a database may have got such a port when all ports were allowed. */
 async function hasLowPorts({ path, own }: ProxyFolder): Promise<boolean> {
   const lowest = readLowestPort()
   for (const folder of [own, path]) {
-    // It does not exist yet, or the proxy has replaced it by something else.
+    // It does not exist yet, or the proxy has replaced it.
     const text = await readPlainFile(join(folder, 'endpoints.json'), MOST_BYTES).catch(() => '')
     if ([...text.matchAll(/"port":(\d+)/g)].some(([, port]) => Number(port) < lowest)) return true
   }

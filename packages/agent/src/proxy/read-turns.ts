@@ -2,22 +2,22 @@ import { connect } from 'node:net'
 import { type LoopTurns, ProxyTurns } from '@fairlead/api'
 import { parseAs } from '../process/check-schema.ts'
 
-/** The heartbeat thread does nothing else. */
+/** The heartbeat thread does nothing else, so it is fast. */
 const ANSWER_WITHIN_MS = 1_000
 const MOST_BYTES = 64 * 1024
 
 /** Asks the heartbeat thread of the proxy at one socket. */
 export interface TurnsReader {
   /**
-   * The state of the loops of process `pid`; or the time since the first question without an answer: the
-   * process is stopped, or starved, or its version has no heartbeat thread. Never throws.
+   * Returns the loops of process `pid`, or the time since the first unanswered question: the process is
+   * stopped, has no processor time, or its version has no heartbeat thread. Never throws.
    */
   ask(pid: number): Promise<readonly LoopTurns[] | { readonly muteMs: number }>
-  /** It answers its orders, or another process is asked from now on. */
+  /** Call when it answers its orders, or another process will be asked. */
   forget(): void
 }
 
-/** Asks the proxy at this Unix socket how its event loops turn; an answer of another process counts as none. */
+/** Asks the proxy at this Unix socket about its event loops; an answer of another process is ignored. */
 export function createTurnsReader(socketPath: string): TurnsReader {
   let muteSince: number | null = null
   return {
@@ -36,7 +36,7 @@ export function createTurnsReader(socketPath: string): TurnsReader {
   }
 }
 
-/** Throws when there is no answer in time, or none that can be understood. */
+/** Throws without an answer in time, or for an invalid one. */
 async function readTurns(socketPath: string): Promise<ProxyTurns> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const socket = connect(socketPath)

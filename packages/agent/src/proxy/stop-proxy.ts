@@ -3,18 +3,16 @@ import { waitForEnd } from '../engine/stop-process.ts'
 import { isAlive, type ProcessIdentity, signalProcess } from '../process/process-identity.ts'
 import { type ProxyFolder, proxyFolder } from './proxy-folder.ts'
 
-/** SIGTERM is given this long before SIGKILL: there is nothing to save. */
+/** Time between SIGTERM and SIGKILL: there is nothing to save. */
 const TERM_WITHIN_MS = 3_000
 
-/**
- * Ends the proxy process of `home`, recorded or not, while no agent runs. The next agent starts one again. True when one
- * ran.
- */
+/** Ends the proxy of `home`, recorded or not, if no agent runs; true if one ran. An agent restarts it. */
 export async function stopProxy(home: string, logger: Logger, signal: AbortSignal): Promise<boolean> {
   const folder = proxyFolder(home)
   const last = await folder.read().catch(() => null)
   let ended = false
-  // More than one: of two that were started at once, the second waits a moment for the first before it gives way.
+  // There may be two: of two started at the same time, the second waits briefly for the first before it gives
+  // up.
   for (let identity = await findRunning(folder); identity !== null; identity = await findRunning(folder)) {
     if (signalProcess(identity, 'SIGTERM') && !(await waitForEnd(identity, TERM_WITHIN_MS, signal))) {
       signalProcess(identity, 'SIGKILL')

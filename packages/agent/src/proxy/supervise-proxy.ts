@@ -22,25 +22,25 @@ import { createTurnsReader, type TurnsReader } from './read-turns.ts'
 
 export interface ProxySettings {
   readonly home: string
-  /** Program and arguments, but for the home. */
+  /** Program and arguments, without the home. */
   readonly program: readonly string[]
   readonly wall: ProxyWall
-  /** Of our software, to tell in the log that an adopted process is of another. */
+  /** Version of our software, to log that an adopted process has another. */
   readonly version: string
   readonly logger: Logger
   readonly hungAfterMs: number
-  /** Called before looks, once a second at one that runs: its socket may be another. */
+  /** Called before looks, once a second if it runs: its socket may have been replaced. */
   readonly onLook?: () => Promise<void>
   /** Called after each look. */
   readonly onSeen?: (state: ProxyState) => void
 }
 
-/** The proxy under supervision. Disposing of it ends the supervision, not the process. */
+/** The supervised proxy. Dispose to end the supervision, not the process. */
 export interface SupervisedProxy extends AsyncDisposable {
   report(): ProxyState
 }
 
-/** How soon the loop tries again after a failure outside of it (a full disk, for example). */
+/** Pause after a failure outside of the loop (for example a full disk). */
 const AFTER_TROUBLE_MS = 1_000
 const PREPARE_EVERY_MS = 1_000
 
@@ -49,25 +49,25 @@ interface Supervision {
   readonly folder: ProxyFolder
   readonly probe: ProxyProbe
   readonly turns: TurnsReader
-  /** What the process does while it is silent. */
+  /** Activity of the process while it is silent. */
   readonly activity: ActivityWatch
   readonly log: Logger
   readonly end: AbortController
   last: ProxyRecord | null
   view: Pick<ProxyState, 'state' | 'why'>
-  /** When `onLook` was called last, by performance.now(). */
+  /** Time of the last `onLook` (performance.now()). */
   preparedAt: number
-  /** The process that this agent has started last, if it was this agent. */
+  /** The last process that this agent has started. */
   child: StartedProcess | null
-  /** Why we killed the last process, if we did. */
+  /** Reason why we killed the last process, if so. */
   killedBecause: string | null
   /** Ends the rest of the loop. */
   wake: () => void
 }
 
 /**
- * Keeps one proxy process running on home/proxy, for as long as it is not disposed of: adopts the one that runs, starts one
- * when there is none, and kills one that does not answer. Throws when the path of its socket is too long.
+ * Keeps one proxy process running on home/proxy until disposed: adopts a running one, starts one if there is
+ * none, and kills one that does not answer. Throws if its socket's path is too long.
  */
 export async function superviseProxy(settings: ProxySettings): Promise<SupervisedProxy> {
   const folder = proxyFolder(settings.home)
@@ -115,7 +115,7 @@ function reportAdoption({ settings: { program, version }, log }: Supervision, re
   const fields = { pid: record.identity?.pid }
   const isSame = record.version === version && isDeepStrictEqual(record.program, program)
   if (isSame) log.info(fields, 'proxy process is adopted')
-  // It is not replaced: its clients would have to connect again.
+  // It is not replaced, because its clients would have to reconnect.
   else
     log.warn(
       { ...fields, runs: record.version, would: version, program },
@@ -126,7 +126,7 @@ function reportAdoption({ settings: { program, version }, log }: Supervision, re
 async function loop(supervision: Supervision): Promise<void> {
   const { signal } = supervision.end
   while (!signal.aborted) {
-    // Made before the look, so that a death during the turn ends the next pause.
+    // Created before the look, so that a death during the turn ends the next pause.
     const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
     supervision.wake = wake
     const afterMs = await turn(supervision)
@@ -138,7 +138,7 @@ async function loop(supervision: Supervision): Promise<void> {
   }
 }
 
-/** One look and what follows from it. Answers after how many milliseconds to look again. */
+/** Looks once and acts. Returns the pause before the next look in ms. */
 async function turn(supervision: Supervision): Promise<number> {
   const { end, log } = supervision
   try {
@@ -159,7 +159,7 @@ async function turn(supervision: Supervision): Promise<number> {
   }
 }
 
-/** A process that runs keeps its socket, but the name may have been removed. */
+/** A running process keeps its socket, but the name may have been removed. */
 async function beforeLook(supervision: Supervision): Promise<void> {
   const now = performance.now()
   if (supervision.view.state === 'running' && now - supervision.preparedAt < PREPARE_EVERY_MS) return
@@ -190,7 +190,7 @@ async function ask(
     return answer
   }
   const said = await turns.ask(pid)
-  // Its whole process does nothing only while not even its heartbeat thread answers.
+  // The process counts as idle only while even its heartbeat thread is silent.
   if (!('muteMs' in said)) activity.forget()
   const seen = activity.look(pid, performance.now())
   return seen === null ? 'gone' : { ...answer, activity: seen, turns: said }
@@ -233,7 +233,7 @@ async function start(supervision: Supervision, why: string): Promise<void> {
     streak: last?.streak ?? 0,
     ...(last?.ended?.how === 'died' && { diedBefore: { at: last.ended.at, why: last.ended.why } }),
   }
-  // An unrecorded proxy holds the home, and would let no other run: its agent died right after starting it.
+  // An unrecorded proxy holds the home, and would prevent another: its agent died right after its start.
   const found = folder.find()
   if (found !== null) {
     const { end: logFrom } = await readLog(folder.log, Number.MAX_SAFE_INTEGER, 0)
@@ -245,7 +245,7 @@ async function start(supervision: Supervision, why: string): Promise<void> {
   }
   const logFrom = await prepareLog(folder.log)
   const record: ProxyRecord = { ...first, ...counts, program: [...program], version, logFrom }
-  // Recorded before the process exists: what it was started with is known also when its pid is not.
+  // Recorded before its start, so that its command is known even if its pid is not.
   await save(supervision, record)
   try {
     const { pid } = await launch(supervision, record)
@@ -257,16 +257,16 @@ async function start(supervision: Supervision, why: string): Promise<void> {
   }
 }
 
-/** Starts the process behind its wall, and records which one it is. */
+/** Starts the process behind its wall, and records its identity. */
 async function launch(supervision: Supervision, record: ProxyRecord) {
   const { settings, folder, last } = supervision
   const isDoubted = last?.ended?.how === 'died' && last.answeredAt === null
   const { program, args, folder: cwd } = await settings.wall.place(folder, settings.program, isDoubted)
-  // What Node has compiled once is kept: started again, it serves sooner, and takes 20 MB less.
+  // Node's compile cache: the next process serves sooner, and takes 20 MB less.
   const env = { NODE_COMPILE_CACHE: join(cwd, 'cache') }
   const child = await startDetached({ program, args, cwd, log: folder.log, env })
   supervision.child = child
-  // Its death is noticed at once, not at the next look.
+  // So its death is noticed before the next look.
   void child.ended.then(() => supervision.wake())
   await save(supervision, { ...record, identity: child.identity })
   return child.identity

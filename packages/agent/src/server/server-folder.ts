@@ -4,40 +4,40 @@ import { join, resolve } from 'node:path'
 import { codeOf, isServerUser, SERVER_USERS } from '@fairlead/engine'
 
 /**
- * What belongs to a server that is a user of its own, where root has started us. `path` and all that lies in it directly are root's: what that user may
- * write lies in `own` alone, and nothing there is opened, followed or run by root without a look at what it is.
+ * Folders of a server with a separate user, if root has started us. `path` and its direct content are root's.
+ * That user can write only in `own`, and root checks everything there before it opens, follows or runs it.
  */
 export interface ServerFolder {
   readonly home: string
   readonly path: string
-  /** The user's: the store, its key, the audit, modules, the operator's socket. */
+  /** Owned by the user: the store, its key, the audit, modules, the operator's socket. */
   readonly own: string
-  /** The sockets that the server may open: the agent's and the proxy's. On disk it keeps its old name: servers that run look for it there. */
+  /** Sockets of agent and proxy, for the server. It keeps its old name, where running servers look for it. */
   readonly sockets: string
 }
 
-/** The folder of the server under `home`. Touches nothing. */
+/** Returns the folder of the server under `home`, without touching it. */
 export function serverFolder(home: string): ServerFolder {
   const path = join(resolve(home), 'server')
   return { home: resolve(home), path, own: join(path, 'own'), sockets: join(path, 'doors') }
 }
 
-/** Makes the folders, and answers as which user the server of this home runs: the user on record, else a random one. Root only. */
+/** Makes the folders, and returns the user of this home's server: recorded, or a random one. Root only. */
 export async function openServerFolder({ path, own, sockets }: ServerFolder): Promise<number> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const uid = await userOf(path)
   await mkdir(own, { recursive: true, mode: 0o700 })
   await chown(own, uid, uid)
-  // A server that was taken over could have closed it: it would be taken for one that cannot be a user of its own.
+  // A compromised server could have closed it, and would seem unable to have a separate user.
   await chmod(own, 0o700)
   await mkdir(sockets, { recursive: true, mode: 0o700 })
-  // It is shown within the wall, and its sockets are the server's.
+  // It is visible within the wall, and its sockets are the server's.
   await chown(sockets, 0, uid)
   await chmod(sockets, 0o710)
   return uid
 }
 
-/** Agent and server may ask side by side: the first record stays. */
+/** Agent and server may call this concurrently: the first record stays. */
 async function userOf(path: string): Promise<number> {
   const file = join(path, 'user')
   const draft = `${file}-${randomBytes(8).toString('hex')}`
@@ -64,7 +64,7 @@ const noteText = `${NOTE}: the server is a user of its own.
 An older Fairlead cannot use it there. The way back: start this one once with FAIRLEAD_SERVER_WALL=off.
 `
 
-/** Does the store lie in `own`? A note in its old place says so: an older Fairlead would begin with an empty store there. */
+/** True if the store is in `own`, by a note in its old place, where an older Fairlead would begin anew. */
 export async function isMovedIn({ home }: Pick<ServerFolder, 'home'>): Promise<boolean> {
   try {
     await using file = await open(join(home, 'store.db'), 'r')
@@ -76,7 +76,7 @@ export async function isMovedIn({ home }: Pick<ServerFolder, 'home'>): Promise<b
   }
 }
 
-/** Writes the note to `path`, on disk when this resolves. */
+/** Writes the note to `path`, durably. */
 export async function writeNote(path: string): Promise<void> {
   await rm(path, { force: true })
   await writeFile(path, noteText, { mode: 0o600, flag: 'wx', flush: true })

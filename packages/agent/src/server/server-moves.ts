@@ -9,22 +9,23 @@ import { isMovedIn, type ServerFolder, writeNote } from './server-folder.ts'
 import { takeTree } from './take-tree.ts'
 
 const STORE = 'store.db'
-/** Files that SQLite may have left beside the store: without them it lacks its last commits. They are moved first. */
+/** Files of SQLite with the store's last commits. They are moved first. */
 const BESIDE = ['store.db-wal', 'store.db-journal']
-/** Made anew with each opening. */
+/** Recreated with each opening. */
 const INDEX = 'store.db-shm'
-/** Of a server that does not run any more: the command line uses the socket that exists. */
+/** Left by a stopped server: the command line uses the socket that exists. */
 const OPERATOR = 'run/server.sock'
 const OTHERS = ['store.key', 'ca.pem', 'bootstrap.secret', 'audit', 'modules']
 /** SQLite's SQLITE_BUSY. */
 const BUSY = 5
 
-/** Sees each step when it is done: tests stop there, as a crash would. */
+/** Called after each step: tests stop there, as a crash would. */
 type OnStep = () => void
 
 /**
- * Gives what a server without a wall has kept to the one that runs as `uid`. Interrupted anywhere, all of it is there, and the next attempt goes on, in
- * either direction: until the note stands in its old place, the store is whole there; from then on, it is whole in `own`. Root only. Throws when a server runs.
+ * Gives the files of a server without a wall to one that runs as `uid`. An interruption loses nothing, and
+ * the next attempt continues, in either direction: until the note is in its old place the store is complete
+ * there, and then in `own`. Root only; throws if a server runs.
  */
 export async function moveIn(
   folder: ServerFolder,
@@ -36,7 +37,7 @@ export async function moveIn(
     if (isFile(join(home, STORE))) {
       mustBeFree(join(home, STORE))
       mustNotRun(folder, uid)
-      // Of an attempt that was broken off, or of before the last way back.
+      // From an interrupted attempt, or from before the last way back.
       for (const name of [STORE, ...BESIDE, INDEX]) await removeTree(join(own, name))
       onStep()
       for (const name of [...BESIDE, STORE]) {
@@ -69,8 +70,8 @@ export async function moveIn(
 }
 
 /**
- * The reverse, if there is no wall any more. A server that was taken over may have put anything there: only plain files and folders
- * are moved. Throws when a server within a wall runs.
+ * The reverse, if there is no wall any more. A compromised server may have put anything there, so only plain
+ * files and folders are moved. Throws if a server within a wall runs.
  */
 export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undefined): Promise<void> {
   const { home, own } = folder
@@ -85,7 +86,7 @@ export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undef
     for (const name of BESIDE) await takeFile(join(own, name), join(home, name), uid)
     onStep()
     if (await takeFile(join(own, STORE), draft, uid)) await rename(draft, join(home, STORE))
-    // Nothing was ever kept there.
+    // No store was ever there.
     else await rm(join(home, STORE))
     await sync(home)
     onStep()
@@ -98,17 +99,17 @@ export async function moveOut(folder: ServerFolder, onStep: OnStep = () => undef
     await rename(join(own, name), place)
     onStep()
   }
-  // Also what an attempt before this one has moved.
+  // Also those that an earlier attempt has moved.
   for (const name of OTHERS) await takeTree(join(home, name), uid)
   await sync(home)
 }
 
-/** By a second name in a folder of root, where that user cannot replace it. False: there is no plain file. */
+/** Uses a second name in a folder of root, where that user cannot replace it. False without a plain file. */
 async function takeFile(from: string, to: string, uid: number): Promise<boolean> {
   try {
     await link(from, to)
   } catch (cause) {
-    // EPERM: a folder has one name only.
+    // EPERM: a folder has only one name.
     if (['ENOENT', 'EPERM'].includes(codeOf(cause))) return false
     throw cause
   }
@@ -123,7 +124,7 @@ async function takeFile(from: string, to: string, uid: number): Promise<boolean>
   return true
 }
 
-/** A server without a wall holds the lock of its store. What it had not written into it yet is in it afterwards. */
+/** Throws while a server without a wall holds its store's lock. Also completes the store from its log. */
 function mustBeFree(store: string): void {
   const file = new DatabaseSync(store, { timeout: 2_000 })
   try {

@@ -15,17 +15,17 @@ import { isMovedIn, openServerFolder, type ServerFolder, serverFolder } from './
 import { moveIn, moveOut } from './server-moves.ts'
 import { takeTree } from './take-tree.ts'
 
-/** The server as it is started: Node, and its arguments. */
+/** The server as started: Node, and its arguments. */
 export interface ServerProgram {
   readonly home: string
   readonly program: string
   /** The first absolute path among them is its code. */
   readonly args: readonly string[]
-  /** It may listen at ports below 1024. */
+  /** True if it may listen at ports below 1024. */
   readonly lowPorts: boolean
-  /** False: it is not to be a user of its own. */
+  /** False if it should not have a separate user. */
   readonly isWanted: boolean
-  /** Folders that it may read besides. */
+  /** Other folders that it may read. */
   readonly shown: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export interface ServerProgram {
 export interface ServerPlace {
   readonly program: string
   readonly args: readonly string[]
-  /** Why it is not a user of its own; undefined: it is. */
+  /** Reason why it has no separate user; undefined if it has. */
   readonly why: string | undefined
 }
 
@@ -41,9 +41,10 @@ const WITHIN_MS = 20_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * Finds the place of the server of a home, and brings there what it keeps. Where root has started us on a home of root, it is a user of
- * its own behind a wall, which sees its code, the system's programs, `server/own`, and the sockets of agent and proxy. Otherwise it is
- * the user that we are. Throws when a server runs on that home, and where it would be root again only because something fails.
+ * Finds the place of a home's server, and moves its files there. If root has started us on a home of root,
+ * the server has a separate user behind a wall, where it sees its code, the system's programs, `server/own`,
+ * and the sockets of agent and proxy; otherwise it has our user. Throws if a server runs on that home, or if
+ * it would become root again only because of a failure.
  */
 export async function placeServer(server: ServerProgram): Promise<ServerPlace> {
   const { home, program, args } = server
@@ -54,7 +55,7 @@ export async function placeServer(server: ServerProgram): Promise<ServerPlace> {
       throw new Error(
         `the server of this home is a user of its own, and cannot be now: ${why}. It is not started as root for that. On a machine without walls: FAIRLEAD_SERVER_WALL=off`,
       )
-    // Root does not change a home of another user.
+    // Root does not change another user's home.
     if (statSync(home).uid === process.geteuid?.()) await moveOut(folder)
     return { program, args, why }
   }
@@ -64,7 +65,7 @@ export async function placeServer(server: ServerProgram): Promise<ServerPlace> {
   return { program: 'unshare', args: [...wallArguments(inside), program, ...args], why: undefined }
 }
 
-/** The arguments of unshare(1) that run another command of the program where the server runs; null: the server has no such place. */
+/** Returns the arguments of unshare(1) for another command within the server's wall; null if it has none. */
 export async function withinServerWall(server: ServerProgram): Promise<readonly string[] | null> {
   const folder = serverFolder(server.home)
   if (!isRootsHome(server.home) || !(await isMovedIn(folder))) return null
@@ -86,7 +87,8 @@ async function whyNot(server: ServerProgram, folder: ServerFolder): Promise<stri
     const fault = isServed ? await tryAgain(tried) : await tried()
     await removeLeftOvers(folder.path, TRY)
     if (fault !== undefined) return fault
-    // A home whose server ran as root is not given to a user as which the server cannot run. A server that had a user of its own keeps it.
+    // A home whose server ran as root is not given to a user as which the server cannot run. A server that
+    // had a separate user keeps it.
     const isToMove = existsSync(join(folder.home, 'store.db')) && !isServed
     return isToMove ? await tryProgram(server, await insideOf(server, folder)) : undefined
   } catch (cause) {
@@ -102,7 +104,7 @@ async function insideOf(
   const uid = await openServerFolder(folder)
   await mkdir(rootOf(home), { recursive: true, mode: 0o700 })
   const users = dirname(usersOfPortsFile(join(folder.home, 'proxy')))
-  // The agent, which writes there, may come later.
+  // The agent, which writes there, may be started later.
   await mkdir(dirname(users), { recursive: true, mode: 0o700 })
   await mkdir(users, { recursive: true, mode: 0o755 })
   const files = [...codeFolders(mainOf(server)), '/sys/fs/cgroup', users, ...shown].filter((path) =>
@@ -116,12 +118,15 @@ function mainOf({ program, args }: ServerProgram): string {
   return args.find((each) => isAbsolute(each)) ?? program
 }
 
-/** The name of a folder in which it is tried begins so. */
+/** Prefix of the name of a folder for a test. */
 const TRY = 'try-'
-/** It says what it is. */
+/** Prints its state. */
 const LOOK = '[ ! -e "$1" ] && echo hidden; : >looked && echo written; cat /proc/self/status'
 
-/** In another folder, and as another such user: so a server that was taken over, or a process that it has left, cannot influence it. As `tryWall`. */
+/**
+ * Tests the wall in another folder, as another such user, which a compromised server, or a process that it
+ * left, cannot influence.
+ */
 async function tryElsewhere(
   inside: Inside & { readonly uid: number },
   isServed: boolean,
@@ -136,7 +141,7 @@ async function tryElsewhere(
   }
 }
 
-/** Undefined: it holds. `isServed`: it has held before, for what lies within. */
+/** Undefined if the wall works. `isServed`: it has worked before, with the present contents. */
 async function tryWall(
   inside: Inside & { readonly uid: number },
   isServed: boolean,
@@ -153,7 +158,7 @@ async function tryWall(
   return isUser && isBare ? undefined : 'rights are not given up within its wall'
 }
 
-/** It takes a second. Undefined: all of it can be loaded there. */
+/** Takes 1 s. Undefined if all its files can be loaded there. */
 async function tryProgram(
   server: ServerProgram,
   inside: Inside & { readonly uid: number },
@@ -176,7 +181,7 @@ async function tryProgram(
   return `user ${inside.uid} cannot run it: ${error ?? `exit code ${exit}`}`
 }
 
-/** All of a home may have been given to root, as from a backup. */
+/** A whole home may have been given to root, for example by a restore. */
 async function keepOwner({ own }: ServerFolder, uid: number): Promise<void> {
   const store = lstatSync(join(own, 'store.db'), { throwIfNoEntry: false })
   if (store !== undefined && store.uid !== uid) await takeTree(own, uid)

@@ -6,15 +6,16 @@ import type { Logger } from 'pino'
 import { proxyFolder } from '../proxy/proxy-folder.ts'
 import { openServerFolder, serverFolder } from './server-folder.ts'
 
-/** The sockets that a server with a user of its own may open: the agent's and the proxy's, and no others. */
+/** The only sockets for a server with a separate user: the agent's and the proxy's. */
 export interface SharedSockets {
-  /** Makes each name lead to the socket that exists now. Never throws. */
+  /** Makes each name lead to the current socket. Never throws. */
   keep(): Promise<void>
 }
 
 /**
- * Gives the agent's socket and the proxy's a second name each (a hard link) in a folder where only root may write. The sockets belong to the
- * server's user, which can reach them by these names only. Does nothing where root has not started the agent: then the server has no user of its own.
+ * Gives the agent's and the proxy's socket a second name each (a hard link) in a folder where only root may
+ * write. They belong to the server's user, which can reach them only by these names. Does nothing unless root
+ * has started the agent: then the server has no separate user.
  */
 export async function shareSockets(
   home: string,
@@ -26,7 +27,8 @@ export async function shareSockets(
   const uid = await openServerFolder(folder)
   const proxy = proxyFolder(home)
   let told = false
-  // The agent and the supervision of the proxy call it at the same time, and a draft has one name.
+  // In turn, because the agent and the supervision of the proxy call it at the same time, with one draft
+  // name.
   const inTurn = createTurns()
   const share = async (socket: string, name: string) => {
     const shared = join(folder.sockets, name)
@@ -35,7 +37,7 @@ export async function shareSockets(
     const draft = `${shared}.draft`
     await rm(draft, { force: true })
     await link(socket, draft)
-    // A proxy may have replaced the socket meanwhile.
+    // A proxy may have replaced the socket in the meantime.
     if (!lstatSync(draft).isSocket()) return await rm(draft)
     await lchown(draft, uid, 0)
     await rename(draft, shared)

@@ -2,13 +2,13 @@ import { constants } from 'node:fs'
 import { type FileHandle, lchown, lstat, open, opendir, unlink } from 'node:fs/promises'
 import { removeTree } from '../process/remove-tree.ts'
 
-/** Of the server's folders none lies deeper in others. */
+/** Limit of nesting, deeper than the server's folders. */
 const MOST_DEEP = 4
 
 /**
- * Makes `uid` the owner of what is at `path`: a plain file, or a folder with all that is in it. Links, pipes and the like are removed,
- * and folders that lie deeper than a server makes any: none of them is ours. It goes by way of open folders, so that no link leads out.
- * If nothing is there, that is fine.
+ * Makes `uid` the owner of a plain file, or of a folder with its content, if it exists. Removes links, pipes
+ * and the like, and folders deeper than a server makes: these are not ours. It works on open folders, so that
+ * no link leads out.
  */
 export async function takeTree(path: string, uid: number, deep = 0): Promise<void> {
   const found = await lstat(path).catch(unlessGone)

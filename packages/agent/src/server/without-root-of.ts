@@ -2,9 +2,10 @@ import type { EngineWall } from '../engine/engine-wall.ts'
 import { isMovedIn, serverFolder } from './server-folder.ts'
 
 /**
- * Where the server has a user of its own and walls do not work any more, the agent starts nothing as root for the server:
- * neither an engine with a module, nor a plain engine, which writes files where its administrator says. What ran as root before may be started again. A
- * server that is started again then runs as root, too, and moves its files back.
+ * If the server has a separate user and walls do not work any more, the agent starts nothing as root for the
+ * server: neither an engine with a module, nor a plain engine, which writes files where its administrator
+ * chooses. What ran as root before may be restarted. A restarted server then runs as root, too, and moves its
+ * files back.
  */
 export function withoutRootOf(wall: EngineWall, home: string): EngineWall {
   if (wall.missing === null || process.geteuid?.() !== 0) return wall

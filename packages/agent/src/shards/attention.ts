@@ -1,30 +1,36 @@
 import type { Stream } from '../engine/watch-engine.ts'
 
-/** How closely a shard is looked at: one that runs and does not change costs little; one that the server asks for is looked at often. */
+/** Frequency of looks at a shard: low for one that runs unchanged, high for one that the server asks for. */
 export interface Attention {
-  /** The server asks for it. True: it works on it, and the last look is too old for that. */
+  /** Call when the server asks for it. True if the server works on it, and the last look is too old. */
   ask(): boolean
-  /** The connection to its engine has ended: it may have died. True: look now. False: that was so a moment ago, and the next look is soon enough. */
+  /**
+   * Call when the connection to its engine has ended. True: it may have died, so look now; false: the next
+   * look is soon enough, because this also happened a moment ago.
+   */
   ended(): boolean
-  /** A look begins, at a shard that is as it was before and well, or not. True: it is to be a thorough one, with disk and log. */
+  /** Call when a look begins; `isSettled`: unchanged and healthy. True: look at disk and log, too. */
   look(isSettled: boolean): boolean
-  /** How long to rest after it, where `restMs` would do otherwise. */
+  /** Returns the rest after it, instead of `restMs`. */
   pauseMs(restMs: number): number
-  /** The stream, where it has grown by writes since this was asked last; null where it has not. */
+  /** The stream if it has grown by writes since the last call, else null. */
   grown(stream: Stream | null): Omit<Stream, 'writes'> | null
 }
 
-/** How long this lasts after the server has asked twice within that time. One question alone is that of the safety net, for which a look a second is enough. */
+/**
+ * Duration after the server has asked twice within this time. A single question is from the periodic check,
+ * which needs only one look a second.
+ */
 const ASKED_FOR_MS = 2_000
 const ASKED_MS = 250
-/** An engine may end its connections as fast as they are opened: this must not make the agent's loop spin. */
+/** An engine may close connections as fast as the agent opens them: the loop must not spin. */
 const ENDED_MS = 500
-/** After the last change a save may still be on its way to the disk, and its words to the log. */
+/** After the last change, a save may not have reached the disk yet, nor its lines the log. */
 const CHANGED_FOR_MS = 3_000
-/** Otherwise disk and log are looked at this often: what an engine has saved, or has failed to, its INFO says at once. */
+/** Otherwise the interval of looks at disk and log: INFO already shows saves and failures. */
 const THOROUGH_EVERY_MS = 15_000
 
-/** Of a shard that was never looked at. */
+/** Creates the state of a shard before its first look. */
 export function createAttention(clock = (): number => performance.now()): Attention {
   const at = {
     ...{ askedOnce: -ASKED_FOR_MS, asked: -ASKED_FOR_MS, looked: -ASKED_MS, ended: -ENDED_MS },
@@ -63,7 +69,7 @@ export function createAttention(clock = (): number => performance.now()): Attent
       if (stream === null) return null
       const { writes, ...grown } = stream
       const isSame = before?.runId === stream.runId && before.replid === stream.replid
-      // Of another process or history the server reads itself how far it is.
+      // After a change of process or history the server reads the offset itself.
       return before !== null && isSame && before.writes !== writes && before.offset !== grown.offset
         ? grown
         : null

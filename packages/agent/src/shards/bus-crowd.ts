@@ -5,8 +5,9 @@ import { isCrowded } from './decide-crowd.ts'
 import { readPeerUsers } from './read-peer-users.ts'
 
 /**
- * Which user fills the bus of an engine in cluster mode, as a sentence for `status_reason`; empty while there is room. Any user of the machine can connect to the
- * bus. An engine does not close silent connections of its bus, and has no command for it: they take the file handles that new clients need.
+ * Returns a sentence for `status_reason` with the user that fills the bus of an engine in cluster mode; empty
+ * while there is space. Any user of the machine can connect to the bus. An engine does not close silent bus
+ * connections, and has no command for it: they take the file handles that new clients need.
  */
 export async function readBusCrowd(
   { port, cluster }: Pick<ShardSpec, 'port' | 'cluster'>,

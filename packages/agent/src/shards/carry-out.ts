@@ -20,12 +20,12 @@ import { ranOutside } from './ran-outside.ts'
 import { whatIsLost } from './see-silence.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 
-/** The result of an act: why the engine refused to stop. Everything else is seen at the next look. */
+/** Result of an act: why the engine refused to stop. The next look shows everything else. */
 export interface ActResult {
   readonly refused?: string
 }
 
-/** Starts a process for what is wanted. What stands in the way is recorded as the end of that process. */
+/** Starts a process for the wanted spec. A failure is recorded as the end of that process. */
 export async function start(place: ShardWorkplace, wanted: WantedRecord, last: ProcessRecord | null) {
   const { folder } = place
   const { spec, order } = wanted
@@ -51,12 +51,12 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
     },
     ...(outside && { ranOutside: true }),
   }
-  // Recorded before the process exists: an agent that dies in between looks for it by its folder.
+  // Recorded before its start: after a crash, the next agent searches for it by its folder.
   await place.save(record)
   try {
     await place.modules.verify(spec.modules)
   } catch (cause) {
-    // Whatever ran before: it is not tried again by itself, for only the server has the file.
+    // It is not retried automatically, whatever ran before, because only the server has the file.
     await place.save({ ...asDied(record, messageOf(cause)), proven: false })
     return
   }
@@ -64,7 +64,7 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   await place.save(started)
 }
 
-/** The record of the process that it has started. */
+/** Returns the record of the started process. */
 async function launch(place: ShardWorkplace, record: ProcessRecord): Promise<ProcessRecord> {
   const { build, modules } = record.spec
   const program = await findProgram(place.builds, build)
@@ -74,19 +74,19 @@ async function launch(place: ShardWorkplace, record: ProcessRecord): Promise<Pro
   return { ...record, identity: child.identity, ...(child.within && { within: true }) }
 }
 
-/** What the processes of the same order leave to the next one; another order begins anew. */
+/** Returns the history of processes of the same order; another order begins anew. */
 function historyOf(last: ProcessRecord | null, order: number) {
   if (last === null || last.order !== order) return { proven: false, crashes: 0, streak: 0 }
   const { proven, crashes, streak, unanswered } = last
   return { proven, crashes, streak, ...(unanswered && { unanswered }) }
 }
 
-/** Notes the first answer of a process and its settings, and sets what had to wait until it has loaded its data. */
+/** Records a process's first answer and its settings, and sets what had to wait for its data. */
 export async function markReady(place: ShardWorkplace, last: ProcessRecord): Promise<void> {
   const answeredAt = Date.now()
   const later = last.appendonlyLater
   if (later !== null) await place.probe.call('CONFIG', 'SET', 'appendonly', later ? 'yes' : 'no')
-  // Before its answer is noted: a process that has answered has a baseline.
+  // Before its answer is recorded: a process that has answered has a baseline.
   const settings = readSettings(await place.probe.call('CONFIG', 'GET', '*'), last.spec)
   await place.folder.writeBaseline({ startedAt: last.startedAt, settings })
   const { unanswered: _over, ...record } = last
@@ -95,7 +95,7 @@ export async function markReady(place: ShardWorkplace, last: ProcessRecord): Pro
     answeredAt,
     proven: true,
     appendonlyLater: null,
-    // What the AOF holds is out of date from here on.
+    // From here on the AOF is outdated.
     ...(later === false && {
       appendonly: false,
       aofFrom: Date.now(),
@@ -104,7 +104,7 @@ export async function markReady(place: ShardWorkplace, last: ProcessRecord): Pro
   })
 }
 
-/** Asks the process to stop, with or without saving its data. One that cannot save is ended only if nothing is lost by that. */
+/** Asks the process to stop, saving its data or not. If it cannot save, it is ended only without loss. */
 export async function stop(
   place: ShardWorkplace,
   { spec }: WantedRecord,
@@ -119,7 +119,7 @@ export async function stop(
     target: engineTarget(last.spec),
     save,
     data: folder.data,
-    // Without saving there is nothing that could take long.
+    // Without a save, nothing can take long.
     stopWithinMs: save ? place.stopWithinMs : Math.min(place.stopWithinMs, 5_000),
     hungAfterMs: save ? silence.hungAfterMs : Math.min(silence.hungAfterMs, 1_000),
     mayForce: !save || (await whatIsLost(last, spec, folder, silence.serves)) === 'nothing',
@@ -142,8 +142,8 @@ export async function kill(place: ShardWorkplace, identity: ProcessIdentity, why
 }
 
 /**
- * Records how the process ended: as we asked, with its data saved, or on its own. One that an earlier agent started, and that never
- * answered, may have died with that agent: it is not said to fail, it is started again.
+ * Records how the process ended: as requested, with its data saved, or otherwise. One that an earlier agent
+ * started and that never answered may have died with that agent: that is no failure, and it is restarted.
  */
 export async function recordExit(
   place: ShardWorkplace,
@@ -164,12 +164,12 @@ export async function recordExit(
   const portTaken = saysPortTaken(words)
   const holders = portTaken ? await describePortHolders(last.spec) : ''
   const died = asDied(last, words === '' ? end : `${end}: ${words}${holders}`, portTaken)
-  // The order dies with the process: what it held may be lost, so the server has to say again that it wants it started.
+  // The order ends with the process: its data may be lost, so the server must request its start again.
   const orderDied = wanted.spec.onCrash === 'wait' && last.answeredAt !== null
   await place.save(orderDied ? { ...died, order: wanted.order } : died)
 }
 
-/** The users whose processes have ports of this shard, as far as the kernel tells. */
+/** Describes the users with processes at this shard's ports, as far as the kernel shows them. */
 async function describePortHolders(spec: ProcessRecord['spec']): Promise<string> {
   const held = portsOf(spec).map(async (port) => {
     const [listener] = await readListeners({ host: spec.host, port }).catch(() => [])
@@ -178,13 +178,13 @@ async function describePortHolders(spec: ProcessRecord['spec']): Promise<string>
   return (await Promise.all(held)).join('')
 }
 
-/** Did it end because we asked, with everything it held on disk? True for one that never took a write. */
+/** True if it ended on request with all its data on disk, or never accepted a write. */
 export async function hasStoppedCleanly(folder: ShardFolder, last: ProcessRecord): Promise<boolean> {
   if (last.stoppingAt === null) return false
   if (last.answeredAt === null) return true
   const now = await traceOfSnapshot(folder.data)
   if (last.snapshotBefore !== undefined) return now !== null && now !== last.snapshotBefore
-  // File times lag behind the clock by up to one tick of the kernel.
+  // File times are up to one kernel tick behind the clock.
   return ((await snapshotWrittenAt(folder.data)) ?? 0) >= last.stoppingAt - 20
 }
 

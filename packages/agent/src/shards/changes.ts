@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type Changes, createDigest, type ProxyState, type SeenOffset } from '@fairlead/api'
 
-/** What looks at shards and proxy have found out, numbered in order, for those that wait for it. */
+/** Numbered results of looks at shards and proxy, for listeners. */
 export interface ChangeLog extends Disposable {
-  /** `state` is text: another one is a change. `isStart`: its process is on its way up, which need not be told at once. */
+  /** A different `state` is a change. `isStart`: its process is starting, which may be reported later. */
   shard(id: string, state: string, isStart?: boolean): void
   gone(id: string): void
-  /** The stream of a primary has grown by writes. */
+  /** Call when the stream of a primary has grown by writes. */
   offset(seen: SeenOffset): void
   proxy(state: ProxyState): void
-  /** What came after `after` of this `boot`: as soon as there is something, and nothing after `waitMs`, or once `signal` is aborted. */
+  /** Returns the news after `after` of this `boot`, as soon as there are any, after `waitMs` or on abort. */
   await(
     asked: { readonly boot: string; readonly after: number; readonly waitMs: number },
     signal?: AbortSignal,
@@ -17,12 +17,13 @@ export interface ChangeLog extends Disposable {
 }
 
 /**
- * After which time news of a kind are told. Changes at the same time are told together: a primary that dies, and its replicas that notice. A start is told with
- * its end, if that comes soon: the server that ordered it waits for the end. Offsets are for the record.
+ * Delay of news by kind. Simultaneous changes, like a primary's death and its replicas' reaction, are
+ * reported together. A start is reported with its end if that comes soon, because the server that ordered it
+ * waits for the end; offsets are only recorded.
  */
 const TOLD_AFTER_MS = { change: 20, start: 250, offset: 1_000 } as const
 type News = keyof typeof TOLD_AFTER_MS
-/** Of shards that are gone it is remembered for this many; a listener that has missed more is told everything. */
+/** Number of removed shards that are remembered; a listener that has missed more gets everything. */
 const MOST_GONE = 1_000
 
 interface Entry {
@@ -33,12 +34,12 @@ interface Entry {
 
 interface Told {
   readonly shards: ReadonlyMap<string, Entry>
-  /** Which number each had when it was gone. */
+  /** Number of each removal. */
   readonly gone: ReadonlyMap<string, number>
   readonly offsets: ReadonlyMap<string, SeenOffset & { readonly seq: number }>
 }
 
-/** A log without an entry, with a boot of its own. */
+/** Creates an empty log with a new boot. */
 export function createChangeLog(proxy: ProxyState): ChangeLog {
   const boot = randomUUID()
   const marked = keepMarks()
@@ -102,7 +103,7 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
   }
 }
 
-/** Where more are remembered than are to be: the number of the oldest, which is forgotten. */
+/** If too many are remembered, forgets the oldest and returns its number. */
 function forgetOldest(gone: Map<string, number>): number | undefined {
   const [oldest] = gone
   if (gone.size <= MOST_GONE || oldest === undefined) return undefined
@@ -110,7 +111,7 @@ function forgetOldest(gone: Map<string, number>): number | undefined {
   return oldest[1]
 }
 
-/** The last state of each shard, with the digest of all marks. */
+/** Keeps the last state of each shard, with the digest of all marks. */
 function keepMarks() {
   const shards = new Map<string, Entry>()
   const digest = createDigest()
@@ -131,7 +132,7 @@ function keepMarks() {
   }
 }
 
-/** What came after that number. */
+/** Returns the news after that number. */
 function listSince(
   after: number,
   { shards, gone, offsets }: Told,
@@ -144,7 +145,7 @@ function listSince(
   }
 }
 
-/** Of what is told later than other changes. */
+/** Returns which delayed kinds have news. */
 function whatIsNew(
   { startSeq, offsetSeq }: { readonly startSeq: number; readonly offsetSeq: number },
   after: number,
@@ -154,7 +155,7 @@ function whatIsNew(
 
 type Hear = (news: News) => void
 
-/** Resolves a moment after a change; of starts or offsets alone, after a while. */
+/** Resolves shortly after a change; later if there are only starts or offsets. */
 async function untilHeard(
   waiting: Set<Hear>,
   {
@@ -171,7 +172,7 @@ async function untilHeard(
   const hear = (news: News) => {
     if (heard.has(news)) return
     heard.add(news)
-    // There has been no offset since the last report, or it would have been told with it.
+    // There was no offset since the last report, which would have contained it.
     const sinceMs = news === 'offset' ? performance.now() - beganAt : 0
     timers.push(setTimeout(end, Math.max(0, TOLD_AFTER_MS[news] - sinceMs)))
   }

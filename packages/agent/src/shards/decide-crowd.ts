@@ -1,39 +1,39 @@
-/** A connection to an engine, as CLIENT LIST and the kernel tell of it. */
+/** A connection to an engine, from CLIENT LIST and the kernel. */
 export interface CrowdClient {
-  /** The engine's own number for it. */
+  /** The engine's number of it. */
   readonly id: string
   readonly ageSecs: number
-  /** It is of Fairlead: of the agent, the server, the proxy, or of another shard of the database. */
+  /** True if it is Fairlead's: of the agent, the server, the proxy, or of another shard of the database. */
   readonly isOurs: boolean
-  /** None of its commands was executed, so it has not signed in. */
+  /** True if none of its commands was executed, so it has not signed in. */
   readonly isSilent: boolean
-  /** It has a property that only a connection after login can have; a connection after login may lack it. */
+  /** True if it has a property that requires a login; it may also have signed in without one. */
   readonly hasSignedIn: boolean
-  /** The user of this machine whose process it is; null: not known. */
+  /** User of its process on this machine; null if unknown. */
   readonly uid: number | null
 }
 
-/** `cut`: the ids of the connections to end; `whose`: their users, with the number of connections of each. */
+/** `cut`: ids of the connections to end; `whose`: their users, with numbers of connections. */
 export interface CrowdVerdict {
   readonly cut: readonly string[]
   readonly whose: ReadonlyMap<number | null, number>
 }
 
-/** Above this part of `maxclients` connections are ended; the rest is room for new ones. */
+/** Above this part of `maxclients` connections are ended; the rest is for new ones. */
 const FULL = 0.8
-/** As long as a client of the endpoint has to sign in. */
+/** The endpoint's time limit for a login. */
 const LOGIN_WITHIN_SECS = 10
-/** At a time: the engine goes through all of its connections for each. */
+/** Limit per look: the engine searches all its connections for each. */
 const MOST_CUTS = 2_000
 
-/** Whether so many connections are close enough to `most`, the engine's `maxclients`, that strangers must go. */
+/** True if `connected` is so close to `most`, the engine's `maxclients`, that others must be ended. */
 export function isCrowded(connected: number, most: number): boolean {
   return connected > most * FULL
 }
 
 /**
- * Which connections to an engine are ended so that others find room: those that have not signed in for 10 s; then of the user of this
- * machine with the most, those that do not look signed in, until there is room. None while there is room, and never one of ours.
+ * Chooses connections to end while an engine is crowded: first those without a login for 10 s; then those of
+ * the machine's user with the most that seem not signed in, until there is space. Never one of ours.
  */
 export function decideCrowd(clients: readonly CrowdClient[], most: number): CrowdVerdict {
   if (!isCrowded(clients.length, most)) return verdictOf([])
@@ -46,7 +46,7 @@ export function decideCrowd(clients: readonly CrowdClient[], most: number): Crow
   return verdictOf([...late, ...largestOf(rest).slice(0, tooMany)])
 }
 
-/** Of the user with the most of them; those that have not been heard first, and of them the oldest. */
+/** Returns the connections of the user with the most, first the silent ones, and of them the oldest. */
 function largestOf(clients: readonly CrowdClient[]): readonly CrowdClient[] {
   const groups = [...Map.groupBy(clients, ({ uid }) => uid).values()]
   const [largest = []] = groups.toSorted((a, b) => b.length - a.length)

@@ -3,7 +3,7 @@ import type { Answer } from '../engine/ask-engine.ts'
 import { decideSilent, type SilentVerdict } from '../engine/decide-silent.ts'
 import { backOffMs } from '../process/decide-restart.ts'
 
-/** What one look at a shard has shown. Times in milliseconds; `at` ones since 1970. */
+/** Result of one look at a shard. Times in ms; `at` values in Unix ms. */
 export interface Observation {
   readonly now: number
   readonly wanted: {
@@ -11,54 +11,53 @@ export interface Observation {
     readonly gone: boolean
     readonly onCrash: ShardSpec['onCrash']
   }
-  /** The last process, as recorded; null when none was started yet. */
+  /** The last process, as recorded; null if none was started yet. */
   readonly last: {
     readonly order: number
     readonly started: boolean
     readonly startedAt: number
     readonly answered: boolean
-    /** One of this order has answered. */
+    /** True if one of this order has answered. */
     readonly proven: boolean
     readonly ended: { readonly at: number; readonly how: 'stopped' | 'died'; readonly why: string } | null
     readonly crashes: number
     readonly streak: number
   } | null
-  /** Is that process there, and what does it say to PING? */
+  /** Reply to PING, or that the process is gone. */
   readonly answer: Answer | 'gone'
-  /** The engine would not stop when asked. Null once enough time has passed to ask again. */
+  /** Reason why the engine did not stop when asked. Null when it may be asked again. */
   readonly refusedToStop: string | null
 }
 
-/** What to do with the process of a shard next, and why. */
+/** Next action for the process of a shard, with the reason. */
 export type Next =
   | { readonly kind: 'start' | 'kill' | 'record-exit' | 'mark-ready' | 'delete'; readonly why: string }
   | { readonly kind: 'stop'; readonly save: boolean; readonly why: string }
-  /** Nothing to do: look again after `afterMs`. */
+  /** No action: look again after `afterMs`. */
   | {
       readonly kind: 'rest'
       readonly state: ShardReport['state']
       readonly afterMs: number
-      /** It runs as it should, as far as its answer tells; `why` says nothing then. */
+      /** True if its answer shows no fault; `why` is empty then. */
       readonly isWell: boolean
       readonly why: string
     }
 
-/** One that runs is asked this often: what ends it, and what closes its connection, is known at once. */
+/** Interval of questions to a running process: its end closes the connection, which is noticed. */
 export const RUNNING_MS = 1_000
 const SETTLED_MS = 500
 const CHANGING_MS = 50
 /**
- * An engine without data answers within 20 to 60 ms: look closely at first. If it takes longer, the machine is busy, and many such looks would make it busier,
- * because each asks the kernel for all listeners. So the pause grows to a fifth of the time since the start.
+ * An engine without data answers within 20 to 60 ms, so looks are frequent at first. A longer start means
+ * that the machine is busy, and many looks would make it busier, because each reads all listeners from the
+ * kernel. So the pause grows to a fifth of the time since the start.
  */
 const YOUNG_LOOK_MS = 10
 const PART_OF_AGE = 5
 
 /**
- * Decides the next thing to do for one shard.
- *
- * `start`, `stop`, `kill`: as named. `record-exit`: record how the process ended. `mark-ready`: record its first
- * answer. `delete`: remove the folder. `rest`: nothing to do, or wait.
+ * Decides the next action for one shard. `start`, `stop`, `kill`: as named; `record-exit`: record its end;
+ * `mark-ready`: record its first answer; `delete`: remove the folder; `rest`: nothing to do, or wait.
  */
 export function decideNext(observation: Observation): Next {
   const { wanted, last, answer } = observation
@@ -76,12 +75,12 @@ function decideAlive(observation: Observation, last: NonNullable<Observation['la
   if (wanted.gone) return { kind: 'stop', save: false, why: 'the shard is to be removed' }
   const verdict = answer.kind === 'silent' ? decideSilent(answer.silence) : null
   if (verdict?.kind === 'kill') return verdict
-  // A silent one hears no order: it is asked as soon as it answers.
+  // A silent one hears no order: it is asked when it answers.
   if (outdated && refusedToStop === null && verdict === null)
     return { kind: 'stop', save: true, why: 'it is to start again, with what it is to run now' }
   if (answer.kind === 'pong' && !last.answered) return { kind: 'mark-ready', why: 'it answers' }
   const closely = outdated || !last.answered || answer.kind !== 'pong'
-  // The clock may have been set back meanwhile.
+  // The clock may have been set back.
   const ageMs = Math.abs(now - last.startedAt)
   const closelyMs = last.answered
     ? CHANGING_MS
@@ -97,7 +96,7 @@ function decideAlive(observation: Observation, last: NonNullable<Observation['la
   }
 }
 
-/** For people; nothing where all is well. */
+/** Describes it for people; empty without a fault. */
 function tell(answer: Answer, silent: Extract<SilentVerdict, { kind: 'leave' }> | null): string {
   if (silent === null) return describe(answer)
   return silent.isLong ? silent.why : ''
@@ -115,7 +114,7 @@ function decideEnded(
     return { ...rest, state: 'exited', why: `${ended.why}; waits until the server orders its start` }
   if (ended.how === 'stopped') return { kind: 'start', why: 'it was stopped together with the agent' }
   const backOff = backOffMs(last.streak)
-  // Bounded, for the clock may have been set back meanwhile.
+  // Limited, because the clock may have been set back.
   const afterMs = Math.min(backOff, ended.at + backOff - now)
   if (afterMs <= 0) return { kind: 'start', why: `back-off of ${backOff} ms is over` }
   const times = last.crashes === 1 ? 'once' : `${last.crashes} times`

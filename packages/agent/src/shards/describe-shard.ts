@@ -6,13 +6,13 @@ import type { DiskWatch } from '../folder/watch-disk.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
-/** State and reason of a shard as its report says them. */
+/** State and reason of a shard in its report. */
 export type View = Pick<ShardReport, 'state' | 'why'>
 
-/** Deaths in a row before an answer. One may be bad luck: no memory for a moment, a port that is not free yet. */
+/** Limit of consecutive deaths without an answer. One may be accidental: no memory, or an occupied port. */
 const FAILS_AFTER = 3
 
-/** The report speaks of the process, and of the spec while there was none yet. */
+/** Reports the process, or the spec before the first process. */
 export function describeShard(
   id: string,
   {
@@ -70,14 +70,14 @@ function describeSilence(silence: Silence): ShardReport['silence'] {
   return { forMs, doing: activity.doing, hung, isLong, why: verdict.why, onDisk }
 }
 
-/** Before the first look, at the start of the agent. */
+/** State before the first look, at the start of the agent. */
 export function firstView(last: ProcessRecord | null): View {
   if (!last?.identity) return { state: 'starting', why: '' }
   if (last.ended) return { state: 'exited', why: last.ended.why }
   return { state: last.answeredAt === null ? 'starting' : 'running', why: '' }
 }
 
-/** Right after a put that asks for a new process. */
+/** State right after a put that requests a new process. */
 export function viewOfPut(last: ProcessRecord | null): View {
   const runs = last?.identity && !last.ended
   return runs ? { state: 'stopping', why: 'makes room for a new process' } : { state: 'starting', why: '' }

@@ -3,14 +3,14 @@ import type { Logger } from 'pino'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { Next } from './decide-next.ts'
 
-/** An end that was asked for is one of the usual steps; any other is for people to look at. */
+/** A requested end is normal; any other end needs people's attention. */
 export function logEnd(log: Logger, last: ProcessRecord | null): void {
   const fields = { ended: last?.ended, crashes: last?.crashes }
   if (last?.ended?.how === 'stopped') log.info(fields, 'shard process ended, as requested')
   else log.warn(fields, 'shard process ended')
 }
 
-/** Tells what is about to be done for a shard, and why. */
+/** Logs the next action for a shard, with its reason. */
 export function logAct(log: Logger, next: Next, last: ProcessRecord | null): void {
   const fields = { why: next.why, pid: last?.identity?.pid }
   switch (next.kind) {
@@ -34,7 +34,7 @@ export function logAct(log: Logger, next: Next, last: ProcessRecord | null): voi
   }
 }
 
-/** Why a shard cannot be supervised at the moment; if the disk has no room, what to do about it. */
+/** Returns why a shard cannot be supervised at the moment; for a full disk, also the remedy. */
 export function tellTrouble(cause: unknown): string {
   const code = codeOf(cause)
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return messageOf(cause)

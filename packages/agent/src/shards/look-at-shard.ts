@@ -9,7 +9,7 @@ import type { ShardWorkplace } from './shard-workplace.ts'
 import { stateToTell } from './state-to-tell.ts'
 import type { ShardState, Supervision } from './supervision.ts'
 
-/** At an engine that answers: what it says of itself, and the room at its port. Never throws for what the engine does. */
+/** Reads an answering engine's state, and the crowd at its port. Never throws because of the engine. */
 export async function lookInside(
   { engine, settings, crowd, last, isSeen }: ShardState,
   { probe }: ShardWorkplace,
@@ -20,7 +20,7 @@ export async function lookInside(
   await crowd.look(probe, last, engine.room())
 }
 
-/** After each look, and after each act: what is different is told to the server (changes.ts). */
+/** Reports differences to the server (changes.ts), after each look and each act. */
 export function noteChanges({ state, place, changes, statistics, end }: Supervision): void {
   if (end.signal.aborted) return
   const { id } = place.folder
@@ -37,7 +37,7 @@ export function noteChanges({ state, place, changes, statistics, end }: Supervis
   if (counters !== null && state.last !== null) statistics.shard(id, state.last.startedAt, counters)
 }
 
-/** All values from which a report is made, and the state of the engine. If each value is the same as before, so is the report, and it is not made again. */
+/** Returns all inputs of a report, and the engine's state: if each is unchanged, the report is not remade. */
 function whatWasSeen(state: ShardState): readonly unknown[] {
   const { wanted, last, view, silence, trouble, crowd, disk, engine, settings } = state
   const at = last?.startedAt ?? 0
@@ -50,7 +50,7 @@ function isSame(now: readonly unknown[], before: readonly unknown[]): boolean {
   return now.length === before.length && now.every((each, n) => each === before[n])
 }
 
-/** Is its process there, what does it say, and what is wanted of it? */
+/** Looks at its process, its answer, and the wanted state. */
 export async function look(state: ShardState, place: ShardWorkplace): Promise<Observation> {
   const { last } = state
   const answer = last?.identity && !last.ended ? await lookAt(last, last.identity, state, place) : 'gone'
@@ -59,8 +59,9 @@ export async function look(state: ShardState, place: ShardWorkplace): Promise<Ob
 }
 
 /**
- * While an engine answers over the same connection, its process is the same one, because its end ends the connection: /proc is read this seldom, for an
- * engine that leaves its connections to a child and ends.
+ * While an engine answers over the same connection, its process is the same, because its end closes the
+ * connection. /proc is still read at this interval, for an engine that leaves its connections to a child and
+ * ends.
  */
 const PROVEN_FOR_MS = 60_000
 
@@ -84,7 +85,7 @@ async function lookAt(
   return answer
 }
 
-/** The look with this answer. */
+/** Returns the observation with this answer. */
 export function observationOf(
   { wanted, last, refusal }: ShardState,
   answer: Observation['answer'],
@@ -100,7 +101,7 @@ export function observationOf(
 
 async function ask(state: ShardState, last: ProcessRecord, place: ShardWorkplace): Promise<Answer | 'gone'> {
   const { folder, activity, silence: rules } = place
-  // Both at once: one that is busy from then on owes both answers, and is silent from then on.
+  // Both at the same time: if it becomes busy then, it owes both answers, and its silence begins.
   const [answer, isSeen] = await Promise.all([
     place.probe.ask(engineTarget(last.spec)),
     last.answeredAt !== null && state.engine.look(place.probe, last),

@@ -1,7 +1,7 @@
 import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
 
-/** Looks for trouble in what the process of a shard has logged, if it runs; without its secrets. */
+/** Searches the log of a shard's running process for failures, without its secrets. */
 export async function lookForTrouble({
   last,
   wanted,

@@ -8,9 +8,10 @@ const MOST = 900
 const LEAST = 300
 
 /**
- * What a process is given on top when the kernel, out of memory, looks for one to end (oom_score_adj, in thousandths of all memory). The
- * kernel takes the process with the largest sum of that and of what it uses. What an engine may use is taken off: so the one goes first that
- * uses most beyond its limit. Never less than 300: server, agent and proxy, which have nothing on top, go last. `maxmemory` 0: without a limit.
+ * Returns an engine's addition (oom_score_adj, in thousandths of all memory) to its used memory: without
+ * memory, the kernel ends the process with the largest sum. The engine's allowed memory is subtracted, so
+ * that the first is the one most above its limit. It is at least 300: server, agent and proxy, with 0, are
+ * ended last; `maxmemory` 0 is unlimited.
  */
 export function oomScoreOf(maxmemory: number, totalBytes: number): number {
   const share = maxmemory === 0 ? 1 : maxmemory / totalBytes
@@ -18,8 +19,8 @@ export function oomScoreOf(maxmemory: number, totalBytes: number): number {
 }
 
 /**
- * Tells the kernel of a process that runs, once for each process and limit: also of one that was started before there was that. What it forks has the
- * same. Some containers forbid it, and the process may just have gone: then it stays as it is.
+ * Sets the score of a running process once per process and limit, also if it was started by an older agent;
+ * its forks inherit it. It stays unchanged if a container forbids it, or the process is just gone.
  */
 export async function keepOomScore(
   place: Pick<ShardWorkplace, 'scored'>,
@@ -31,13 +32,13 @@ export async function keepOomScore(
   const score = `${pid} ${startTime} ${memoryBytes}`
   if (place.scored === score) return
   place.scored = score
-  // The value that Fairlead itself was given (by its service, for example) is the base for its engines.
+  // Fairlead's value (for example from its service) is the base for its engines.
   const own = Number(await readFile('/proc/self/oom_score_adj', 'utf8'))
   const text = String(Math.min(1_000, own + oomScoreOf(memoryBytes, allMemory())))
   await writeFile(`/proc/${pid}/oom_score_adj`, text).catch(() => undefined)
 }
 
-/** Within a group of processes with a limit of its own, that is all there is. */
+/** A limited group of processes (cgroup) has only its limit. */
 function allMemory(): number {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()

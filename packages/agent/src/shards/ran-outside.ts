@@ -3,8 +3,9 @@ import type { ShardSpec } from '@fairlead/api'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 
 /**
- * Did this shard, before the next start, run without a wall with the very build and the modules that are wanted now? An older shard may start again as it ran;
- * but nothing that the server asks for today may run as root. Only the agent writes such records.
+ * True if this shard ran before without a wall, with the build and modules that are wanted now. An older
+ * shard may restart as it ran, but nothing that the server requests today may run as root. Only the agent
+ * writes such records.
  */
 export function ranOutside(
   last: Pick<ProcessRecord, 'spec' | 'answeredAt' | 'within' | 'ranOutside'> | null,

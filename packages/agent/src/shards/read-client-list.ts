@@ -2,16 +2,14 @@ import { isProxyUser, isServerUser } from '@fairlead/engine'
 import { ADMIN_USER } from '../engine/engine-config.ts'
 import type { CrowdClient } from './decide-crowd.ts'
 
-/** Beyond this, an engine says more than it can know. */
+/** More lines than an engine can have connections. */
 const MOST_LINES = 50_000
 
 /**
- * The connections of a text of CLIENT LIST. `users`: the user of the process at the other end, by the port of
- * that end. A replica counts as ours.
- *
- * Before its login, a connection belongs to the user `default`, and so it does after a login as that user.
- * Engines do not tell the two apart: `cmd` is NULL before the first command, and also names a refused one;
- * `tot-cmds` (valkey) counts executed commands, a login included.
+ * Parses CLIENT LIST. `users`: the users of the processes at the other ends, by port; a replica counts as
+ * ours. A connection belongs to the user `default` before its login, and after a login as that user, and
+ * engines do not distinguish the two: `cmd` is NULL before the first command, and also names a refused one;
+ * `tot-cmds` (Valkey) counts executed commands, including a login.
  */
 export function readClientList(text: string, users: ReadonlyMap<number, number>): readonly CrowdClient[] {
   return text.split('\n', MOST_LINES).flatMap((line) => {
@@ -41,12 +39,12 @@ export function readClientList(text: string, users: ReadonlyMap<number, number>)
   })
 }
 
-/** Engines are users of their own, and speak to each other as the administrative user: as any other, one is a stranger. */
+/** Engines have separate users, and connect to each other as the administrator: others are foreign. */
 function isOfFairlead(uid: number): boolean {
   return uid === process.geteuid?.() || isProxyUser(uid) || isServerUser(uid)
 }
 
-/** No value holds a space. */
+/** No value contains a space. */
 function fieldsOf(line: string): ReadonlyMap<string, string> {
   return new Map(
     line.split(' ').map((word) => {

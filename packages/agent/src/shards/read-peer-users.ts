@@ -3,13 +3,13 @@ import { setImmediate as others } from 'node:timers/promises'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 const CHUNK_BYTES = 64 * 1024
-/** A line of a connection: its own port, the port of the other end, its user, and that it has a process. */
+/** A line of a connection: its port, the other end's port, its user, and that it has a process. */
 const LINE = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 \S+ \S+ \S+ +(\d+) +\d+ (?!0 )\d+ /
 
 /**
- * The users of the processes that are connected to ports of this machine, by the port at their own end.
- * Connections to other addresses with such a port count, too. Empty where the kernel does not tell. Read in
- * pieces: any user may have tens of thousands of connections.
+ * Returns the users of processes that are connected to ports of this machine, by the port at their end.
+ * Connections to other addresses with such a port are included; empty if the kernel hides them. Reads in
+ * pieces, because any user may have tens of thousands of connections.
  */
 export async function readPeerUsers(to: readonly number[]): Promise<ReadonlyMap<number, number>> {
   const users = new Map<number, number>()

@@ -5,7 +5,7 @@ import { writeCertificate } from '../engine/shard-certificate.ts'
 import type { ProcessRecord } from '../folder/shard-folder.ts'
 import type { ShardWorkplace } from './shard-workplace.ts'
 
-/** A process that runs proves itself with what is wanted now. Connections that it has stay as they are. */
+/** Makes a running process use the wanted certificate. Existing connections stay unchanged. */
 export async function renewCertificate(
   place: Pick<ShardWorkplace, 'folder' | 'probe' | 'save'>,
   wanted: ShardSpec,

@@ -4,19 +4,19 @@ import { hasDataOnDisk } from '../folder/read-data-on-disk.ts'
 import type { ProcessRecord, ShardFolder } from '../folder/shard-folder.ts'
 import type { ActivityWatch } from '../process/watch-activity.ts'
 
-/** How long a process may be silent and do nothing, and what this node knows of the others. */
+/** Limits of a process's silence without activity, and knowledge of the other shards. */
 export interface SilenceRules {
-  /** Of a process with which nothing is lost. Milliseconds. */
+  /** Limit in ms for a process without loss. */
   readonly hungAfterMs: number
-  /** Of any other. Milliseconds. */
+  /** Limit in ms for any other process. */
   readonly primaryHungAfterMs: number
-  /** Does a shard of this node serve at this address, and answer? */
+  /** True if a shard of this node serves at this address and answers. */
   serves(address: Address): boolean
 }
 
 /**
- * What is there to know of a process that has not answered for `forMs`. Null when it has just gone. `spec` is what is wanted now: the
- * role may have changed since the process was started. Throws when the data folder cannot be read.
+ * Describes a process that has not answered for `forMs`; null if it has just gone. `spec` is the wanted one:
+ * the role may have changed since its start. Throws if the data folder is unreadable.
  */
 export async function seeSilence(
   {
@@ -44,17 +44,17 @@ export async function seeSilence(
   return { ...{ pid, forMs, activity: seen, loss, onDisk, ordered }, hungAfterMs, primaryHungAfterMs }
 }
 
-/** See Loss: what is lost when this process ends now. */
+/** Returns the loss if this process ends now (see Loss). */
 export async function whatIsLost(
   last: Pick<ProcessRecord, 'answeredAt'>,
   spec: Pick<ShardSpec, 'onCrash' | 'replicaOf' | 'persistence'>,
   folder: Pick<ShardFolder, 'data'>,
   serves: (address: Address) => boolean,
 ): Promise<Loss> {
-  // Its data are on the disk from which it loads them.
+  // It loads its data from the disk.
   if (last.answeredAt === null) return 'nothing'
   if (spec.onCrash === 'wait') return 'unknown'
-  // A replica whose primary is gone may be the next primary: only the server knows.
+  // A replica whose primary is gone may become primary: only the server knows.
   if (spec.replicaOf !== null) return serves(spec.replicaOf) ? 'nothing' : 'unknown'
   return (await hasDataOnDisk(folder.data, spec.persistence)) ? 'unsaved' : 'everything'
 }

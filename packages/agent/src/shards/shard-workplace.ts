@@ -8,7 +8,7 @@ import type { StartedProcess } from '../process/started-process.ts'
 import type { ActivityWatch } from '../process/watch-activity.ts'
 import type { SilenceRules } from './see-silence.ts'
 
-/** What the acts on one shard need. */
+/** Parts needed by the acts on one shard. */
 export interface ShardWorkplace {
   readonly folder: ShardFolder
   readonly builds: BuildsOfNode
@@ -16,18 +16,18 @@ export interface ShardWorkplace {
   readonly wall: EngineWall
   readonly probe: Probe
   readonly silence: SilenceRules
-  /** What the process does while it is silent. */
+  /** Activity of the process while it is silent. */
   readonly activity: ActivityWatch
   readonly stopWithinMs: number
   readonly signal: AbortSignal
   /** Records the state of the last process, durably. */
   save(record: ProcessRecord): Promise<void>
-  /** Which process was there when it answered over which connection of the probe; by performance.now(). */
+  /** Process that answered over a connection of the probe; `at`: performance.now(). */
   proven: { readonly identity: ProcessIdentity; readonly opened: number; readonly at: number } | null
-  /** The process that this agent has started last, if it was this agent. */
+  /** The last process that this agent has started. */
   child: StartedProcess | null
-  /** Why we killed the last process, if we did. */
+  /** Reason why we killed the last process, if so. */
   killedBecause: string | null
-  /** The process, and its limit, of which the kernel was told last (oom-score.ts). */
+  /** Process and limit of the last score set (oom-score.ts). */
   scored: string
 }

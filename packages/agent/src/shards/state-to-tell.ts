@@ -1,9 +1,10 @@
 import type { ShardReport } from '@fairlead/api'
 
 /**
- * Of a report what a decision of the server may depend on, with what its engine has said of itself: another text is a change. Left out is what always
- * moves: when a disk was looked at, the last line of the log of a process that serves, and what a silent process does just now. Silence counts by the
- * second; one that starts is silent until it is up.
+ * Returns the parts of a report, and of the engine's state, that a decision of the server may depend on: a
+ * different text is a change. It omits what always changes: times of looks at disks, the last log line of a
+ * serving process, and a silent process's activity. Silence counts in seconds, but not the first second of a
+ * start.
  */
 export function stateToTell(report: ShardReport, engine: string): string {
   const { disk, silence, lastLogLine = '', ...rest } = report

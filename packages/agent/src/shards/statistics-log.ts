@@ -2,32 +2,32 @@ import { randomUUID } from 'node:crypto'
 import type { ShardStatistics, StatisticsReport } from '@fairlead/api'
 import { type EngineCounters, isStill, perSecond } from '../engine/read-counters.ts'
 
-/** What the shards of a node did, for servers that ask which of them have worked. */
+/** Activity of a node's shards, for servers that ask which of them have worked. */
 export interface StatisticsLog {
-  /** The counters of the process that was started then, as of its last look; the same object: it was not asked again. */
+  /** Takes the last counters of the process started then; the same object: not read again. */
   shard(id: string, startedAt: number, counters: EngineCounters): void
   gone(id: string): void
-  /** What came after `after` of this `boot`. */
+  /** Returns the news after `after` of this `boot`. */
   since(asked: {
     readonly boot: string
     readonly after: number
   }): Pick<StatisticsReport, 'boot' | 'seq' | 'shards' | 'gone'>
 }
 
-/** Of shards that are gone it is remembered for this many. */
+/** Number of removed shards that are remembered. */
 const MOST_GONE = 1_000
 
 interface Entry {
   readonly startedAt: number
   last: EngineCounters
   lastAt: number
-  /** Its gauges are those of the look at which it was told. */
+  /** Reported statistics; gauges are from the look of that report. */
   told: ShardStatistics
   seq: number
   hasWorked: boolean
 }
 
-/** A log without an entry. `clock`: milliseconds that only rise. */
+/** Creates an empty log. `clock`: monotonic ms. */
 export function createStatisticsLog(clock = (): number => performance.now()): StatisticsLog {
   const boot = randomUUID()
   const shards = new Map<string, Entry>()
@@ -48,7 +48,7 @@ export function createStatisticsLog(clock = (): number => performance.now()): St
       }
       seq += 1
       gone.delete(id)
-      // Where only Fairlead has asked, its own questions are no work.
+      // If only Fairlead has asked, its questions are no work.
       const done = perSecond(hasWorked ? (known?.last ?? null) : null, counters, seconds)
       const told = { id, ...counters, ...done }
       shards.set(id, { startedAt, last: counters, lastAt: now, told, seq, hasWorked })

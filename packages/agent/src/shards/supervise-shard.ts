@@ -26,47 +26,47 @@ import type { PlaceOfShard } from './users-of-ports.ts'
 import { putSpec, want } from './want-shard.ts'
 import { watchCrowd } from './watch-crowd.ts'
 
-/** One shard under supervision. Disposing of it ends the supervision, not the process. */
+/** One supervised shard. Dispose to end the supervision, not the process. */
 export interface SupervisedShard extends AsyncDisposable {
   readonly id: string
-  /** All that its process listens on, whether it runs or not. */
+  /** All ports of its process, running or not. */
   readonly ports: readonly number[]
-  /** The files that its process has, or its next one will have, by their hashes. */
+  /** Hashes of the modules of its process, and of its next one. */
   readonly modules: readonly string[]
-  /** How the agent signs in to its last process. */
+  /** The agent's login to its last process. */
   target(): EngineTarget
-  /** Takes a spec. It is durable when this resolves. Refuses while the shard is being removed. */
+  /** Accepts a spec; durable when it resolves. Refuses while the shard is being removed. */
   put(spec: ShardSpec): Promise<ShardReport>
-  /** Takes another limit for its next process; the one that runs is not touched. It is durable when this resolves. */
+  /** Sets the limit of its next process, not of the running one; durable when it resolves. */
   limit(limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
-  /** Takes another certificate, for the process that runs and for the next. It is durable when this resolves. */
+  /** Sets the certificate of the running and the next process; durable when it resolves. */
   certify(certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
   remove(): Promise<void>
-  /** Ends the process that was started then, if it hangs: see decide-silent.ts. Refuses when it is not that one, or answers. */
+  /** Ends the process started then if it hangs (decide-silent.ts). Refuses if it answers, or is another. */
   end(startedAt: number): ShardReport
   report(): ShardReport
-  /** The same; it is looked at more often for a moment. */
+  /** Like `report`; for a moment, it is then looked at more often. */
   reportClosely(): ShardReport
-  /** Of its process, while it is there. */
+  /** Pid of its running process. */
   readonly pid: number | null
-  /** Its engine has answered, and is not silent by the last look. */
+  /** True if its engine has answered, and was not silent at the last look. */
   isUp(): boolean
-  /** Where its process is, or would be. */
+  /** Place of its process, running or not. */
   place(): PlaceOfShard
-  /** The path of its log. */
+  /** Path of its log. */
   readonly log: string
-  /** The settings with which its last process began; null when they are not known. */
+  /** Settings at the start of its last process; null if unknown. */
   baseline(): Promise<Baseline['settings'] | null>
 }
 
-/** How soon the loop tries again after a failure outside of it (a full disk, for example). */
+/** Pause after a failure outside of the loop (for example a full disk). */
 const AFTER_TROUBLE_MS = 1_000
-/** How soon an engine that refused to stop is asked again. */
+/** Pause before an engine that refused to stop is asked again. */
 const AFTER_REFUSAL_MS = 1_000
 
 /**
- * Makes one shard what is wanted, for as long as it is not disposed of: looks, decides (decide-next.ts), acts, and
- * looks again; at once when something was put, otherwise after a while. `onRemoved` is called once its folder is gone.
+ * Makes one shard match its wanted state until disposed: looks, decides (decide-next.ts), acts, and repeats,
+ * immediately after a put, otherwise after a pause. `onRemoved` is called when its folder is removed.
  */
 export function superviseShard(
   settings: SupervisionSettings,
@@ -105,7 +105,7 @@ export function superviseShard(
     },
     async baseline() {
       const known = await folder.readBaseline()
-      // Of a process before this one it says nothing about this one.
+      // Not the settings of an earlier process.
       return known?.startedAt === state.last?.startedAt ? (known?.settings ?? null) : null
     },
     async put(spec) {
@@ -187,7 +187,7 @@ function openWorkplace(
   }
 }
 
-/** What it logs, and what it does, is of no request: the one that has put the shard is over soon. */
+/** Work and logs belong to no request: the one that has put the shard ends soon. */
 function begin(supervision: Supervision): Promise<void> {
   return atPlace(undefined, () => underRequest(undefined, () => loop(supervision)))
 }
@@ -196,7 +196,7 @@ async function loop(supervision: Supervision): Promise<void> {
   const { state, place, end, rests } = supervision
   using _ = place.probe
   while (!end.signal.aborted) {
-    // Made before the look, so that a put during the turn ends the next pause.
+    // Created before the look, so that a put during the turn ends the next pause.
     const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
     state.wake = wake
     const afterMs = await turn(supervision)
@@ -208,7 +208,7 @@ async function loop(supervision: Supervision): Promise<void> {
   }
 }
 
-/** One look and what follows from it. Answers after how many milliseconds to look again. */
+/** Looks once and acts. Returns the pause before the next look in ms. */
 async function turn(supervision: Supervision): Promise<number> {
   const { state, place, log, end } = supervision
   try {
@@ -216,12 +216,12 @@ async function turn(supervision: Supervision): Promise<number> {
     const next = decideNext(await look(state, place))
     if (next.kind === 'rest') {
       const isRunning = next.state === 'running'
-      // A silent process would only be waited for once more.
+      // A silent process would only cause another wait.
       if (isRunning && state.silence === null) await lookInside(state, place)
       const { changed, struggles } = state.engine
       const isClose = state.attention.look(isRunning && next.isWell && !changed && !struggles)
       if (isClose) await state.disk.look(state.last)
-      // What was put meanwhile is not yet in this view: leave what the put has said.
+      // After a put in the meantime, this view is outdated: keep the put's.
       if (order === state.wanted.order) state.view = next
       if (isRunning) await renewCertificate(place, state.wanted.spec, state.last)
       await keepOomScore(place, state.wanted.spec, state.last)
@@ -269,7 +269,7 @@ async function act(supervision: Supervision, next: Exclude<Next, { kind: 'rest' 
   }
 }
 
-/** Its end, what it left, and the view of it are one report. It does not count as running while that cannot be written down. */
+/** End, files and view form one report. The shard does not count as running until it is recorded. */
 async function recordLastExit({ state, place }: Supervision): Promise<void> {
   if (!state.last) return
   state.view = { ...state.view, state: 'starting' }
@@ -286,7 +286,7 @@ async function startNext({ state, place, log }: Supervision): Promise<void> {
     state.starts.ends(true)
     log.error({ why: failure.why }, 'shard process cannot be started')
   }
-  // Its death is noticed at once, not at the next look.
+  // So its death is noticed before the next look.
   void place.child?.ended.then(() => state.wake())
 }
 

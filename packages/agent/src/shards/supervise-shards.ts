@@ -11,33 +11,33 @@ import { type SupervisedShard, superviseShard } from './supervise-shard.ts'
 import type { SupervisionSettings } from './supervision.ts'
 import { keepUsersOfPorts, type PlaceOfShard } from './users-of-ports.ts'
 
-/** All shards of a node. Disposing of it ends the supervision, not the processes. */
+/** All shards of a node. Dispose to end the supervision, not the processes. */
 export interface SupervisedShards extends AsyncDisposable {
-  /** Resolves once the spec is durable. Refuses while the shard is being removed. */
+  /** Resolves when the spec is durable. Refuses while the shard is being removed. */
   put(id: string, spec: ShardSpec): Promise<ShardReport>
-  /** The next process of a shard begins with these. Resolves once that is durable. */
+  /** Sets the limits of a shard's next process. Resolves when that is durable. */
   limit(id: string, limits: Pick<ShardSpec, 'memoryBytes' | 'evictionPolicy'>): Promise<void>
-  /** A shard proves itself with this from now on. Resolves once that is durable. */
+  /** Sets a shard's certificate. Resolves when that is durable. */
   certify(id: string, certificate: NonNullable<ShardSpec['tls']>['certificate']): Promise<void>
-  /** Resolves once the removal is durable; of a shard that is not there, at once. */
+  /** Resolves when the removal is durable; immediately for an unknown shard. */
   remove(id: string): Promise<void>
-  /** See SupervisedShard.end. Refuses for a shard that is not there. */
+  /** See SupervisedShard.end. Refuses for an unknown shard. */
   end(id: string, startedAt: number): ShardReport
-  /** The settings with which the last process began; null when they, or the shard, are not known. */
+  /** Settings at the start of the last process; null if they, or the shard, are unknown. */
   baseline(id: string): Promise<Record<string, string> | null>
-  /** How the agent signs in to the last process of a shard; undefined: there is no such shard. */
+  /** The agent's login to the last process of a shard; undefined for an unknown shard. */
   target(id: string): EngineTarget | undefined
   /** Sorted by id. */
   report(): ShardReport[]
-  /** Of these, those that are there. They are looked at more often for a moment. */
+  /** Reports the known ones of these. For a moment, they are then looked at more often. */
   reportSome(ids: readonly string[]): ShardReport[]
-  /** Of the processes that are there, by their shards' ids. */
+  /** Pids of the running processes. */
   pids(): readonly number[]
-  /** The shards whose engine does not answer, by their ids. */
+  /** Ids of the shards whose engine does not answer. */
   down(): string[]
-  /** Of every shard, whether it runs or not; with the bus of cluster mode. */
+  /** Ports of all shards, running or not, with the cluster bus. */
   ports(): readonly number[]
-  /** The hashes of the module files that its shards have. */
+  /** Hashes of its shards' module files. */
   modules(): readonly string[]
 }
 
@@ -45,7 +45,7 @@ type SettingsOfNode = Omit<SupervisionSettings, 'silence' | 'onProcess' | 'beat'
   readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
 }
 
-/** Takes up every shard that was put under `home` before. */
+/** Supervises all shards under `home`. */
 export async function superviseShards(
   home: string,
   { silence, ...others }: SettingsOfNode,
@@ -115,7 +115,7 @@ function placesOf(shards: ReadonlyMap<string, SupervisedShard>): readonly PlaceO
   return [...shards.values()].map((shard) => shard.place())
 }
 
-/** Of the processes that are there. Asked for with each report of a few shards: all are gone through only after one has begun or ended. */
+/** Caches the pids of running processes, which each report needs; refreshed after a start or an end. */
 function rememberPids(shards: ReadonlyMap<string, SupervisedShard>) {
   let known: readonly number[] | null = null
   return {
@@ -140,7 +140,7 @@ async function putFirst(
   await folder.writeWanted({ spec, order: 1, gone: false })
   const found = await openShard(folder, logger)
   if (!found?.last) return { folder, wanted: { spec, order: 1, gone: false }, last: null }
-  // The old spec could not be read, but its process is known: it goes on serving, or is replaced.
+  // The old spec was unreadable, but its process is known: it continues to serve, or is replaced.
   const { order, spec: started } = found.last
   const wanted = { spec, order: isDeepStrictEqual(started, spec) ? order : order + 1, gone: false }
   await folder.writeWanted(wanted)
@@ -148,8 +148,8 @@ async function putFirst(
 }
 
 /**
- * Lets one piece of work on a shard follow the other, so that each sees what the one before has written. Shards do not wait for
- * each other: each piece waits for the disk, which takes many at once.
+ * Runs work on one shard in sequence, so that each sees what the former has written. Shards do not wait for
+ * each other: the disk accepts many writes at the same time.
  */
 function createTurnsOfShards() {
   const shards = new Map<string, { readonly inTurn: InTurn; begun: number }>()
@@ -163,7 +163,7 @@ function createTurnsOfShards() {
         if (shard.begun === 0) shards.delete(id)
       })
     },
-    /** Resolves when all that was begun has ended. */
+    /** Resolves when all started work has ended. */
     async taken(): Promise<void> {
       await Promise.all([...shards.values()].map(({ inTurn }) => inTurn(async () => undefined)))
     },

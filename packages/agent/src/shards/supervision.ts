@@ -18,7 +18,7 @@ import type { StatisticsLog } from './statistics-log.ts'
 import type { StartTrace } from './trace-starts.ts'
 import type { CrowdWatch } from './watch-crowd.ts'
 
-/** What all supervisors of a node share; times are milliseconds. */
+/** Settings shared by all supervisors of a node; times in ms. */
 export interface SupervisionSettings {
   readonly builds: BuildsOfNode
   readonly modules: ModuleFiles
@@ -28,38 +28,38 @@ export interface SupervisionSettings {
   readonly stopWithinMs: number
   readonly changes: Pick<ChangeLog, 'shard' | 'offset' | 'gone'>
   readonly statistics: Pick<StatisticsLog, 'shard' | 'gone'>
-  /** Gives the moments at which running shards are looked at. */
+  /** Moments for looks at running shards. */
   readonly beat: Pick<Beat, 'join'>
-  /** A process has begun, or has ended. */
+  /** Called when a process has begun or ended. */
   readonly onProcess: () => void
 }
 
-/** What changes while a shard is supervised. */
+/** Changing state of a supervised shard. */
 export interface ShardState {
   wanted: WantedRecord
   last: ProcessRecord | null
   view: View
   refusal: { readonly why: string; readonly until: number } | null
-  /** While its process does not answer. */
+  /** Set while its process does not answer. */
   silence: Silence | null
-  /** The server wants the process that was started then to end, if it hangs. Unix milliseconds. */
+  /** Start (Unix ms) of the process that the server wants ended, if it hangs. */
   toEnd: number | null
   readonly trouble: TroubleWatch
   readonly crowd: CrowdWatch
   readonly disk: DiskWatch
   readonly engine: EngineWatch
   readonly settings: SettingsWatch
-  /** By the last look: its engine has said how it is. */
+  /** True if the last look has already read the engine's state. */
   isSeen: boolean
   readonly attention: Attention
   readonly starts: StartTrace
-  /** The values from which the last report to the server was made; empty before the first report. */
+  /** Inputs of the last report to the server; empty before the first. */
   told: readonly unknown[]
   /** Ends the rest of the loop. */
   wake: () => void
 }
 
-/** One shard, what is needed to act on it, and where what was seen is told. */
+/** A shard, with the means to act on it and to report. */
 export interface Supervision {
   readonly state: ShardState
   readonly place: ShardWorkplace

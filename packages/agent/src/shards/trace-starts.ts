@@ -1,15 +1,15 @@
 import { currentPlace, nowMs, recordSince } from '@fairlead/engine'
 
-/** The starts of an engine, as spans of the trace whose order asked for them. */
+/** Starts of an engine, as spans of the trace that ordered them. */
 export interface StartTrace {
-  /** The current request asks for another process. */
+  /** Call when the current request requires another process. */
   asked(): void
   begins(): void
-  /** It answers; or, with an error, it never will. */
+  /** Call when it answers, or, with an error, never will. */
   ends(isError: boolean): void
 }
 
-/** `shard` is its id. The request that is current now asks for its first process. A start that no request asked for, after a crash, is of no trace. */
+/** `shard` is its id. The current request is that of its first process. Restarts have no trace. */
 export function traceStarts(shard: string): StartTrace {
   let place = currentPlace()
   let startMs: number | undefined

@@ -6,13 +6,13 @@ import { createTurns, isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@
 import type { Logger } from 'pino'
 import type { EngineWall } from '../engine/engine-wall.ts'
 
-/** The table of which user each engine of a node is. Disposing of it takes the table away: without an agent it is not known. */
+/** Table of the engines' users. Dispose to remove it: without an agent the users are unknown. */
 export interface UsersOfPorts extends AsyncDisposable {
-  /** A wall out of which no engine comes before its user is in the table. */
+  /** Returns a wall that starts no engine before its user is in the table. */
   within(wall: EngineWall): EngineWall
 }
 
-/** Where a shard is: its folder, the address of its engine, and the process, if it is there. */
+/** Place of a shard: its folder, its engine's address, and its process, if running. */
 export interface PlaceOfShard {
   readonly folder: string
   readonly host: string
@@ -30,10 +30,10 @@ const oneUser: UsersOfPorts = {
 }
 
 /**
- * Keeps the table for server, proxy and this process (engine/src/users-of-ports.ts): an engine that takes the port of another which has died is
- * known by its user, and told nothing. A shard is the user that its folder belongs to, and the one that its process is. What cannot be
- * told is left out, and judged as if there were no table: to refuse an engine wrongly is worse. Where root has not started us, all
- * engines are one user, and there is none.
+ * Keeps the table for server, proxy and this process (engine/src/users-of-ports.ts): an engine that takes a
+ * dead one's port is recognized by its user, and gets no secret. A shard's users are its folder's owner and
+ * its process's; unknown ones are omitted and judged as without a table, because wrongly refusing an engine
+ * is worse. Unless root has started us, all engines have one user, and there is no table.
  */
 export async function keepUsersOfPorts(
   home: string,
@@ -44,7 +44,7 @@ export async function keepUsersOfPorts(
   const file = usersOfPortsFile(join(resolve(home), 'proxy'))
   await mkdir(dirname(dirname(file)), { recursive: true, mode: 0o700 })
   await mkdir(dirname(file), { recursive: true })
-  // It holds no secret, and its reader is another user.
+  // It has no secret, and its reader is another user.
   await chmod(dirname(file), 0o755)
   const table = rememberTable(places)
   const write = createWriter(file, table.text, logger)
@@ -75,7 +75,7 @@ export async function keepUsersOfPorts(
   }
 }
 
-/** One writing after the other. What cannot be written is taken away: an old table would refuse what has begun since. Never rejects. */
+/** Writes in sequence; never rejects. On failure, removes the table: an old one would refuse new engines. */
 function createWriter(file: string, text: () => string, logger: Logger): () => Promise<void> {
   const inTurn = createTurns()
   let written = ''
@@ -99,19 +99,20 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
 }
 
 /**
- * The table is asked for at each start of an engine. It is made anew when a shard or its process is another, and after a time which is doubled as
- * long as they are the same: a process that has just begun gets its user a moment later.
+ * The table is needed at each start of an engine. It is refreshed when a shard or its process has changed,
+ * and after a time that doubles while they are unchanged: a process that has just begun gets its user
+ * slightly later.
  */
 const LOOKED_AT_AFTER_MS = { least: 5_000, most: 60_000 }
 
-/** `clock`: milliseconds that only rise. `read` makes a table of all. */
+/** `clock`: monotonic ms. `read` makes a table of all. */
 export function rememberTable(
   places: () => readonly PlaceOfShard[],
   read = tableOf,
   clock = (): number => performance.now(),
 ) {
   const { least, most } = LOOKED_AT_AFTER_MS
-  // Null: not looked at yet. No places are places, too, whose table is not ''.
+  // Null: not read yet. An empty list of places has a table, too, which is not ''.
   const none = { of: null as string | null, at: 0, forMs: least, text: '' }
   let known = none
   return {
@@ -124,7 +125,7 @@ export function rememberTable(
         known = { of, at: now, forMs: isSame ? Math.min(most, known.forMs * 2) : least, text: read(all) }
       return known.text
     },
-    /** A folder has, or may have, another owner. */
+    /** Call when a folder has, or may have, another owner. */
     forget() {
       known = none
     },
@@ -142,7 +143,7 @@ function tableOf(places: readonly PlaceOfShard[]): string {
   return JSON.stringify(table)
 }
 
-/** Null: it is gone. */
+/** Null if it is gone. */
 function ownerOf(path: string): number | null {
   return lstatSync(path, { throwIfNoEntry: false })?.uid ?? null
 }

@@ -4,21 +4,22 @@ import { type View, viewOfPut } from './describe-shard.ts'
 import { nextWanted } from './next-wanted.ts'
 import type { StartTrace } from './trace-starts.ts'
 
-/** What is wanted of a shard, and its view. */
+/** Wanted state of a shard, and its view. */
 interface Wanting {
   wanted: WantedRecord
   view: View
   readonly last: ProcessRecord | null
   readonly starts: Pick<StartTrace, 'asked'>
-  /** Has the shard looked at now. */
+  /** Causes an immediate look at the shard. */
   readonly wake: () => void
 }
 
-/** Takes a spec. It is durable when this resolves. Refuses while the shard is being removed, and what is of another database. */
+/** Accepts a spec; durable when it resolves. Refuses during a removal, and a spec of another database. */
 export async function putSpec(state: Wanting, folder: ShardFolder, spec: ShardSpec): Promise<void> {
   if (state.wanted.gone)
     throw new Refusal('unavailable', `shard ${folder.id} is being removed; put it again when it is gone`)
-  // Each database has a password of its own, which stays. A store that was restored knows nothing of shards since, and gives their numbers again.
+  // Each database has a separate, constant password. A restored store does not know newer shards, and reuses
+  // their numbers.
   if (spec.adminPassword !== state.wanted.spec.adminPassword)
     throw new Refusal('shard_of_another', `shard ${folder.id} of this node belongs to another database`)
   const encodings = spec.encodings ?? state.wanted.spec.encodings
@@ -33,7 +34,7 @@ export async function putSpec(state: Wanting, folder: ShardFolder, spec: ShardSp
   state.wake()
 }
 
-/** Wants something else of it that needs no other process. Nothing of one that is being removed. Durable when this resolves. */
+/** Changes the wanted state without a new process, unless it is being removed; durable when it resolves. */
 export async function want(
   state: Wanting,
   folder: ShardFolder,

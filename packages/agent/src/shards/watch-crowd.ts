@@ -7,24 +7,24 @@ import { decideCrowd, isCrowded } from './decide-crowd.ts'
 import { readClientList } from './read-client-list.ts'
 import { readPeerUsers } from './read-peer-users.ts'
 
-/**
- * Keeps room at the port of one engine: every user of the machine can connect there, and an engine waits for
- * a login without a time limit.
- */
+/** Keeps space at one engine's port: all users can connect, and engines wait for a login without limit. */
 export interface CrowdWatch {
-  /** Looks at most once a second, and ends connections where there are too many (decide-crowd.ts), or tells of those to its bus. Never throws for what the engine does. */
+  /**
+   * Looks at most once a second; ends connections if there are too many (decide-crowd.ts), or reports those
+   * to its bus. Never throws because of the engine.
+   */
   look(
     probe: Pick<Probe, 'call'>,
     last: Pick<ProcessRecord, 'startedAt' | 'spec' | 'identity'> | null,
     room: { readonly connected: number; readonly most: number | null },
   ): Promise<void>
-  /** What was done in the last minute at the process that was started then; empty when nothing was. */
+  /** Describes the last minute's actions for the process started then; empty if there were none. */
   of(startedAt: number): string
 }
 
 const LOOK_EVERY_MS = 1_000
 const BUS_EVERY_MS = 5_000
-/** The list of ten thousand clients takes the engine some ten milliseconds: where it shows no stranger, it is asked for seldom. */
+/** The list of ten thousand clients takes the engine about ten ms: it is read rarely if all are ours. */
 const LIST_EVERY_MS = { least: 1_000, most: 60_000 }
 const TOLD_FOR_MS = 60_000
 const CUTS_AT_ONCE = 200
@@ -37,9 +37,7 @@ interface Seen {
   told: { readonly startedAt: number; readonly why: string; readonly until: number } | null
 }
 
-/**
- * Looks at the connections of one shard, now and then, and closes those of strangers when they crowd out its clients.
- */
+/** Periodically checks the connections of one shard, and closes foreign ones that crowd out its clients. */
 export function watchCrowd(log: Logger): CrowdWatch {
   const seen: Seen = { nextLook: 0, nextBus: 0, nextList: 0, pauseMs: LIST_EVERY_MS.least, told: null }
   return {
@@ -57,7 +55,7 @@ export function watchCrowd(log: Logger): CrowdWatch {
         const why = await readBusCrowd(last.spec, last.identity.pid, { connected, most })
         if (why !== '') tell(seen, last, why, log)
       } catch (cause) {
-        // The probe tells whether the engine answers.
+        // The probe reports whether the engine answers.
         log.debug({ err: cause }, 'the number of connections of an engine is not known')
       }
     },
@@ -66,7 +64,7 @@ export function watchCrowd(log: Logger): CrowdWatch {
   }
 }
 
-/** Before redis 7 its INFO does not say. */
+/** Before Redis 7, INFO lacks it. */
 async function readMost(probe: Pick<Probe, 'call'>): Promise<number> {
   return Number([await probe.call('CONFIG', 'GET', 'maxclients')].flat()[1])
 }

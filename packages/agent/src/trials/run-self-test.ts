@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LoadedModule, TrialRequest } from '@fairlead/api'
 import { type EngineConnection, EngineError, messageOf, printable, type Reply } from '@fairlead/engine'
 
-/** Longer than this no answer of a self-test is shown. */
+/** Limit of a shown answer of a self-test. */
 const MOST_SHOWN = 200
 
-/** What is missing among the modules that the engine says it has; undefined: nothing. */
+/** Returns which module the engine has not loaded; undefined if none. */
 export async function missingModule(
   admin: EngineConnection,
   { modules }: { readonly modules: readonly LoadedModule[] },
@@ -18,8 +18,8 @@ export async function missingModule(
 }
 
 /**
- * Runs the commands of a self-test in order. The first that is answered by an error, by something else than it should, or
- * not at all within the connection's deadline ends it; undefined: there is none.
+ * Runs the commands of a self-test in order. Ends at the first error, wrong answer, or missing answer within
+ * the connection's deadline; undefined if there is none.
  */
 export async function runSelfTest(
   admin: EngineConnection,

@@ -20,27 +20,27 @@ const SLOTS = 16_384
 const KEY = 'fairlead-trial'
 const HOST = '127.0.0.1'
 
-/** What is fixed for a trial: it follows no primary, and is not started again. */
+/** Fixed values of a trial: it follows no primary, and is not restarted. */
 const alone = { revision: 'trial', replicaOf: null, onCrash: 'wait' } as const
 const noData = { snapshot: false, aof: false, aofComplete: false, stoppedCleanly: false }
 
-/** What to try, and where. */
+/** Build to try, and where. */
 export interface Trial {
   readonly request: TrialRequest
   readonly program: string
   readonly wall: EngineWall
-  /** Is made, and is left for the caller to remove. */
+  /** Created here; the caller removes it. */
   readonly folder: ShardFolder
   /** On 127.0.0.1. */
   readonly port: number
-  /** The same; null where the request has no certificate. */
+  /** On 127.0.0.1; null if the request has no certificate. */
   readonly tlsPort: number | null
   readonly signal: AbortSignal
 }
 
 /**
- * Starts a build with the configuration that a shard would get, on an empty folder, and tries it: the version, and a
- * write and a read as the database's user. No process is left. Throws when aborted, or the folder cannot be written.
+ * Starts a build with a shard's configuration in an empty folder, and checks its version, and a write and a
+ * read as the database's user. It leaves no process. Throws when aborted, or if the folder cannot be written.
  */
 export async function runTrial(trial: Trial): Promise<TrialResult> {
   const { folder, program, wall } = trial
@@ -72,7 +72,7 @@ function specOf({ request, port, tlsPort }: Trial): ShardSpec {
   return { ...alone, ...rest, tls, host: HOST, port, adminPassword: password(), userPassword: password() }
 }
 
-/** Undefined once it answers; otherwise why it does not. */
+/** Undefined when it answers, else the reason. */
 async function untilAnswers(
   child: StartedProcess,
   spec: ShardSpec,
@@ -96,7 +96,7 @@ async function untilAnswers(
   return `did not answer within ${ANSWERS_WITHIN_MS} ms: ${last}`
 }
 
-/** What an engine that answers says of itself, and what is wrong with it; undefined: nothing. */
+/** Returns an answering engine's version, and its fault, if any. */
 async function examine(
   { signal, request }: Trial,
   spec: ShardSpec,
@@ -106,7 +106,7 @@ async function examine(
   let version = ''
   try {
     using admin = await connectEngine({ address, login, connectTimeoutMs: ANSWERS_WITHIN_MS })
-    // Each flavour but redis also says a redis version, for clients that know no other.
+    // Each flavour except Redis also reports a Redis version, for clients that know no other.
     version = readInfo(await admin.info('server'))[`${wanted.flavour}_version`] ?? ''
     if (version !== wanted.version) {
       const found = version === '' ? 'none' : version
@@ -128,9 +128,9 @@ async function examine(
   }
 }
 
-/** In cluster mode an engine takes no key without its slot, and none in its first two seconds. */
+/** In cluster mode an engine accepts no key without its slot, and none in its first two seconds. */
 async function takeSlots(admin: EngineConnection, signal: AbortSignal): Promise<void> {
-  // All slots: the keys of a self-test are not known.
+  // All slots: the keys of a self-test are unknown.
   await admin.call('CLUSTER', 'ADDSLOTS', ...Array.from({ length: SLOTS }, (_, slot) => slot))
   const until = performance.now() + SERVES_WITHIN_MS
   for (;;) {
@@ -149,7 +149,7 @@ async function writeAndRead(user: EngineConnection): Promise<string | undefined>
   return read === value ? undefined : `a key was written as ${value} and read as ${String(read)}`
 }
 
-/** Also when aborted: a trial leaves nothing behind. */
+/** Runs even when aborted: a trial leaves nothing. */
 async function end(child: StartedProcess, spec: ShardSpec, folder: ShardFolder): Promise<void> {
   await stopProcess({
     identity: child.identity,

@@ -6,15 +6,15 @@ import { listShardFolders, type ShardFolder, shardFolder } from '../folder/shard
 import { findEngineProcess, signalProcess } from '../process/process-identity.ts'
 
 const ENDS_WITHIN_MS = 2_000
-/** For all processes that work in the folder: a hostile module could start new ones without end. */
+/** For all processes in the folder: a hostile module could always start new ones. */
 const ALL_END_WITHIN_MS = 10_000
 
-/** A scratch folder for one trial, apart from the shards. Its name tells the port, by which its process is found. */
+/** Returns a folder for one trial, separate from shards. Its name has the port, to find its process. */
 export function trialFolder(home: string, port: number): ShardFolder {
   return shardFolder(trialsHome(home), `${port}-${randomBytes(4).toString('hex')}`, home)
 }
 
-/** Ends and removes what the trials of an agent that was killed have left. What resists is logged, and left. */
+/** Ends and removes trials that a killed agent left. Failures are logged. */
 export async function clearTrials(home: string, logger: Logger): Promise<void> {
   for (const folder of await listShardFolders(trialsHome(home))) {
     try {
@@ -26,14 +26,11 @@ export async function clearTrials(home: string, logger: Logger): Promise<void> {
   }
 }
 
-/**
- * Ends every engine that still works in the folder, and deletes it. Throws when one does not end, or when new
- * ones keep coming.
- */
+/** Ends every engine in the folder, and deletes it. Throws if one does not end, or new ones keep coming. */
 export async function removeTrial(folder: ShardFolder): Promise<void> {
   const port = Number.parseInt(folder.id, 10)
   const deadline = performance.now() + ALL_END_WITHIN_MS
-  // One after the other: with its parent gone, a fork is found next.
+  // In sequence: when its parent is gone, a fork is found next.
   for (;;) {
     const identity = findEngineProcess(folder.path, folder.conf, port)
     if (!identity) return await folder.remove()

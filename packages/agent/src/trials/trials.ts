@@ -10,9 +10,9 @@ import { findFreePort } from '../process/find-free-port.ts'
 import { runTrial, type Trial } from './run-trial.ts'
 import { clearTrials, removeTrial, trialFolder } from './trial-folder.ts'
 
-/** Trials of builds. Disposing of it ends those that are under way. */
+/** Trials of builds. Dispose to end the running ones. */
 export interface Trials extends AsyncDisposable {
-  /** Tries a build, when it is its turn. A build that does not start is an answer, and so is a trial that was aborted. */
+  /** Tries a build, in turn. A build that does not start is a result, and so is an aborted trial. */
   make(request: TrialRequest, signal: AbortSignal): Promise<TrialResult>
 }
 
@@ -22,17 +22,17 @@ export interface TrialSettings {
   readonly modules: ModuleFiles
   readonly wall: EngineWall
   readonly logger: Logger
-  /** Of shards, whether they run or not. */
+  /** Ports of all shards, running or not. */
   readonly takenPorts: () => readonly number[]
 }
 
 const AT_ONCE = 2
-/** Below what Linux gives to outgoing connections, and so is the bus of cluster mode, above it. */
+/** Below Linux's ports for outgoing connections, even with the cluster bus's distance. */
 const PORTS = { from: 17_000, to: 19_999 }
-/** Between choosing a port and binding it, another program may take it. */
+/** Another program may take a port before it is bound. */
 const PORTS_TRIED = 3
 
-/** Clears away what an agent that was killed has left of its trials, and makes new ones. */
+/** Removes what a killed agent left of its trials, and makes new ones. */
 export async function openTrials(settings: TrialSettings): Promise<Trials> {
   await clearTrials(settings.home, settings.logger)
   const ending = new AbortController()
@@ -111,7 +111,7 @@ async function tryOn(
   }
 }
 
-/** The program to start, once all that it will load is known to be there. */
+/** Returns the program after a check that all it loads is there. */
 async function readyProgram(
   builds: BuildsOfNode,
   modules: ModuleFiles,
@@ -122,7 +122,7 @@ async function readyProgram(
   return program
 }
 
-/** From anywhere in the range on: agents of other homes choose, too. */
+/** Begins anywhere in the range, because agents of other homes choose, too. */
 async function choosePort(cluster: boolean, except: readonly number[]): Promise<number | null> {
   const range = {
     ...PORTS,

@@ -6,12 +6,13 @@ import type { Logger } from 'pino'
 import { writeDurably } from '../process/durable-file.ts'
 import { readPlainFile } from '../process/open-plain-file.ts'
 
-/** 256 buckets take a few kilobytes. */
+/** 256 buckets take a few KB. */
 const MOST_BYTES = 64 * 1024
 
 /**
- * The fence of an agent, which keeps the highest epochs in `agent/epochs.json` of its home. If that file is damaged it starts
- * empty, and the log says so: each server that works here sends its epoch with its next request. `onRaise`: see createEpochFence.
+ * Creates an agent's fence, which keeps the highest epochs in `agent/epochs.json` of its home. If that file
+ * is damaged it starts empty, and logs that: each active server sends its epoch with its next request.
+ * `onRaise`: see createEpochFence.
  */
 export async function openFence(
   home: string,

@@ -14,7 +14,7 @@ import type { Logger } from 'pino'
 import type { Tunnels } from './tunnels.ts'
 import type { LifeWatch } from './watch-life.ts'
 
-/** What a request for a tunnel is judged and answered with. */
+/** Parts for checking and answering a tunnel's request. */
 export interface TunnelParts {
   readonly fence: EpochFence
   readonly tunnels: Tunnels
@@ -22,9 +22,9 @@ export interface TunnelParts {
   readonly logger: Logger
 }
 
-/** Serves requests for tunnels (engine-tunnel.ts of the API) of an HTTP server, which has no other upgrades. */
+/** Serves requests for tunnels (engine-tunnel.ts of the API) on an HTTP server without other upgrades. */
 export function serveTunnels(server: Server, parts: TunnelParts): void {
-  // Of a server of Node's, it is a socket.
+  // A Node server's stream is a socket.
   server.on('upgrade', (request, stream, head) => void take(request, stream as Socket, head, parts))
 }
 
@@ -56,7 +56,7 @@ async function take(
   }
 }
 
-/** Throws Refusal for a request that is for something else. */
+/** Throws a Refusal for any other request. */
 function readShard({ method, url = '', headers }: IncomingMessage): string {
   const shard = shardOfTunnel(url)
   if (method === 'POST' && shard !== undefined && headers.upgrade === TUNNEL_PROTOCOL) return shard

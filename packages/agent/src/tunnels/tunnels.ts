@@ -2,25 +2,25 @@ import type { Socket } from 'node:net'
 import { type Epoch, Refusal } from '@fairlead/api'
 import { type EngineAddress, type EngineLogin, EngineUnreachable, openSignedIn } from '@fairlead/engine'
 
-/** The connections through which servers speak to the engines of this node. Disposed of, they are all cut. */
+/** Connections of servers to the engines of this node. Dispose to cut them all. */
 export interface Tunnels extends Disposable {
   /**
-   * Connects a server to the engine of a shard: `answer` is called once the agent has signed in there, and then bytes go both ways.
-   * Throws Refusal unavailable when the engine gives no answer or the shard is not known, too_many_requests, stale_epoch when a higher
-   * epoch came meanwhile.
+   * Connects a server to the engine of a shard: `answer` is called when the agent has signed in there, then
+   * bytes pass both ways. Throws a Refusal: unavailable (no answer, or unknown shard), too_many_requests, or
+   * stale_epoch (a higher epoch came in the meantime).
    */
   open(
     to: { readonly shard: string; readonly epoch: Epoch },
     server: Socket,
     answer: () => void,
   ): Promise<void>
-  /** Cuts those of the bucket that have a lower epoch: not a byte of theirs reaches an engine after this. */
+  /** Cuts those of the bucket with a lower epoch: none of their bytes reaches an engine after this. */
   cutBelow(epoch: Epoch): void
   /** Cuts all of them. */
   cutAll(): void
 }
 
-/** How the agent signs in to the engine of a shard; undefined: there is no such shard. */
+/** Returns the agent's login to a shard's engine; undefined for an unknown shard. */
 export type TargetOf = (
   shard: string,
 ) => { readonly address: EngineAddress; readonly login: EngineLogin } | undefined
@@ -31,14 +31,14 @@ interface Tunnel {
   readonly cut: AbortController
 }
 
-/** A stalled process accepts connections, and sends nothing. */
+/** A stalled process accepts connections, but sends nothing. */
 const CONNECT_WITHIN_MS = 500
-/** A server needs one, and for a moment a few more. */
+/** A server needs one, and briefly a few more. */
 const MOST_OF_A_SHARD = 32
 
 /**
- * There are none yet. `look` is called before bytes of a server are passed on: it may cut them all (watch-life.ts).
- * `connectWithinMs` is for the login at an engine.
+ * Creates an empty set. `look` is called before a server's bytes are passed on, and may cut all
+ * (watch-life.ts). `connectWithinMs` limits the login at an engine.
  */
 export function createTunnels(
   targetOf: TargetOf,
@@ -85,8 +85,9 @@ export function createTunnels(
 }
 
 /**
- * Passes bytes both ways. What the one side does not take yet is read from the other no further: some 100 KB wait here at most. The end of
- * one side is passed on behind its last byte. `cut` ends both: what has not been passed on by then is dropped. `look` comes before each byte of the server.
+ * Passes bytes both ways; at most about 100 KB wait here, because a slow receiver stops the sender. The end
+ * of one side is passed on after its last byte. `cut` ends both and drops the rest; `look` is called before
+ * each chunk of the server.
  */
 function join(server: Socket, engine: Socket, cut: AbortSignal, look: () => void): void {
   const pass = (from: Socket, to: Socket, before: () => void) => {
@@ -100,11 +101,12 @@ function join(server: Socket, engine: Socket, cut: AbortSignal, look: () => void
   }
   const end = () => {
     server.destroy()
-    // What the kernel still has of it goes, too; but one that is being ended cannot be reset (libuv), and the process would never end.
+    // A reset also drops the kernel's bytes; but a socket that is ending cannot be reset (libuv), and the
+    // process would never end.
     if (engine.writableEnded) engine.destroy()
     else engine.resetAndDestroy()
   }
-  // It may have been cut between the login and now: that event is over.
+  // It may have been cut between the login and now, after which no event comes.
   if (cut.aborted) {
     end()
     return

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 
-/** Notices when this process stalled. */
+/** Notices stalls of this process. */
 export interface LifeWatch extends Disposable {
-  /** The name of the present life: it changes each time the process stalled. */
+  /** Id of the present life: it changes after each stall of the process. */
   readonly life: string
-  /** Has to be called before bytes from outside are passed on: notices that the process stalled until just now. */
+  /** Call before bytes from outside are passed on: notices a stall that has just ended. */
   look(): void
 }
 
 /**
- * An order to an engine is given up by the server that has sent it after 2 s, and one that cannot be taken back is void after 1.5 s
- * (server/src/reconcile/turn/take-over.ts). What waited here for longer than that is not passed on as if it had just come.
+ * A server gives up an order to an engine after 2 s, and an irrevocable one is void after 1.5 s
+ * (server/src/reconcile/turn/take-over.ts). Older bytes are not passed on as if they were new.
  */
 export const STOOD_STILL_MS = 1_500
 const BEAT_MS = 250
@@ -22,8 +22,8 @@ export interface LifeOptions {
 }
 
 /**
- * Notices when this process was stopped, or busy with one thing, for longer than `afterMs`, and calls `onStall` then. What came in the
- * meantime has waited for no longer than the time since the last beat. `clock`: milliseconds that only rise.
+ * Calls `onStall` when this process was stopped, or busy, for longer than `afterMs`; bytes from then have
+ * waited at most since the last beat. `clock`: monotonic ms.
  */
 export function watchLife(
   onStall: (ms: number) => void,

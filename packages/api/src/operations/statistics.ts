@@ -5,15 +5,11 @@ import { DatabaseUid } from './databases.ts'
 import { statisticsMetrics } from './statistics-metrics.ts'
 
 /** The intervals of the wider API. */
-export const statisticsIntervals = ['1sec', '10sec', '5min', '15min', '1hour', '12hour', '1week'] as const
-/** Stored intervals. */
-export const keptIntervals = ['10sec', '5min', '1hour'] as const
-/** A stored interval. */
-export type KeptInterval = (typeof keptIntervals)[number]
-/** Intervals in answers: stored ones, and sums of them. */
-export const answeredIntervals = ['10sec', '5min', '15min', '1hour', '12hour'] as const
+const intervalsOfWiderApi = ['1sec', '10sec', '5min', '15min', '1hour', '12hour', '1week'] as const
+/** Intervals in answers. */
+export const statisticsIntervals = ['10sec', '5min', '15min', '1hour'] as const
 /** An interval in answers. */
-export type AnsweredInterval = (typeof answeredIntervals)[number]
+export type StatisticsInterval = (typeof statisticsIntervals)[number]
 
 const metrics = Type.String({
   maxLength: 2_000,
@@ -23,9 +19,9 @@ const metrics = Type.String({
 const IntervalsQuery = Type.Object(
   {
     interval: Type.Optional(
-      Type.Enum([...statisticsIntervals], {
+      Type.Enum([...intervalsOfWiderApi], {
         description:
-          '10sec is kept for 15 minutes, 5min and 15min for a day, 1hour and 12hour for a week; 1sec and 1week are refused. When absent, the finest that reaches back to `stime`, and 10sec without one',
+          'Default: 10sec. The others are means of it. The last two hours are kept; 1sec, 12hour and 1week are refused',
       }),
     ),
     stime: Type.Optional(Moment),
@@ -41,7 +37,7 @@ function pointOf(names: Readonly<Record<string, string>>) {
     Type.Optional(Type.Number({ description })),
   ])
   return Type.Object({
-    interval: Type.Enum([...answeredIntervals]),
+    interval: Type.Enum([...statisticsIntervals]),
     stime: Type.String(),
     etime: Type.String(),
     // Each value is an optional number.

@@ -1,22 +1,19 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * Node's flags for a part of the control plane, or for the proxy, with the benchmark of `npm run bench` that
- * justifies each:
+ * Node's flags for a part of the control plane, or for the proxy, with the measurement that justifies each:
  * 1. Server, young generation of 16 to 32 MB instead of 1 to 16: requests make many short-lived objects, and
- *    on two cores frequent collections cost more than they free. A fifth more reads per second (auth).
+ *    on two cores frequent collections cost more than they free. A fifth more reads per second.
  * 2. Server, old generation grows by half between collections: with the default, a server with 10,000
- *    databases, which needs 120 MB, kept 390 MB after its first look at all of them (scale).
+ *    databases, which needs 120 MB, kept 390 MB after its first look at all of them (bench/scale).
  * 3. Proxy, small young generation: its objects are short-lived pieces of traffic, and its memory is limited.
- *    Same speed, 40 MB less with 10,000 clients (endpoint). No limit of the old generation: at a limit the
- *    process would end with all connections.
+ *    Same speed, 40 MB less with 10,000 clients (bench/endpoint). No limit of the old generation: at a limit
+ *    the process would end with all connections.
  * 4. Proxy, buffers count as heap: otherwise V8 collects the whole heap after each 62 MB of buffers, and a
  *    neighbour's request waits for that; 48 such collections for 3.3 GB of traffic, 2 with the flag
- *    (bench/README.md, Neighbours). Unused buffers are still freed with the young generation, after about 70
- *    MB.
+ *    (bench/README.md). Unused buffers are still freed with the young generation, after about 70 MB.
  * 5. Proxy, V8 threads for half of the processors: they mark the heap while the loop runs. On two cores, four
- *    took up to half of the proxy's CPU time from engines and neighbours; with one the endpoint is as fast
- *    (neighbours).
+ *    took up to half of the proxy's CPU time from engines and neighbours; with one the endpoint is as fast.
  */
 export function nodeFlags(part: string, processors = availableParallelism()): readonly string[] {
   switch (part) {

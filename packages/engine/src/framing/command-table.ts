@@ -1,18 +1,18 @@
-/** A command whose arguments are read. Of all other requests only the end is found. */
+/** A command whose arguments are read. In other requests only the end is found. */
 export interface NotedCommand {
   /** In capitals. */
   readonly name: string
-  /** How many of its arguments are kept, from the first on; the rest is skipped. */
+  /** Number of its first arguments that are kept; the others are skipped. */
   readonly keeps: number
 }
 
-/** Finds a noted command by the bytes of its name, whatever their case, without making a string of them. */
+/** Finds a noted command by the bytes of its name, in any case, without a string. */
 export type CommandTable = ReadonlyMap<number, NotedCommand>
 
-/** No command in a table has a longer name. */
+/** Limit of the names in a table. */
 export const LONGEST_NAME = 32
 
-/** `commands`: name in capitals → how many arguments to keep. Throws if two names have one hash. */
+/** `commands`: name in capitals → number of kept arguments. Throws if two names have the same hash. */
 export function makeCommandTable(commands: Readonly<Record<string, number>>): CommandTable {
   const table = new Map<number, NotedCommand>()
   for (const [name, keeps] of Object.entries(commands)) {
@@ -25,7 +25,7 @@ export function makeCommandTable(commands: Readonly<Record<string, number>>): Co
   return table
 }
 
-/** The noted command whose name stands at `from`..`to`; undefined for all others. */
+/** Returns the noted command with the name at `from`..`to`; undefined for others. */
 export function findCommand(
   table: CommandTable,
   bytes: Uint8Array,

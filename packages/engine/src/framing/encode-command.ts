@@ -1,4 +1,4 @@
-/** A command as a client would send it: an array of bulk strings. */
+/** Encodes a command like a client: as an array of bulk strings. */
 export function encodeCommand(words: readonly (string | Uint8Array)[]): Buffer {
   const parts: Uint8Array[] = [Buffer.from(`*${words.length}\r\n`)]
   for (const word of words) {

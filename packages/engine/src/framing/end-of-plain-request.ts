@@ -1,9 +1,9 @@
 import { type CommandTable, findCommand } from './command-table.ts'
 
 /**
- * The position behind the request that begins at `from`, if the request is whole, well formed and its command
- * is not in the table; else -1, and the scanner has to read it. Most requests are plain, and this takes a
- * tenth of the scanner's time.
+ * Returns the position after the request at `from`, if it is complete, valid and not of a command in the
+ * table; else -1, so that the scanner must read it. Most requests are plain, and this takes a tenth of the
+ * scanner's time.
  */
 export function endOfPlainRequest(table: CommandTable, chunk: Buffer, from: number): number {
   const { length } = chunk
@@ -22,7 +22,7 @@ export function endOfPlainRequest(table: CommandTable, chunk: Buffer, from: numb
     if (chunk[at] !== DOLLAR) return -1
     at += 1
     byte = chunk[at] ?? 0
-    // A zero in front is not a number to the engines.
+    // Engines accept no leading zero.
     if (byte === ZERO && chunk[at + 1] !== CR) return -1
     let bytes = 0
     while (byte >= ZERO && byte <= NINE && bytes <= length) {
@@ -39,7 +39,7 @@ export function endOfPlainRequest(table: CommandTable, chunk: Buffer, from: numb
   return at
 }
 
-/** Others are rare, and their count may be more than is allowed. */
+/** Larger ones are rare, and may exceed the limit. */
 const MOST_BULKS = 1_000_000
 const DOLLAR = 0x24
 const CR = 0x0d

@@ -9,7 +9,7 @@ import { isBetweenRequests, scanRequest } from './scan-requests.ts'
 
 const table = makeCommandTable({ AUTH: 2, SUBSCRIBE: 1000, MULTI: 0 })
 
-/** What the scanner finds in `bytes`, which arrive in pieces cut at `cuts`. */
+/** Returns what the scanner finds in `bytes`, which arrive in pieces cut at `cuts`. */
 function requestsIn(bytes: Buffer, cuts: readonly number[], keepAll = false) {
   const scanner = createRequestScanner(table)
   scanner.keepAll = keepAll

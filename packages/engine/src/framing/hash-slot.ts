@@ -1,7 +1,7 @@
-/** Into how many slots the keys of a cluster fall. */
+/** Number of slots of a cluster. */
 export const SLOTS = 16_384
 
-/** The slot of a key in the engines' cluster: CRC16 of what stands in its first `{…}`, or of all of it. */
+/** Returns a key's slot in the engines' cluster: CRC16 of its first `{…}`, or of the whole key. */
 export function hashSlot(key: Uint8Array): number {
   const open = key.indexOf(OPEN)
   const close = open < 0 ? -1 : key.indexOf(CLOSE, open + 1)

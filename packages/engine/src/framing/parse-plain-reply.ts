@@ -1,16 +1,16 @@
 import { ARRAY, BULK, CR, ERROR, INTEGER, LF, PLUS } from './reply-bytes.ts'
 
-/** What an engine answers to a command, as a value; an error is one with its words. */
+/** Reply to a command, as a value; an error is an object with its text. */
 export type PlainReply = string | number | null | { readonly error: string } | readonly PlainReply[]
 
-/** COMMAND, the largest list that is asked for, has 12,600 values (redis 8.0), in lists of lists. */
+/** COMMAND, the largest list that is requested, has 12,600 values (Redis 8.0), in lists of lists. */
 export const MOST_VALUES = 100_000
-/** How deep lists may lie in each other, here and in a reply that is still being read. */
+/** Limit of nested lists, here and in an incomplete reply. */
 export const DEEPEST = 64
 
 /**
- * Reads the whole reply in `bytes` (RESP2, as engines speak it to those that ask for nothing else); texts are UTF-8. Throws when
- * it is none, or has more than 100,000 values or lists more than 64 deep: an engine may send anything.
+ * Parses the complete reply in `bytes` (RESP2, the default of engines); texts are UTF-8. Throws for an
+ * invalid reply, more than 100,000 values, or lists more than 64 deep: an engine may send anything.
  */
 export function parsePlainReply(bytes: Buffer): PlainReply {
   const place = { bytes, at: 0, values: 0 }
@@ -65,7 +65,7 @@ function readBulk(place: Place): string | null {
   return text
 }
 
-/** A number of a few digits is read without making a text of it: of COMMAND, half of the lines are such numbers. */
+/** Reads a number of a few digits without a string: in COMMAND, half of the lines are such numbers. */
 function readInteger(place: Place): number {
   const { bytes } = place
   let at = place.at
@@ -81,7 +81,7 @@ function readInteger(place: Place): number {
   return number
 }
 
-/** So many digits make a number that is exact. */
+/** Most digits of a number that is always exact. */
 const EXACT_DIGITS = 15
 const ZERO = 0x30
 
@@ -98,7 +98,7 @@ function readOtherInteger(place: Place): number {
 function readLine(place: Place): string {
   const { bytes } = place
   let end = bytes.indexOf(LF, place.at)
-  // The CR has to be of this line, too.
+  // The CR must be in the same line.
   while (end === place.at || (end > 0 && bytes[end - 1] !== CR)) end = bytes.indexOf(LF, end + 1)
   if (end < 0) throw new Error('a line of a reply does not end')
   const line = bytes.toString('utf8', place.at, end - 1)

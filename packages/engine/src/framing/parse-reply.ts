@@ -1,20 +1,21 @@
-/** A reply as a value. Maps are lists of their keys and values in turn; pushes and sets are lists. */
+/** A reply as a value. Maps are lists of alternating keys and values; pushes and sets are lists. */
 export type ParsedReply = string | number | null | ReplyError | readonly ParsedReply[]
 
 export interface ReplyError {
-  /** The engine's words, without the sign in front. */
+  /** Text of the engine, without the type byte. */
   readonly error: string
 }
 
 /**
- * Reads the whole reply that begins at 0 (RESP2 or RESP3); attributes are skipped. Texts are taken as latin1, so that no byte
- * is lost. Throws when the bytes are not a whole reply (find its end with `scanReply` first), or it is nested more than 64 deep.
+ * Parses the complete reply at 0 (RESP2 or RESP3), without attributes. Texts are latin1, so that no byte is
+ * lost. Throws if the bytes are not a complete reply (find its end with `scanReply` first), or nested more
+ * than 64 deep.
  */
 export function parseReply(bytes: Buffer): ParsedReply {
   return readValue({ bytes, at: 0, depth: 0 })
 }
 
-/** Whether the reply is an error of the engine. */
+/** True if the reply is an error of the engine. */
 export function isReplyError(reply: ParsedReply): reply is ReplyError {
   return reply !== null && typeof reply === 'object' && 'error' in reply
 }
@@ -22,11 +23,11 @@ export function isReplyError(reply: ParsedReply): reply is ReplyError {
 interface Place {
   readonly bytes: Buffer
   at: number
-  /** Of the values that are being read. */
+  /** Nesting of the current values. */
   depth: number
 }
 
-/** Answers to what Fairlead asks are not nested ten deep. A hostile engine may nest them without an end. */
+/** Replies to Fairlead are nested less than ten deep. A hostile engine may nest them endlessly. */
 const DEEPEST = 64
 
 function readValue(place: Place): ParsedReply {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createReplyReader } from './reply-reader.ts'
 
-/** How many bytes of `again`, repeated behind `first`, are read before there is no more reading; and why that is. */
+/** Returns how many bytes of the repeated `again` after `first` are read before the refusal, and why. */
 function readUntilRefused(first: string, again: string): { readonly bytes: number; readonly why: string } {
   const reader = createReplyReader()
   const chunk = Buffer.from(again.repeat(Math.ceil(16_384 / again.length)))

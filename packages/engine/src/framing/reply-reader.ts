@@ -6,31 +6,34 @@ import { createReplyScanner, LINE } from './reply-scanner.ts'
 import { scanReply } from './scan-replies.ts'
 
 /**
- * What Fairlead asks for is far smaller: COMMAND has a hundred kilobytes, ACL LIST of a thousand users with rules of their own
- * some five million bytes. This also bounds the memory that one engine can take by its answers.
+ * Limit of one engine's replies in memory. Those to Fairlead are far smaller: COMMAND has 100 KB, ACL LIST of
+ * a thousand users with separate rules about 5 MB.
  */
 const MOST_BYTES = 16 * 1024 * 1024
-/** A number, OK, an error: long values never come in a line. */
+/** Numbers, OK, errors: long values never come in a line. */
 const LONGEST_LINE = 64 * 1024
 
 export interface ReplyReader {
   /**
-   * Gives the replies that end in `chunk` to `take`, in their order, each read by `parse` from its bytes. Throws what these throw, and when a reply cannot be
-   * understood or exceeds a limit. Not to be called after that.
+   * Passes the replies that end in `chunk` to `take`, in order, each parsed by `parse`. Throws their errors,
+   * and on an invalid or too large reply; do not call it after that.
    */
   read(chunk: Buffer, take: (reply: PlainReply) => void, parse?: (bytes: Buffer) => PlainReply): void
 }
 
-/** How much one reply may have. */
+/** Limits of one reply. */
 export interface ReplyLimits {
   readonly bytes: number
-  /** Those inside of others count, too. */
+  /** Nested ones count, too. */
   readonly values: number
 }
 
 const usual: ReplyLimits = { bytes: MOST_BYTES, values: MOST_VALUES }
 
-/** Reads the replies of one connection in bytes that are cut anywhere. Of the one that has begun it keeps 16 MB at most, unless `limits` says otherwise. */
+/**
+ * Reads the replies of one connection from bytes that are split anywhere. It keeps at most 16 MB of an
+ * incomplete one, or `limits`.
+ */
 export function createReplyReader(limits: ReplyLimits = usual): ReplyReader {
   const scanner = createReplyScanner()
   const begun = createGatheredBytes()
@@ -41,11 +44,11 @@ export function createReplyReader(limits: ReplyLimits = usual): ReplyReader {
     lineBytes = lastEnd < 0 ? lineBytes + part.length : part.length - lastEnd
     if (scanner.phase === LINE && lineBytes > LONGEST_LINE)
       throw new Error(`a line is longer than ${LONGEST_LINE} bytes`)
-    // A reply that announces more is not waited for.
+    // A reply that announces more is not awaited.
     if (begun.length + part.length > limits.bytes || scanner.bytesLeft > limits.bytes)
       throw new Error(`a reply is longer than ${limits.bytes} bytes`)
     if (scanner.outer.length > DEEPEST) throw new Error(`a reply is nested more than ${DEEPEST} deep`)
-    // Lists of one in lists of one are announced nowhere: 16 MB of them cost a third of a second.
+    // Lists of one in lists of one announce no size: 16 MB of them cost a third of a second.
     if (scanner.left > limits.values || scanner.looks > limits.values)
       throw new Error(`a reply has more than ${limits.values} values`)
   }

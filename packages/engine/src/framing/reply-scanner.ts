@@ -1,73 +1,70 @@
 /**
- * Finds where the messages of an engine end (RESP2 and RESP3), in bytes that arrive cut anywhere. Keeps nothing but a
- * few bytes of errors and of first words, where it is asked to.
+ * Finds the ends of an engine's messages (RESP2 and RESP3), in bytes that are split anywhere. Keeps only a
+ * few bytes of errors and, if requested, of first words.
  */
 export interface ReplyScanner {
-  /** Keep the first word of arrays: pub/sub messages of RESP2 are told by it. Pushes always keep theirs. */
+  /** True to keep the first word of arrays, which identifies RESP2 messages. Pushes always keep theirs. */
   keepWord: boolean
-  /** Elements, by their number from 0 in ascending order, of which `failed` is to tell whether they are errors. */
+  /** Numbers of elements, from 0, ascending; `failed` shows which of them are errors. */
   watched: readonly number[]
 
-  // What is known of the message that ended last, or is being read.
-  /** Its first byte, after any attributes: `-` an error, `>` a push, … */
+  // Properties of the message that ended last, or is being read.
+  /** First byte after any attributes: `-` an error, `>` a push, … */
   type: number
-  /** Of an error its line, up to LONGEST_TEXT bytes. */
+  /** Line of an error, up to LONGEST_TEXT bytes. */
   text: string
   /** The first element, if it is a short text. */
   word: string
-  /** It is null: RESP3's null, or an array or text of length -1. */
+  /** True for null: RESP3's null, or an array or text of length -1. */
   isNil: boolean
-  /** Those of the `watched` elements that are errors. */
+  /** The `watched` elements that are errors. */
   failed: number[]
-  /** The bytes of the engine are no reply; from here on nothing can be understood. */
+  /** Set if the bytes are no reply; the rest is unreadable. */
   error: string | undefined
 
-  /** How many values it has looked at, those inside of others too. Its reader sets it back. */
+  /** Number of examined values, including nested ones. Its reader resets it. */
   looks: number
-  /** After so many looks it rests, in the middle of a message: at `restsAt` of the chunk. */
+  /** After this many looks it pauses within a message, at `restsAt` of the chunk. */
   mostLooks: number
   restsAt: number
 
-  // Where the scanner stands.
+  // Position of the scanner.
   phase: Phase
   lineType: number
   value: number
   digits: number
   negative: boolean
-  /** The number of values that are missing on the level that is being read. */
+  /** Number of missing values on the current level. */
   left: number
-  /** The same of the levels around it; without those, but for the first two, that end with the level in them. */
+  /** The same for outer levels, omitting (after the first two) those that end with their inner level. */
   outer: number[]
-  /** The number of elements of the message, and how many of the `watched` ones have come. */
+  /** Number of the message's elements, and of `watched` ones that have come. */
   size: number
   watchedSeen: number
   bytesLeft: number
-  /** No value but attributes has begun. */
+  /** True until a value other than an attribute begins. */
   fresh: boolean
-  /** The next value is the first element of the message. */
+  /** True if the next value is the message's first element. */
   first: boolean
 }
 
-/** The phases of a reply scanner. START: between two messages. */
+/** Phases of a reply scanner. START: between two messages. */
 export const START = 0
-/** A message has begun; the first byte of its next value is due. */
+/** A message has begun; the first byte of its next value follows. */
 export const TYPE = 1
 /** In a value that is one line: text, error, number. */
 export const LINE = 2
 /** In the digits of a length or of a number of elements. */
 export const NUMBER = 3
-/** Between the CR and the LF behind these digits. */
+/** Between the CR and the LF after these digits. */
 export const NUMBER_END = 4
-/** In the bytes of a text of known length, or in the two bytes behind it. */
+/** In the bytes of a text of known length, or in the two bytes after it. */
 export const BODY = 5
 type Phase = 0 | 1 | 2 | 3 | 4 | 5
 
 const none: readonly number[] = []
 
-/**
- * A scanner that stands before the first message of a connection; for one connection, and in the direction from the
- * engine.
- */
+/** Creates a scanner before the first message of one connection from an engine. */
 export function createReplyScanner(): ReplyScanner {
   return {
     keepWord: false,

@@ -2,39 +2,39 @@ import type { CommandTable, NotedCommand } from './command-table.ts'
 import { createGatheredBytes, type GatheredBytes, takeGathered } from './gathered-bytes.ts'
 
 /**
- * Finds where the requests of one client end, in bytes that arrive cut anywhere. Nothing is copied but the arguments of
- * noted commands, and what is kept of a message never exceeds `keepsMost`.
+ * Finds the ends of one client's requests, in bytes that are split anywhere. It copies only arguments of
+ * noted commands, at most `keepsMost` bytes per message.
  */
 export interface RequestScanner {
-  /** What is noted; may be another one from request to request. */
+  /** Noted commands; may change between requests. */
   table: CommandTable
-  /** Keep the name and all arguments of every command from the next one on, as far as `keepsMost` allows. */
+  /** True to keep the name and all arguments of each following command, within `keepsMost`. */
   keepAll: boolean
-  /** How many bytes may be kept of a message. */
+  /** Limit of kept bytes of a message. */
   keepsMost: number
 
-  // What is known of the message that ended last, or is being read.
-  /** Undefined: not noted (or its name not yet read). */
+  // Properties of the message that ended last, or is being read.
+  /** Undefined if not noted (or its name is not yet read). */
   command: NotedCommand | undefined
-  /** Of a noted command its first arguments; with `keepAll` the name and all arguments. */
+  /** First arguments of a noted command; with `keepAll` the name and all arguments. */
   words: Buffer[]
-  /** Not everything could be kept. */
+  /** True if not everything could be kept. */
   cutShort: boolean
-  /** The message asks for nothing, so nothing will answer it. */
+  /** True if the message requests nothing, so it gets no reply. */
   empty: boolean
-  /** How long its line is, if it is an inline request: all of it was looked at. 0: it is an array. */
+  /** Length of the line of an inline request, which was fully examined. 0 for an array. */
   lineBytes: number
-  /** What means the same to every engine, if the line does not: its words as an array. */
+  /** The words as an array, if engines would read the line differently. */
   instead: Buffer | null
-  /** How many words of arrays it has looked at one by one. Its reader sets it back. */
+  /** Number of array words examined one at a time. Its reader resets it. */
   looks: number
-  /** After so many looks it rests, in the middle of a message: at `restsAt` of the chunk. */
+  /** After this many looks it pauses within a message, at `restsAt` of the chunk. */
   mostLooks: number
   restsAt: number
-  /** The error, in the engines' words, after which the bytes can no longer be understood. */
+  /** Error, in the engines' words, after which the bytes are unreadable. */
   error: string | undefined
 
-  // Where the scanner stands.
+  // Position of the scanner.
   phase: Phase
   value: number
   digits: number
@@ -43,36 +43,36 @@ export interface RequestScanner {
   index: number
   bytesLeft: number
   keptBytes: number
-  /** Nothing more of this message is kept. */
+  /** True if nothing more of this message is kept. */
   drops: boolean
-  /** What has come of a word, or of an inline line, that was cut. */
+  /** Bytes of an incomplete word or inline line. */
   readonly part: GatheredBytes
 }
 
-/** Where in a message a scanner stands. */
+/** Phases of a request scanner. START: between two messages. */
 export const START = 0
-/** In the digits behind `*`: the number of bulk strings. */
+/** In the digits after `*`: the number of bulk strings. */
 export const COUNT = 1
-/** Between the CR and the LF behind the count. */
+/** Between the CR and the LF after the count. */
 export const COUNT_END = 2
-/** The `$` of the next bulk string is due. */
+/** The `$` of the next bulk string follows. */
 export const DOLLAR = 3
-/** In the digits behind `$`: a length in bytes. */
+/** In the digits after `$`: a length in bytes. */
 export const LENGTH = 4
-/** Between the CR and the LF behind the length. */
+/** Between the CR and the LF after the length. */
 export const LENGTH_END = 5
 /** In the bytes of a bulk string. */
 export const BODY = 6
-/** In the two bytes behind a bulk string. */
+/** In the two bytes after a bulk string. */
 export const BODY_END = 7
 /** In a request of one line, as people type it. */
 export const INLINE = 8
 type Phase = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
-/** What is kept of one message, unless set otherwise. No connection needs more to be restored. */
+/** Default limit of a message's kept bytes. No connection needs more to be restored. */
 export const KEPT_BYTES = 1024 * 1024
 
-/** A scanner that stands before the first request of a client; `table` says which commands are noted. */
+/** Creates a scanner before the first request of a client; `table` has the noted commands. */
 export function createRequestScanner(table: CommandTable): RequestScanner {
   return {
     table,
@@ -101,9 +101,7 @@ export function createRequestScanner(table: CommandTable): RequestScanner {
   }
 }
 
-/**
- * Forgets what was read of a message that has not ended: its bytes will be read again, from the first one.
- */
+/** Forgets an incomplete message: its bytes will be read again from the first one. */
 export function rewindRequest(scanner: RequestScanner): void {
   scanner.phase = START
   takeGathered(scanner.part)

@@ -23,21 +23,22 @@ import {
 import { BODY, LINE, NUMBER, NUMBER_END, type ReplyScanner, START, TYPE } from './reply-scanner.ts'
 
 /**
- * Engines nest what a script returns 8,000 deep (measured, redis 7.0 to valkey 9.1); a module may go on. Levels that end with the
- * one in them do not count.
+ * Engines nest a script's results up to 8,000 deep (measured, Redis 7.0 to Valkey 9.1), a module perhaps
+ * deeper. Levels that end with their inner level do not count.
  */
 const DEEPEST = 100_000
 const LONGEST_TEXT = 256
 const LONGEST_WORD = 16
 
-/** No part of a further message has been read. */
+/** True if no part of a further message was read. */
 export function isBetweenReplies(scanner: ReplyScanner): boolean {
   return scanner.phase === START
 }
 
 /**
- * Reads on at `from`. Returns the position behind the message that ends first; -1 if none ends in `chunk`, all of which
- * has then been read, or if `scanner.error` is set; RESTS if it has looked at `mostLooks` values: then it has read up to `restsAt`.
+ * Continues at `from`. Returns the position after the first message that ends; -1 if none ends in `chunk`,
+ * which is then read completely, or if `scanner.error` is set; RESTS after `mostLooks` values, then it has
+ * read up to `restsAt`.
  */
 export function scanReply(scanner: ReplyScanner, chunk: Buffer, from: number): number {
   const { length } = chunk
@@ -82,7 +83,7 @@ export function scanReply(scanner: ReplyScanner, chunk: Buffer, from: number): n
   return -1
 }
 
-/** What a scanner returns that has looked at as much as it may in one go. */
+/** Returned by a scanner that has reached its limit of looks. */
 export const RESTS = -2
 
 function rest(scanner: ReplyScanner, at: number): typeof RESTS {
@@ -146,7 +147,7 @@ function takeType(scanner: ReplyScanner, type: number): void {
 
 function noteElement(scanner: ReplyScanner, type: number): void {
   const { watched, watchedSeen, size, left } = scanner
-  // An attribute stands before the element that it belongs to.
+  // An attribute precedes the element that it belongs to.
   if (watched[watchedSeen] !== size - left || type === ATTRIBUTE) return
   scanner.watchedSeen += 1
   if (type === ERROR || type === BULK_ERROR) scanner.failed.push(size - left)
@@ -181,7 +182,7 @@ function readNumber(scanner: ReplyScanner, chunk: Buffer, from: number): number 
 
 function takeNumber(scanner: ReplyScanner): void {
   const { lineType, value } = scanner
-  // Of the message itself: nothing else is at the outermost level, but attributes, which are never nil.
+  // Of the message itself: the outermost level has only it, and attributes, which are never nil.
   if (scanner.negative && scanner.outer.length === 0) scanner.isNil = true
   if (lineType === BULK || lineType === VERBATIM || lineType === BULK_ERROR) {
     if (scanner.negative) {
@@ -200,7 +201,7 @@ function takeNumber(scanner: ReplyScanner): void {
 function takeAggregate(scanner: ReplyScanner, count: number): void {
   const { lineType } = scanner
   const isTop = scanner.outer.length === 0 && lineType === scanner.type && lineType !== ATTRIBUTE
-  // An attribute stands before a value and is none: one more is to come on its level.
+  // An attribute precedes a value and is none: its level still needs one more.
   if (lineType === ATTRIBUTE) scanner.left += 1
   scanner.first = isTop && count > 0 && (lineType === PUSH || (lineType === ARRAY && scanner.keepWord))
   const values = lineType === MAP || lineType === ATTRIBUTE ? 2 * count : count
@@ -213,13 +214,13 @@ function takeAggregate(scanner: ReplyScanner, count: number): void {
     return
   }
   if (isTop) scanner.size = values
-  // Where this is the last value of its level, both end together: a chain of lists needs no memory.
+  // If this is the last value of its level, both end together: a chain of lists needs no memory.
   if (scanner.left > 1 || scanner.outer.length < 2) scanner.outer.push(scanner.left)
   scanner.left = values
   scanner.phase = TYPE
 }
 
-/** A value is complete, and with it perhaps those around it. */
+/** Call when a value is complete; this may complete outer ones. */
 function endValue(scanner: ReplyScanner): void {
   scanner.left -= 1
   while (scanner.left === 0) {

@@ -17,22 +17,26 @@ import {
 import { RESTS } from './scan-replies.ts'
 import { inlineAsArray, isReadDifferently, splitInline } from './split-inline.ts'
 
-/** The engines' limits, measured on redis 7.0 and 8.0, valkey 8.0 to 9.1. */
+/** The engines' limits, measured on Redis 7.0 and 8.0, Valkey 8.0 to 9.1. */
 const MOST_BULKS = 2 ** 31 - 1
 const LONGEST_BULK = 512 * 1024 * 1024
-/** Of a line whose end has not come. */
+/** Limit of an incomplete line. */
 const LONGEST_LINE = 64 * 1024
-/** Of a line whose end has come in the same read. Engines take mostly 70 KB, and more of a client that was blocked: it goes on as an array, which all take. */
+/**
+ * Limit of a line whose end came in the same read. Engines usually accept 70 KB, and more from a client that
+ * was blocked: such a line is forwarded as an array, which all accept.
+ */
 const LONGEST_WHOLE_LINE = 2 * LONGEST_LINE
 
-/** No part of a further message has been read. */
+/** True if no part of a further message was read. */
 export function isBetweenRequests(scanner: RequestScanner): boolean {
   return scanner.phase === START
 }
 
 /**
- * Reads on at `from`. Returns the position behind the message that ends first; -1 if none ends in `chunk`, all of which
- * has then been read, or if `scanner.error` is set; RESTS if it has looked at `mostLooks` words: then it has read up to `restsAt`.
+ * Continues at `from`. Returns the position after the first message that ends; -1 if none ends in `chunk`,
+ * which is then read completely, or if `scanner.error` is set; RESTS after `mostLooks` words, then it has
+ * read up to `restsAt`.
  */
 export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number): number {
   const { length } = chunk
@@ -88,9 +92,9 @@ export function scanRequest(scanner: RequestScanner, chunk: Buffer, from: number
   return -1
 }
 
-/** How many bytes it has taken: the star of an array. */
+/** Returns the number of bytes taken: the star of an array. */
 function begin(scanner: RequestScanner, isArray: boolean): number {
-  // The words of a wanted command now belong to its reader, even if there were none.
+  // The words of a noted command now belong to its reader, even if there were none.
   if (scanner.words.length > 0 || scanner.command !== undefined) scanner.words = []
   scanner.command = undefined
   scanner.cutShort = false
@@ -115,7 +119,7 @@ function startNumber(scanner: RequestScanner, phase: typeof COUNT | typeof LENGT
   scanner.negative = false
 }
 
-/** Up to the CR. Numbers are written as the engines want them: no sign but "-", no zero in front. */
+/** Reads up to the CR. Numbers have the engines' form: no sign except "-", no leading zero. */
 function readNumber(scanner: RequestScanner, chunk: Buffer, from: number): number {
   let at = from
   for (; at < chunk.length; at += 1) {
@@ -139,7 +143,7 @@ function badNumber(scanner: RequestScanner): number {
   return fail(scanner, scanner.phase === COUNT ? 'invalid multibulk length' : 'invalid bulk length')
 }
 
-/** True if the message has ended with it: it asks for nothing. */
+/** Returns true if this ends the message, which then requests nothing. */
 function takeCount(scanner: RequestScanner): boolean {
   if (scanner.value > MOST_BULKS) {
     fail(scanner, 'invalid multibulk length')
@@ -167,7 +171,7 @@ function takeLength(scanner: RequestScanner): void {
   scanner.bytesLeft = 2
 }
 
-/** As much of a bulk string as there is. Returns the position behind it. */
+/** Reads the available part of a bulk string. Returns the position after it. */
 function readBody(scanner: RequestScanner, chunk: Buffer, from: number): number {
   const end = Math.min(chunk.length, from + scanner.bytesLeft)
   takeBody(scanner, chunk, from, end)
@@ -179,7 +183,7 @@ function readBody(scanner: RequestScanner, chunk: Buffer, from: number): number 
   return end
 }
 
-/** The two bytes behind a bulk string: what stands in them is the engine's to judge. Returns the position behind. */
+/** Reads the two bytes after a bulk string, which only the engine checks. Returns the position after them. */
 function readBodyEnd(scanner: RequestScanner, chunk: Buffer, from: number): number {
   const end = Math.min(chunk.length, from + scanner.bytesLeft)
   scanner.bytesLeft -= end - from
@@ -237,7 +241,7 @@ function readInline(scanner: RequestScanner, chunk: Buffer, from: number): numbe
 }
 
 function takeLine(scanner: RequestScanner, line: Buffer): void {
-  // The engines look for the line's end no further than to a zero byte, and so would wait without end.
+  // Engines search for the line's end only up to a zero byte, and so would wait forever.
   if (line.includes(0)) {
     fail(scanner, line.length > LONGEST_LINE ? 'too big inline request' : 'zero byte in inline request')
     return
@@ -265,7 +269,7 @@ function fail(scanner: RequestScanner, error: string): -1 {
   return -1
 }
 
-/** As engines show it: an end of a line is a space. What cannot be printed would break the line of the error. */
+/** Shows a byte like the engines: a line's end is a space. Unprintable ones would break the error's line. */
 function printable(byte: number): string {
   if (byte === CR || byte === LF) return ' '
   return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '?'

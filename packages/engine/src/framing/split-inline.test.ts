@@ -6,7 +6,7 @@ import { createRequestScanner } from './request-scanner.ts'
 import { scanRequest } from './scan-requests.ts'
 import { inlineAsArray, isReadDifferently, splitInline } from './split-inline.ts'
 
-/** As engines do it (sdssplitargs), in other words. */
+/** Splits like the engines (sdssplitargs), by another algorithm. */
 function split(text: string): readonly string[] | null {
   const words: string[] = []
   for (let rest = withoutSpace(text); rest !== ''; rest = withoutSpace(rest)) {

@@ -1,12 +1,12 @@
 /**
- * The words of an inline command, split as the engines do: by white space, with "…" (and \n, \r, \t, \b, \a,
- * \xHH in it) and '…'. Only the first `most` words are made, but the whole line is read, once. Null if quotes
- * are not closed. Where engines differ, it follows the most tolerant (valkey 9.1): others answer with an
- * error, and close.
+ * Splits an inline command into words like the engines: by white space, with "…" (containing \n, \r, \t, \b,
+ * \a, \xHH) and '…'. Only the first `most` words are made, but the whole line is read once; null if quotes
+ * are not closed. If engines differ, it follows the most tolerant (Valkey 9.1): others answer with an error,
+ * and close.
  */
 export function splitInline(line: Buffer, most = Number.POSITIVE_INFINITY): readonly Buffer[] | null {
   const words: Buffer[] = []
-  // Nothing but quotes makes a line wrong, and to look for these takes a hundredth of the time.
+  // Only quotes can make a line invalid, and searching for them takes a hundredth of the time.
   const looksAtAll = line.includes(DOUBLE) || line.includes(SINGLE)
   for (let from = beginOfWord(line, 0); from < line.length; ) {
     if (words.length === most && !looksAtAll) break
@@ -22,9 +22,9 @@ export function splitInline(line: Buffer, most = Number.POSITIVE_INFINITY): read
   return words
 }
 
-/** The same request as an array of bulk strings; null as above. It is written without a value for each word: a line may have 30,000. */
+/** Converts it to an array of bulk strings, or null, without a value per word: a line may have 30,000. */
 export function inlineAsArray(line: Buffer): Buffer | null {
-  // A word takes two bytes with the blank behind it, and seven as a bulk string: the longest it becomes is four times the line.
+  // A word and its blank take at least two bytes, and seven as a bulk string: at most four times the line.
   const array = Buffer.allocUnsafe(LONGEST_HEAD + 4 * (line.length + 2))
   let count = 0
   let to = LONGEST_HEAD
@@ -43,21 +43,21 @@ export function inlineAsArray(line: Buffer): Buffer | null {
 
 const LONGEST_HEAD = '*1234567890\r\n'.length
 
-/** The word that stands at `from`..`end` as a bulk string at `to`. Returns the position behind it. */
+/** Writes the word at `from`..`end` as a bulk string to `to`. Returns the position after it. */
 function writeWord(line: Buffer, from: number, end: number, into: Buffer, to: number): number {
   const begin = writeHead(into, to, end - from)
   const length = copyWord(line, from, end, into, begin) - begin
   if (length === end - from) return writeLineEnd(into, begin + length)
-  // Without its quotes it is shorter, and its length perhaps, too.
+  // Without its quotes it is shorter, and perhaps also its length.
   const first = writeHead(into, to, length)
   if (first < begin) into.copyWithin(first, begin, begin + length)
   return writeLineEnd(into, first + length)
 }
 
 /**
- * Engines that take the line do not all find the same words in it. valkey 8.1 and 9.1 leave out a byte 0xff (where a char has a sign);
- * valkey 9.1 goes on with the word where a vertical tab or a form feed follows a closing quote; and valkey 8.0 and 8.1 take the
- * request behind a line of blanks for lines, too.
+ * True if engines that accept the line find different words. Valkey 8.1 and 9.1 omit a byte 0xff (a signed
+ * char); Valkey 9.1 continues the word if a vertical tab or a form feed follows a closing quote; Valkey 8.0
+ * and 8.1 read the request after a blank line as lines, too.
  */
 export function isReadDifferently(line: Buffer): boolean {
   if (line.includes(0xff)) return true
@@ -73,7 +73,7 @@ function beginOfWord(line: Buffer, from: number): number {
   return at
 }
 
-/** Behind the word that begins at `from`; -1 if its quotes are not closed. */
+/** Returns the position after the word at `from`; -1 if its quotes are not closed. */
 function endOfWord(line: Buffer, from: number): number {
   for (let at = from; at < line.length; at += 1) {
     const byte = line[at]
@@ -95,7 +95,7 @@ function closingQuote(line: Buffer, from: number, quote = 0): number {
   return -1
 }
 
-/** The backslash at `at` belongs to what follows. The quote that the line ends with is a closing one in any case. */
+/** True if the backslash at `at` escapes the next byte. A quote at the end of the line always closes. */
 function isEscape(line: Buffer, at: number, quote: number): boolean {
   if (line[at] !== BACKSLASH) return false
   const next = line[at + 1]
@@ -103,7 +103,7 @@ function isEscape(line: Buffer, at: number, quote: number): boolean {
   return quote === DOUBLE && next !== undefined && !(next === DOUBLE && at + 2 === line.length)
 }
 
-/** Writes the word that stands at `from`..`end`, of which the quotes are right, to `to`. Returns the position behind it. */
+/** Writes the word at `from`..`end`, whose quotes are valid, to `to`. Returns the position after it. */
 function copyWord(line: Buffer, from: number, end: number, into: Buffer, to: number): number {
   let quote = 0
   let out = to
@@ -130,7 +130,7 @@ function copyWord(line: Buffer, from: number, end: number, into: Buffer, to: num
   return out
 }
 
-/** Two digits as a byte; -1 if they are none. */
+/** Returns two digits as a byte; -1 if invalid. */
 function hexAt(line: Buffer, at: number): number {
   const [high, low] = [digitOf(line[at]), digitOf(line[at + 1])]
   return high < 0 || low < 0 ? -1 : 16 * high + low
@@ -138,7 +138,7 @@ function hexAt(line: Buffer, at: number): number {
 
 function digitOf(byte = 0): number {
   if (byte >= ZERO && byte <= ZERO + 9) return byte - ZERO
-  // Small letters are capitals with one bit more.
+  // Small letters are capitals with one more bit.
   const letter = byte & ~0x20
   return letter >= A && letter < A + 6 ? letter - A + 10 : -1
 }
@@ -160,12 +160,12 @@ function writeLineEnd(into: Buffer, at: number): number {
   return at + 2
 }
 
-/** The meaning of each byte in a line: measured with redis 7.0 and 8.0, valkey 8.0 to 9.1. */
+/** Meaning of each byte in a line: measured with Redis 7.0 and 8.0, Valkey 8.0 to 9.1. */
 const kinds = new Uint8Array(256)
 const PLAIN = 0
-/** From the tab to the carriage return, and the blank: but for the two that follow. */
+/** Tab to carriage return, and the blank, except the next two. */
 const BLANK = 1
-/** Vertical tab and form feed: they stand between words, and do not end a word that has begun. */
+/** Vertical tab and form feed: they separate words, but do not end a word that has begun. */
 const RARE_SPACE = 2
 const QUOTE = 3
 
@@ -200,7 +200,7 @@ const FORM_FEED = 0x0c
 for (const byte of [0x09, LF, CR, 0x20]) kinds[byte] = BLANK
 for (const byte of [VERTICAL_TAB, FORM_FEED]) kinds[byte] = RARE_SPACE
 for (const byte of [DOUBLE, SINGLE]) kinds[byte] = QUOTE
-/** By the letter behind the backslash. */
+/** Escapes by the letter after the backslash. */
 const escapes: ReadonlyMap<number, number> = new Map(
   Array.from('nrtba', (letter, n) => [letter.charCodeAt(0), '\n\r\t\b\x07'.charCodeAt(n)]),
 )

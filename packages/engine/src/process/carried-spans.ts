@@ -1,24 +1,24 @@
 import { joinTrace, type RecordSpan, type Span } from './spans.ts'
 
-/** Of an answer of the agent or the proxy: spans of theirs, which the server sends on to the collector. */
+/** Header of answers of the agent or the proxy: their spans, which the server forwards to the collector. */
 export const SPANS_HEADER = 'x-fairlead-spans'
 
-/** The spans of a process that answers the server, until an answer takes them along. */
+/** Spans of a process that answers the server, until an answer carries them. */
 export interface SpanBasket {
   readonly record: RecordSpan
-  /** Runs what answers a request, as a part of the trace that its header `traceparent` names. */
+  /** Runs the work of a request, as part of the trace in its header `traceparent`. */
   join<T>(traceparent: unknown, work: () => T): T
-  /** The header of an answer to a request of a trace; no header where there are no spans. */
+  /** Returns the header for an answer to a traced request; none without spans. */
   take(traceparent: unknown): Readonly<Record<string, string>>
 }
 
-/** A server that was killed asks for none: only the newest are kept. */
+/** A killed server requests none, so only the newest are kept. */
 const MOST_KEPT = 256
-/** Node takes 16 KB of headers. */
+/** Node accepts 16 KB of headers. */
 const MOST_AT_ONCE = 24
 const MOST_CHARACTERS = 12_000
 
-/** Spans wait in memory: most are taken by the answer to the order that they are of, later work by one of the next. */
+/** Creates an empty basket in memory: the order's answer takes most of its spans, a later answer the rest. */
 export function createSpanBasket(): SpanBasket {
   const kept: Span[] = []
   const record: RecordSpan = (span) => {
@@ -35,7 +35,7 @@ export function createSpanBasket(): SpanBasket {
   }
 }
 
-/** The spans in the header of an answer. Clients speak with the proxy: what is not a span of the usual form is left out. */
+/** Reads the spans in an answer's header. Clients talk to the proxy, so unusual spans are ignored. */
 export function readCarriedSpans(text: string): readonly Span[] {
   if (text.length > MOST_CHARACTERS) return []
   try {

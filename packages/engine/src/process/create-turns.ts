@@ -1,7 +1,7 @@
-/** Does `work` when its turn comes, and answers what it answers. An aborted signal ends it before it begins, by throwing. */
+/** Runs `work` in its turn, and returns its result. An aborted signal makes it throw before it begins. */
 export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Lets `atOnce` pieces of work be done at a time; the others wait, in the order in which they came, whether those before them succeed or fail. */
+/** Runs at most `atOnce` pieces of work at the same time; the others wait, in order, despite failures. */
 export function createTurns(atOnce = 1): InTurn {
   let free = atOnce
   const waiting: (() => void)[] = []

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Whether a process listens on the Unix socket at this path. The file of a dead process refuses. */
+/** True if a process listens on the Unix socket at this path. A dead process's file refuses. */
 export async function isServed(socketPath: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(socketPath)

@@ -6,9 +6,9 @@ import { codeOf } from './code-of.ts'
 const BUSY = 5
 
 /**
- * Takes the lock of the file at `path`, which is made if it is not there and stays empty, until disposed of; null when another
- * process has it. The lock is the kernel's, on the file itself: it is seen by every container that has the volume, and ends with the
- * process that holds it, however that ends. Node knows no flock: SQLite, which is part of Node, takes such a lock. Throws when the
+ * Locks the file at `path`, which is made empty if missing, until disposed; null if another process has the
+ * lock. It is the kernel's lock on the file: every container with the volume sees it, and it ends with the
+ * process that holds it, however that ends. Node has no flock, but its SQLite has such a lock; throws if the
  * file cannot be opened.
  */
 export function lockFile(path: string): Disposable | null {
@@ -25,10 +25,7 @@ export function lockFile(path: string): Disposable | null {
   }
 }
 
-/**
- * SQLite would make it with the mode that the umask leaves; then every user that can read the file could lock
- * it.
- */
+/** SQLite would apply only the umask, so that every user that can read the file could lock it. */
 function makeFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))

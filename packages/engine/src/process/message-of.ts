@@ -1,4 +1,4 @@
-/** The text of what was thrown: the message of an Error, anything else as a string. */
+/** Returns an Error's message, or anything else as a string. */
 export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 
-/** A piece of work that has ended, as a part of a trace. Ids are hexadecimal, as in W3C Trace Context; times are Unix milliseconds. */
+/** A finished piece of work in a trace. Ids are hexadecimal, as in W3C Trace Context; times are Unix ms. */
 export interface Span {
   readonly traceId: string
   readonly spanId: string
-  /** The span of which it is a part; null: of none. */
+  /** Id of the enclosing span; null if none. */
   readonly parentId: string | null
   readonly name: string
   readonly kind: 'server' | 'client' | 'internal'
@@ -13,31 +13,31 @@ export interface Span {
   readonly endMs: number
   /** Never a secret: no argument of a command, no body, no header. */
   readonly attributes: Readonly<Record<string, string | number | boolean>>
-  /** It threw, or answered that something is wrong. */
+  /** True if it threw, or its answer was an error. */
   readonly isError: boolean
 }
 
-/** The place in a trace to which the current work belongs, and where its spans go. */
+/** Place of the current work in a trace, and the destination of its spans. */
 export interface TracePlace {
   readonly traceId: string
   readonly spanId: string
   readonly record: RecordSpan
 }
 
-/** Takes a span. It must not throw, and not take long. */
+/** Takes a span, quickly and without an error. */
 export type RecordSpan = (span: Span) => void
 
-/** Without a place: the work belongs to no trace yet. */
+/** Without a place, the work belongs to no trace yet. */
 type Current = TracePlace | { readonly record: RecordSpan; readonly traceId?: never }
 
 const current = new AsyncLocalStorage<Current | undefined>()
 
-/** Runs `work` at this place; with undefined, in no trace. */
+/** Runs `work` at this place; undefined: in no trace. */
 export function atPlace<T>(place: Current | undefined, work: () => T): T {
   return current.run(place, work)
 }
 
-/** Runs `work` as a part of the trace that `traceparent` names, and of this span in it, if spans are recorded here. */
+/** Runs `work` in the trace of `traceparent`, within this span, if spans are recorded here. */
 export function underTrace<T>(traceparent: string | undefined, spanId: string, work: () => T): T {
   const record = current.getStore()?.record
   const parent = record && readTraceparent(traceparent)
@@ -46,20 +46,20 @@ export function underTrace<T>(traceparent: string | undefined, spanId: string, w
     : work()
 }
 
-/** Runs `work` as a part of the trace that a header names, and that its sender wants recorded; in another process than the one that began the trace. */
+/** Runs `work` in the trace of a header if its sender wants it recorded; for processes that join a trace. */
 export function joinTrace<T>(traceparent: unknown, record: RecordSpan, work: () => T): T {
   const parent = typeof traceparent === 'string' ? readTraceparent(traceparent) : undefined
   if (parent?.isSampled !== true) return work()
   return current.run({ traceId: parent.traceId, spanId: parent.spanId, record }, work)
 }
 
-/** The place in a trace of the current work; undefined: there is none. */
+/** Place of the current work in a trace; undefined if none. */
 export function currentPlace(): TracePlace | undefined {
   const place = current.getStore()
   return place?.traceId === undefined ? undefined : place
 }
 
-/** Records a span of this place that no function call spans: from `startMs` until now. Without a place, nothing. */
+/** Records a span from `startMs` until now, for work of more than one function; nothing without a place. */
 export function recordSince(
   place: TracePlace | undefined,
   {
@@ -75,18 +75,18 @@ export function recordSince(
   record({ traceId, spanId: newSpanId(), parentId, name, kind, attributes, isError, startMs, endMs: nowMs() })
 }
 
-/** The current place as a header `traceparent`; undefined: there is none. */
+/** Current place as a header `traceparent`; undefined if none. */
 export function currentTraceparent(): string | undefined {
   const place = current.getStore()
   return place?.traceId === undefined ? undefined : `00-${place.traceId}-${place.spanId}-01`
 }
 
-/** Whether work has a place in a trace now. */
+/** True if the current work has a place in a trace. */
 export function isTraced(): boolean {
   return current.getStore()?.traceId !== undefined
 }
 
-/** Runs `work` as a span of the current trace; where there is none, `work` alone. */
+/** Runs `work` as a span of the current trace, or without a span if there is none. */
 export async function inSpan<T>(
   {
     name,
@@ -110,7 +110,7 @@ export async function inSpan<T>(
   }
 }
 
-/** What a header `traceparent` says; undefined: it is none. */
+/** Parses a header `traceparent`; undefined if it is invalid. */
 export function readTraceparent(
   header: string | undefined,
 ): { readonly traceId: string; readonly spanId: string; readonly isSampled: boolean } | undefined {
@@ -120,21 +120,21 @@ export function readTraceparent(
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** Versions after 00 may have more behind it. */
+/** Versions after 00 may append more. */
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
 const NONE = /^0+$/
 
-/** Unix milliseconds with their fractions: a command takes less than one. */
+/** Unix ms with fractions: a command takes less than one. */
 export function nowMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** By chance. */
+/** Returns a random id. */
 export function newSpanId(): string {
   return randomBytes(8).toString('hex')
 }
 
-/** By chance. */
+/** Returns a random id. */
 export function newTraceId(): string {
   return randomBytes(16).toString('hex')
 }

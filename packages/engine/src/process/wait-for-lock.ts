@@ -6,8 +6,8 @@ const DYING_MS = 2_000
 const LOOK_AGAIN_MS = 20
 
 /**
- * As lockFile, but waits for a process that is dying: null when another process has the lock for 2 s. The lock is kept only if `isInUse` says
- * no: older processes do not lock the file.
+ * Like lockFile, but waits for a dying process: null if another process has the lock for 2 s. The lock is
+ * kept only if `isInUse` is false: older processes do not lock the file.
  */
 export async function waitForLock(
   path: string,

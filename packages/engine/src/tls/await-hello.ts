@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net'
 import { judgeHello, MOST_BYTES } from './judge-hello.ts'
 
-/** Why a client is closed before its handshake, for logs. */
+/** Log reasons for closing a client before its handshake. */
 const LONG_HELLO = 'TLS: it sent more than a first message has'
-/** The same. */
+/** Log reason for a client whose first bytes are no handshake. */
 const FOREIGN_HELLO = 'TLS: it sent something else before its handshake'
 
-/** What is heard of a client. One of `come`, `plain` and `refused` is called first; `refused` may still follow `come`. */
+/** Events of a client: first one of `come`, `plain` and `refused`; `refused` may follow `come`. */
 export interface HelloHeard {
-  /** Its first message is there as a whole. */
+  /** Called when its first message is complete. */
   readonly come: () => void
-  /** What it says is no TLS. */
+  /** Called if its bytes are not TLS. */
   readonly plain: () => void
-  /** It is to be closed: nothing of what it says is for TLS to read. */
+  /** Called if it must be closed: TLS must read none of its bytes. */
   readonly refused: (why: string) => void
 }
 
 /**
- * Waits for the first message of a client, which is never longer than `MOST_BYTES`. TLS must not see a part of it before: it would read the rest however long that is. What it returns is to be
- * called when it is the client's turn; until then what the client says is kept, and what is more than a first message is refused. It calls `then`, which may read the
- * client from its first byte on.
+ * Waits for a client's first message, of at most `MOST_BYTES`, because TLS would read any length after a
+ * first part. Call the returned function at the client's turn: it calls `then`, which may read the client
+ * from its first byte. Until then, bytes are kept, and more than a first message is refused.
  */
 export function awaitHello(raw: Socket, on: HelloHeard): (then: () => void) => void {
   let said: Buffer = Buffer.alloc(0)
@@ -49,7 +49,7 @@ export function awaitHello(raw: Socket, on: HelloHeard): (then: () => void) => v
       else on.come()
     }
   }
-  /** Without a first message, it will send none. */
+  /** Without a complete first message, none will come. */
   const ended = (): void => {
     if (!hasCome) raw.destroy()
   }

@@ -1,27 +1,29 @@
 /**
- * What a client has said so far. `part`: more of its first message is to come; `whole`: that is all there. `long`: it has more than any client sends. `foreign`: it begins with what is no
- * handshake, but TLS would read on after it; `plain`: TLS fails at once.
+ * State of a client's first bytes. `part`: more of the first message must come; `whole`: it is complete;
+ * `long`: more than any client sends. `foreign`: they begin with no handshake, but TLS would continue to
+ * read; `plain`: TLS fails immediately.
  */
 export type Hello = 'part' | 'whole' | 'long' | 'foreign' | 'plain'
 
 /**
- * The first message of a client has 2 KB at most, with keys against quantum computers too. TLS looks up each key of a hello among its groups: one of 65 KB takes 31 ms of processor
- * time in one piece, one of 8 KB 1 ms (OpenSSL 3.0 and 3.5, measured).
+ * A client's first message has at most 2 KB, even with keys against quantum computers. TLS looks up each of
+ * its keys among the groups: a message of 65 KB takes 31 ms of processor time at a stretch, one of 8 KB 1 ms
+ * (OpenSSL 3.0 and 3.5, measured).
  */
 export const MOST_BYTES = 8 * 1024
 
-/** Clients use one or two; to look at each takes time. */
+/** Clients use one or two, and examining each takes time. */
 const MOST_RECORDS = 16
 const HANDSHAKE = 22
-/** Alerts, and what may stand before a handshake: TLS ignores some of them and reads on. */
+/** Alerts and other types that may precede a handshake: TLS ignores some of them and continues to read. */
 const LEAST_TYPE = 20
 const MOST_TYPE = 24
-/** From here on it may be a hello in the form of SSL 2, which OpenSSL still reads. */
+/** From here on it may be an SSL 2 hello, which OpenSSL still reads. */
 const OLDEST = 0x80
 const RECORD_HEADER = 5
 const MESSAGE_HEADER = 4
 
-/** Judges the first bytes of a client, record by record (RFC 8446, 5.1 and 4): the message may be spread over several. */
+/** Judges a client's first bytes by their records (RFC 8446, 5.1 and 4), which may split the message. */
 export function judgeHello(said: Buffer): Hello {
   let message = 0
   let length: number | undefined

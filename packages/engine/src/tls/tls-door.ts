@@ -8,7 +8,7 @@ export interface TlsDoor {
   begin(raw: Socket, source: string, end: HandshakeEnd): void
 }
 
-/** The end of one handshake. At most one of them is called, once; neither if the client leaves. */
+/** Outcome of one handshake. At most one of them is called, once; neither if the client leaves. */
 export interface HandshakeEnd {
   secured(client: TLSSocket): void
   /** The caller closes the client. */
@@ -17,23 +17,23 @@ export interface HandshakeEnd {
 
 type Begin = () => void
 
-/** Queues of handshakes by source: the source that comes next is first. A handshake takes 0.5 ms of processor time. */
+/** Queues of handshakes by source, the next one first. A handshake takes 0.5 ms of processor time. */
 const waiting = new Map<string, Queue<Begin>>()
 let isDue = false
 
-/** Hands connections to `server`, a TLS server that does not listen itself, and reports how each handshake ends. */
+/** Passes connections to `server`, a TLS server that does not listen, and reports the ends of handshakes. */
 export function createTlsDoor(server: TlsServer): TlsDoor {
-  /** By the address of the client, the only thing that the events of a TLS server say of it. */
+  /** Map from a client's address, its only property in the events of a TLS server. */
   const under = new Map<string, HandshakeEnd>()
   server.on('secureConnection', (client) => {
     const end = under.get(addressOf(client))
-    // A client that has left by now has no address any more.
+    // A client that has left has no address any more.
     if (end === undefined) client.destroy()
     else end.secured(client)
   })
   server.on('tlsClientError', (cause, client) => {
     under.get(addressOf(client))?.failed(cause)
-    // Node reports clients that were too slow, and leaves them connected.
+    // Node reports clients that were too slow, but leaves them connected.
     client.destroy()
   })
   return {

@@ -9,9 +9,10 @@ const ciphers = [
 ].join(':')
 
 /**
- * Versions and ciphers of TLS that clients may use, at endpoints and at the API, with this certificate (`cert`, a chain, and its `key`, PEM): options
- * of a secure context of Node. The version is set explicitly, so that no flag of Node lowers it. A
- * handshake within a connection (TLS 1.2) is refused: it would take no turn, and no client needs it.
+ * Returns the TLS versions and ciphers for clients, at endpoints and at the API, as options of a secure
+ * context of Node with this certificate (`cert`, a chain, and its `key`, PEM). The version is explicit, so
+ * that no flag of Node lowers it. Renegotiation (TLS 1.2) is refused: it would wait for no turn, and no
+ * client needs it.
  */
 export function tlsForClients({ cert, key }: { readonly cert: string; readonly key: string }) {
   return {

@@ -4,11 +4,11 @@ export interface Ahead {
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
-  /** Whether the transaction holds a command that may publish. */
+  /** True if the transaction holds a command that may publish. */
   publishes: boolean
-  /** The name of a command of the transaction that may make the reply of EXEC incomplete; empty: there is none. */
+  /** A command of the transaction that may make the reply of EXEC incomplete; empty if there is none. */
   cutsReply: string
-  /** Whether the connection will be subscribed, in RESP2, and whether a command without an answer yet may change its protocol. */
+  /** `listens`: see Listens. `changesProtocol`: a command without an answer yet may change the protocol. */
   listens: Listens
   changesProtocol: boolean
 }
@@ -26,5 +26,8 @@ export function nothingAhead(): Ahead {
   }
 }
 
-/** Whether a client of RESP2 will be subscribed when it sends another command, which is refused then. */
+/**
+ * True if a RESP2 client will be subscribed when its next command arrives; the engine then refuses that
+ * command.
+ */
 export type Listens = boolean | 'unknown'

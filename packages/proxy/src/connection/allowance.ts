@@ -1,13 +1,13 @@
 import type { Queue } from '@fairlead/engine'
 
 /**
- * The share of an event loop that an endpoint uses. A loop serves many databases, and looks at all of their sockets once in a round. While a
- * round is short, work is done when it arrives. When the round has become long, only endpoints go on that have used little of it; work for the
- * others is set aside, and done in pieces in the following rounds: one endpoint after the other, however many clients each has. So a quiet
- * endpoint waits for one round, which is short (forwarding/turns.ts). Why: docs/decisions/0044-rounds-are-shared-by-endpoints.md.
+ * The share of an event loop that one endpoint uses. A round looks once at each socket of all databases. In a
+ * short round, work is done on arrival; in a long one, the work of endpoints above their allowance is
+ * postponed and done in pieces in later rounds, endpoint by endpoint (forwarding/turns.ts,
+ * docs/decisions/0044-rounds-are-shared-by-endpoints.md).
  */
 export interface Allowance {
-  /** The work that was postponed, in order. */
+  /** Postponed work, in order. */
   readonly waiting: Queue<Piece>
   /** Milliseconds used in the round `round`. */
   spentMs: number
@@ -17,9 +17,11 @@ export interface Allowance {
 /** A piece of work for one client. */
 export interface Piece {
   readonly act: () => void
-  /** True: it is the last piece of its round, because the work that it resumes goes on after the round. */
+  /** True for the last piece of its round: the work that it resumes continues after the round. */
   readonly endsRound: boolean
 }
 
-/** How much of a connection may be postponed before its socket is not read any more. To stop and resume reading costs as much as reading. */
+/**
+ * Limit of postponed bytes of a connection; above it the socket is paused. Pausing costs as much as reading.
+ */
 export const MOST_ASIDE_BYTES = 16 * 1024

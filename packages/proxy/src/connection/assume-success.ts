@@ -11,10 +11,11 @@ import type { Link } from './link.ts'
 import { makeUnmovable } from './look-ahead.ts'
 import { costsOf, countNoted, NOTED_ALONE } from './noted.ts'
 
-/** A command without a reply is being forwarded: it counts as carried out as soon as the requests before it are answered. */
+/** Called for a command without a reply: it counts as executed when the requests before it are answered. */
 export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
   const { inTransaction } = connection.ahead
-  // What was sent before a transaction is proven before it (silent-transactions.ts), and what is queued need not be.
+  // Commands sent before a transaction are proven before it starts (silent-transactions.ts); queued commands
+  // need no proof.
   if (!inTransaction) {
     link.unproven = true
     link.unanswered.lastAfter = link.sent
@@ -33,7 +34,9 @@ export function assumeSuccess(connection: Connection, link: Link, command: Comma
   countUnanswered(connection, link)
 }
 
-/** A request was answered, or none is under way: commands without a reply have been carried out up to there. */
+/**
+ * Called when a request was answered or none is pending: earlier commands without a reply count as executed.
+ */
 export function countUnanswered(connection: Connection, link: Link): void {
   if (link.unproven && link.answered > link.unanswered.lastAfter) link.unproven = false
   const { waiting } = link.unanswered

@@ -3,7 +3,10 @@ import type { Caching } from './caching.ts'
 import type { Connection } from './connection.ts'
 import type { Link, Noted } from './link.ts'
 
-/** After a request (`head`) has worked, and the connection's state is that after it. */
+/**
+ * Returns the CLIENT CACHING that applies after request `head` has succeeded; the connection already has the
+ * state after it.
+ */
 export function cachingAfter({ caching, state }: Connection, link: Link, head: Noted): Caching | null {
   const { command, at } = head
   const isInside = state.transaction !== null
@@ -14,7 +17,7 @@ export function cachingAfter({ caching, state }: Connection, link: Link, head: N
   return caching.ofTransaction && !isInside ? null : caching
 }
 
-/** The CLIENT CACHING that still applies; null if none does. Everything that was forwarded is answered. */
+/** Returns the CLIENT CACHING that still applies, or null. Everything forwarded is answered. */
 export function cachingNow({ caching, state }: Connection): Caching | null {
   if (caching === null) return null
   const isOpen = caching.ofTransaction ? state.transaction !== null : caching.link.sent === caching.at

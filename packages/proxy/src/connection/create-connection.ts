@@ -6,7 +6,7 @@ import { nothingAhead } from './ahead.ts'
 import type { ClientSide, Connection, Owner, Visitor } from './connection.ts'
 import { createLogin } from './login.ts'
 
-/** A connection that has no link yet; `owner` is the endpoint or the router that it belongs to. */
+/** Creates a connection without a link. `owner`: its endpoint or router. */
 export function createConnection(client: ClientSide, visitor: Visitor, owner: Owner): Connection {
   return {
     client,

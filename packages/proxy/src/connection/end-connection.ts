@@ -5,7 +5,10 @@ import { countSubscribed } from './kept-subscriptions.ts'
 import { countKept } from './kept-transactions.ts'
 import { forgetLate } from './steer-client.ts'
 
-/** Ends it after the client has got everything, with a last error if there is one. `why`: for the log; '' if the client itself ended the connection. */
+/**
+ * Ends the connection after the client has received everything, with a last error if given. `why`: for the
+ * log; '' if the client closed.
+ */
 export function endConnection(connection: Connection, error?: string, why = error): void {
   if (connection.mode === 'closed') return
   if (error !== undefined) connection.client.write(`-${error}\r\n`)
@@ -14,13 +17,13 @@ export function endConnection(connection: Connection, error?: string, why = erro
   else connection.client.destroySoon()
 }
 
-/** The same if no engine was reached: no request that waits for a link was carried out. */
+/** Like endConnection, when no engine was reached: requests that wait for a link were not executed. */
 export function endUnreached(connection: Connection, error: string, why: string): void {
   connection.isUnreached = true
   endConnection(connection, error, why)
 }
 
-/** Ends the connection at once; `why` as above. */
+/** Closes the connection immediately. `why`: see endConnection. */
 export function dropConnection(connection: Connection, why?: string): void {
   if (connection.mode === 'closed') return
   close(connection, why)

@@ -1,12 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 
-/** More at once would overflow the engine's queue of new connections: then the kernel tries again only after a second. */
+/**
+ * More simultaneous connects would overflow the engine's listen backlog; the kernel then retries only after a
+ * second.
+ */
 const AT_ONCE = 200
-/** The longest time without service for the thread's other connections; then all are served once. */
+/** Longest time (ms) before other connections of the thread are served once. */
 const TURN_MS = 3
 
-/** Calls `act` for each item, some at a time, in pieces of a few milliseconds. */
+/** Calls `act` for each item, at most `atOnce` at a time, in slices of a few milliseconds. */
 export async function forEachLimited(
   connections: readonly Connection[],
   act: (connection: Connection) => Promise<unknown>,

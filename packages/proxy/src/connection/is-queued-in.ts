@@ -4,7 +4,10 @@ import type { Connection } from './connection.ts'
 
 const ending: ReadonlySet<string> = new Set(['EXEC', 'DISCARD', 'MULTI', 'WATCH', 'RESET', 'QUIT'])
 
-/** In a transaction every command is queued, except those that end it or are refused in it. */
+/**
+ * True if the command is queued. A transaction queues every command except those that end it or are refused
+ * in it.
+ */
 export function isQueuedIn({ state }: Connection, command: Command): boolean {
   return state.transaction !== null && (!ending.has(command.name) || isMisformed(command))
 }

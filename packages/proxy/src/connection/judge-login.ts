@@ -7,7 +7,7 @@ import type { Link } from './link.ts'
 import { noted, nothing, takeDown } from './noted.ts'
 import { isPartlySent } from './under-way.ts'
 
-/** A noted command is being forwarded, the last one that was sent: its answer may change what is known. */
+/** Called when a noted command has been forwarded: its answer may change the login state. */
 export function foreseeLogin({ login }: Connection, { sent }: Link, command: Command): void {
   const { name } = command
   if (isMisformed(command)) return
@@ -20,7 +20,7 @@ export function foreseeLogin({ login }: Connection, { sent }: Link, command: Com
   }
 }
 
-/** A reply has come, which may prove a login. `name`: of its command, if that is noted; else empty. */
+/** Called for each reply: it may prove a login. `name`: of its command if that was noted, else empty. */
 export function learnLogin(connection: Connection, { answered, replies }: Link, name: string): void {
   const { login, owner } = connection
   if (answered < login.after) return
@@ -29,13 +29,13 @@ export function learnLogin(connection: Connection, { answered, replies }: Link, 
     login.is = 'refused'
     owner.logins.asked = true
   } else if (name !== 'RESET' && name !== 'QUIT') {
-    // Engines carry out no other command before a login.
+    // Before a login, engines execute no other command.
     login.is = 'confirmed'
     owner.onLogin(connection)
   }
 }
 
-/** The answer to the proxy's own PING has come. */
+/** Called with the answer to the proxy's own PING. */
 export function takeProof(connection: Connection, link: Link): void {
   const { login, owner, state } = connection
   link.proving = false
@@ -48,8 +48,8 @@ export function takeProof(connection: Connection, link: Link): void {
 const proof = encodeCommand(['PING'])
 
 /**
- * The request that was read last switches replies off, and it is not known whether its engine will obey: for
- * a client without login it does not, and answers.
+ * True if the request just read switches replies off while the login is unknown. An engine ignores that
+ * switch for a client without login, and answers.
  */
 export function isToBeProven({ login, requests, ahead }: Connection): boolean {
   if (login.is !== 'unknown' || requests.command?.name !== 'CLIENT' || ahead.inTransaction) return false
@@ -57,12 +57,12 @@ export function isToBeProven({ login, requests, ahead }: Connection): boolean {
   return wordAt(command, 0) === 'REPLY' && wordAt(command, 1) !== 'ON'
 }
 
-/** The time to sign in is over: returns what is known about its login. If nothing is known, the engine is asked, for the next time. */
+/** Called when the login deadline is over. If the state is unknown, the engine is asked for the next call. */
 export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
   const { login, link, mode, blocked, ahead, judged } = connection
-  // A client that is held, or has no engine, cannot sign in.
+  // A client that is held or has no engine cannot sign in.
   if (mode !== 'serving' || link === null) return 'unknown'
-  // An engine answers a stranger at once.
+  // An engine answers an unauthenticated client immediately.
   if (login.is === 'confirmed' || blocked) return 'in'
   if (login.is === 'refused') return 'out'
   if (link.proving) return 'unknown'
@@ -70,14 +70,15 @@ export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
     proveLogin(link)
     return 'unknown'
   }
-  // Requests were always under way, and none of many answers was the answer to a command.
+  // Requests were always pending, and none of many answers proved a login.
   connection.judged += 1
   return judged < MOST_JUDGED ? 'unknown' : 'out'
 }
 
 /**
- * The request that was read last is a login that has to wait until nothing is under way. Redis 8.0 and valkey 8 answer a wrong one with nothing
- * while an earlier reply has not left them (redis/redis#15640, valkey-io/valkey#2106): the next replies would be taken for its reply.
+ * True if the request just read is a login that waits until no request is pending. Redis 8.0 and Valkey 8
+ * send no error for a wrong password while an earlier reply is unsent (redis/redis#15640,
+ * valkey-io/valkey#2106); the next replies would be taken for its reply.
  */
 export function goesAlone({ requests, ahead }: Connection, link: Link): boolean {
   const { command: read, words } = requests
@@ -88,14 +89,17 @@ export function goesAlone({ requests, ahead }: Connection, link: Link): boolean 
   return link.waitsForAll
 }
 
-/** Whether requests are kept back until the replies to all that was sent on this link have come. */
+/** True if requests are kept back until all replies on this link have arrived. */
 export function mustWait({ waitsForAll, sent, answered }: Link): boolean {
   return waitsForAll && sent > answered
 }
 
 const MOST_JUDGED = 10
 
-/** Asks the engine whether the client has signed in, or need not. Nothing of the client is forwarded until that is answered. */
+/**
+ * Asks the engine if the client has signed in or need not. No request of the client is forwarded until the
+ * answer.
+ */
 export function proveLogin(link: Link): void {
   link.sent += 1
   link.own += 1
@@ -104,7 +108,7 @@ export function proveLogin(link: Link): void {
   link.socket.write(proof)
 }
 
-/** For the first clients it is not known whether they have to sign in. */
+/** Asks for the first clients only: it is unknown then if the engine requires a login. */
 export function askForLogin({ owner, login }: Connection, link: Link): void {
   if (owner.logins.asked === null && login.is === 'unknown') proveLogin(link)
 }

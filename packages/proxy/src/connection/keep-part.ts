@@ -1,21 +1,21 @@
 import type { Connection, SentPart } from './connection.ts'
 
-/** The longest request of which the forwarded bytes are kept. A longer one ends at the engine where it began. */
+/** Longest request whose forwarded bytes are kept. A longer one is completed at the engine where it began. */
 export const LONGEST_PART_BYTES = 8 * 1024 * 1024
-/** The most bytes kept for all connections of a thread. */
+/** Limit of kept bytes for all connections of a thread. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** The cost of a chunk in addition to its bytes: a client may send each byte as a chunk of its own. */
+/** Cost of a chunk in addition to its bytes: a client may send each byte as a separate chunk. */
 const CHUNK_COSTS = 512
 const thread = { bytes: 0 }
 
-/** Called before the beginning of a long request is forwarded; `pieces`: all bytes of the request that have arrived. */
+/** Called before the beginning of a long request is forwarded. `pieces`: all its bytes that have arrived. */
 export function beginPart(connection: Connection, pieces: readonly Buffer[]): void {
   dropPart(connection)
   connection.part = { chunks: [], bytes: 0 }
   for (const piece of pieces) addToPart(connection, piece)
 }
 
-/** Called before more bytes of the request are forwarded. `chunk` is kept without a copy. */
+/** Called before more bytes of the request are forwarded. Keeps `chunk` without a copy. */
 export function addToPart(connection: Connection, chunk: Buffer): void {
   const { part } = connection
   if (part === null || chunk.length === 0) return
@@ -32,14 +32,17 @@ export function dropPart(connection: Connection): void {
   connection.part = null
 }
 
-/** Returns the kept bytes, which go to another engine, and keeps them no longer. */
+/** Returns the kept bytes, for another engine, and drops them. */
 export function takePart(connection: Connection): readonly Buffer[] {
   const chunks = connection.part?.chunks ?? []
   dropPart(connection)
   return chunks
 }
 
-/** Without replies it is not known which of the earlier requests the engine has executed: then the request must end at the engine where it began. */
+/**
+ * Without replies it is unknown which earlier requests were executed, so the request must end at the same
+ * engine.
+ */
 function mayBeKept({ requests, ahead, link }: Connection, { bytes }: SentPart): boolean {
   if (ahead.silent || ahead.skipsNext || link?.unproven === true) return false
   return bytes + requests.bytesLeft <= LONGEST_PART_BYTES && thread.bytes <= MOST_BYTES

@@ -1,18 +1,21 @@
 import type { Link } from './link.ts'
 
-/** The most bytes of messages that arrive on a link before its connection uses it: as much as an engine keeps for a client that does not read. */
+/**
+ * Limit of messages that arrive on a link before its connection uses it: the engines' limit for a client that
+ * does not read.
+ */
 export const LARGEST_EARLY_BYTES = 8 * 1024 * 1024
-/** The same for all links of a thread, whichever endpoint they belong to. */
+/** Limit for all links of a thread, across endpoints. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Each link may always have this much, even if the thread's limit is reached. */
+/** Guaranteed to each link, even at the thread's limit. */
 const SMALL_BYTES = 64 * 1024
-/** The overhead of a piece: an engine may send single bytes. */
+/** Overhead of a piece: an engine may send single bytes. */
 const PIECE_BYTES = 128
 const thread = { bytes: 0 }
 
 /**
- * Counts a piece that arrived on a link that is being made ready. False: there is no room for it, and the link is closed, as if its
- * engine had ended it.
+ * Counts a piece that arrived on a link under preparation. Returns false if there is no room; then closes the
+ * link, as if the engine had.
  */
 export function mayKeepEarly(link: Link, bytes: number): boolean {
   if (link.socket.destroyed) return false
@@ -27,7 +30,7 @@ export function mayKeepEarly(link: Link, bytes: number): boolean {
   return false
 }
 
-/** The link belongs to its connection now, or is closed: its bytes are not counted any more. */
+/** Called when the connection uses the link, or the link is closed: its bytes are no longer counted. */
 export function forgetEarly(link: Link): void {
   thread.bytes -= link.earlyBytes
   link.earlyBytes = 0

@@ -1,14 +1,14 @@
 import type { Connection } from './connection.ts'
 
-/** The most bytes kept of the channels of one connection: some 300,000 names. A connection with more is closed, with an error that says so. */
+/** Limit of channel names of one connection: some 300,000. A connection with more is closed with an error. */
 export const LARGEST_SUBSCRIBED_BYTES = 64 * 1024 * 1024
-/** The same for all connections of a thread, whichever endpoint they belong to. */
+/** Limit for all connections of a thread, across endpoints. */
 const MOST_BYTES = 256 * 1024 * 1024
-/** Each connection may always have this much (some 400 names), even if the thread's limit is reached. */
+/** Guaranteed to each connection (some 400 names), even at the thread's limit. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
-/** Counts the bytes kept of the channels that a connection is subscribed to. False: there is no room for them. */
+/** Counts the bytes of the channel names of a connection. Returns false if there is no room for them. */
 export function countSubscribed(connection: Connection): boolean {
   const bytes = connection.mode === 'closed' ? 0 : connection.state.subscribedBytes
   thread.bytes += bytes - connection.countedBytes

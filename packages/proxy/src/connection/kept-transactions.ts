@@ -1,17 +1,17 @@
 import { withoutQueued } from '../remembered/transaction-state.ts'
 import type { Connection } from './connection.ts'
 
-/** A larger transaction is not kept: if its connection moves while it is open, its EXEC answers EXECABORT. */
+/** A larger transaction is not kept: if its connection moves before EXEC, EXEC answers EXECABORT. */
 export const LARGEST_TRANSACTION_BYTES = 16 * 1024 * 1024
-/** The same for all connections of a thread, whichever endpoint they belong to. */
+/** Limit for all connections of a thread, across endpoints. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** Each connection may always keep this much, even if the thread's limit is reached. */
+/** Guaranteed to each connection, even at the thread's limit. */
 export const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
 /**
- * Counts what is kept of the command of a connection that is being read and, of its transactions, of those that are under way and those that are
- * queued. Whether there is room for it.
+ * Counts the bytes kept for the command that is being read and for transactions, pending and queued. Returns
+ * false if there is no room.
  */
 export function countKept(connection: Connection): boolean {
   const { requests, underWayBytes, state } = connection
@@ -22,12 +22,12 @@ export function countKept(connection: Connection): boolean {
   return bytes <= SMALL_BYTES || (bytes <= LARGEST_TRANSACTION_BYTES && thread.bytes <= MOST_BYTES)
 }
 
-/** Bytes of the request that is being read, or was read last: they are also counted where the request is kept. */
+/** Bytes of the request read now or last. The copy that is kept of it is counted separately. */
 export function keptOfRequest({ keptBytes, part }: Connection['requests']): number {
   return keptBytes + part.length
 }
 
-/** Drops the queued commands: there is no room for them. */
+/** Drops the queued commands for lack of room. */
 export function dropQueued(connection: Connection): void {
   const { state } = connection
   if (state.transaction === null || state.transaction.bytes === 0) return

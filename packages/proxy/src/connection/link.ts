@@ -5,82 +5,82 @@ import type { Script } from '../remembered/known-scripts.ts'
 import type { ExecMarking } from '../remembered/mark-exec.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 
-/** One connection to an engine, and what is under way on it. */
+/** One connection to an engine, and its pending requests. */
 export interface Link {
   readonly socket: Socket
   readonly via: Via
   readonly replies: ReplyScanner
-  /** The generation of the cursors that its engine gives (scan-cursors.ts). */
+  /** Generation of the cursors that its engine gives (scan-cursors.ts). */
   generation: number
-  /** Requests forwarded, and replies received. They are equal when nothing is under way. */
+  /** Requests forwarded and replies received. Equal if none is pending. */
   sent: number
   answered: number
-  /** The noted ones among those under way, in order. */
+  /** The noted ones among the pending requests, in order. */
   readonly noted: Queue<Noted>
-  /** The cost of these (`countNoted`). */
+  /** Their cost (`countNoted`). */
   notedBytes: number
-  /** True: the link is closed, and their cost is not counted for its thread any more. */
+  /** True if the link is closed and its cost is no longer counted for the thread. */
   forgotten: boolean
-  /** How many of them the proxy itself has sent. */
+  /** Number of pending requests that the proxy sent. */
   own: number
-  /** True: one of them asks whether the client has signed in. */
+  /** True if one of them asks about the client's login. */
   proving: boolean
-  /** True: the next request of the client waits until all replies have arrived. */
+  /** True if the client's next request waits for all replies. */
   waitsForAll: boolean
-  /** The number of the last EXEC whose reply may be incomplete; 0: there was none. */
+  /** Sequence number of the last EXEC whose reply may be incomplete; 0 if there was none. */
   cutAt: number
-  /** Commands were sent that get no reply: a question must show whether they were executed. */
+  /** True after commands without a reply: a probe must show that they were executed. */
   unproven: boolean
   readonly unanswered: Unanswered
-  /** Replies that wait for its next turn (turns.ts). */
+  /** Replies that wait for the link's next turn (turns.ts). */
   unread: Buffer | null
-  /** True: the reply that is being read must be complete before it is passed on. */
+  /** True if the reply that is being read must be complete before it is passed on. */
   careful: boolean
   parts: Buffer[]
   partBytes: number
-  /** The beginning of a reply to a scan that is kept back until its cursor is there; null: none is. */
+  /** Beginning of a reply to a scan, kept back until its cursor has arrived; or null. */
   beginning: Buffer | null
-  /** A question whose answer cannot be confused with any other reply, and its number among the requests (trial.ts); null: none was asked. */
+  /** A probe with an unmistakable answer, and its number among the requests (trial.ts); or null. */
   trial: { readonly word: string; readonly at: number } | null
-  /** Not null: the reply that is being read is that to an EXEC with scans in it. */
+  /** Set while the reply to an EXEC with scans is read. */
   marking: ExecMarking | null
-  /** While the link is being made ready: messages for the client that arrived meanwhile. */
+  /** Messages for the client that arrive while the link is under preparation. */
   early: Buffer[] | null
-  /** How many of these bytes are counted (kept-early.ts). */
+  /** Number of these bytes that are counted (kept-early.ts). */
   earlyBytes: number
-  /** Called when no request of the proxy itself (replay, probes) is under way any more, or with the error. */
+  /** Called when no request of the proxy (replay, probes) is pending any more, or with the error. */
   onOwnAnswered: ((trouble?: string) => void) | null
-  /** Not null: called at the end of the message that is being read, and nothing behind it is delivered before. */
+  /** Called at the end of the message that is being read; later bytes are not delivered before. */
   onWhole: (() => void) | null
 }
 
-/** A request whose reply is looked into. */
+/** A pending request whose reply is examined. */
 export interface Noted {
-  /** Its number among the requests of this link, from 1. */
+  /** Sequence number among the requests of this link, from 1. */
   readonly at: number
   readonly command: Command
-  /** Sent by the proxy itself: the client sees neither it nor its replies. */
+  /** True if the proxy sent it: the client sees neither it nor its replies. */
   readonly isOwn: boolean
-  /** Sent by the proxy: it must succeed. */
+  /** True if it must succeed (proxy requests only). */
   readonly must: boolean
-  /** True: the client sent EXEC and the proxy sent DISCARD, so the client gets nil. */
+  /** True if the client sent EXEC and the proxy DISCARD: the client gets nil. */
   readonly nilInstead: boolean
   readonly blocks: boolean
-  /** The script that it runs, if it was known when the request was sent. */
+  /** The script that it runs, if known when the request was sent. */
   readonly script: Script | undefined
-  /** Sent by the proxy: it asks whether the client has signed in. */
+  /** True if it asks about the client's login (proxy requests only). */
   readonly proves: boolean
-  /** The bytes kept of it because it is part of a transaction. */
+  /** Bytes kept of it as part of a transaction. */
   readonly keptBytes: number
-  /** Its cost until it is answered. */
+  /** Cost until it is answered. */
   readonly costs: number
-  /** The channels that are confirmed one by one; null before the first. */
+  /** Channels that are confirmed one by one; null before the first. */
   channels: readonly string[] | null
   confirmed: number
   readonly sinceMs: number
 }
 
-/** A link on which nothing was sent yet. `generation` marks the cursors that its engine gives. */
+/** Creates a link without requests. `generation`: of the cursors that its engine gives. */
 export function createLink(socket: Socket, via: Via, generation: number): Link {
   return {
     socket,
@@ -112,7 +112,7 @@ export function createLink(socket: Socket, via: Via, generation: number): Link {
   }
 }
 
-/** The proxy's end of a link, as the shard's CLIENT LIST names it, and the shard's end. */
+/** `address`: the proxy's end of a link, as in the shard's CLIENT LIST. `shard`: the shard's end. */
 export interface Via {
   readonly address: string
   readonly shard: string

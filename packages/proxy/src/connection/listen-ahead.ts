@@ -4,7 +4,10 @@ import { isSubscribed } from '../remembered/connection-state.ts'
 import type { Listens } from './ahead.ts'
 import type { Connection } from './connection.ts'
 
-/** `command`, which is being forwarded outside of a transaction, may change the subscriptions. Until its answer comes, its effect is not certain. */
+/**
+ * Called when `command` is forwarded outside of a transaction. It may change the subscriptions; until its
+ * answer, that is uncertain.
+ */
 export function listenAhead(connection: Connection, { name, args }: Command): void {
   const change = subscriptions[name]
   if (change === undefined && name !== 'HELLO' && name !== 'RESET') return
@@ -19,7 +22,7 @@ export function listenAhead(connection: Connection, { name, args }: Command): vo
   else if (connection.state.protocol === 2 && args.length > 0) ahead.listens ||= true
 }
 
-/** The same for a command that is about to be forwarded. */
+/** Returns if the client is subscribed, for a command about to be forwarded. */
 export function listensNow({ ahead, link, state }: Connection): Listens {
   if (link !== null && link.sent === link.answered) {
     ahead.listens = state.protocol === 2 && isSubscribed(state)

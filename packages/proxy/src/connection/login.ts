@@ -1,12 +1,14 @@
-/** Whether the engine of a connection has confirmed that it may give commands: it has signed in, or needs no login. */
+/**
+ * Login state of a connection: confirmed if the engine executes its commands, after a login or without one.
+ */
 export interface Login {
-  /** `refused`: the engine has asked for a login, and none was tried since. */
+  /** `refused`: the engine required a login, and none was tried since. */
   is: 'unknown' | 'confirmed' | 'refused'
-  /** Replies to requests of its link up to this number prove nothing. */
+  /** Replies up to this request number of the link prove nothing. */
   after: number
 }
 
-/** The login of a link that has just been opened: it is not known yet whether it is signed in. */
+/** Login state of a new link: unknown. */
 export function createLogin(): Login {
   return { is: 'unknown', after: 0 }
 }

@@ -1,4 +1,7 @@
-/** True: a new long request waits, and its client is not read. Long requests that are under way go on, and so do short ones. */
+/**
+ * While closed, a new long request waits, and its client is not read. Pending long requests and all short
+ * ones continue.
+ */
 export interface LongGate {
   isClosed: boolean
 }

@@ -5,7 +5,7 @@ import { execUnderWay, type Unmovable } from '../remembered/unmovable.ts'
 import type { Connection } from './connection.ts'
 import { listenAhead, listensNow } from './listen-ahead.ts'
 
-/** The effect that `command`, which is being forwarded, will have. */
+/** Predicts the effect of `command`, which is being forwarded. */
 export function lookAhead(connection: Connection, command: Command): void {
   const { ahead } = connection
   if (isMisformed(command)) return
@@ -40,8 +40,8 @@ export function lookAhead(connection: Connection, command: Command): void {
 }
 
 /**
- * In RESP2 a subscribed client may not send CLIENT REPLY. If it is not known whether it is subscribed,
- * neither is the number of answers.
+ * True if CLIENT REPLY is refused: in RESP2 a subscribed client may not send it. If the subscription is
+ * unknown, so is the number of replies.
  */
 function isRefusedToListener(connection: Connection): boolean {
   if (connection.ahead.inTransaction) return false
@@ -66,12 +66,14 @@ function endTransaction(connection: Connection): void {
   ahead.cutsReply = ''
 }
 
-/** Why the connection cannot be moved. */
+/** Marks the connection as unmovable, with the reason. */
 export function makeUnmovable(connection: Connection, unmovable: Unmovable): void {
   connection.state = { ...connection.state, unmovable }
 }
 
-/** CLIENT REPLY is the only command that works without a reply, so its effect has to be predicted. */
+/**
+ * True if `command` gets no reply. Only CLIENT REPLY takes effect without a reply, so it has to be predicted.
+ */
 export function isUnanswered(connection: Connection, command: Command): boolean {
   const { ahead } = connection
   const isSetting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'

@@ -4,55 +4,55 @@ import type { Connection } from './connection.ts'
 import type { Link, Noted } from './link.ts'
 
 /**
- * The most bytes noted of requests that are under way on a link: some 64,000 of them. No more is read from a client before some are
+ * Limit of noted bytes on a link: some 64,000 requests. Above it the client is not read until some are
  * answered; a client that reads its replies does not notice.
  */
 const LARGEST_NOTED_BYTES = 16 * 1024 * 1024
-/** The same for all links of a thread, whichever endpoint they belong to. */
+/** Limit for all links of a thread, across endpoints. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** When the thread's limit is reached, each link may still have this much: a client with less under way is not affected by others. */
+/** Guaranteed to each link at the thread's limit: clients with few requests are not affected by others. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
-/** The cost of a note in addition to the command. */
+/** Cost of a note in addition to its command. */
 export const NOTED_ALONE = 192
-/** How many replies may be outstanding for a client that does not read. The engine keeps them. */
+/** Limit of outstanding replies for a client that does not read. The engine keeps them. */
 const MOST_UNREAD = 1_048_576
 
-/** Adds a request to those of a link whose replies are looked into, and its costs to what these take. */
+/** Notes a request whose reply is examined, and counts its cost. */
 export function takeDown(link: Link, noted: Noted): void {
   countNoted(link, noted.costs)
   link.noted.push(noted)
 }
 
-/** Adds bytes to what is noted of a link; `bytes` may be negative. */
+/** Adds `bytes` (may be negative) to the link's noted bytes. */
 export function countNoted(link: Link, bytes: number): void {
   link.notedBytes += bytes
   if (!link.forgotten) thread.bytes += bytes
 }
 
-/** The link is closed: the bytes still noted of it are not counted any more. */
+/** Called when the link is closed: its noted bytes are no longer counted. */
 export function forgetNoted(link: Link): void {
   if (!link.forgotten) thread.bytes -= link.notedBytes
   link.forgotten = true
 }
 
-/** The cost of a command as long as it is noted. */
+/** Returns the cost of a command while it is noted. */
 export function costsOf(command: Noted['command']): number {
   return sizeOf(command) + NOTED_ALONE
 }
 
-/** The oldest is answered. */
+/** Drops the oldest note: its request is answered. */
 export function strikeOut(link: Link): void {
   countNoted(link, -(link.noted.shift()?.costs ?? 0))
 }
 
-/** Whether so many requests are under way that the client is not read any more. */
+/** True if too many replies are pending to read more from the client. */
 export function hasManyPendingReplies({ client }: Pick<Connection, 'client'>, link: Link): boolean {
   if (link.notedBytes > (thread.bytes > MOST_BYTES ? SMALL_BYTES : LARGEST_NOTED_BYTES)) return true
   return link.sent - link.answered > MOST_UNREAD && client.writableNeedDrain
 }
 
-/** The note of the client's request that was sent last; `costs` as `costsOf` counts them, which looks at each argument. */
+/** Creates a note for the client's last sent request. `costs`: from `costsOf`, which visits each argument. */
 export function noted(link: Link, command: Command, costs: number = costsOf(command)): Noted {
   return {
     at: link.sent,
@@ -71,12 +71,12 @@ export function noted(link: Link, command: Command, costs: number = costsOf(comm
   }
 }
 
-/** Notes a request of the proxy that is about to be sent and has one reply. */
+/** Notes a request of the proxy, about to be sent, with one reply. */
 export function noteOwn(link: Link, must: boolean): void {
   link.sent += 1
   link.own += 1
   takeDown(link, { ...noted(link, nothing), isOwn: true, must })
 }
 
-/** In place of a command of which nothing needs to be kept. */
+/** Placeholder for a command that need not be kept. */
 export const nothing: Command = { name: '', args: [], cutShort: false }

@@ -3,31 +3,31 @@ import { notedNames } from '../remembered/commands.ts'
 import type { ConnectionState } from '../remembered/connection-state.ts'
 
 /**
- * While subscribers move, commands that may publish wait, because subscribers would miss their messages. All others go on. Off except for the moments after
- * a switch.
+ * Makes commands that may publish wait while subscribers move, because these would miss the messages. On only
+ * for a moment after a switch.
  */
 export interface PublishBarrier {
   isOn: boolean
 }
 
-/** Scripts and functions may publish, too; which ones do is not known. */
+/** Scripts and functions may publish; which ones do is unknown. */
 const publishing: ReadonlySet<string> = new Set([
   ...['PUBLISH', 'SPUBLISH'],
   ...['EVAL', 'EVALSHA', 'EVAL_RO', 'EVALSHA_RO', 'FCALL', 'FCALL_RO'],
 ])
 
-/** The commands that are examined during a publish barrier; at other times they cost nothing. */
+/** Commands examined during a publish barrier. At other times they cost nothing. */
 export const publishTable: CommandTable = makeCommandTable({
   ...Object.fromEntries([...publishing].map((name) => [name, 0])),
   ...notedNames,
 })
 
-/** The same for a command that is being queued in a transaction. */
+/** True if a command queued in a transaction may publish. */
 export function isPublishing(name: string): boolean {
   return publishing.has(name)
 }
 
-/** Among its channels may be those on which an engine announces changes of keys: any write may publish there. */
+/** True if the connection may receive keyspace notifications: any write may publish those. */
 export function hearsOfKeys({ subscribed }: ConnectionState): boolean {
   const { channels, patterns } = subscribed
   return [...channels].some((name) => name.startsWith('__key')) || [...patterns].some(mayMeanKeys)

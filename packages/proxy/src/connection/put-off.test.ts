@@ -10,7 +10,10 @@ import {
   QUIET_MS,
 } from './put-off.ts'
 
-/** Delays a hold repeatedly, at these intervals in milliseconds. Returns when others have waited long enough; null: never. */
+/**
+ * Delays a hold repeatedly, at these intervals in milliseconds. Returns when others have waited long enough;
+ * null: never.
+ */
 function overdueAfter(everyMs: number, tries: number, requestOf: (n: number) => number): number | null {
   let putOff = putOffAgain(null, requestOf(0), 0)
   for (let n = 1; n <= tries; n += 1) {

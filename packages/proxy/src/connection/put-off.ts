@@ -1,26 +1,29 @@
-/** How often, and since when, a client that was sending a long request has delayed holds. */
+/** How often, and since when, a client's long requests have delayed holds. */
 export interface PutOff {
   readonly times: number
   readonly sinceMs: number
-  /** The number of its request, and since when it was this one. */
+  /** Number of the present request, and when it first delayed a hold. */
   readonly request: number
   readonly requestSinceMs: number
-  /** When it delayed one last. */
+  /** Time of the last delay. */
   readonly lastMs: number
 }
 
-/** A client that takes longer for one request is cut: others do not wait for it any longer. */
+/** A client that takes longer for one request is closed: others wait no longer for it. */
 export const LONGEST_REQUEST_MS = 60_000
-/** The same for a client that sends one long request after the other, and delays each hold. */
+/** Limit for a client that sends long requests in sequence and delays each hold. */
 export const LONGEST_SERIES_MS = 300_000
-/** A client is not closed before it has delayed this many holds: a client that paused once may continue. */
+/** Minimum number of delayed holds before a client is closed: after a single pause it may continue. */
 export const FEWEST_TIMES = 5
-/** When holds have not been delayed for this time, what delayed them has ended. */
+/** Without a delayed hold for this time, the count ends. */
 export const QUIET_MS = 60_000
 /** After this time without a hold, the next one belongs to another handover. */
 export const ANOTHER_MS = 300_000
 
-/** Counts that a client delays a hold at `nowMs` with this request. `before`: null if it has delayed none lately. */
+/**
+ * Counts a hold that the client delays at `nowMs` with this request. `before`: null if it delayed none
+ * recently.
+ */
 export function putOffAgain(before: PutOff | null, request: number, nowMs: number): PutOff {
   if (before === null || nowMs - before.lastMs > ANOTHER_MS)
     return { times: 1, sinceMs: nowMs, request, requestSinceMs: nowMs, lastMs: nowMs }
@@ -28,7 +31,7 @@ export function putOffAgain(before: PutOff | null, request: number, nowMs: numbe
   return { times: before.times + 1, sinceMs: before.sinceMs, request, requestSinceMs, lastMs: nowMs }
 }
 
-/** Tells for what others have waited long enough: this request, or one after the other. Null: for neither. */
+/** Returns the limit that is exceeded: of this request or of the series; or null. */
 export function overdueFor(
   { times, sinceMs, requestSinceMs }: PutOff,
   nowMs: number,
@@ -38,7 +41,7 @@ export function overdueFor(
   return nowMs - sinceMs >= LONGEST_SERIES_MS ? 'series' : null
 }
 
-/** Keeps the count after a hold that the client did not delay, or answers null when the count has ended. */
+/** Returns the count after a hold that the client did not delay; null if the count has ended. */
 export function notPutOff(before: PutOff, nowMs: number): PutOff | null {
   return nowMs - before.lastMs > QUIET_MS ? null : before
 }

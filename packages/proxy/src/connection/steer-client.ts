@@ -5,18 +5,18 @@ import { mayKeepEarly } from './kept-early.ts'
 import type { Link } from './link.ts'
 import { hasManyPendingReplies } from './noted.ts'
 
-/** How much a client may send ahead while nothing can be forwarded; beyond this its socket is not read. */
+/** Limit of stashed bytes while nothing can be forwarded; above it the socket is paused. */
 const LARGEST_STASH_BYTES = 64 * 1024
 
-/** The most bytes of last messages that are kept for one client that does not read: as much as engines keep for a subscriber by default. */
+/** Limit of last messages kept for one client that does not read: the engines' default for a subscriber. */
 export const LARGEST_LATE_BYTES = 32 * 1024 * 1024
-/** The same for all clients of a thread, whichever endpoint they belong to. */
+/** Limit for all clients of a thread, across endpoints. */
 const MOST_LATE_BYTES = 128 * 1024 * 1024
-/** Each client may always have this much, even if the thread's limit is reached. */
+/** Guaranteed to each client, even at the thread's limit. */
 const SMALL_LATE_BYTES = 64 * 1024
 const late = { bytes: 0 }
 
-/** Keeps bytes of a client until they may be forwarded; the client is not read while there are too many. */
+/** Keeps bytes of a client until they may be forwarded. Pauses the client if there are too many. */
 export function stash(connection: Connection, bytes: Buffer): void {
   if (bytes.length === 0) return
   connection.stash.push(bytes)
@@ -25,7 +25,7 @@ export function stash(connection: Connection, bytes: Buffer): void {
   connection.owner.onWaiting(connection)
 }
 
-/** Reads from the client as long as its requests can be forwarded or kept. */
+/** Reads from the client while its requests can be forwarded or kept. */
 export function steerClient(connection: Connection): void {
   const { client, link, stashBytes, yielded, lastError } = connection
   if (lastError !== null) return
@@ -36,7 +36,7 @@ export function steerClient(connection: Connection): void {
   if (isFull !== client.isPaused()) isFull ? client.pause() : client.resume()
 }
 
-/** Drops what a paused client sends if it reads no reply for too long, so that it begins to read. */
+/** If a paused client reads no reply for too long, drops its requests so that its socket is read again. */
 export function watchUnreadReplies(connection: Connection): void {
   const { client } = connection
   const isExcused = () => connection.mode === 'closed' || connection.link?.socket.writableNeedDrain === true
@@ -48,7 +48,9 @@ export function watchUnreadReplies(connection: Connection): void {
   })
 }
 
-/** Reads from the engine as long as the client reads its replies, and the last messages of an engine also if the client does not. */
+/**
+ * Reads from the engine while the client reads its replies; an engine's last messages are read in any case.
+ */
 export function steerLink(connection: Connection): void {
   const { client, link } = connection
   if (!client.writableNeedDrain) forgetLate(connection)
@@ -58,7 +60,7 @@ export function steerLink(connection: Connection): void {
   if (isFull !== link.socket.isPaused()) isFull ? link.socket.pause() : link.socket.resume()
 }
 
-/** Passes bytes on to the client; those of a link that is not the connection's yet wait in it. */
+/** Passes bytes on to the client. Bytes of a link under preparation wait in the link. */
 export function sendToClient(connection: Connection, link: Link | null, bytes: Buffer): void {
   if (bytes.length === 0) return
   if (link?.early) {
@@ -69,20 +71,20 @@ export function sendToClient(connection: Connection, link: Link | null, bytes: B
   }
 }
 
-/** Counts bytes that were passed on to a client that does not read, while the last messages of its former engine are taken. */
+/** Counts bytes for a client that does not read, while the last messages of its former engine are read. */
 function countLate(connection: Connection, bytes: number): void {
   if (connection.readsOn === 0) return
   connection.lateBytes += bytes
   late.bytes += bytes
 }
 
-/** Whether the engine is read on although the client does not read. */
+/** True if the engine is read although the client does not read. */
 export function mayReadOn({ readsOn, lateBytes }: Connection): boolean {
   if (readsOn === 0) return false
   return lateBytes <= SMALL_LATE_BYTES || (lateBytes <= LARGEST_LATE_BYTES && late.bytes <= MOST_LATE_BYTES)
 }
 
-/** The client has read what was passed on, or is gone. */
+/** Called when the client has read everything, or is gone. */
 export function forgetLate(connection: Connection): void {
   late.bytes -= connection.lateBytes
   connection.lateBytes = 0

@@ -3,14 +3,20 @@ import type { Command } from '../remembered/command.ts'
 
 /** Commands of a link that get no reply. */
 export interface Unanswered {
-  /** Those that may change the connection, in order. Each counts when the requests that were sent before it are answered: `after`. */
+  /**
+   * Commands that may change the connection, in order. Each counts as executed when requests up to number
+   * `after` are answered.
+   */
   readonly waiting: Queue<{
     readonly after: number
     readonly command: Command
     readonly keptBytes: number
     readonly costs: number
   }>
-  /** How many requests were sent before the last of these commands: an answer to a later request proves that it was executed. */
+  /**
+   * Number of requests sent before the last of these commands: an answer to a later request proves its
+   * execution.
+   */
   lastAfter: number
 }
 

@@ -37,26 +37,23 @@ import { type Count, createCount } from '../traffic/count-traffic.ts'
 import type { TapePart } from '../traffic/recording.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
-/** One address for the clients of a database, and the connections that came there. */
+/** One address for the clients of a database, and their connections. */
 export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
-  /** The endpoint's spec, with the upstreams that it has now. */
+  /** Spec of the endpoint, with its present upstreams. */
   readonly wanted: EndpointSpec
-  /** The present addresses of the database's shards. A sharded endpoint follows a slot that has moved only to one of these. */
+  /** Sets the shards' addresses. A sharded endpoint follows a moved slot only to one of these. */
   know(addresses: readonly Address[]): void
-  /** Opens links at an engine that is about to have the role, for the connections in use. Answers how many. */
+  /** Opens links to an engine that will get the role, for the connections in use. Returns their number. */
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
-  /** Blocking commands that may be ended before a hold (given-up.ts), by the proxy's end of their connections to shards. */
+  /** Returns blocking commands that may be ended before a hold (given-up.ts), as `proxy end of the link`. */
   blocked(slot?: number): readonly string[]
-  /**
-   * Waits, before the hold, until no long request is under way. Returns how many still are: then a hold has
-   * failed.
-   */
+  /** Waits before a hold for pending long requests. Returns the number left: above 0 the hold has failed. */
   calm(withinMs: number, slot?: number): Promise<Calm>
-  /** After that, stops forwarding and waits until all replies have arrived. `slot`: only for the group that holds it. */
+  /** Stops forwarding and waits for all replies. `slot`: only for the group with that slot. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
-   * Moves all connections, or those to the group of `slot`, to `upstream`, and releases clients there. Throws a refusal if commands
-   * are not answered in time. `generation`: of the cursors that the new engine gives.
+   * Moves all connections, or those of the group of `slot`, to `upstream`, and releases clients there. Throws
+   * a Refusal if replies are late. `generation`: of the new engine's cursors.
    */
   switchTo(
     upstream: EndpointSpec['upstream'],
@@ -64,32 +61,32 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
     others?: Others,
     generation?: number,
   ): Promise<SwitchResult>
-  /** The scripts that clients have loaded and that this engine has not been told of yet, or all scripts. */
+  /** Returns the scripts that this engine does not have yet, or all. */
   takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts
-  /** Clients of another thread have flushed the scripts. */
+  /** Called when clients of another thread have flushed the scripts. */
   forgetScripts(): void
-  /** Ends the hold without a switch: clients go on at the old engine. `hasFailed`: it counts as a hold that failed. */
+  /** Ends the hold: clients continue at the old engine. `hasFailed`: counts it as a failed hold. */
   release(slot?: number, hasFailed?: boolean): void
-  /** Whether all groups are held, or only the group that has this slot. */
+  /** True if all groups are held, or the group of `slot`. */
   isHeld(slot?: number): boolean
-  /** What was counted around the last handover, or around that of the group of `slot`; null: there was none lately. */
+  /** Returns the counts around the last handover (of the group of `slot`); null if none was recent. */
   readTape(slot?: number): TapePart | null
   report(): EndpointView
   clients(query: ClientQuery): ClientList
 }
 
-/** How long a hold may take, in milliseconds; `slot`: of a sharded database only the group that has it. */
+/** Limits of a hold in ms. `slot`: only for the group of a sharded database that has it. */
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
-  /** How long it waits for long requests before it holds any client; default: as long as for replies. 0: no wait. */
+  /** Longest wait for long requests before the hold. Default: as long as for replies. 0: no wait. */
   readonly calmMs?: number
-  /** The role has moved already: clients that stop in the middle of a long request are not waited for, neither before the hold nor in it. */
+  /** True if the role has already moved: stalled long requests are not waited for. */
   readonly leavesSilent?: boolean
   readonly slot?: number
 }
 
-/** The state of an open endpoint; held means that some of its clients are. */
+/** State of an open endpoint. Held: some of its clients are. */
 export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & {
   readonly isHeld: boolean
   readonly traffic: Count & { readonly since: number }
@@ -97,31 +94,28 @@ export type EndpointView = Omit<EndpointReport, 'id' | 'state' | 'why'> & {
 
 /** Options of an endpoint. */
 export interface EndpointOptions {
-  /** The name of its database in logs and reports; default: its address. */
+  /** Name of the database in logs and reports. Default: its address. */
   readonly name?: string
   readonly reusePort?: boolean
   readonly admission?: Admission
-  /** The generations of the cursors that clients get. */
+  /** Generations of the cursors that clients get. */
   readonly generations?: CursorGenerations
-  /** How many bytes of clients' scripts are kept at most, and a listener for when a client has flushed them. */
+  /** Limit of kept script bytes, and a listener for script flushes of clients. */
   readonly scripts?: Parameters<typeof createKnownScripts>[0]
-  /** Called for every client that is closed, refused or fails. */
+  /** Called for each client that is closed, refused or fails. */
   readonly onCut?: (cut: Cut) => void
-  /**
-   * Called when engines say that a group is at `upstream`. If given, this function switches it, here and in other threads; otherwise
-   * it is switched here alone.
-   */
+  /** Switches a group that engines report at `upstream`, in all threads. Default: only in this thread. */
   readonly moveGroup?: (upstream: EndpointSpec['upstream'], slot: number) => Promise<unknown>
 }
 
-/** After a client has closed its side: how long no reply may come before its connection is given up. */
+/** After a client has closed its side: time without a reply after which its connection is dropped. */
 export const LINGER_MS = 60_000
-/** Why a connection was cut whose client had closed its side. For logs and reports. */
+/** Reason for dropping a client that had closed its side, for logs and reports. */
 export const LINGERED = 'its shard did not reply in time after the client had closed its side'
-/** Why a new connection was refused. For logs and reports. */
+/** Reason for refusing a new connection, for logs and reports. */
 export const TOO_MANY = 'the process has reached its limit of connections'
 
-/** Serves a database of one group. Throws when it cannot listen. `reusePort`: several listeners may share the port. */
+/** Serves a database of one group. Throws if it cannot listen. `reusePort`: listeners may share the port. */
 export async function openEndpoint(wanted: EndpointSpec, options: EndpointOptions = {}): Promise<Endpoint> {
   const { reusePort = false, admission = createAdmission(), onCut = () => undefined, generations } = options
   const { name = addressText(wanted) } = options
@@ -146,7 +140,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     get wanted() {
       return { ...wanted, upstream: upstream.address }
     },
-    // An endpoint of one group follows no redirect by itself.
+    // An endpoint of one group follows no redirects.
     know: () => undefined,
     prepare: upstream.prepare,
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),
@@ -183,7 +177,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
   }
 }
 
-/** Takes a new client, or refuses it if the process has reached its limit of connections. */
+/** Accepts a new client; refuses it if the process has reached its limit of connections. */
 function admitClient(
   socket: Socket,
   {
@@ -195,7 +189,7 @@ function admitClient(
     refuse,
   }: {
     readonly wanted: EndpointSpec
-    /** The name of the database in logs and reports. */
+    /** Name of the database in logs and reports. */
     readonly name: string
     readonly upstream: Upstream
     readonly share: Share
@@ -223,7 +217,7 @@ function admitClient(
   endPiece()
 }
 
-/** Counts it in the tape, and describes it. */
+/** Counts the cut in the tape and describes it. */
 function noteCut(connection: Connection): Cut {
   connection.owner.tape.noteCut()
   return {
@@ -256,14 +250,14 @@ function listenTo(connection: Connection, client: Socket): void {
     forwardStash(connection)
     endPiece()
   })
-  /** Thousands may leave at one moment. */
+  /** Thousands of clients may leave at the same time. */
   const leaves = (act: () => void) => {
     if (connection.mode !== 'closed') whenItsTurn(allowance, 'ends the connection of', crumb, act)
   }
   client.on('end', () =>
     leaves(() => {
       connection.clientEnded = true
-      // A subscriber that has gone sends nothing and gets nothing: only this notices it.
+      // A subscriber that has left sends and receives nothing: only this check notices it.
       const isListening = isSubscribed(connection.state) && connection.stash.length === 0
       if (isListening && isDrained(connection)) dropConnection(connection)
       else endIfDone(connection)
@@ -274,13 +268,13 @@ function listenTo(connection: Connection, client: Socket): void {
   client.on('close', () => leaves(() => dropConnection(connection)))
 }
 
-/** The client behind a socket that has just come to the database `name`. */
+/** Describes the client of a new socket of database `name`. */
 export function visitorOf(socket: Socket, name: string): Visitor {
   const address = remoteAddress(socket)
   return { address, sinceMs: Date.now(), crumb: crumbOf(`${address} at ${name}`) }
 }
 
-/** Why a client's socket has failed; undefined when the client itself has ended it, orderly or not. */
+/** Returns why a client's socket failed; undefined if the client closed or reset it. */
 export function troubleOf({ code, message }: NodeJS.ErrnoException): string | undefined {
   return code === 'ECONNRESET' || code === 'EPIPE' ? undefined : message
 }

@@ -6,9 +6,9 @@ import { moveConnection, releaseConnection, resume } from '../handover/move-conn
 import { adopt, openLink } from '../handover/open-link.ts'
 import { targetOf, type UpstreamState } from './upstream-state.ts'
 
-/** How long a client may wait for an engine that cannot be reached. */
+/** Longest wait (ms) of a client for an unreachable engine. */
 const REACH_MS = 2_000
-/** The deadline for reaching an engine, on the monotonic clock. */
+/** Returns the deadline for reaching an engine (monotonic ms). */
 export const reachBy = () => performance.now() + REACH_MS
 
 /** Gives a new connection its first link, or closes it with an error. */
@@ -21,7 +21,7 @@ export async function openFirstLink(state: UpstreamState, connection: Connection
     connection.mode = 'held'
     await follow(state, connection)
   } catch (cause) {
-    // A switch that began meanwhile opens it again.
+    // If a switch has begun, it reopens the link.
     if (connection.mode !== 'opening') return
     const why = `no engine could be reached: ${messageOf(cause)}`
     state.owner.onError(why)
@@ -29,7 +29,7 @@ export async function openFirstLink(state: UpstreamState, connection: Connection
   }
 }
 
-/** Moves a connection that has not followed the last switch yet, alone, after the others. */
+/** Moves one connection that has not followed the last switch yet. */
 export async function follow(state: UpstreamState, connection: Connection): Promise<void> {
   const { mode } = connection
   if (state.isGoing || !isLate(connection) || (mode !== 'held' && mode !== 'opening')) return
@@ -41,7 +41,7 @@ export async function follow(state: UpstreamState, connection: Connection): Prom
   serve(state, connection)
 }
 
-/** A connection has got its link. If another hold has begun meanwhile, it is held with the others. */
+/** Serves a connection that has its link, or holds it if a new hold has begun. */
 function serve(state: UpstreamState, connection: Connection): void {
   if (connection.mode === 'closed') return
   connection.mode = 'serving'
@@ -49,7 +49,7 @@ function serve(state: UpstreamState, connection: Connection): void {
   else state.hold.take(connection)
 }
 
-/** Serves it, and counts the requests that had waited. */
+/** Serves the connection and counts the requests that had waited. */
 export function serveAgain(state: UpstreamState, connection: Connection): void {
   const before = connection.link?.sent ?? 0
   resume(connection)
@@ -58,7 +58,7 @@ export function serveAgain(state: UpstreamState, connection: Connection): void {
   state.tape.served(connection, requests)
 }
 
-/** Lets a held connection go on: at the new address, if it has not followed the last switch yet. */
+/** Releases a held connection; if it is late, moves it to the new address first. */
 export function proceed(state: UpstreamState, connection: Connection): void {
   if (isLate(connection)) void follow(state, connection)
   else void releaseConnection(connection, targetOf(state), reachBy())

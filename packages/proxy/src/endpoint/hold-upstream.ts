@@ -8,15 +8,19 @@ import { targetOf, type UpstreamState } from './upstream-state.ts'
 
 const ASK_AGAIN_MS = 100
 
-/** In milliseconds: the length of the hold, and the part of it for replies that are on their way. */
+/** Length of the hold, and its part for outstanding replies, in ms. */
 export interface HoldTimes {
   readonly deadlineMs: number
   readonly drainMs?: number
-  /** The role has moved already: clients that stop in the middle of a long request are left behind. */
+  /**
+   * True if the role has already moved: clients that stop in the middle of a long request are left behind.
+   */
   readonly leavesSilent?: boolean
 }
 
-/** Stops forwarding and waits until all replies have arrived. If they do not come in time, the hold ends, and the answer says why. */
+/**
+ * Stops forwarding and waits until all replies have arrived. If they are late, ends the hold and returns why.
+ */
 export async function holdUpstream(
   state: UpstreamState,
   { deadlineMs, drainMs = drainOf({ deadlineMs }), leavesSilent = false }: HoldTimes,
@@ -44,17 +48,17 @@ export async function holdUpstream(
   return result
 }
 
-/** Ends the hold, if there is one: clients go on where they were. */
+/** Ends the hold, if any: clients continue where they were. */
 export function letGo(state: UpstreamState): void {
   if (state.hold === null) return
   endHold(state, state.hold)
   state.hold = null
   state.tape.letGo()
-  // Not connections that still have to move: their engine does not have the role any more.
+  // Late connections are not released here: their engine no longer has the role.
   for (const connection of state.connections) if (!isLate(connection)) proceed(state, connection)
 }
 
-/** Counts a hold that is over. Returns how long it was, in milliseconds. */
+/** Counts a hold that is over. Returns its length in ms. */
 export function endHold({ seen }: UpstreamState, ended: Hold): number {
   const heldMs = ended.end()
   seen.heldMsLast = heldMs
@@ -68,7 +72,9 @@ function giveUp(state: UpstreamState): void {
   letGo(state)
 }
 
-/** Called when the time of a hold is over without a switch. If the engine would refuse writes, clients go on waiting. */
+/**
+ * Called when a hold's time is over without a switch. If the engine would refuse writes, the hold is renewed.
+ */
 async function giveUpIfServed(state: UpstreamState): Promise<void> {
   const mine = state.hold
   const isOver = mine === null || (await mayLetGo(state.connections, targetOf(state), mine))

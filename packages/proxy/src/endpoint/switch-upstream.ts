@@ -11,20 +11,26 @@ import { follow, proceed, reachBy, serveAgain } from './follow.ts'
 import { endHold, holdUpstream } from './hold-upstream.ts'
 import { targetOf, type UpstreamState } from './upstream-state.ts'
 
-/** The time for connections whose clients wait for nothing. */
+/** Number of connections without a waiting client that follow at the same time. */
 const FOLLOW_AT_ONCE = 8
 
-/** The new address, the other threads of the endpoint (which move at the same time), and the generation of the cursors that the new engine gives. */
+/**
+ * New address, the endpoint's other threads (which move at the same time), and the generation of the new
+ * engine's cursors.
+ */
 export interface Goal {
   readonly to: Address
   readonly others: Others | undefined
   readonly generation: number | undefined
 }
 
-/** Moves everything to another address, in a hold. Throws a refusal if there is none and commands are not answered in time. */
+/**
+ * Moves all connections to another address, in a hold. Throws a Refusal if it must begin the hold and replies
+ * are late.
+ */
 export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<SwitchResult> {
   const hold = await heldFor(state)
-  // A connection that still follows the last switch has to arrive there before it can go on from there.
+  // A connection that still follows the last switch must arrive before it can move again.
   state.isGoing = true
   while (state.followers.size > 0) await Promise.all(state.followers)
   pointTo(state, goal)
@@ -48,7 +54,7 @@ export async function switchUpstream(state: UpstreamState, goal: Goal): Promise<
   return { moved: first.length + asking.length - closed, later, closed, heldMs, ...waited }
 }
 
-/** The present hold, or a new one. */
+/** Returns the present hold, or begins one. */
 async function heldFor(state: UpstreamState): Promise<Hold> {
   if (state.hold !== null) return state.hold
   const { drained, why } = await holdUpstream(state, OWN_HOLD)
@@ -56,7 +62,7 @@ async function heldFor(state: UpstreamState): Promise<Hold> {
   throw new Refusal('order_not_applicable', `the endpoint cannot be held: ${why}`)
 }
 
-/** Makes new links go to the new address. */
+/** Directs new links to the new address. */
 function pointTo(state: UpstreamState, { to, generation }: Goal): void {
   state.address = to
   state.cursors.begin(generation ?? state.generations.take())
@@ -64,7 +70,7 @@ function pointTo(state: UpstreamState, { to, generation }: Goal): void {
   state.seen.repoints += 1
 }
 
-/** The connections that have asked nothing just now, at one moment, on all threads. */
+/** Moves the connections without pending requests, at the same time in all threads. */
 async function moveTogether(
   state: UpstreamState,
   { first, listening, slow }: Arranged,
@@ -79,7 +85,7 @@ async function moveTogether(
   barrier.isOn = listening.length + slow.length > 0 || others !== undefined
 }
 
-/** The others follow while clients are served. Nothing is published before all subscribers are there. */
+/** Moves the others while clients are served. Nothing is published before all subscribers have moved. */
 async function letOthersFollow(
   state: UpstreamState,
   { listening, slow, later }: Arranged,

@@ -12,23 +12,22 @@ import type { Seen } from '../listen/seen.ts'
 import type { Tape } from '../traffic/tape.ts'
 
 /**
- * The state of an upstream, by which of its fields are not null:
- *
+ * State of an upstream, given by its fields that are not null. Each connection also has a mode
+ * (connection/connection.ts) and an `era`: one with an earlier era than the owner's has not followed the last
+ * switch yet.
  * - *serving*: requests go to the engine at `address`.
- * - *held* (`hold`): no request begins. It ends by a switch, by `release`, or when its time is over and the engine still serves.
- * - *switching* (`switching`): held, and its connections go to another address. While `isGoing`, all of them move at once, and none on
- *   its own.
- * - *following* (`following`): clients are served at the new address; connections without a waiting client still move there, one after
- *   the other. A new hold waits until all subscribers have arrived.
- *
- * Every connection has its own mode (connection/connection.ts), and an `era`: one of an earlier era than the owner's has not followed
- * the last switch yet.
+ * - *held* (`hold`): no request begins. Ends by a switch, by `release`, or at its deadline if the engine
+ *   still serves.
+ * - *switching* (`switching`): held, and connections move to another address. While `isGoing`, all move
+ *    together and none alone.
+ * - *following* (`following`): clients are served at the new address; connections without a waiting client
+ *   still move there, a few at a time. A new hold waits until all subscribers have arrived.
  */
 export interface UpstreamState {
   address: Address
   readonly tls: EndpointSpec['upstreamTls']
   readonly connections: Set<Connection>
-  /** Connections that move on their own. */
+  /** Connections that move alone. */
   readonly followers: Set<Promise<void>>
   readonly owner: Owner
   readonly seen: Seen
@@ -43,13 +42,13 @@ export interface UpstreamState {
   isGoing: boolean
   switching: Promise<SwitchResult> | null
   following: Promise<void> | null
-  /** The time of the last switch, on the monotonic clock. */
+  /** Time of the last switch (monotonic ms). */
   switchedMs: number
-  /** Requests that had waited, and were sent when their clients were served again; counted from the beginning of a switch on. */
+  /** Requests that had waited and were sent when clients were served again, since the switch began. */
   resumed: number
 }
 
-/** The address for a new link of `state`. */
+/** Returns the target of new links. */
 export function targetOf({ address, tls, cursors }: UpstreamState): Target {
   return { ...address, tls, cursors }
 }

@@ -22,50 +22,58 @@ import { type HoldTimes, holdUpstream, letGo } from './hold-upstream.ts'
 import { type Goal, switchUpstream } from './switch-upstream.ts'
 import { targetOf, type UpstreamState } from './upstream-state.ts'
 
-/** The primary of one group, wherever its role is, and the connections that go there. */
+/** The primary of one group, at its present address, and the connections to it. */
 export interface Upstream extends Disposable {
   readonly address: Address
-  /** The parts that a new connection of this upstream needs. */
+  /** Callbacks and shared parts for new connections. */
   readonly owner: Owner
   readonly connections: ReadonlySet<Connection>
   readonly isHeld: boolean
   readonly seen: Seen
   readonly tape: Pick<Tape, 'read'>
-  /** The addresses of connections that have not moved yet, for a while after the switch. */
+  /** Addresses of connections that have not moved yet; reported for a while after a switch. */
   readonly behind: readonly Behind[]
-  /** Takes a connection that is being opened; it has a link soon, or is closed with an error. */
+  /** Adds a connection without a link. It soon gets one, or is closed with an error. */
   add(connection: Connection): void
-  /** Opens links there for the connections in use, before they are held. Answers how many. */
+  /** Opens links to `address` for connections in use, before a hold. Returns their number. */
   prepare(address: Address): Promise<number>
-  /** Before a hold: the blocking commands that may be ended (given-up.ts), by the proxy's end of their links. */
+  /**
+   * Before a hold: returns the blocking commands that may be ended (given-up.ts), as the proxy's ends of
+   * their links.
+   */
   blocked(): readonly string[]
-  /** Before a hold: waits at most `withinMs` for long requests. Returns how many are left: then it failed. */
+  /**
+   * Before a hold: waits at most `withinMs` for long requests. Returns the number left; above 0 it failed.
+   */
   calm(withinMs: number): Promise<Calm>
   /** Stops forwarding and waits until all replies have arrived. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
-   * Moves all connections to `address`, and releases clients there: first those that have asked something, then the others. Throws a
-   * refusal if commands are not answered in time. `generation`: of the cursors that are given there; taken if it is not named.
+   * Moves all connections to `address` and releases clients there, those with waiting requests first. Throws
+   * a Refusal if replies are late. `generation`: of the cursors given there; default: the next one.
    */
   switchTo(address: Address, others?: Others, generation?: number): Promise<SwitchResult>
-  /** Ends the hold without a switch: clients go on at the old engine. `hasFailed`: it counts as a hold that failed. */
+  /**
+   * Ends the hold without a switch: clients continue at the old engine. `hasFailed`: counts it as a failed
+   * hold.
+   */
   release(hasFailed?: boolean): void
 }
 
-/** A client that has not read its replies after this time is not waited for. */
+/** A client that has not read its replies after this time is no longer reported as behind. */
 const BEHIND_MS = 30_000
-/** Why connections are cut when their endpoint is removed, or the proxy ends. */
+/** Reason for closing connections when their endpoint is removed or the proxy ends. */
 export const TAKEN_AWAY = 'the endpoint was removed'
 
-/** The report of an upstream, and its counters. */
+/** Events and shared parts of an upstream. */
 type UpstreamEvents = Pick<Owner, 'count' | 'allowance' | 'onCut' | 'onLogin' | 'scripts'> & {
   readonly onClosed: (connection: Connection) => void
   readonly admission: Admission
 }
 
 /**
- * `onClosed` hears of closed connections, `onCut` of those that are cut, before that; `count` counts what is
- * forwarded, `scripts` learns those that clients use. `generations`: for cursors that clients are given.
+ * Creates an upstream. `onCut` is called before a connection is closed by the proxy, `onClosed` for each
+ * closed one; `count` counts forwarded requests; `scripts` learns clients' scripts.
  */
 export function createUpstream(
   first: Address,
@@ -156,7 +164,7 @@ function noteWaiting({ hold, tape }: UpstreamState, connection: Connection): voi
   tape.waits(connection)
 }
 
-/** The events that connections report to their upstream. `stateOf`: the state exists once connections do. */
+/** Creates the event handlers of connections. `stateOf`: the state exists before the first connection. */
 function createOwner(
   stateOf: () => UpstreamState,
   { count, allowance, scripts, onCut, onLogin, onClosed }: UpstreamEvents,
@@ -169,7 +177,7 @@ function createOwner(
     onQuiet: (connection) => {
       const state = stateOf()
       if (state.givenUp.take(connection)) return
-      // Its command was ended while it was held, and the role has not moved: its engine closes the link.
+      // Its command was ended in a hold, and the role has not moved: the engine closes the link.
       if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', era: BEFORE_ALL })
       if (!noticeQuiet(connection)) return
       if (isLate(connection)) void follow(state, connection)

@@ -4,20 +4,18 @@ import { strikeOut } from '../connection/noted.ts'
 import { afterSubscription } from '../remembered/after-command.ts'
 import { subscriptions } from '../remembered/commands.ts'
 
-/**
- * Whether a reply whose first element is `word` confirms this request, as (p|s)subscribe and unsubscribe are
- * confirmed.
- */
+/** True if a reply with first element `word` confirms this request, as for (p|s)subscribe and unsubscribe. */
 export function isConfirmation({ command }: Noted, word: string): boolean {
   return subscriptions[command.name]?.word === word
 }
 
-/** SUBSCRIBE a b is answered twice. All its answers together count as one reply. */
+/** Handles one of several replies: SUBSCRIBE a b is answered twice, and all replies count as one. */
 export function confirm(connection: Connection, link: Link, head: Noted): false {
   const { command } = head
   const change = subscriptions[command.name]
   if (change === undefined) return false
-  // Without arguments all channels are removed, in an order that the engine chooses; every other form of the command ends with its last channel.
+  // Without arguments all channels are removed, in the engine's order; otherwise the last reply names the
+  // last argument.
   head.channels ??=
     command.args.length > 0
       ? command.args.map((name) => name.toString('latin1'))

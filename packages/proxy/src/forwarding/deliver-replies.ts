@@ -22,7 +22,7 @@ import { learnScripts, stateAfter, withoutRefused } from './state-after.ts'
 import { endIfMiscounted, mayAnswerTrial } from './trial.ts'
 import { COSTS_OF_A_LOOK, isTurnOver, NOTED_COSTS, REPLY_COSTS } from './turns.ts'
 
-/** Delivers as many replies as one connection may get before others have their turn. Answers up to which byte. */
+/** Delivers the replies of one turn. Returns the number of bytes handled. */
 export function takeSome(connection: Connection, link: Link, bytes: Buffer): number {
   const { replies } = link
   let chunk = bytes
@@ -35,7 +35,7 @@ export function takeSome(connection: Connection, link: Link, bytes: Buffer): num
         (link.noted.size > 0 && needsCare(connection, link, chunk[at])) ||
         mayBeLeftChannel(connection, chunk[at]) ||
         mayAnswerTrial(link, chunk[at])
-      // Not +QUEUED in a transaction: to send each of thousands by itself took 20 ms.
+      // Not for +QUEUED in a transaction: to send each of thousands separately took 20 ms.
       link.beginning = !link.careful && chunk[at] === ARRAY && isOfScan(link) ? nothing : null
       link.marking = link.noted.size > 0 ? markingOf(connection, link) : null
       if (link.careful || link.beginning !== null || link.marking !== null) {
@@ -90,7 +90,7 @@ function endForNonsense(connection: Connection, error: string): void {
   endConnection(connection, undefined, trouble)
 }
 
-/** The most bytes of a reply that must be complete before it is passed on. */
+/** Limit of a reply that must be complete before it is passed on. */
 const LARGEST_WHOLE_BYTES = 64 * 1024 * 1024
 
 function keepPart(connection: Connection, link: Link, part: Buffer): void {
@@ -104,14 +104,14 @@ function keepPart(connection: Connection, link: Link, part: Buffer): void {
 
 const tooManyChannels = 'ERR this connection has more subscriptions than an endpoint keeps'
 
-/** The next bytes of a reply, which may be the reply to an EXEC with scans in it. */
+/** Sends the next bytes of a reply, possibly of an EXEC with scans in it. */
 function sendMarked(connection: Connection, link: Link, part: Buffer): void {
   const pieces = link.marking === null ? [part] : markNext(link.marking, part)
-  // In one piece: a write for each of thousands of scans took 20 ms.
+  // In one write: a write for each of thousands of scans took 20 ms.
   sendToClient(connection, link, pieces.length === 1 ? (pieces[0] ?? part) : Buffer.concat(pieces))
 }
 
-/** The next part of a reply to a scan: held back until its cursor is complete, which is then replaced by the proxy's cursor. */
+/** Keeps back a reply to a scan until its cursor is complete, then replaces the cursor. */
 function sendScanPart(connection: Connection, link: Link, part: Buffer, isWhole: boolean): void {
   const { beginning, generation } = link
   const bytes = beginning === null || beginning.length === 0 ? part : Buffer.concat([beginning, part])
@@ -127,7 +127,7 @@ function isOfScan(link: Link): boolean {
   return head !== undefined && isScan(head.command)
 }
 
-/** Whether the reply that begins has replies to scans among its parts: then it is the reply to an EXEC. */
+/** Returns a marking if the reply that begins is an EXEC's with replies to scans in it. */
 function markingOf({ state }: Connection, link: Link): ExecMarking | null {
   const scans = headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
   return scans.length === 0 ? null : createExecMarking(scans, link.generation)
@@ -147,7 +147,7 @@ function afterReplies(connection: Connection, link: Link, bytes: number): void {
   }
 }
 
-/** Whether the next reply may be one that the client must not see. */
+/** True if the next reply may be one that the client must not see. */
 function needsCare(connection: Connection, link: Link, firstByte: number | undefined): boolean {
   const head = headOf(link)
   if (head === undefined) return false
@@ -158,12 +158,12 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
 }
 
 /**
- * In cluster mode an engine that loses its slots tells subscribers of their channels there that they are no longer subscribed.
- * At a handover that is not so: they are subscribed at the successor.
+ * True if this may be a false sunsubscribe: an engine that loses its slots (cluster mode) ends subscriptions
+ * there, but at a handover the client stays subscribed, at the successor.
  */
 function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undefined): boolean {
   if (mode === 'serving' || state.subscribed.shardChannels.size === 0) return false
-  // In RESP3 a list is a reply, whatever its first word.
+  // In RESP3 an array is a reply, whatever its first word.
   return firstByte === PUSH || (firstByte === ARRAY && state.protocol === 2)
 }
 
@@ -173,13 +173,13 @@ function changesOf({ state }: Connection): readonly number[] {
   return state.transaction?.changes.map(({ at }) => at) ?? none
 }
 
-/** The note of the request that is answered next. */
+/** Returns the note of the request that is answered next. */
 export function headOf({ noted, answered }: Link): Noted | undefined {
   const head = noted.first()
   return head?.at === answered + 1 ? head : undefined
 }
 
-/** Handles one message. True: the client must not see it. */
+/** Handles one message. Returns true if the client must not see it. */
 function takeReply(connection: Connection, link: Link): boolean {
   const { replies } = link
   const head = link.noted.size > 0 ? headOf(link) : undefined
@@ -194,7 +194,7 @@ function takeReply(connection: Connection, link: Link): boolean {
       return false
   }
   if (link.answered === link.sent) {
-    // Unrequested: most likely the reason why the engine is about to close the connection.
+    // Unrequested: most likely the reason for which the engine closes the connection next.
     if (link.early !== null) {
       link.socket.destroy()
       return false
@@ -216,7 +216,7 @@ function takeReply(connection: Connection, link: Link): boolean {
   return takeNoted(connection, link, head)
 }
 
-/** A request of the client is answered. */
+/** Counts a reply to the client. */
 function countReply({ owner }: Connection, link: Link): void {
   const { tape } = owner
   link.answered += 1
@@ -228,7 +228,7 @@ function isMessage(word: string): boolean {
   return word === 'message' || word === 'pmessage' || word === 'smessage'
 }
 
-/** Handles a reply to the replay, or to a probe. */
+/** Handles a reply to the replay or to a probe. */
 function takeOwn(connection: Connection, link: Link, head: Noted): true {
   const { replies } = link
   if (head.proves) takeProof(connection, link)
@@ -250,7 +250,7 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   const { type, text } = link.replies
   const worked = type !== ERROR
   if (head.blocks) {
-    // A command that was ended was not executed: it is sent again to the new primary. If not all of it is kept, its client gets an error.
+    // Ended, so not executed: sent to the new primary, or answered with an error if not completely kept.
     if (!worked && !command.cutShort && mayHaveGivenUp(connection) && isGivenUp(text)) {
       connection.mayBeGivenUp = false
       connection.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
@@ -272,12 +272,12 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   return isAnswered
 }
 
-/** To a client with CLIENT CAPA redirect an engine that is demoted says where the successor is: the endpoint goes there anyway. */
+/** A demoted engine sends REDIRECT to clients with CLIENT CAPA redirect: the endpoint moves anyway. */
 function isGivenUp(text: string): boolean {
   return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ') || isUnblocked(text)
 }
 
-/** The proxy's handover made the engine end the command, and the connection stays (given-up.ts). Users of databases may not order that. */
+/** Ended for the proxy's handover; the connection stays (given-up.ts). Users may not send CLIENT UNBLOCK. */
 function isUnblocked(text: string): boolean {
   return text.startsWith('UNBLOCKED client unblocked')
 }
@@ -286,7 +286,7 @@ function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {
   return mode !== 'serving' || mayBeGivenUp
 }
 
-/** The client sent EXEC and the engine got DISCARD. True: its OK is replaced. */
+/** Answers an EXEC for which the engine got DISCARD. Returns true if its OK is replaced. */
 function answerLostWatch(connection: Connection, link: Link, head: Noted): boolean {
   if (link.replies.type === ERROR) return false
   const state = withoutRefused(connection.state, link, head, false)

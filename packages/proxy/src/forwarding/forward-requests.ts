@@ -30,7 +30,7 @@ import { insteadOfNothing } from './instead-of-nothing.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
 import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publish-barrier.ts'
 
-/** Takes bytes of the client: they go to the engine unchanged; from the beginning of a request that may not be sent yet, they go into the stash. */
+/** Forwards bytes of the client unchanged; stashes them from the first request that may not be sent yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
   const { link, protocolError, mode } = connection
   if (mode === 'closed' || connection.lastError !== null) return
@@ -41,7 +41,7 @@ export function takeRequests(connection: Connection, chunk: Buffer): void {
   else forward(connection, link, chunk)
 }
 
-/** Takes bytes of the client that arrived outside of the turn of its endpoint. */
+/** Stashes bytes that arrived outside of the endpoint's turn. */
 export function setRequestsAside(connection: Connection, chunk: Buffer): void {
   if (connection.mode === 'closed' || connection.lastError !== null) return
   noteArrival(connection, chunk.length)
@@ -49,7 +49,7 @@ export function setRequestsAside(connection: Connection, chunk: Buffer): void {
   stash(connection, chunk)
 }
 
-/** The client has had its turn. Its next bytes wait until others have had theirs. */
+/** Ends the client's turn: its next bytes wait for the next one. */
 function letOthersGo(connection: Connection): void {
   if (connection.yielded) return
   connection.yielded = true
@@ -60,10 +60,10 @@ function letOthersGo(connection: Connection): void {
   })
 }
 
-/** Forwards what was stashed, as far as it may go now. */
+/** Forwards stashed bytes as far as allowed. */
 export function forwardStash(connection: Connection): void {
   while (connection.stash.length > 0 && connection.link !== null && mayGoOn(connection)) {
-    // All pieces together, because a client may have sent each byte on its own. Bytes that must wait again are put back.
+    // As one piece, because a client may have sent single bytes. Bytes that must wait again are put back.
     const [first, ...others] = connection.stash
     if (first === undefined) return
     const chunk = others.length === 0 ? first : Buffer.concat([first, ...others])
@@ -80,13 +80,13 @@ export function forwardStash(connection: Connection): void {
   endIfDone(connection)
 }
 
-/** The engine answers bytes that cannot be understood. Once clients are held, they are dropped: the connection is about to be closed. */
+/** The engine answers unparsable bytes. In a hold they are dropped: the connection closes soon. */
 function forwardUnread(connection: Connection, chunk: Buffer): void {
   const { link, mode } = connection
   if (link !== null && mode === 'serving') send(connection, link, chunk)
 }
 
-/** The client will send no more: its connection ends when everything is answered. A connection that would only wait ends at once. */
+/** Ends the connection of a client that sends no more: after the last reply, or now if it would only wait. */
 export function endIfDone(connection: Connection): void {
   const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state, ahead } = connection
   if (connection.lastError !== null) {
@@ -104,7 +104,7 @@ export function endIfDone(connection: Connection): void {
     link.socket.end()
     return
   }
-  // An engine that is blocked for it would execute nothing more, and would drop a client that is gone.
+  // An engine blocked for this client would execute nothing more, and drops a client that has left.
   const isAtBlocking = blocked && link.sent - link.answered <= 1
   const onlyWaits = clientEnded && (isAtBlocking || state.unmovable !== undefined)
   if (waiting.length > 0 && !onlyWaits) return
@@ -117,19 +117,19 @@ function mayGoOn(connection: Connection): boolean {
   return isFlowing(connection) || (isCompleted(connection) && !connection.yielded)
 }
 
-/** A request that has begun to be forwarded is completed, even if its client is held, unless it can follow. */
+/** True if a partly forwarded request must be completed, even in a hold, because it cannot follow. */
 function isCompleted(connection: Connection): boolean {
   return isPartlySent(connection) && (connection.mode === 'serving' || connection.part === null)
 }
 
-/** Whether a new request may be forwarded. */
+/** True if a new request may be forwarded. */
 function isFlowing(connection: Connection): boolean {
   const { mode, blocked, heldByBarrier, yielded, link, protocolError } = connection
   if (mode !== 'serving' || blocked || heldByBarrier || yielded || protocolError !== undefined) return false
   return link === null || !(link.proving || mustWait(link) || hasManyPendingReplies(connection, link))
 }
 
-/** After the first request that is replaced by another one, everything is sent as one piece: otherwise each replacement would be a write of its own, and a client may send 1,000 of them. */
+/** After the first replaced request all is sent as one piece: 1,000 replacements would be 1,000 writes. */
 function forward(connection: Connection, link: Link, bytes: Buffer): void {
   const { sent } = link
   forwardEach(connection, link, bytes)
@@ -196,7 +196,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
   if (next !== null) stash(connection, next)
 }
 
-/** How the request that was read last is kept back; null: it is forwarded. */
+/** Returns how to keep back the request read last; null if it is forwarded. */
 function keeperOf(connection: Connection, link: Link): typeof keepBack | null {
   if (connection.owner.barrier.isOn && mayPublish(connection)) return keepForBarrier
   if (isToBeProven(connection)) return keepUntilProven
@@ -208,7 +208,7 @@ function keepUntilProven(connection: Connection, chunk: Buffer, begin: number): 
   if (connection.link !== null) proveLogin(connection.link)
 }
 
-/** The engine gets the wrong bytes, too, and answers the requests before them. */
+/** The engine gets the unparsable bytes, too, and answers the requests before them. */
 function endWith(connection: Connection, link: Link, error: string, rest: Buffer): void {
   connection.protocolError = error
   dropPart(connection)
@@ -216,7 +216,7 @@ function endWith(connection: Connection, link: Link, error: string, rest: Buffer
   endIfDone(connection)
 }
 
-/** The request is replaced by another one: its own bytes are not sent. `before`: the bytes before it; null: it began before this read. */
+/** Sends `instead` for the request. `before`: bytes before it; null if it began in an earlier read. */
 function sendInstead(connection: Connection, link: Link, before: Buffer | null, instead: Buffer): void {
   if (link.socket.writableCorked === 0) link.socket.cork()
   if (before === null) takeGathered(connection.begun)
@@ -225,10 +225,7 @@ function sendInstead(connection: Connection, link: Link, before: Buffer | null, 
 }
 
 const discard = encodeCommand(['DISCARD'])
-/**
- * Notes what the reply to a request will change; `isUnsent`: nothing of the request is forwarded yet. Answers the bytes to send instead of
- * it; null: the request itself is sent.
- */
+/** Notes the effect of a request. `isUnsent`: none of it is sent. Returns bytes to send instead, or null. */
 function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | null {
   const { ahead, requests, watchLost, owner } = connection
   const wasInTransaction = ahead.inTransaction
@@ -249,7 +246,7 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
     link.replies.keepWord = true
     if (command.cutShort) makeUnmovable(connection, { code: 'too_much', why: `a very long ${command.name}` })
   }
-  // Requests before a login are answered, whatever they ask for.
+  // Requests before a login are answered, whatever they are.
   if (connection.login.is === 'confirmed' && isUnanswered(connection, command)) {
     const isOpening = !wasInTransaction && ahead.inTransaction
     const proven = isOpening && link.unproven ? provenMulti(connection, link) : null
@@ -263,15 +260,15 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   connection.blocked ||= blocks
   const keptBytes = wasInTransaction ? sizeOf(command) : 0
   connection.underWayBytes += keptBytes
-  // The arguments of a script may be long, and are not needed when it is answered.
+  // A script's arguments may be long, and are not needed for its reply.
   const needed = script === undefined ? command : { name: command.name, args: [], cutShort: false }
-  // Commands of transactions have a bound of their own.
+  // Commands of transactions have a separate limit.
   const costs = wasInTransaction ? NOTED_ALONE : costsOf(needed)
   takeDown(link, { ...noted(link, needed, costs), nilInstead, blocks, script, keptBytes })
   return scan ?? (nilInstead ? discard : null)
 }
 
-/** A command of a transaction, as far as there is room for it. */
+/** Returns a command of a transaction, reduced if there is no room for it. */
 function keptCommand(connection: Connection, command: Command): Command {
   if (countKept(connection)) return command
   dropQueued(connection)
@@ -287,13 +284,13 @@ function readCommand({ requests, ahead }: Connection): Command {
     const { name } = command
     return { name, args: words, cutShort: cutShort || hasTooMany({ name, args: words }) }
   }
-  // A command that is not kept has no arguments here, but its name.
+  // Only the name of a command that is not kept is known here.
   const [first] = words
   const name = command?.name ?? (first === undefined ? '' : capitalsOf(first))
   return { name, args: words.slice(1), cutShort }
 }
 
-/** Whether the replies to everything forwarded have arrived. */
+/** True if all replies to forwarded requests have arrived. */
 export function isDrained(connection: Connection): boolean {
   const { link } = connection
   return link === null || (!isTied(connection) && isAnswered(link))

@@ -7,22 +7,22 @@ import { isScan } from '../remembered/scan-cursors.ts'
 import { keepForBarrier, mayPublish } from './wait-for-publish-barrier.ts'
 
 /**
- * A request up to this length is kept until it is complete, so that it can go to the engine that has the role then. A longer one is
- * forwarded as it comes, and what is forwarded is kept up to a bound (keep-part.ts). This is more than engines accept from a client that has not
- * logged in: a stranger cannot delay a handover.
+ * Longest request that is kept until complete, so that it can go to the engine that is primary then. A longer
+ * one is forwarded on arrival, and kept up to a limit (keep-part.ts). Engines accept less from a client
+ * without login, so an unauthenticated client cannot delay a handover.
  */
 export const LONGEST_BEGUN_BYTES = 64 * 1024
 
-/** A read whose complete requests were examined: the bytes that were not sent begin at `from`, the incomplete request at `at`. */
+/** A read with its complete requests examined: unsent from `from`, the incomplete request from `at`. */
 export interface Rest {
   readonly chunk: Buffer
   readonly from: number
   readonly at: number
-  /** True: the read began in the middle of a request of which a part is forwarded. */
+  /** True if the read began in the middle of a partly forwarded request. */
   readonly goesOn: boolean
 }
 
-/** Forwards the rest of a read, and keeps the beginning of a request until it is complete, unless it is a long one. */
+/** Forwards the rest of a read; keeps the beginning of a short request until it is complete. */
 export function forwardRest(connection: Connection, link: Link, { chunk, from, at, goesOn }: Rest): void {
   const { requests, owner, begun } = connection
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
@@ -42,11 +42,11 @@ export function forwardRest(connection: Connection, link: Link, { chunk, from, a
     return
   }
   send(connection, link, chunk.subarray(from, at))
-  // A scan is replaced by another request: once its name is known, the scanner has everything that is needed.
+  // A scan is replaced by another request: once its name is known, the scanner keeps what is needed.
   if (at < chunk.length && !(isOfScan && begun.length > 0)) gather(begun, chunk.subarray(at))
 }
 
-/** Of the bytes read, those before `begin` are sent, the rest waits. */
+/** Sends the bytes before `begin` and keeps the rest. */
 export function keepFrom(
   connection: Connection,
   link: Link,
@@ -62,7 +62,7 @@ export function keepFrom(
   keep(connection, chunk, begin)
 }
 
-/** Counted also for a command outside of transactions: each of thousands of connections may have a large one. */
+/** Also counts commands outside of transactions: each of thousands of connections may have a large one. */
 function boundKept(connection: Connection): void {
   const { requests, keptBytes } = connection
   const isMuch = keptOfRequest(requests) > SMALL_BYTES
@@ -72,7 +72,7 @@ function boundKept(connection: Connection): void {
   countKept(connection)
 }
 
-/** Sends bytes to the engine, behind the beginning of their request that was kept. A client that sends faster than it is read has to wait. */
+/** Sends bytes after the kept beginning of their request. Pauses a client that is faster than the engine. */
 export function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
   const { socket } = link
   if (bytes.length === 0) return

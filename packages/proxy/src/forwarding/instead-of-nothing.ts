@@ -5,9 +5,9 @@ const nothing = Buffer.alloc(0)
 const ping = encodeCommand(['PING'])
 
 /**
- * The replacement of an empty request. An empty line or array ends a CLIENT REPLY SKIP, except at redis 8.0: a PING is sent
- * instead, and its reply is skipped by every build. A line of blanks does not end it at valkey: it is not sent. Null: the request
- * is sent unchanged.
+ * Returns the replacement of an empty request; null if it is sent unchanged. An empty line or array ends a
+ * CLIENT REPLY SKIP, except at Redis 8.0, so a PING is sent, whose reply every build skips. A line of blanks
+ * does not end it at Valkey: it is not sent.
  */
 export function insteadOfNothing({ ahead, requests }: Connection): Buffer | null {
   if (requests.instead !== null) return nothing

@@ -1,18 +1,18 @@
 import type { OnReadOpts } from 'node:net'
 
-/** Gets bytes that no other code uses any more. */
+/** Receives bytes that no other code uses any more. */
 export type Take = (bytes: Buffer) => void
 
-/** As much as Node reads at a time. */
+/** Node's read size. */
 const PIECE_BYTES = 64 * 1024
 
-/** One buffer for all sockets of the thread: bytes are copied out before anything else is read. */
+/** One buffer for all sockets of the thread: bytes are copied out before the next read. */
 const piece = Buffer.allocUnsafeSlow(PIECE_BYTES)
 
 /**
- * Makes a socket read without Node's readable streams, and without a new buffer of that size for each read,
- * of which a reply mostly needs a hundredth: copying it out costs less (measured, bench/README.md). Readers
- * must not keep references into the buffer; bytes that the kernel does not take at once are copied.
+ * Makes a socket read into one shared buffer, without Node's readable streams and without a buffer for each
+ * read. A reply mostly needs a hundredth of it, so that a copy is cheaper (measured, bench/README.md).
+ * Readers must not keep references into the buffer.
  */
 export function readInto(take: Take): OnReadOpts {
   return {

@@ -13,7 +13,7 @@ import { isNested } from '../remembered/connection-state.ts'
 import { inTransaction } from '../remembered/unmovable.ts'
 import { inTurn, isTurnOver } from './turns.ts'
 
-/** The state after the reply to a request (`head`) has come; the link's scanner has read it. */
+/** Returns the state after the reply to `head`, which the link's scanner has just read. */
 export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['state'] {
   const { replies } = link
   const { command } = head
@@ -30,10 +30,7 @@ export function stateAfter(connection: Connection, link: Link, head: Noted): Con
 
 const none: readonly number[] = []
 
-/**
- * A command that would have bound the connection to its engine was refused, or EXEC executed nothing: the state is as before. `worked`: it was
- * carried out.
- */
+/** Restores `unmovable` if a command that binds the connection was refused, or EXEC executed nothing. */
 export function withoutRefused(
   state: Connection['state'],
   link: Link,
@@ -42,7 +39,7 @@ export function withoutRefused(
 ): Connection['state'] {
   const { unmovable: obstacle } = state
   if (name === 'EXEC' && obstacle?.code === 'exec_under_way') {
-    // Even if it looks whole: a reply that was cut is completed by the replies behind it.
+    // Even if the reply looks complete: a cut reply is completed by the bytes of later replies.
     if (worked) return { ...state, unmovable: inTransaction(obstacle.command ?? '') }
     return at === link.cutAt && state.transaction !== null ? { ...state, unmovable: undefined } : state
   }
@@ -50,7 +47,7 @@ export function withoutRefused(
   return isRefused ? { ...state, unmovable: undefined } : state
 }
 
-/** Learns the scripts of a request that has worked, before the connection's state is that after it. `isNil`: so was the reply. */
+/** Learns the scripts of a successful request, before the state changes. `isNil`: the reply was nil. */
 export function learnScripts(connection: Connection, { command, script }: Noted, isNil: boolean): void {
   const { owner, state } = connection
   if (script !== undefined) owner.scripts.keep(script)
@@ -68,10 +65,7 @@ function learnInTurn(connection: Connection): void {
   })
 }
 
-/**
- * MULTI was refused. If nothing has been forwarded since, the next commands are in no transaction. Otherwise a
- * CLIENT REPLY that was to be queued may have been forwarded: then the number of answers is not known.
- */
+/** Handles a refused MULTI. If a CLIENT REPLY was sent since, the number of replies is unknown. */
 function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {
   if (ahead.cutsReply === 'CLIENT')
     return {

@@ -7,10 +7,10 @@ import { isTied } from '../connection/under-way.ts'
 import { headOf } from './deliver-replies.ts'
 import { takeUnread } from './take-replies.ts'
 
-/** The engine has closed its side. */
+/** Handles the end of the engine's side. */
 export function takeEnd(connection: Connection, link: Link): void {
   while (link.unread !== null && connection.mode !== 'closed') takeUnread(connection, link)
-  // The question for its last messages is not the client's: without an answer none of them can come any more.
+  // The probe for the last messages is the proxy's: without an answer, no more messages can come.
   const isLeft = connection.link === link && connection.mode === 'moving'
   const wasReady = isLeft || link.onOwnAnswered === null
   const tell = link.onOwnAnswered
@@ -18,9 +18,9 @@ export function takeEnd(connection: Connection, link: Link): void {
   tell?.('the engine closed the connection')
   if (connection.link !== link || connection.mode === 'closed') return
   takeBack(connection, link)
-  // While the proxy's own question about the login is under way, no later request is forwarded: the next engine is asked again.
-  // In the middle of a request the connection must end: another engine would execute the rest of it as requests. So must it in the middle
-  // of a message: its client would take what the next engine says for the rest.
+  // The connection must end within a request (another engine would execute the rest as requests) or within a
+  // message (the client would take other output for the rest). An open login probe is repeated at the next
+  // engine.
   const isCut = isTied(connection) || !isBetweenReplies(link.replies)
   const own = isLeft ? link.own : link.proving ? 1 : 0
   const isAsked = link.sent - link.answered > own
@@ -32,13 +32,13 @@ export function takeEnd(connection: Connection, link: Link): void {
     endConnection(connection, undefined, isAskedFor ? undefined : why)
     return
   }
-  // Nothing was under way: the next request goes to the engine that has the role then.
+  // Nothing was pending: the next request goes to the engine that is primary then.
   link.socket.destroy()
   connection.link = null
   if (connection.mode !== 'moving') connection.owner.onQuiet(connection)
 }
 
-/** Whether the engine has dropped a blocked command at the proxy's request: the link ended without an answer. */
+/** If the engine has dropped a blocked command at the proxy's request, keeps the command to be sent again. */
 function takeBack(connection: Connection, link: Link): void {
   const head = headOf(link)
   if (!connection.takingBack || !head?.blocks || head.command.cutShort || !isBetweenReplies(link.replies))

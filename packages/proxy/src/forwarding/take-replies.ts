@@ -5,7 +5,7 @@ import { steerLink } from '../connection/steer-client.ts'
 import { takeSome } from './deliver-replies.ts'
 import { inTurn } from './turns.ts'
 
-/** Bytes of an engine: they go to the client unchanged, except replies to the proxy's own requests, and replies that it replaces. */
+/** Passes an engine's bytes to the client, except replies to the proxy's requests, and replaced replies. */
 export function takeReplies(connection: Connection, link: Link, bytes: Buffer): void {
   if (link.unread !== null) {
     setRepliesAside(connection, link, bytes)
@@ -15,7 +15,7 @@ export function takeReplies(connection: Connection, link: Link, bytes: Buffer): 
   if (end < bytes.length) setRepliesAside(connection, link, bytes.subarray(end))
 }
 
-/** It has had its turn, or it is not the turn of its endpoint: its replies wait until others have had their turns. */
+/** Postpones replies: its turn is over, or it is not its endpoint's turn. */
 export function setRepliesAside(connection: Connection, link: Link, bytes: Buffer): void {
   const { unread } = link
   link.unread = unread === null ? bytes : Buffer.concat([unread, bytes])
@@ -29,7 +29,7 @@ export function setRepliesAside(connection: Connection, link: Link, bytes: Buffe
   })
 }
 
-/** Takes the replies that were set aside on a link while its connection could not take them. */
+/** Takes replies that were postponed on a link. */
 export function takeUnread(connection: Connection, link: Link): void {
   const { unread } = link
   link.unread = null

@@ -8,25 +8,26 @@ import { noteOwn } from '../connection/noted.ts'
 import { isPartlySent } from '../connection/under-way.ts'
 
 /*
- * A reply on a link stays due for hold after hold: is its engine slow, or is the count wrong? Engines answer in order. So the proxy asks a question,
- * behind all requests, whose answer cannot be mistaken for any other reply. If that answer comes while others
- * should come before it, these will never come. If they come first, the count is right, and the answer is swallowed.
+ * Distinguishes a slow engine from a wrong count, when a reply stays pending over several holds. Engines
+ * answer in order, so the proxy sends an unknown command with a unique name after all requests. If its error
+ * arrives while earlier replies are pending, they will never come; otherwise the count is right, and the
+ * error is swallowed.
  */
 
 const ON = encodeCommand(['CLIENT', 'REPLY', 'ON'])
 const OFF = encodeCommand(['CLIENT', 'REPLY', 'OFF'])
 
-/** The last error for a client whose connection is closed because the count of its replies was wrong. */
+/** Last error for a client whose replies were miscounted. */
 export const MISCOUNTED =
   'ERR the endpoint waited for a reply that its engine does not owe this connection, and an upgrade waited too: connect again'
 
-/** Asks the question, if that has no effect for the client: not inside of a transaction, nor where it would count as the client's next command. */
+/** Sends the probe if it cannot affect the client: not in a transaction, nor as the "next command". */
 export function tryLink(connection: Connection): void {
   const { link, mode, blocked, ahead, state } = connection
   if (link === null || mode !== 'serving' || link.trial !== null || link.proving) return
   const isTaken = ahead.inTransaction || state.transaction !== null || ahead.skipsNext
   if (isTaken || blocked || isPartlySent(connection) || cachingNow(connection) !== null) return
-  // Each engine names a command that it does not know in its error, also to clients that are subscribed.
+  // Every engine names an unknown command in its error, also to subscribed clients.
   const word = `fairlead-${randomBytes(8).toString('hex')}`
   const question = encodeCommand([word])
   if (ahead.silent) noteOwn(link, false)
@@ -35,12 +36,12 @@ export function tryLink(connection: Connection): void {
   link.socket.write(ahead.silent ? Buffer.concat([ON, question, OFF]) : question)
 }
 
-/** The reply that begins with `firstByte` may be the answer. */
+/** True if the reply that begins with `firstByte` may be the answer. */
 export function mayAnswerTrial({ trial }: Link, firstByte: number | undefined): boolean {
   return trial !== null && firstByte === ERROR
 }
 
-/** A reply has come. If it is the answer, and others were due before it, the connection is closed. */
+/** Closes the connection if this reply is the answer and earlier replies are pending. */
 export function endIfMiscounted(connection: Connection, link: Link): void {
   const { replies, trial, answered } = link
   if (trial === null || replies.type !== ERROR || !replies.text.includes(trial.word)) return

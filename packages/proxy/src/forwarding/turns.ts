@@ -2,53 +2,53 @@ import { createQueue } from '@fairlead/engine'
 import type { Allowance, Piece } from '../connection/allowance.ts'
 import { beginPiece, endPiece, type Work } from '../heartbeat/breadcrumb.ts'
 
-/** A round is long after this time, if several endpoints have been served lately. */
+/** A round is long after this time, if several endpoints were served recently. */
 const ROUND_MS = 2
-/** The same if only one endpoint has been served: postponing work costs a busy endpoint a tenth of its speed, and another one that comes waits for one such round. */
+/** The same for a single endpoint, which postponing slows by a tenth; a new endpoint waits one such round. */
 const LONE_ROUND_MS = 8
 const LATELY_MS = 1_000
-/** An endpoint that has used less of the round goes on. */
+/** An endpoint that has used less of the round continues. */
 const QUIET_MS = 0.25
-/** How much of a round postponed work may take. */
+/** Part of a round for postponed work. */
 const PIECES_MS = 1
-/** How much of that one endpoint takes before the next one has its turn. */
+/** Part of that for one endpoint. */
 const SLICE_MS = 0.25
-/** After this time the work of one client is postponed. A request that has begun then is examined once more later. */
+/** After this time the work of one client is postponed; a request begun then is examined again later. */
 const PIECE_MS = 0.4
-/** With few bytes, reading the clock costs as much as the work itself, most of which is the kernel's. */
+/** For few bytes, reading the clock costs as much as the work, which is mostly the kernel's. */
 const FEW_BYTES = 512
 const FEW_COST_MS = 0.02
-/** Rounds that take less than this are counted together. */
+/** Shorter rounds are counted together. */
 const UNCOUNTED_MS = 0.25
 
-/** The allowance of an endpoint for which nothing was done yet. */
+/** Creates the allowance of a new endpoint. */
 export function createAllowance(): Allowance {
   return { waiting: createQueue(), spentMs: 0, round: 0 }
 }
 
-/** The endpoints for which work waits: the first one is next. */
+/** Endpoints with waiting work; the first one is next. */
 const busy = createQueue<Allowance>()
 let round = 1
 let roundMs = 0
-/** The time after which the present round is long. */
+/** Time after which the present round is long. */
 let longMs = ROUND_MS
-/** The endpoint that was served last; whether several were served since a round was counted; until when that holds. */
+/** The endpoint served last; true if several were served since the last round; end of that state. */
 let latest: Allowance | undefined
 let isShared = false
 let sharedUntilMs = 0
-/** True: a callback will notice the end of the round. */
+/** True if a callback will detect the end of the round. */
 let isDue = false
-/** When the present work began; 0: the clock was not read yet. */
+/** Start of the present work; 0: the clock was not read yet. */
 let beganMs = 0
 
-/** `bytes` have come for an endpoint. True: they are handled now, and `endTurn` is called next. False: they are postponed (`inTurn`). */
+/** Called when `bytes` arrive. True: handle them now, then call `endTurn`. False: call `inTurn`. */
 export function beginTurn(allowance: Allowance, work: Work, whom: Uint8Array, bytes: number): boolean {
   if (allowance !== latest) {
     isShared = latest !== undefined
     latest = allowance
   }
   if (!isItsTurn(allowance)) {
-    // They have been read.
+    // The bytes have been read: that costs time.
     spend(allowance, FEW_COST_MS / 2)
     return false
   }
@@ -62,7 +62,7 @@ function isItsTurn(allowance: Allowance): boolean {
   return roundMs < longMs || allowance.round !== round || allowance.spentMs < QUIET_MS
 }
 
-/** The work that `beginTurn` has allowed is done. */
+/** Ends the work that `beginTurn` allowed. */
 export function endTurn(allowance: Allowance): void {
   endPiece()
   spend(allowance, beganMs === 0 ? FEW_COST_MS : performance.now() - beganMs)
@@ -84,7 +84,10 @@ function noticeEnd(): void {
   setImmediate(endRound)
 }
 
-/** Does a piece of `work` now, or in one of the next rounds if it is not the turn of the endpoint. For events that thousands of clients may cause at one moment. */
+/**
+ * Does a piece of `work` now, or in a later round if it is not the endpoint's turn. For events that thousands
+ * of clients may cause at the same time.
+ */
 export function whenItsTurn(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
   if (beginTurn(allowance, work, whom, FEW_BYTES)) {
     act()
@@ -92,12 +95,12 @@ export function whenItsTurn(allowance: Allowance, work: Work, whom: Uint8Array, 
   } else inTurn(allowance, work, whom, act)
 }
 
-/** Does a piece of `work` in one of the next rounds, after other work that waits for the same endpoint; `whom`: the client that it is for. */
+/** Does a piece of `work` for client `whom` in a later round, after the endpoint's other waiting work. */
 export function inTurn(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
   add(allowance, { act: asPiece(work, whom, act), endsRound: false })
 }
 
-/** For asynchronous code: resolves when the endpoint has its turn. The code after it is the last piece of that round. */
+/** Resolves at the endpoint's turn. The asynchronous code after it is the last piece of that round. */
 export async function nextTurnOf(allowance: Allowance, work: Work, whom: Uint8Array): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   add(allowance, { act: asPiece(work, whom, resolve), endsRound: true })
@@ -136,12 +139,12 @@ function endRound(): void {
   noticeEnd()
 }
 
-/** Does the work of one endpoint, until its time is over. Returns the time. */
+/** Does the work of one endpoint until its time is over. Returns the time. */
 function doPieces(allowance: Allowance, endMs: number): number {
   let nowMs = performance.now()
   const untilMs = Math.min(endMs, nowMs + SLICE_MS)
   while (nowMs < untilMs) {
-    // It stays the first one meanwhile, so that work which it postpones itself waits after it.
+    // It stays first in the queue while it runs, so that work which it postpones comes after it.
     const piece = allowance.waiting.first()
     if (piece === undefined) break
     beganMs = nowMs
@@ -153,20 +156,20 @@ function doPieces(allowance: Allowance, endMs: number): number {
   return nowMs
 }
 
-/** Whether the work for one client has used its time, so that others have their turn. The check takes a tenth of a microsecond. */
+/** True if the work for one client has used its time. The check takes 0.1 µs. */
 export function isTurnOver(): boolean {
   const nowMs = performance.now()
   if (beganMs === 0) beganMs = nowMs
   return nowMs - beganMs > PIECE_MS
 }
 
-/** The clock is read after this much work for a client, counted in plain requests: a tenth of its turn. */
+/** The clock is read after this much work for a client, in plain requests: a tenth of its turn. */
 export const COSTS_OF_A_LOOK = 512
-/** The cost of the reply to a noted request, in plain requests. */
+/** Cost of the reply to a noted request, in plain requests. */
 export const NOTED_COSTS = 16
-/** The cost of each kept word of a request. */
+/** Cost of each kept word of a request. */
 export const WORD_COSTS = 4
-/** How many bytes of an inline request cost one: its words are found byte by byte. */
+/** Bytes of an inline request that cost one: its words are found byte by byte. */
 export const LINE_BYTES = 16
-/** The cost of a reply that is only counted: it is examined a second time when the replies of several shards are put in order. */
+/** Cost of a reply that is only counted; the ordering of several shards' replies examines it again. */
 export const REPLY_COSTS = 4

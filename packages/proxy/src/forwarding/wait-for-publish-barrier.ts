@@ -4,10 +4,7 @@ import { isPublishing, publishTable } from '../connection/publish-barrier.ts'
 import { stash } from '../connection/steer-client.ts'
 import { table } from '../remembered/commands.ts'
 
-/**
- * The bytes to read next. The beginning of a request may have been read before a publish barrier began, without a check whether it publishes: then
- * these are all its bytes, from the first one.
- */
+/** Returns the bytes to read next: all of the request if it began unchecked before the publish barrier. */
 export function withTable({ requests, owner, begun }: Connection, chunk: Buffer): Buffer {
   const wanted = owner.barrier.isOn ? publishTable : table
   const isUnseen = requests.table !== wanted && requests.command === undefined && begun.length > 0
@@ -17,20 +14,20 @@ export function withTable({ requests, owner, begun }: Connection, chunk: Buffer)
   return Buffer.concat([takeGathered(begun), chunk])
 }
 
-/** The request that begins at `begin` may publish: it waits, and with it what comes behind it. */
+/** Keeps back the request at `begin`, which may publish, and everything after it. */
 export function keepForBarrier(connection: Connection, chunk: Buffer, begin: number): void {
   connection.heldByBarrier = true
   keepBack(connection, chunk, begin)
 }
 
-/** Reads again from `begin`, where a request begins of which nothing is forwarded. */
+/** Stashes everything from `begin` on, where a request begins that is not forwarded at all. */
 export function keepBack(connection: Connection, chunk: Buffer, begin: number): void {
   rewindRequest(connection.requests)
   const begun = takeGathered(connection.begun)
   stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([begun, chunk]))
 }
 
-/** Whether the request that was read last may publish when it is carried out. */
+/** True if the request read last may publish when it is executed. */
 export function mayPublish({ requests, ahead }: Connection): boolean {
   const { command } = requests
   if (ahead.inTransaction) return ahead.publishes && command?.name === 'EXEC'

@@ -3,8 +3,8 @@ import { connectOnce, NotInTime, type Place } from './open-link.ts'
 const MOST_BYTES = 4_096
 
 /**
- * Sends `request` to an engine on a connection of its own, which is closed afterwards. Answers the first `wanted`
- * lines. Throws the error of the connection, and NotInTime when the lines have not come within `withinMs`.
+ * Sends `request` to an engine on a separate connection. Returns the first `wanted` lines. Throws the
+ * connection's error, or NotInTime after `withinMs`.
  */
 export async function askOnce(
   place: Place,

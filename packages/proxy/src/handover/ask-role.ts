@@ -2,22 +2,24 @@ import { compareVersions, encodeCommand } from '@fairlead/engine'
 import { connectOnce, NotInTime, type Place } from './open-link.ts'
 
 /**
- * The role that an engine reports. `stopped`: a primary that refuses writes because it has too few replicas,
- * as an old redis is told to while its role moves. `silent`: it does not answer in time, or does not take the connection
- * in time. `unknown`: it cannot be reached, or refuses to answer this client.
+ * Role reported by an engine.
+ * - `stopped`: a primary that refuses writes for lack of replicas, as an old Redis is configured while its
+ *   role moves.
+ * - `silent`: no answer, or no connection, in time.
+ * - `unknown`: unreachable, or it refuses to answer this client.
  */
 export type Role = 'primary' | 'stopped' | 'replica' | 'silent' | 'unknown'
 
-/** A stalled engine is silent for much longer than this; a busy one answers in time. */
+/** A stalled engine is silent for much longer; a busy one answers in time. */
 const ANSWER_MS = 500
 /** The answer to HELLO has some 200 bytes; another engine may send more. */
 const MOST_BYTES = 4_096
-/** From this version on writes wait while a role moves, and are not refused (CLIENT PAUSE … WRITE). */
+/** From this version, writes wait while a role moves and are not refused (CLIENT PAUSE … WRITE). */
 const PAUSES_WRITES = '6.2'
 
 /**
- * Asks `target` for its role, on a connection of its own, logged in as a client (`login`: AUTH's arguments).
- * HELLO tells the role to every user that may connect; ROLE and INFO tell it only to administrators.
+ * Asks `target` for its role on a separate connection with a client's `login` (AUTH's arguments). HELLO
+ * reports the role to every user, ROLE and INFO only to administrators.
  */
 export async function askRole(target: Place, login: readonly Buffer[] | null): Promise<Role> {
   const { promise, resolve } = Promise.withResolvers<Role>()
@@ -56,10 +58,10 @@ function readRole(heard: string): Role | 'old primary' | undefined {
   return version !== '' && compareVersions(version, PAUSES_WRITES) < 0 ? 'old primary' : 'primary'
 }
 
-/** A write for these versions, so it is refused while writes are refused; it only answers, and names no key. */
+/** A write for these versions, refused whenever writes are; it only answers and names no key. */
 const WRITES_NOTHING = ['XGROUP', 'HELP']
 
-/** If the client has no right to this command, it is not known whether writes are refused: the engine counts as any other primary. */
+/** A client without the right to this command cannot find out: the engine counts as primary. */
 function readWhetherStopped(heard: string): Role | undefined {
   if (/(^|\n)-NOREPLICAS /.test(heard)) return 'stopped'
   return heard.includes('+PONG\r\n') || /(^|\n)-NOAUTH /.test(heard) ? 'primary' : undefined

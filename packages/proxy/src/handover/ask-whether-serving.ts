@@ -2,20 +2,22 @@ import { encodeCommand } from '@fairlead/engine'
 import { askOnce } from './ask-once.ts'
 import { NotInTime, type Place } from './open-link.ts'
 
-/** How long an engine that serves may take to answer. */
+/** Longest answer time of an engine that serves. */
 export const ANSWER_MS = 500
 
-/** This command is paused together with writes, and refused while another script runs: an engine that answers it keeps no client waiting. It names no key. */
+/** Paused together with writes, and refused while a script runs: an answer shows that no client waits. */
 const SCRIPT = encodeCommand(['EVAL', 'return 1', '0'])
 const PING = encodeCommand(['PING'])
 
 /**
- * Whether an engine serves clients now. `serving`: it answers reads and writes. `busy`: a script runs, or it does not
- * answer. `untold`: it accepts none of these logins, which are not valid any more, or has no place for a connection.
+ * State of an engine.
+ * - `serving`: it answers reads and writes.
+ * - `busy`: a script runs, or it does not answer.
+ * - `untold`: it accepts none of these logins (no longer valid), or has no room for a connection.
  */
 export type Serving = 'serving' | 'busy' | 'untold'
 
-/** Asks on connections of its own, signed in as a client: with one of `logins` (AUTH's arguments) after the other, until one gets an answer. */
+/** Tries `logins` (AUTH's arguments) in turn, each on a separate connection, until one gets an answer. */
 export async function askWhetherServing(
   target: Place,
   logins: readonly (readonly Buffer[] | null)[],
@@ -29,7 +31,7 @@ export async function askWhetherServing(
   return best
 }
 
-/** `reading`: the answer to a client without the right to run scripts, which does not show whether writes are answered. */
+/** `reading`: the client has no right to run scripts, so the answer does not show if writes are answered. */
 async function askAs(target: Place, login: readonly Buffer[] | null): Promise<Serving | 'reading'> {
   const signIn = login === null ? [] : [encodeCommand(['AUTH', ...login])]
   const request = Buffer.concat([...signIn, SCRIPT, PING])
@@ -41,7 +43,7 @@ async function askAs(target: Place, login: readonly Buffer[] | null): Promise<Se
   }
 }
 
-/** Each of the answers is one line. */
+/** Interprets the answers; each is one line. */
 function readAnswers([script = '', ping = '']: readonly string[]): Serving | 'reading' {
   if ([script, ping].some((answer) => /^-(BUSY|LOADING|MASTERDOWN)\b/.test(answer))) return 'busy'
   if (script === ':1') return 'serving'

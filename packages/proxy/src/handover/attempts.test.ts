@@ -9,7 +9,10 @@ import {
   LONGEST_CLOSED_MS,
 } from './attempts.ts'
 
-/** Attempts that are this many milliseconds apart. After how many milliseconds `is` was first true; null: never. */
+/**
+ * Attempts that are this many milliseconds apart. After how many milliseconds `is` was first true; null:
+ * never.
+ */
 function firstTime(everyMs: number, isSo: (attempts: Attempts, nowMs: number) => boolean): number | null {
   let attempts: Attempts | null = null
   for (let nowMs = 0; nowMs < 3_600_000; nowMs += everyMs) {

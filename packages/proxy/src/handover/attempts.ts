@@ -6,23 +6,23 @@ import {
   QUIET_MS,
 } from '../connection/put-off.ts'
 
-/** Attempts to hold the clients of an upstream, one after the other, that all failed. */
+/** A series of failed attempts to hold the clients of an upstream. */
 export interface Attempts {
   readonly times: number
   readonly sinceMs: number
   readonly lastMs: number
-  /** Since when new long requests have to wait; null: they do not wait. */
+  /** Since when new long requests wait; null if they do not. */
   readonly closedMs: number | null
-  /** Since when attempts have got through to a hold, one after the other; null: the last one did not. */
+  /** Since when all attempts have reached a hold; null if the last one did not. */
   readonly throughMs: number | null
 }
 
-/** Long requests wait no longer than this: those that were under way before have ended by then, or were closed. */
+/** Long requests wait no longer: earlier ones have ended by then, or were closed. */
 export const LONGEST_CLOSED_MS = 2 * LONGEST_REQUEST_MS
 
 /**
- * Counts another attempt at `nowMs`. `before`: null after the role has moved. After minutes of attempts, new long requests
- * have to wait.
+ * Counts an attempt at `nowMs`. `before`: null after the role has moved. After minutes of attempts, new long
+ * requests must wait.
  */
 export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
   const isOther = before === null || nowMs - before.lastMs > ANOTHER_MS || isClosedTooLong(before, nowMs)
@@ -32,24 +32,24 @@ export function attemptAgain(before: Attempts | null, nowMs: number): Attempts {
   return { ...before, times, lastMs: nowMs, closedMs: before.closedMs ?? (isOverdue ? nowMs : null) }
 }
 
-/** Notes that an attempt got through to a hold and moved no role. Null: nothing has been in the way for a minute. */
+/** Notes a hold after which the role did not move. Null: for a minute nothing has prevented holds. */
 export function gotThrough(before: Attempts | null, nowMs: number): Attempts | null {
   if (before === null) return null
   const throughMs = before.throughMs ?? nowMs
   return nowMs - throughMs >= QUIET_MS ? null : { ...before, throughMs }
 }
 
-/** Notes that something was in the way of the last attempt. */
+/** Notes that the last attempt failed. */
 export function gotStuck(before: Attempts | null): Attempts | null {
   return before === null ? null : { ...before, throughMs: null }
 }
 
-/** Notes that new long requests do not wait any more. What was counted stays counted. */
+/** Notes that new long requests no longer wait. Counts stay. */
 export function opened(before: Attempts | null): Attempts | null {
   return before === null ? null : { ...before, closedMs: null }
 }
 
-/** Whether every long request under way has been so for a minute, because none has begun since. */
+/** True if each pending long request is at least a minute old, because none could begin since. */
 export function areAllOverdue(attempts: Attempts | null, nowMs: number): boolean {
   return attempts !== null && attempts.closedMs !== null && nowMs - attempts.closedMs >= LONGEST_REQUEST_MS
 }

@@ -1,9 +1,9 @@
-/** The most that counts of a moment in which this thread stands still, in milliseconds. */
+/** Maximum (ms) that a standstill of this thread counts. */
 export const SLICE_MS = 500
 
 /**
- * Calls `act` when this thread has run for `ms`. If the whole machine was stopped meanwhile, the other side has had no
- * time either. Disposing of it ends it.
+ * Calls `act` after this thread has run for `ms`: if the machine was stopped, the other side had no time
+ * either. Dispose to cancel.
  */
 export function awakeTimer(ms: number, act: () => void): Disposable {
   let left = ms

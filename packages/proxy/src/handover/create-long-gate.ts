@@ -3,23 +3,23 @@ import type { LongGate } from '../connection/long-gate.ts'
 import { type Attempts, areAllOverdue, attemptAgain, gotStuck, gotThrough, opened } from './attempts.ts'
 import { endPublishBarrier } from './end-publish-barrier.ts'
 
-/** The gate of an upstream, and the attempts to hold its clients that close it. */
+/** The gate of an upstream, and the attempts to hold clients that close it. */
 export interface LongGateKeeper {
   readonly gate: LongGate
-  /** Another attempt begins: after minutes of attempts the gate is closed. */
+  /** Counts an attempt; after minutes of attempts, closes the gate. */
   attempt(): void
-  /** Whether each long request under way has taken longer than one may take. */
+  /** True if each pending long request has exceeded the limit. */
   areAllOverdue(): boolean
-  /** Something was in the way of the attempt. */
+  /** Notes that the attempt failed. */
   stuck(): void
   /**
-   * Lets waiting requests pass. `moved`: the role has, so earlier attempts do not count any more. `held`: the clients were held, and
-   * the role has not moved: without another failure for a minute, they do not count either.
+   * Lets waiting requests pass. `moved`: the role has moved, and earlier attempts no longer count. `held`:
+   * clients were held without a move; without a failure for a minute, attempts no longer count.
    */
   open(why: 'moved' | 'held' | 'failed'): void
 }
 
-/** Attempts come at most 15 s apart: without another the handover was given up. */
+/** Attempts are at most 15 s apart: a longer gap means that the handover was abandoned. */
 const LAPSE_MS = 20_000
 
 /** Creates an open gate for these connections; it remembers attempts between holds. */
@@ -37,7 +37,7 @@ export function createLongGate(connections: ReadonlySet<Connection>): LongGateKe
     attempts = gotStuck(attempts)
   }
   const forget = () => {
-    // Clients wait while this is done: where the first attempt succeeded, no connection has delayed one.
+    // Clients wait during this loop: if the first attempt succeeded, no connection has delayed one.
     if (attempts !== null && attempts.times > 1) for (const each of connections) each.putOff = null
     attempts = null
   }

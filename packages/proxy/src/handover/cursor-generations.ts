@@ -4,18 +4,16 @@ import type { Log } from '../listen/cut-log.ts'
 import { replaceFile } from '../listen/replace-file.ts'
 import { GENERATIONS } from '../remembered/scan-cursors.ts'
 
-/**
- * Numbers for the generations of cursors: cursors of another engine get another number (scan-cursors.ts).
- */
+/** Numbers for generations of cursors: another engine's cursors get another number (scan-cursors.ts). */
 export interface CursorGenerations {
-  /** A number that is not in use. Numbers repeat after 65,536 handovers, which no scan survives. */
+  /** Returns an unused number. Numbers repeat after 65,536 handovers, which no scan survives. */
   take(): number
 }
 
-/** How many are reserved by each write to disk. */
+/** Numbers reserved by each write to disk. */
 const AHEAD = 64
 
-/** The generations of endpoints that live no longer than this process. */
+/** Creates generations that last as long as this process. */
 export function createGenerations(first = randomInt(GENERATIONS)): CursorGenerations {
   let next = first
   return {
@@ -28,9 +26,8 @@ export function createGenerations(first = randomInt(GENERATIONS)): CursorGenerat
 }
 
 /**
- * Continues after all numbers that were ever taken with the file at `path`, also by a process that was killed: the
- * number on disk is ahead of all in use. Taking a number does not wait for the disk; a failed write is
- * logged.
+ * Continues after all numbers ever taken from the file at `path`, even by a killed process: the number on
+ * disk is ahead of all in use. Taking a number does not wait for the disk; a failed write is logged.
  */
 export async function openGenerations(path: string, log: Log): Promise<CursorGenerations & AsyncDisposable> {
   const first = await readFirst(path)
@@ -55,7 +52,7 @@ export async function openGenerations(path: string, log: Log): Promise<CursorGen
   }
 }
 
-/** Without the file, any number is right: no client has a cursor of a known generation. */
+/** Without the file any number is right: no client has a cursor of a known generation. */
 async function readFirst(path: string): Promise<number> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const next = /^\{"next":(\d{1,5})\}$/.exec(text)?.[1]

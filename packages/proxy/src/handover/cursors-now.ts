@@ -1,18 +1,15 @@
 import type { CursorGenerations } from './cursor-generations.ts'
 
-/** The generation of the cursors that the engine of an upstream gives now. */
+/** Generation of the cursors that an upstream's engine gives now. */
 export interface CursorsNow {
   readonly generation: number
-  /** Clients go to another engine: its cursors get this number. */
+  /** Begins the generation of another engine. */
   begin(generation: number): void
-  /**
-   * No process listens at the engine's address: the engine has ended, and the next process there has other cursors. It gets a new number with
-   * its first connection.
-   */
+  /** Notes that no process listens at the engine's address: the next process gets a new number. */
   hasEnded(): void
 }
 
-/** The generation of the engine that serves now; a new number is taken when another engine serves. */
+/** Creates the generation of the present engine. */
 export function createCursorsNow(generations: CursorGenerations): CursorsNow {
   let generation = generations.take()
   let isOver = false

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.ts'
 import { forwardStash } from '../forwarding/forward-requests.ts'
 
-/** Ends the publish barrier: requests that may publish go on. */
+/** Ends the publish barrier: requests that may publish continue. */
 export function endPublishBarrier(connection: Connection): void {
   if (!connection.heldByBarrier) return
   connection.heldByBarrier = false

@@ -6,33 +6,33 @@ import { retaken } from '../remembered/commands.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { readsWhatComes } from './move-all.ts'
 
-/** An engine that is demoted gives up fewer than these in less than half a millisecond. */
+/** A demoted engine ends fewer than these in less than 0.5 ms. */
 const FEWEST = 50
-/** A hold follows within milliseconds. When none has come by then, their commands are asked again where they were. */
+/** A hold follows within milliseconds. If none has come by then, the commands are sent again. */
 export const HOLD_COMES_MS = 1_000
 
 /**
- * Blocking commands that are given up before a hold. An engine that is demoted gives up all that block, each with an error: 3,000 take it 15 ms,
- * and writes are stopped meanwhile. It can be made to give up some before (`CLIENT UNBLOCK … ERROR`), between two other commands:
- * each was carried out and is answered, or was not. Its client then waits here until the role has moved.
+ * Blocking commands ended before a hold. A demoted engine ends all of them with an error while writes are
+ * stopped: 15 ms for 3,000. Some can be ended before (`CLIENT UNBLOCK … ERROR`); their clients wait here
+ * until the role has moved.
  */
 export interface GivenUp {
-  /** Connections on which nothing but such a command is under way, by our end of their links; none when they are few. */
+  /** Returns connections with only a blocking command pending (proxy's ends of their links); empty if few. */
   candidates(): readonly string[]
-  /** Its engine has given it up. Whether it waits for the hold from now on. */
+  /** Called when the engine has ended its command. Returns true if it waits for the hold. */
   take(connection: Connection): boolean
   /**
-   * Its command was answered. When it was to be given up, the connection waits for the hold: the order to its engine
-   * names the connection, and would end the next blocking command, too.
+   * Called when its command was answered instead. It then waits for the hold: the late CLIENT UNBLOCK would
+   * end its next blocking command.
    */
   keep(connection: Connection): void
-  /** A hold has begun: they are held like all others. */
+  /** Called when a hold begins: they are held like all others. */
   join(): void
-  /** None comes: they are asked again. */
+  /** Called if no hold comes: their commands are sent again. */
   end(): void
 }
 
-/** Of these connections; `proceed` is called with each that may ask again. */
+/** Watches `connections`. `proceed`: called with each that may send its command again. */
 export function createGivenUp(
   connections: ReadonlySet<Connection>,
   proceed: (connection: Connection) => void,
@@ -50,7 +50,7 @@ export function createGivenUp(
     connection.mode = 'held'
     waiting.push(connection)
   }
-  // They stay marked, until they are answered: the order to give them up may be late, and their clients must not see its error.
+  // They stay marked until answered: the order to end them may be late, and clients must not see its error.
   const end = () => {
     for (const connection of join()) if (!isLate(connection)) proceed(connection)
   }
@@ -78,7 +78,7 @@ export function createGivenUp(
   }
 }
 
-/** What else its engine would have to tell it meanwhile, it would miss: messages, invalidations, whether a watched key has changed. */
+/** False if the client would miss messages, invalidations, or a changed watched key of its engine. */
 function mayBeGivenUp(connection: Connection): boolean {
   const { mode, state, link, again, clientEnded } = connection
   if (mode !== 'serving' || again !== null || clientEnded || isLate(connection)) return false

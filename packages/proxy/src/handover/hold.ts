@@ -8,37 +8,37 @@ import { type Arranged, type Arrangement, arrange } from './move-all.ts'
 import { holdConnection, isHeldUpByClient, mayBeUnexecuted, noticeQuiet } from './move-connection.ts'
 
 /**
- * How long all wait for clients that do not read what they asked for, or send nothing more of a long request. Most were just late at
- * this moment. A request that cannot follow then puts the hold off, unless its client was silent before.
+ * Wait for clients that do not read replies or send the rest of a long request: most are just late. After it,
+ * a request that cannot follow makes the hold fail, unless its client was silent before.
  */
 const PATIENCE_MS = 50
 
-/** The hold of a switch that nothing has prepared. */
+/** Limits of a hold for a switch without preparation. */
 export const OWN_HOLD = { deadlineMs: 10_000, drainMs: 3_000, leavesSilent: true }
 
-/** The time in which an endpoint forwards nothing new. */
+/** A period without new forwarded requests. */
 export interface Hold {
-  /** Holds a connection too. */
+  /** Holds a connection, too. */
   take(connection: Connection): void
-  /** It has just come, or its client has sent something that waits. */
+  /** Notes a new connection, or a request that waits. */
   waits(connection: Connection): void
-  /** All connections, by what is to become of them when the role has moved. Only few are looked at: most are sorted before. */
+  /** Sorts all connections by order of moving. Most are sorted beforehand, so few are examined. */
   arranged(): Arranged
-  /** Those of which `waits` was told since `arranged`. */
+  /** Returns the connections passed to `waits` since the last `arranged`. */
   lately(): readonly Connection[]
-  /** From now on so many milliseconds until it is given up. */
+  /** Sets the time left until the hold is given up. */
   renew(deadlineMs: number): void
-  /** A connection has changed: perhaps all are quiet now. */
+  /** Called when a connection has changed: all may be quiet now. */
   look(): void
-  /** Waits until nothing is under way on any connection, but for clients that hold up only themselves. */
+  /** Waits until nothing is pending on any connection, except those that only their clients delay. */
   drained(withinMs: number): Promise<HoldResult>
-  /** Connections whose replies it waits for, or whose replies did not come. */
+  /** Returns connections whose replies are missing. */
   unanswered(): readonly Connection[]
-  /** So many milliseconds since it began. */
+  /** Returns the ms since the hold began. */
   ms(): number
-  /** Clients that have sent something meanwhile, or have come, and how long the first of them has waited until now, in milliseconds. */
+  /** Returns the number of waiting clients, and the longest wait in ms. */
   waited(): { readonly clients: number; readonly longestMs: number }
-  /** Over. How long it took, in milliseconds. */
+  /** Ends the hold. Returns its length in ms. */
   end(): number
 }
 
@@ -46,9 +46,9 @@ type Connections = ReadonlySet<Connection>
 type Which = (connection: Connection) => boolean
 
 /**
- * Between the pause of the primary and the first client that is served again, few connections are looked at. Thousands may be idle,
- * subscribed or blocked, and one look at each takes as long as a handover: that is done while the engines are at work. `isSilent`: nothing
- * waits for the rest of a long request of such a client.
+ * Creates a hold. Thousands of connections may be idle, subscribed or blocked, and to examine each takes as
+ * long as a handover: this is done while the engines work. `isSilent`: true if the rest of a client's long
+ * request is not waited for.
  */
 export function createHold(connections: Connections, giveUp: () => void, isSilent: Which): Hold {
   const began = performance.now()
@@ -59,7 +59,7 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
   let isOver = false
   const waiting: (() => void)[] = []
   let waitsForReaders = true
-  /** What those that are in the middle of a long request had forwarded when the hold began, and lately. */
+  /** Bytes forwarded of long requests, when the hold began and recently. */
   let first: ReadonlyMap<Connection, number> = new Map()
   let lately = first
   let deadline: NodeJS.Timeout | undefined
@@ -114,7 +114,7 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
   }
 }
 
-/** Until all are quiet, the hold has `ended`, or `withinMs`. */
+/** Waits until all are quiet, the hold has `ended`, or `withinMs` have passed. */
 async function untilTold(
   waiting: (() => void)[],
   ended: Promise<void>,
@@ -124,18 +124,15 @@ async function untilTold(
   const { promise, resolve } = Promise.withResolvers<void>()
   waiting.push(resolve)
   const end = setTimeout(resolve, withinMs)
-  // Again and again: a client that stops reading later does not announce it.
-  // Should this thread have had no time, what came meanwhile is read first.
+  // Repeated: a client that stops reading later does not announce it. After a stall of this thread, arrived
+  // bytes are read first.
   const clients = setInterval(() => setImmediate(lookAtClients), PATIENCE_MS)
   await Promise.race([promise, ended])
   clearTimeout(end)
   clearInterval(clients)
 }
 
-/**
- * The connections that may not be quiet yet. They are looked at one after the other: looking at all of them for each answer would have
- * a quadratic cost.
- */
+/** Connections that may not be quiet yet. Examined in turn: all for each reply would be quadratic. */
 function createSuspects() {
   const suspects = new Set<Connection>()
   const isBusy = (each: Connection) => each.mode !== 'opening' && each.mode !== 'held' && !noticeQuiet(each)
@@ -147,7 +144,7 @@ function createSuspects() {
       for (const each of suspects) if (!isBusy(each)) suspects.delete(each)
       return [...suspects]
     },
-    /** Whether each is quiet, or `isGivenUp`. */
+    /** True if each is quiet or `isGivenUp`. */
     areQuietOr(isGivenUp: (each: Connection) => boolean): boolean {
       for (const each of suspects) {
         if (!isBusy(each)) suspects.delete(each)
@@ -159,8 +156,8 @@ function createSuspects() {
 }
 
 /**
- * Reads engines although their clients do not read, as far as replies may be kept: so it is seen when all
- * that these clients have sent is executed.
+ * Reads engines although their clients do not read, within the limits of kept replies: this shows when all
+ * requests of these clients are executed.
  */
 function createReading() {
   const read = new Set<Connection>()
@@ -183,7 +180,7 @@ function createReading() {
   }
 }
 
-/** In which order connections move. It is made while the hold waits, and corrected by those whose clients have asked something since. */
+/** The order of moving, made while the hold waits and corrected for clients with new requests. */
 function createOrder(connections: ReadonlySet<Connection>) {
   let arrangement: Arrangement | null = null
   let waited = new Set<Connection>()
@@ -212,7 +209,7 @@ function createOrder(connections: ReadonlySet<Connection>) {
 
 const hasEnded: Obstacle<HoldObstacle> = { code: 'hold_ended', why: 'the hold has ended' }
 
-/** Undefined when only clients stand in the way, and only in their own. `before`: what each had forwarded. */
+/** Returns the obstacle, undefined if clients delay only themselves. `before`: forwarded at the start. */
 function whyNotDrained(
   left: readonly Connection[],
   before: ReadonlyMap<Connection, number>,
@@ -232,7 +229,7 @@ function unansweredOf(left: readonly Connection[]): readonly Connection[] {
   return left.filter((each) => !isHeldUpByClient(each))
 }
 
-/** Whether the connection is in the middle of a long request that has to end at its engine, and forwards so many bytes of it that it is worth waiting. */
+/** True if the connection forwards enough of a long request, tied to its engine, to wait for it. */
 function isSending(connection: Connection, before: ReadonlyMap<Connection, number>): boolean {
   const forwarded = forwardedBytes(connection) - (before.get(connection) ?? 0)
   return isTied(connection) && forwarded >= LONGEST_BEGUN_BYTES
@@ -242,12 +239,12 @@ function forwardedBy(connections: readonly Connection[]): ReadonlyMap<Connection
   return new Map(connections.map((each) => [each, forwardedBytes(each)]))
 }
 
-/** It only waits for its client to read. */
+/** True if it waits only for its client to read. */
 function isUnread(connection: Connection): boolean {
   return connection.client.writableNeedDrain && !isTied(connection)
 }
 
-/** How long a hold waits for replies: half of it, unless it is told. */
+/** Returns the hold's wait for replies in ms. Default: half of the hold. */
 export function drainOf(times: { readonly deadlineMs: number; readonly drainMs?: number }): number {
   return times.drainMs ?? Math.ceil(times.deadlineMs / 2)
 }

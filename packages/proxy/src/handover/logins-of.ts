@@ -2,13 +2,12 @@ import type { Connection } from '../connection/connection.ts'
 
 type Login = readonly Buffer[] | null
 
-/** The most logins to try of the database's own user (its password may have changed), and of others. */
+/** Maximum number of logins to try: of the default user (the password may have changed), and of others. */
 const MOST_OF_EACH = 3
 
 /**
- * The logins with which an engine may be asked, the likeliest first: the proxy has no password of its own, so it uses
- * those of clients that are signed in, the newest client's first, because a password may have changed since. Null
- * stands for no login: where a client needs none, and where no client has signed in.
+ * Returns logins for asking an engine, most likely first. The proxy has no password, so it uses those of
+ * signed-in clients, newest first, because a password may have changed. Null means no login.
  */
 export function loginsOf(
   upstreams: readonly { readonly connections: Iterable<Connection> }[],

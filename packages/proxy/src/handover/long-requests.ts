@@ -12,41 +12,43 @@ import {
 import { isTied } from '../connection/under-way.ts'
 import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 
-/** A long request that takes longer than this is worth waiting for before clients are held. */
+/** A long request that takes longer is waited for before clients are held. */
 export const SHORT_MS = 50
 /**
- * A handover does not wait for a client that has sent nothing of its request for this time. It is longer than the pause after a lost packet, or of a
- * client that gets no processor time for a moment.
+ * A handover ignores a client whose request made no progress for this time. Longer than the pause after a
+ * lost packet, or of a client without CPU time.
  */
 const SILENT_MS = 2_000
-/** How long that may take: others wait for the hold meanwhile, but are served. */
+/** Longest wait. The hold is delayed, but clients are served. */
 const MOST_MS = 500
 const LOOK_MS = 10
 
-/** What a wait for long requests has come to. */
+/** Result of a wait for long requests. */
 export interface Calm {
-  /** Connections that are in the middle of one. */
+  /** Connections in the middle of a long request. */
   readonly long: number
-  /** How often one of these was in the way, in a row: the more often, the longer the next attempt should wait. */
+  /** Highest number of delays in a row by one of them: the more, the longer until the next attempt. */
   readonly tries: number
-  /** Clients that were in the way for too long, and were cut. */
+  /** Clients that were closed because they delayed holds for too long. */
   readonly cut: number
 }
 
-/** The long requests of an upstream, and the gate for those that begin. */
+/** The long requests of an upstream, and the gate for new ones. */
 export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open' | 'stuck'> {
   /**
-   * Waits, for `withinMs` at most, until no connection is in the middle of a long request that cannot follow. Requests that have just begun, and requests of
-   * silent clients, are not waited for. No client is held meanwhile. Answers how many such requests are left; clients that have delayed handovers for too long
-   * are disconnected. `withinMs` 0: there is no wait, because other threads hold their clients already, and a request counts if bytes of it have come since the last
-   * wait. Every other wait is an attempt that the gate counts. `cutBefore`: how many other clients were disconnected before, which count too.
+   * Waits at most `withinMs`, without holding any client, for long requests that cannot follow.
+   * 1. Requests that have just begun, and requests of silent clients, are not waited for.
+   * 2. Returns how many are left. Clients that have delayed handovers for too long are closed.
+   * 3. `withinMs` 0: no wait, because other threads already hold their clients; a request counts if bytes of
+   *    it came since the last wait. Every other wait counts as an attempt for the gate.
+   * 4. `cutBefore`: other clients closed before, to be included in `cut`.
    */
   end(withinMs: number, cutBefore: number): Promise<Calm>
-  /** Whether nothing of the client's request has come for so long that no handover waits for it. */
+  /** True if the request has made no progress for so long that no handover waits for it. */
   isSilent(connection: Connection): boolean
 }
 
-/** Watches these connections for requests whose bytes are slow to arrive. */
+/** Watches these connections for slow long requests. */
 export function createLongRequests(connections: ReadonlySet<Connection>): LongRequests {
   let under: ReadonlyMap<Connection, UnderWay> = new Map()
   const keeper = createLongGate(connections)
@@ -59,7 +61,7 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
       under = await longRequestsEnd(connections, under, withinMs)
       const calm = countPutOffs(connections, slowOf(under))
       if (calm.long > 0) stuck()
-      // Those that wait at the gate are not to wait longer than they have to.
+      // Requests at the gate should wait no longer than necessary.
       const tries = gate.isClosed ? Math.min(calm.tries, 1) : calm.tries
       return { ...calm, tries, cut: calm.cut + cut }
     },
@@ -72,7 +74,7 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
   }
 }
 
-/** One whose client sends nothing, too: it may go on when clients are held, and its client has had its time. */
+/** Includes silent clients: they may continue once clients are held, and have had their time. */
 function cutAll(connections: ReadonlySet<Connection>): number {
   const partly = [...connections].filter(isTied)
   for (const connection of partly) endConnection(connection, TOO_MANY)
@@ -85,12 +87,12 @@ async function longRequestsEnd(
   withinMs: number,
 ): Promise<ReadonlyMap<Connection, UnderWay>> {
   if (withinMs === 0) return look(connections, before, performance.now())
-  // It is not known when the present requests began, but it is known whether bytes of them have come since the last attempt.
+  // The start of present requests is unknown, but their progress since the last attempt is known.
   let under = look(connections, before, Number.NEGATIVE_INFINITY)
   const until = performance.now() + Math.min(withinMs, MOST_MS)
   while (slowOf(under).length > 0 && performance.now() < until) {
     await delay(LOOK_MS)
-    // Should this thread have had no time, what came meanwhile is read first.
+    // After a stall of this thread, arrived bytes are read first.
     await whatCame()
     under = look(connections, under, performance.now())
   }
@@ -106,7 +108,7 @@ function hasGoneSilent({ movedMs }: UnderWay, nowMs: number): boolean {
   return nowMs - movedMs > SILENT_MS
 }
 
-/** Whether the connection is in the middle of the same request, of which nothing has come since. */
+/** True if the connection is in the same request, without progress. */
 function isStill(connection: Connection, { request, bytes }: UnderWay): boolean {
   return connection.link?.sent === request && forwardedBytes(connection) === bytes
 }
@@ -114,7 +116,7 @@ function isStill(connection: Connection, { request, bytes }: UnderWay): boolean 
 const TOO_LONG = `ERR this request took more than ${LONGEST_REQUEST_MS / 1_000} s to arrive, and an upgrade waited for it: send it again`
 const TOO_MANY = `ERR an upgrade has waited ${LONGEST_SERIES_MS / 60_000} minutes for requests like this one to arrive: send it again`
 
-/** Notes the clients that were in the way, and cuts those that were for too long. */
+/** Counts the clients that delayed the hold, and closes those that exceeded a limit. */
 function countPutOffs(
   connections: ReadonlySet<Connection>,
   slow: readonly (readonly [Connection, UnderWay])[],
@@ -139,20 +141,20 @@ function countPutOffs(
   return { long, tries, cut }
 }
 
-/** What a hold would have come to. */
+/** Returns the result of a hold that could not begin. */
 export function notBegun({ long, tries, cut }: Calm): HoldResult {
   return { drained: false, ms: 0, ...inTheMiddle(long), late: 0, tries, cut }
 }
 
-/** What a hold has come to, with those that were closed before it. */
+/** Adds clients closed before the hold to its result. */
 export function withCut(held: HoldResult, { cut }: Calm): HoldResult {
   return { ...held, cut: cut + (held.cut ?? 0) }
 }
 
-/** Clients are held already. */
+/** The result when clients are already held. */
 export const noCalm: Calm = { long: 0, tries: 0, cut: 0 }
 
-/** Of several threads, or groups. */
+/** Combines the results of several threads or groups. */
 export function allCalm(parts: readonly Calm[]): Calm {
   return {
     long: parts.reduce((sum, { long }) => sum + long, 0),
@@ -161,7 +163,7 @@ export function allCalm(parts: readonly Calm[]): Calm {
   }
 }
 
-/** Why a hold failed. */
+/** Returns why a hold failed. */
 export function inTheMiddle(connections: number): Obstacle<HoldObstacle> {
   return {
     code: 'long_requests',
@@ -169,7 +171,7 @@ export function inTheMiddle(connections: number): Obstacle<HoldObstacle> {
   }
 }
 
-/** A long request: which of its connection's, since when it is under way, and when something of it was forwarded last. */
+/** A long request: its number on its connection, when it began, and its last progress. */
 interface UnderWay {
   readonly request: number
   readonly bytes: number
@@ -195,7 +197,7 @@ function look(
   return under
 }
 
-/** How many bytes have left for the shard on the present link; 0 without a link. */
+/** Bytes written to the shard on the present link; 0 without a link. */
 export function forwardedBytes({ link }: Connection): number {
   return link?.socket.bytesWritten ?? 0
 }

@@ -4,12 +4,12 @@ import type { Hold } from './hold.ts'
 import type { Target } from './open-link.ts'
 
 /**
- * The longest wait of clients when the time of a hold is over and the former primary would only refuse their writes,
- * or is silent: longer than the agent leaves a stalled process alone, and longer than its successor then needs.
+ * Longest wait after the hold's deadline if the former primary would refuse writes or is silent. Longer than
+ * the agent leaves a stalled process alone, plus the successor's time.
  */
 const LONGEST_HOLD_MS = 30_000
 
-/** The time of a hold is over, and clients would go on at `target`. True: they may. */
+/** Returns true if clients may continue at `target` after the hold's deadline. */
 export async function mayLetGo(
   connections: ReadonlySet<Connection>,
   target: Target,

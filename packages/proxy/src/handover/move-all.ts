@@ -7,26 +7,26 @@ import { connectOnce, type Target } from './open-link.ts'
 
 const PROBE_MS = 500
 
-/** The connections of an endpoint in the order in which they move. A connection may be in two lists: the first one counts. */
+/** Connections by order of moving. If a connection is in two lists, the first one counts. */
 export interface Arranged {
-  /** No client is served before these have moved: they would miss earlier writes of others. */
+  /** No client is served before these have moved: they would miss others' earlier writes. */
   readonly first: readonly Connection[]
-  /** Their clients have sent a request and wait for the reply. */
+  /** Their clients wait for a reply. */
   readonly asking: readonly Connection[]
-  /** The same, but these are subscribed or blocked, and are in one of the other lists as well. */
+  /** Like `asking`, but subscribed or blocked; each is in another list as well. */
   readonly impatient: readonly Connection[]
-  /** Nothing is published before these have moved. */
+  /** Connections that must move before anything is published. */
   readonly listening: readonly Connection[]
-  /** Subscribed, too, but they have not got all their replies: most likely their clients do not read. They are in `later` as well. */
+  /** Subscribed, with missing replies: most likely their clients do not read. Also in `later`. */
   readonly slow: readonly Connection[]
-  /** All others: those that wait for data of others, which they find whenever they arrive; those without a request; those that wait for their own clients. */
+  /** Connections that wait for others' data, have no request, or are delayed by their own client. */
   readonly later: readonly Connection[]
 }
 
-/** Sorts in the connections that have changed since: new ones, and those with a new request. */
+/** Adds connections that have changed: new ones, and those with a new request. */
 export type Arrangement = (changed: Iterable<Connection>) => Arranged
 
-/** Sorts all of `connections`, which are held. The result later looks only at those whose place may have changed. */
+/** Sorts `connections`, which are held. The result then examines only those whose place may have changed. */
 export function arrange(connections: ReadonlySet<Connection>): Arrangement {
   const before = sort(connections)
   return (changed) => {
@@ -45,7 +45,7 @@ export function arrange(connections: ReadonlySet<Connection>): Arrangement {
 interface Sorted extends Record<Place, Connection[]> {
   impatient: Connection[]
   slow: Connection[]
-  /** Requests are still under way on these. */
+  /** Connections with pending requests. */
   unsure: Connection[]
 }
 
@@ -79,7 +79,7 @@ function placeOf(connection: Connection): Place {
   return stash.length > 0 ? 'asking' : 'later'
 }
 
-/** Whether it is blocked and waits for entries newer than the newest one: the engine decides which one that is when it gets the command. */
+/** True if blocked on entries newer than the newest one: the engine picks that when the command arrives. */
 export function readsWhatComes({ again, link }: Connection): boolean {
   const command = again?.command ?? link?.noted.first()?.command
   return command?.name === 'XREAD' && command.args.some((arg) => arg.length === 1 && NEWEST.has(arg[0] ?? 0))
@@ -88,7 +88,7 @@ export function readsWhatComes({ again, link }: Connection): boolean {
 /** `$` and `+` */
 const NEWEST: ReadonlySet<number> = new Set([0x24, 0x2b])
 
-/** Moves the connections that must move first. They are held until they are resumed. */
+/** Moves the connections that must move first. They stay held until they are resumed. */
 export async function moveFirst(
   first: readonly Connection[],
   move: (connection: Connection) => Promise<void>,
@@ -101,8 +101,8 @@ export async function moveFirst(
 }
 
 /**
- * Resolves when the engine has read everything that was sent to it before: an answer on a connection of its own comes
- * from a later turn of the engine's loop. That the answer may be an error (NOAUTH) does not matter.
+ * Resolves when the engine has read everything sent before: an answer on a separate connection comes from a
+ * later turn of its loop. The answer may be an error (NOAUTH).
  */
 async function hasReadEverything(target: Target): Promise<void> {
   try {
@@ -115,6 +115,6 @@ async function hasReadEverything(target: Target): Promise<void> {
     clearTimeout(timer)
     socket.destroy()
   } catch {
-    // The engine cannot be reached any more: its connections will notice that themselves.
+    // The engine is unreachable: its connections will notice.
   }
 }

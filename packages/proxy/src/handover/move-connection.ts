@@ -15,24 +15,25 @@ import { adopt, completeLink, openLink, type Target } from './open-link.ts'
 import { takePrepared } from './prepare-links.ts'
 import { endLastMessage, takeLastMessages } from './take-last-messages.ts'
 
-/** How long a demoted engine may take to end blocking commands. It usually does so at once. */
+/** Longest time of a demoted engine to end blocking commands. Usually it ends them immediately. */
 const GIVE_UP_MS = 300
 
-/** Stops forwarding where the next request begins. */
+/** Stops forwarding at the next request. */
 export function holdConnection(connection: Connection): void {
   if (connection.mode !== 'serving') return
   connection.mode = 'draining'
   const { link, blocked, ahead } = connection
-  // The error with which the demoted engine ends a blocking command is read after others are served: thousands come at once. Not while other replies are due.
+  // The error that ends a blocking command is read after others are served, because thousands come at the
+  // same time; but not while other replies are pending.
   connection.mayBeGivenUp = blocked
   if (isOnlyBlocked(connection)) link?.socket.pause()
-  // In a transaction, an answer is on its way that proves everything before it.
+  // In a transaction, an answer that proves everything before it is on its way.
   if (link?.unproven && !ahead.inTransaction && !isPartlySent(connection)) probe(connection, link)
   noticeQuiet(connection)
   endIfDone(connection)
 }
 
-/** Whether nothing is under way that a move would lose; a draining connection is then held. */
+/** True if a move would lose nothing; a draining connection is then held. */
 export function noticeQuiet(connection: Connection): boolean {
   const { mode, state } = connection
   const isQuiet =
@@ -43,7 +44,7 @@ export function noticeQuiet(connection: Connection): boolean {
   return isQuiet
 }
 
-/** Whether only its client delays it: the client does not read its replies, or has sent a part of a long request. Others do not wait for it. */
+/** True if only its client delays it (unread replies, or part of a long request): others do not wait. */
 export function isHeldUpByClient(connection: Connection): boolean {
   const { client, link } = connection
   if (link === null) return true
@@ -51,14 +52,14 @@ export function isHeldUpByClient(connection: Connection): boolean {
   return isPartlySent(connection) && isAnswered(link)
 }
 
-/** Tells that the engine has perhaps not begun to execute a request. When demoted, it would refuse it. */
+/** True if the engine may not have started a request; when demoted, it would refuse it. */
 export function mayBeUnexecuted(link: Link): boolean {
   return link.sent - link.answered > (isBetweenReplies(link.replies) ? 0 : 1)
 }
 
 /**
- * Gives a quiet connection a link at `target`. It is not served yet (`resume`). A connection that cannot be moved, or
- * finds no engine, is closed with an error that says so.
+ * Gives a quiet connection a link at `target`; `resume` serves it. If it cannot be moved or no engine is
+ * found, closes it with an error.
  */
 export async function moveConnection(connection: Connection, target: Target, untilMs: number): Promise<void> {
   if (connection.mode === 'closed') return
@@ -70,7 +71,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
   connection.mode = 'moving'
   try {
     if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
-    // No message is published meanwhile: the old engine's last messages come before all messages of the new one.
+    // No message is published now: the old engine's last messages come before all of the new engine's.
     const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
     await endLastMessage(connection)
     if (isClosed(connection)) return void link.socket.destroy()
@@ -84,7 +85,7 @@ export async function moveConnection(connection: Connection, target: Target, unt
   }
 }
 
-/** The former engine has a part of a long request, and never gets the rest. The next engine gets all of it, like any request that waits. */
+/** The former engine has part of a long request and never gets the rest; the next one gets all of it. */
 function readAnew(connection: Connection): void {
   const { part, requests, stash } = connection
   if (part === null) return
@@ -94,11 +95,11 @@ function readAnew(connection: Connection): void {
   for (const { length } of chunks) connection.stashBytes += length
 }
 
-/** A link at an engine that has the connection's complete state: the prepared link, if it can be used. */
+/** Returns a link with the connection's complete state: the prepared one, if usable. */
 async function reach(connection: Connection, target: Target, untilMs: number): Promise<Link> {
   const prepared = takePrepared(connection, target)
   if (prepared === null) return openLink(connection, target, untilMs)
-  // This was not known before.
+  // Unknown when the link was prepared.
   prepared.generation = target.cursors.generation
   try {
     await completeLink(connection, prepared)
@@ -113,8 +114,8 @@ function isClosed({ mode }: Connection): boolean {
 }
 
 /**
- * The engine was demoted, and so has ended the command, or is about to. If it does not, the proxy closes its side:
- * then the engine either has answered, or ends the link without an answer because it has done nothing.
+ * A demoted engine ends the command. If it does not, the proxy closes its side: then the engine either has
+ * answered, or ends the link without an answer because it executed nothing.
  */
 async function letGoOfBlocked(connection: Connection): Promise<void> {
   steerLink(connection)
@@ -152,7 +153,7 @@ export function resume(connection: Connection): void {
   steerLink(connection)
 }
 
-/** Ends a hold without a move. A connection whose link was lost meanwhile gets another at `target`. */
+/** Ends a hold without a move. A connection without a link gets one at `target`. */
 export async function releaseConnection(
   connection: Connection,
   target: Target,

@@ -22,7 +22,7 @@ import { baseReplayOf, type Replayed, replayOf, restReplayOf } from '../remember
 import { awakeTimer } from './awake-timer.ts'
 import type { CursorsNow } from './cursors-now.ts'
 
-/** The address of an engine; `tls` holds the certificates to trust, or is null for plain connections. */
+/** Address of an engine. `tls`: certificates to trust; null for plain connections. */
 export interface Place {
   readonly host: string
   readonly port: number
@@ -34,19 +34,19 @@ export interface Target extends Place {
   readonly cursors: CursorsNow
 }
 
-/** Says that the deadline of a question has passed. The engine may be late, or this process has stalled. */
+/** The deadline of a question has passed. The engine may be late, or this process has stalled. */
 export class NotInTime extends Error {}
 
 const TRY_AGAIN_MS = 20
-/** Timers of Node may be early by a millisecond, and this is more. */
+/** Node's timers may be early by 1 ms; this is more. */
 const EARLY_MS = 2
-/** How long an engine may take to set the state of a connection. */
+/** Longest time of an engine to set a connection's state. */
 const REPLAY_MS = 2_000
 
 /**
- * Opens a link for `connection` at an engine that then remembers the connection's state. Tries again until `untilMs` (of
- * performance.now) has come. Throws the reason if it fails. Messages of the engine meanwhile wait in the link (`adopt`).
- * `commandsOf`: the commands that set the state now.
+ * Opens a link for `connection` at an engine and sets the connection's state there (`commandsOf`). Retries
+ * until `untilMs` (performance.now), then throws the last error. Messages of the engine wait in the link
+ * (`adopt`).
  */
 export async function openLink(
   connection: Connection,
@@ -64,7 +64,7 @@ export async function openLink(
     target.cursors.generation,
   )
   link.early = []
-  // Otherwise Node closes it at the moment of its end.
+  // Otherwise Node closes the socket when the engine's side ends.
   socket.allowHalfOpen = true
   take = (bytes) => {
     if (!beginTurn(allowance, 'takes replies for', crumb, bytes.length)) {
@@ -88,8 +88,9 @@ export async function openLink(
 }
 
 /**
- * An engine that dies ends the links of thousands of clients at one moment, and to close a socket takes 30 µs: links that are served wait for their turn. What is held or moved
- * waits for the end of its link, so that is taken at once.
+ * A dying engine ends thousands of links at the same time, and closing a socket takes 30 µs: served links
+ * wait for their turn. Held or moving connections wait for the end of their links, so those are closed
+ * immediately.
  */
 function endInTurn(connection: Connection, link: Link): void {
   const { mode, owner, visitor } = connection
@@ -101,12 +102,12 @@ function endInTurn(connection: Connection, link: Link): void {
   else whenItsTurn(owner.allowance, 'ends the connection of', visitor.crumb, end)
 }
 
-/** Opens a link at an engine that is about to have the role, and sets the part of the state that can be set beforehand. Throws as above. */
+/** Opens a link at the future primary, with the state that can be set beforehand. Throws like openLink. */
 export function openAhead(connection: Connection, target: Target, untilMs: number): Promise<Link> {
   return openLink(connection, target, untilMs, baseReplayOf)
 }
 
-/** Sets the rest of the state on a link that was opened ahead. Throws the error; then the link is closed. */
+/** Sets the rest of the state on a link opened ahead. On an error, closes the link and throws. */
 export async function completeLink(connection: Connection, link: Link): Promise<void> {
   const rest = restReplayOf(answeredState(connection), link.generation, cachingOf(connection))
   if (rest.length === 0) return
@@ -114,7 +115,7 @@ export async function completeLink(connection: Connection, link: Link): Promise<
   await replay(connection, link, rest)
 }
 
-/** From now on the connection uses `link`; its former link is closed. */
+/** Makes the connection use `link`; closes its former link. */
 export function adopt(connection: Connection, link: Link): void {
   const { link: old, state } = connection
   const caching = cachingNow(connection)
@@ -122,7 +123,7 @@ export function adopt(connection: Connection, link: Link): void {
   connection.link = link
   connection.login.after = 0
   connection.via = link.via
-  // Messages that it sends from now on would come after those of the new engine, which sends them too.
+  // Its later messages would come after those of the new engine, which sends them too.
   if (old !== null) old.unread = null
   old?.socket.destroy()
   const early = link.early ?? []
@@ -145,7 +146,7 @@ const everythingChanged = Buffer.from('>2\r\n$10\r\ninvalidate\r\n_\r\n')
 /** An engine that sends something before the first request refuses the connection, and closes it. */
 const takeNothing: Take = () => undefined
 
-/** An open socket for `connection`. Tries again until `untilMs` (of performance.now) has come, and throws the reason if it fails. */
+/** Returns an open socket. Retries until `untilMs` (performance.now), then throws the last error. */
 export async function connectUntil(
   connection: Pick<Connection, 'mode'>,
   target: Target,
@@ -167,7 +168,10 @@ export async function connectUntil(
   }
 }
 
-/** The proof of the engine's user takes time. A socket that ends meanwhile reports that only once: a request on it would wait endlessly. */
+/**
+ * The check of the engine's user takes time. A socket that ends during it reports that only once: a request
+ * on it would wait forever.
+ */
 function mustBeOpen(socket: Socket, target: Place): Socket {
   if (!socket.destroyed && !socket.readableEnded) return socket
   socket.destroy()
@@ -175,9 +179,9 @@ function mustBeOpen(socket: Socket, target: Place): Socket {
 }
 
 /**
- * A socket to `target`; `take` gets what arrives. On this machine, the process behind it is of the right user
- * (connectToOwn), because clients' passwords are sent to it. Throws what prevented that, or NotInTime; at `untilMs` (of
- * performance.now), whatever it waits for then, the socket is closed. It may have ended when this resolves, and `take` has what it said.
+ * Opens a socket to `target`; `take` gets its bytes. On this machine it must belong to a process of the right
+ * user (connectToOwn), because it gets clients' passwords. Throws the error, or NotInTime at `untilMs`
+ * (performance.now); the socket may have ended again on return.
  */
 export async function connectOnce(target: Place, untilMs: number, take: Take): Promise<Socket> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -191,7 +195,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
   const connecting = connectToOwn(
     target,
     () => {
-      // The proof took too long: the result is not needed any more.
+      // The check took too long: its result is not needed any more.
       if (isLate) return late
       const socket = openSocket(target, take)
       opened.push(socket)
@@ -203,7 +207,7 @@ export async function connectOnce(target: Place, untilMs: number, take: Take): P
 }
 
 function openSocket({ host, port, tls }: Place, take: Take): Socket {
-  // The certificate's chain is checked; its name is not, because shards are known by address.
+  // The certificate chain is checked, the name is not: shards are known by address.
   const socket =
     tls === null
       ? connect({ host, port, noDelay: true, keepAlive: true, onread: readInto(take) })
@@ -224,12 +228,12 @@ async function untilOpen(socket: Socket, { host, port, tls }: Place): Promise<So
     socket.destroy()
     throw cause
   } finally {
-    // Thousands of links stay open for days: listeners of their opening are removed.
+    // Thousands of links stay open for days, so the listeners of their opening are removed.
     socket.on('error', closesItself).off(opens, isOpen).off('error', reject).off('close', isClosed)
   }
 }
 
-/** The close that follows an error of a socket is what counts. */
+/** Only the close that follows a socket's error counts. */
 const closesItself = () => undefined
 
 function cachingOf(connection: Connection): readonly Buffer[] | null {
@@ -251,7 +255,7 @@ async function replay({ state }: Connection, link: Link, commands: readonly Repl
   link.socket.pause()
 }
 
-/** Calls `send`, then waits until no request of the proxy is under way on the link. Throws the engine's refusal. */
+/** Calls `send`, then waits until no request of the proxy is pending. Throws the engine's refusal. */
 export async function ownAnswered(link: Link, withinMs: number, send: () => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   using _ = awakeTimer(withinMs, () => reject(new Error('the engine gave no answer in time')))

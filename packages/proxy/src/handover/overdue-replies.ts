@@ -19,19 +19,19 @@ import {
   uncounted,
 } from './overdue.ts'
 
-/** The connections of an upstream whose replies did not come in time for the last holds. */
+/** Connections whose missing replies delayed the last holds. */
 export interface OverdueReplies {
   /**
-   * Waits so long for the replies. Where they did not come, the result says how often the same connection was in the way, in a row.
-   * `isOverdue`: holds have failed for minutes, whichever client was in the way. Then those whose replies do not come, though the engine
-   * answers others, are closed, so that this hold does not fail for them.
+   * Waits for replies; on failure `tries` is how often in a row the same connection delayed holds.
+   * `isOverdue`: holds have failed for minutes. Then, if the engine answers others, connections with missing
+   * replies are closed so that this hold succeeds.
    */
   drain(
     hold: Pick<Hold, 'drained' | 'unanswered' | 'ms'>,
     withinMs: number,
     isOverdue: boolean,
   ): Promise<HoldResult>
-  /** Closes the connections whose replies will not come. Answers how many were closed since the last time. */
+  /** Closes connections whose replies will not come. Returns the number closed since the last call. */
   settle(): Promise<number>
 }
 
@@ -39,7 +39,7 @@ const TOO_LONG = `ERR no reply to this request has come for ${LONGEST_OVERDUE_MS
 
 const OVERDUE = `ERR no reply to this request has come, and an upgrade waited for such replies for ${LONGEST_SERIES_MS / 60_000} minutes`
 
-/** The reason that is shown if an engine cannot be asked whether it answers others. */
+/** Reason shown if the engine cannot be asked about other clients. */
 const UNTOLD = 'it cannot be told whether the engine answers others: it takes no login of a client'
 
 interface LateReply {
@@ -47,7 +47,7 @@ interface LateReply {
   readonly link: Link
 }
 
-/** Asks the shard at `target`, as clients of `connections`, for their missing replies; starts empty. `onUntold`: called if it cannot be asked. */
+/** Asks the shard at `target`, as its clients, about missing replies. `onUntold`: called if that fails. */
 export function createOverdueReplies(
   target: () => Place,
   connections: ReadonlySet<Connection>,
@@ -64,7 +64,7 @@ export function createOverdueReplies(
       late = new Map([...late].map(([each, { overdue, link }]) => [each, { overdue: judged(overdue), link }]))
     for (const [connection, { overdue }] of late) if (overdue.times >= ASKED_AFTER) tryLink(connection)
   }
-  /** What a hold has come to. Where it has failed for replies that did not come, the engine is asked what keeps them. */
+  /** Notes the result of a hold. If it failed for missing replies, asks the engine for the cause. */
   const note = (result: HoldResult, hold: Pick<Hold, 'unanswered'>): HoldResult => {
     const unanswered = result.drained ? [] : hold.unanswered()
     const nowMs = performance.now()
@@ -102,7 +102,7 @@ export function createOverdueReplies(
   }
 }
 
-/** Closes connections whose replies will not come. `left`: the connections that are still waited for. */
+/** Closes connections whose replies will not come. `left`: those still waited for. */
 function closeHopeless(
   late: ReadonlyMap<Connection, LateReply>,
   nowMs: number,
@@ -121,13 +121,13 @@ function closeHopeless(
   return { left, closed }
 }
 
-/** Whether the shard at `target` answers clients, asked as `connections`. If this cannot be found out for long, it counts as yes. */
+/** Asks if the shard at `target` answers clients. If that stays unknown for too long, it counts as yes. */
 function createQuestion(
   target: () => Place,
   connections: ReadonlySet<Connection>,
   onUntold: (why: string) => void,
 ) {
-  /** When the first question failed because no client's login was valid; null: the last question was answered. */
+  /** Time of the first question without a valid login; null if the last one was answered. */
   let untoldMs: number | null = null
   return {
     isUntold: () => untoldMs !== null,
@@ -145,7 +145,7 @@ function createQuestion(
   }
 }
 
-/** Closes the connections whose replies do not come although the engine serves others. Answers how many were closed. */
+/** Closes connections with missing replies if the engine serves others. Returns the number closed. */
 async function endUnanswered(hold: Pick<Hold, 'unanswered'>, askIt: () => Promise<Serving>): Promise<number> {
   const due = hold.unanswered()
   if (due.length === 0 || (await askIt()) !== 'serving') return 0

@@ -9,7 +9,10 @@ import {
   uncounted,
 } from './overdue.ts'
 
-/** Delays holds repeatedly, at these intervals in milliseconds. After how many its reply counts as missing; null: never. */
+/**
+ * Delays holds repeatedly, at these intervals in milliseconds. After how many its reply counts as missing;
+ * null: never.
+ */
 function givenUpAfter(
   everyMs: number,
   tries: number,

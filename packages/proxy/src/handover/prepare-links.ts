@@ -8,21 +8,21 @@ import { isSubscribed } from '../remembered/connection-state.ts'
 import { hasSameBase } from '../remembered/replay.ts'
 import { openAhead, type Target } from './open-link.ts'
 
-/** A client without a request for this long comes after the others. */
+/** A client without a request for this long is prepared after the others. */
 const LOOK_MS = 50
-/** A link that is unused after this time was prepared for a role that did not move. */
+/** A link unused for this long was prepared for a role that did not move. */
 const KEEP_MS = 5_000
 const OPEN_MS = 1_000
-/** A client without a prepared link after this time gets its link at the move. */
+/** A client without a prepared link by then gets its link at the move. */
 const PREPARE_MS = 1_500
-/** How many links are opened at once: few, because clients are served meanwhile. */
+/** Links opened at the same time: few, because clients are served too. */
 const AT_ONCE = 8
 
 /**
- * Opens links at `target` before clients are held: connecting and making an engine remember a client is most
- * of what clients would wait for. Returns how many are ready. First for the connections that are in use, then
- * for those that are subscribed or blocked, then for the idle ones, as far as the process may have files.
- * State that only an engine with the role accepts (subscriptions, an open transaction) is set at the move.
+ * Opens links at `target` before the hold, because connecting and setting state is most of what clients would
+ * wait for. Connections in use come first, then subscribed or blocked, then idle ones, within the file limit;
+ * state that only a primary accepts (subscriptions, an open transaction) is set at the move. Returns the
+ * number ready.
  */
 export async function prepareLinks(
   connections: ReadonlySet<Connection>,
@@ -78,7 +78,7 @@ async function isPrepared(
     admission.prepared -= 1
   }
   connection.prepared = { link, state, target, forget, leave }
-  // Only its end comes unasked on such a link: if its engine is gone, the link cannot be used any more (`fits`).
+  // Such a link receives nothing but its end: after that it cannot be used (`fits`).
   link.socket.resume()
   return true
 }
@@ -94,7 +94,7 @@ function fits({ prepared, state }: Connection, { host, port }: Target): boolean 
   return hasSameBase(prepared.state, state) && isSameAddress(target, { host, port })
 }
 
-/** The prepared link, if it fits the connection at this target, apart from the rest of its state. */
+/** Returns the prepared link if it fits the connection and target; the rest of the state is not set yet. */
 export function takePrepared(connection: Connection, target: Target): Link | null {
   const { prepared } = connection
   if (prepared === null) return null

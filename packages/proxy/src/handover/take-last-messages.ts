@@ -11,14 +11,14 @@ import { takeUnread } from '../forwarding/take-replies.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { ownAnswered } from './open-link.ts'
 
-/** How long an engine may send nothing at all while its last messages are taken. */
+/** Longest silence of an engine while its last messages are taken. */
 const LAST_MESSAGES_MS = 1_000
-/** The same, as a multiple, if it is known to have more for the client. */
+/** Multiple of that if it is known to have more for the client. */
 const PATIENCE = 5
 
 /**
- * A subscriber may have messages on their way from its former engine: they come before those of the next one. They are read also if the client
- * does not read: until it does, the proxy keeps them. A client for which it cannot keep all of them is closed.
+ * Reads a subscriber's messages from its former engine before those of the next one. They are kept for a
+ * client that does not read; if not all can be kept, the client is closed.
  */
 export async function takeLastMessages(connection: Connection): Promise<void> {
   const { link, state } = connection
@@ -41,8 +41,8 @@ export async function takeLastMessages(connection: Connection): Promise<void> {
 }
 
 /**
- * The client may have a part of a message of its former engine, also without a subscription, if it tracks keys. It gets the rest, and what the
- * proxy has set aside, before anything of the next engine; if the rest does not come, the connection ends.
+ * Completes a partly delivered message of the former engine (also of a key tracker without subscription)
+ * before anything from the next engine. If the rest does not come, the connection ends.
  */
 export async function endLastMessage(connection: Connection): Promise<void> {
   const { link } = connection
@@ -57,7 +57,7 @@ export async function endLastMessage(connection: Connection): Promise<void> {
     endConnection(connection, undefined, 'its former shard has not sent the rest of a message')
 }
 
-/** Waits for the end of a message, or for the time that an engine may be silent. */
+/** Waits for the end of a message, or for the longest silence. */
 async function nextEnd(link: Link): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, LAST_MESSAGES_MS)
@@ -68,8 +68,8 @@ async function nextEnd(link: Link): Promise<void> {
 }
 
 /**
- * A subscriber that has not got all its replies, most likely because its client does not read. It can move when they are there: until then
- * nothing is published, because both engines would send it.
+ * Waits for missing replies of a subscriber, whose client probably does not read. Until it can move nothing
+ * is published, because both engines would send it.
  */
 export async function takeLastReplies(connection: Connection): Promise<void> {
   const { link } = connection
@@ -82,8 +82,8 @@ export async function takeLastReplies(connection: Connection): Promise<void> {
 }
 
 /**
- * Reads the engine, also if the client does not read, until `hasCome`, which waits for up to LAST_MESSAGES_MS. False: the engine is gone or
- * silent, or sends more than may be kept.
+ * Reads the engine, even if the client does not read, until `hasCome` (which waits up to LAST_MESSAGES_MS).
+ * False if the engine is gone or silent, or sends more than may be kept.
  */
 async function takeUntil(
   connection: Connection,
@@ -107,7 +107,7 @@ async function takeUntil(
   }
 }
 
-/** Whether the engine certainly, or very likely, has more for the client. */
+/** True if the engine certainly or very likely has more for the client. */
 function isOwed({ client }: Connection, link: Link): boolean {
   return client.writableNeedDrain || !isBetweenReplies(link.replies)
 }

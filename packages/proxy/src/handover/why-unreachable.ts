@@ -4,13 +4,12 @@ import type { Place } from './open-link.ts'
 
 const ANSWER_MS = 1_000
 const PING = encodeCommand(['PING'])
-/** The error of an engine that has no place for another connection. */
+/** Error of an engine without room for another connection. */
 const NO_PLACE = '-ERR max number of clients'
 
 /**
- * Why an engine accepts no new client now, as a sentence; undefined when it does. It is asked on a connection of its own, which
- * the engine has to accept and to answer, with any text: if an engine has no file descriptors left, the kernel still accepts
- * connections, which the engine never sees.
+ * Returns why an engine accepts no new client, or undefined. It must answer on a new connection, with any
+ * text: without free file descriptors the kernel still accepts connections that the engine never sees.
  */
 export async function whyUnreachable(place: Place): Promise<string | undefined> {
   try {

@@ -1,11 +1,11 @@
 import { readlinkSync } from 'node:fs'
 
 /**
- * What each event loop of the proxy is doing, in memory that the heartbeat thread reads while the loop is
- * stuck. Each loop writes its own record, and no other.
+ * Records of the proxy's event loops in memory that the heartbeat thread reads while a loop is stuck. Each
+ * loop writes only its record.
  */
 
-/** The kinds of work, in the order of their numbers. */
+/** Kinds of work, in the order of their numbers. */
 const works = [
   '',
   'takes a new client',
@@ -21,15 +21,12 @@ const works = [
   'answers as a Sentinel',
   'ends the connection of',
 ] as const
-/**
- * The work that an event loop announces before it begins: one of a fixed list, so that it fits a number in shared
- * memory.
- */
+/** Work that an event loop announces: one of a fixed list, so that it fits a number in shared memory. */
 export type Work = (typeof works)[number]
 
 const numbers = new Map(works.map((work, n) => [work, n]))
 
-/** The layout of a record: four numbers, then text. */
+/** Layout of a record: four numbers, then text. */
 const TURNS = 0
 const THREAD = 1
 const WORK = 2
@@ -38,12 +35,12 @@ const HEAD_BYTES = 16
 const MOST_TEXT_BYTES = 112
 const RECORD_BYTES = HEAD_BYTES + MOST_TEXT_BYTES
 
-/** The number of records, one for each loop. */
+/** Creates one record for each loop. */
 export function makeBreadcrumbs(loops: number): SharedArrayBuffer {
   return new SharedArrayBuffer(loops * RECORD_BYTES)
 }
 
-/** How many event loops write to this memory. */
+/** Returns the number of event loops that write to this memory. */
 export function countLoops(breadcrumbs: SharedArrayBuffer): number {
   return breadcrumbs.byteLength / RECORD_BYTES
 }
@@ -61,16 +58,16 @@ function recordOf(breadcrumbs: SharedArrayBuffer, n: number): Mine {
   }
 }
 
-/** The record of this thread; no other thread reads it until the thread has got its number. */
+/** Record of this thread. No other thread reads it until the thread has its number. */
 let mine = recordOf(makeBreadcrumbs(1), 0)
 
-/** From now on this thread writes the record number `n`. */
+/** Makes this thread write record `n`. */
 export function leaveBreadcrumbs(breadcrumbs: SharedArrayBuffer, n: number): void {
   mine = recordOf(breadcrumbs, n)
   mine.head[THREAD] = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
 }
 
-/** The client that a piece of work is for, in the form of a record: encoded once, and written often. */
+/** Encodes the client of a piece of work once, for many writes to a record. */
 export function crumbOf(text: string): Uint8Array {
   return Buffer.from(text).subarray(0, MOST_TEXT_BYTES)
 }
@@ -84,12 +81,12 @@ export function beginPiece(work: Work, whom: Uint8Array = nobody): void {
 
 const nobody = new Uint8Array(0)
 
-/** The work has ended. Other work follows, with a record of its own or without. */
+/** Notes the end of a piece of work. */
 export function endPiece(): void {
   mine.head[WORK] = 0
 }
 
-/** Updates the record in the middle of a piece of work. */
+/** Updates the record within a piece of work. */
 export function nowDoing(work: Work, whom?: Uint8Array): void {
   mine.head[WORK] = numbers.get(work) ?? 0
   if (whom === undefined) return
@@ -107,20 +104,20 @@ export function during<T>(work: Work, whom: Uint8Array, act: () => T): T {
   }
 }
 
-/** What an event loop has written last; `turns` rises with each turn. */
+/** Last record of an event loop; `turns` rises with each turn. */
 export interface Breadcrumb {
   readonly turns: number
-  /** Its number in the kernel; 0: it has not begun. */
+  /** Thread id in the kernel; 0: not started. */
   readonly thread: number
   readonly doing: string
 }
 
-/** The record of loop number `n`. The loop may be writing meanwhile; then `turns` has changed at the next look. */
+/** Reads the record of loop `n`. If the loop writes at the same time, `turns` differs at the next read. */
 export function readBreadcrumb(breadcrumbs: SharedArrayBuffer, n: number): Breadcrumb {
   const { head, text } = recordOf(breadcrumbs, n)
   const turns = Atomics.load(head, TURNS)
   const work = works[head[WORK] ?? 0] ?? ''
-  // Copied, because text must be decoded from memory that does not change meanwhile.
+  // Copied, because text must be decoded from memory that does not change.
   const whom = Buffer.from(text.slice(0, head[TEXT_BYTES])).toString('utf8')
   return { turns, thread: head[THREAD] ?? 0, doing: work === '' ? '' : `${work} ${whom}`.trimEnd() }
 }

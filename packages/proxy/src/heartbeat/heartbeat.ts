@@ -8,21 +8,20 @@ import { readThreadUse } from './read-thread-use.ts'
 import { watchLoop } from './watch-loop.ts'
 
 /**
- * The heartbeat thread of the proxy. It reports the state of the proxy's loops, also while they are stuck: to
- * every client of its socket, and to the log. It has no other work, so it answers unless the whole process is
- * stopped, or starved.
+ * The heartbeat thread. It reports the state of the proxy's loops, even stuck ones, to each client of its
+ * socket and to the log. It does no other work, so it answers unless the whole process is stopped or starved.
  */
 
-/** The options of the heartbeat thread: the memory that loops write to, and the socket where it answers. */
+/** Options: the memory that loops write to, and the socket path. */
 export interface HeartbeatStart {
   readonly breadcrumbs: SharedArrayBuffer
   readonly socketPath: string
 }
 
 const LOOK_EVERY_MS = 500
-/** A turn of this length is logged, and again each time that it has doubled. */
+/** A turn of this length is logged, and again at each doubling. */
 const LONG_MS = 1_000
-/** The log goes to standard error directly: through the main thread it would wait for that thread. */
+/** Logs directly to standard error: through the main thread a line would wait for that thread. */
 const LOG_FILE = 2
 
 const { breadcrumbs, socketPath } = workerData as HeartbeatStart
@@ -55,7 +54,7 @@ function tell(what: string, { loop, turnMs, cpuMs, doing }: LoopTurns): void {
   try {
     writeSync(LOG_FILE, `${line}\n`)
   } catch {
-    // The disk is full, or the log is not read: the agent still gets the report.
+    // The disk is full or the log is not read: the agent still gets the report.
   }
 }
 
@@ -64,7 +63,7 @@ setInterval(() => {
   channel.postMessage(null)
 }, LOOK_EVERY_MS)
 
-// No other proxy uses this home (hold-home.ts), so a socket file there is an old one.
+// No other proxy uses this home (hold-home.ts), so a socket file there is stale.
 rmSync(socketPath, { force: true })
 const server = createServer((socket) => {
   socket.on('error', () => socket.destroy())
@@ -72,6 +71,6 @@ const server = createServer((socket) => {
 })
 server.listen(socketPath, () => {
   chmodSync(socketPath, 0o600)
-  // A connection that could not be accepted, because there is no file or memory left, does not end the heartbeat.
+  // A connection that cannot be accepted, for lack of files or memory, does not end the heartbeat.
   server.on('error', () => undefined)
 })

@@ -4,7 +4,7 @@ import type { ThreadUse } from './watch-loop.ts'
 /** The kernel counts in hundredths of a second, on every machine. */
 const TICK_MS = 10
 
-/** The state and the processor time of a thread of this process, from /proc (field 3, fields 14 and 15). Null when it is gone. */
+/** Reads state and CPU time of a thread of this process from /proc (fields 3, 14, 15). Null if it ended. */
 export function readThreadUse(thread: number): ThreadUse | null {
   let text: string
   try {
@@ -12,7 +12,7 @@ export function readThreadUse(thread: number): ThreadUse | null {
   } catch {
     return null
   }
-  // The thread's name may contain any character, so the text is read from the last parenthesis.
+  // A thread's name may contain any character, so the text is read from the last parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return { state: fields[0] ?? '', cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS }
 }

@@ -4,8 +4,8 @@ import type { Log } from '../listen/cut-log.ts'
 import type { HeartbeatStart } from './heartbeat.ts'
 
 /**
- * Starts the heartbeat thread, which answers at `socketPath` for the loops that write to `breadcrumbs`. Without it the proxy serves equally
- * well, and its agent judges it by the activity of the process. Disposing of it ends it.
+ * Starts the heartbeat thread, which answers at `socketPath` for the loops that write to `breadcrumbs`.
+ * Without it the proxy works as well, and its agent judges the activity of the process. Dispose to end.
  */
 export function startHeartbeat(start: HeartbeatStart, log: Log): AsyncDisposable {
   const thread = new Worker(fileURLToPath(import.meta.resolve('@fairlead/proxy/heartbeat')), {

@@ -1,22 +1,22 @@
 import type { LoopTurns } from '@fairlead/api/of-proxies'
 import type { Breadcrumb } from './breadcrumb.ts'
 
-/** What the kernel reports about a thread: the processor time that it has used, and its state (R, S, D, T, t). */
+/** Processor time and state (R, S, D, T, t) of a thread, from the kernel. */
 export interface ThreadUse {
   readonly cpuMs: number
   readonly state: string
 }
 
-/** Looks repeatedly at one loop. */
+/** Observes one loop. */
 export interface LoopWatch {
-  /** `now` is performance.now(). `use` is called only if the turn is the same as at the last look. */
+  /** `now`: performance.now(). `use` is called only if the turn is the same as before. */
   look(crumb: Breadcrumb, now: number, use: () => ThreadUse | null): LoopTurns
 }
 
-/** The heartbeat thread may have been stopped, with the rest of the machine: then nothing is known about the time in between. */
+/** The heartbeat thread may have been stopped with the machine: a longer gap is not counted as idle time. */
 export const LONGEST_GAP_MS = 2_500
 
-/** How long a loop has been in one turn, and how it spent that time. */
+/** Measures how long a loop has been in one turn, and how that time was spent. */
 export function watchLoop(loop: string): LoopWatch {
   let turns = -1
   let sinceMs = 0

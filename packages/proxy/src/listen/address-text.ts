@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 import type { Address } from '@fairlead/api/of-proxies'
 
-/** As engines write addresses: 127.0.0.1:6379, [::1]:6379. */
+/** Formats as engines do: 127.0.0.1:6379, [::1]:6379. */
 export function addressText({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** The local end of a socket. Empty when the socket is gone. */
+/** Returns the local end of a socket; empty if the socket is closed. */
 export function localAddress({ localAddress: host, localPort: port }: Socket): string {
   return host === undefined || port === undefined ? '' : addressText({ host, port })
 }
 
-/** The remote end of a socket. Empty when the socket is gone, so it has to be read when the connection comes. */
+/** Returns the remote end of a socket; empty if closed, so it must be read when the connection opens. */
 export function remoteAddress({ remoteAddress: host, remotePort: port }: Socket): string {
   return host === undefined || port === undefined ? '' : addressText({ host, port })
 }

@@ -1,38 +1,35 @@
 import { readFileSync } from 'node:fs'
 import { createStrangers, type Strangers } from './strangers.ts'
 
-/** How many connections this process (or a thread of it) may have at a time, and how many it has. */
+/** Limit and number of connections of this process (or thread). */
 export interface Admission {
   open: number
-  /** Links that are ready at engines which are about to have the role, in addition to those in use: each takes a file. */
+  /** Links prepared at engines that will get the role soon, besides those in use: each takes a file. */
   prepared: number
   readonly most: number
-  /** The clients of each endpoint. */
+  /** One share per endpoint. */
   readonly shares: Set<Share>
   readonly strangers: Strangers
 }
 
-/** The share of one endpoint's clients in all connections. */
+/** Places of one endpoint's clients. */
 export interface Share extends Disposable {
   readonly open: number
-  /**
-   * Takes this many places for a client; false: there is no room. Clients that have
-   * not signed in make room for new ones.
-   */
+  /** Takes places for a client; false if there is no room. Clients without login are closed to make room. */
   take(places: number): boolean
   leave(places: number): void
 }
 
-/** Files for orders, listening ports, and the second link that a connection has while it moves. */
+/** Files for orders, listening ports, and a moving connection's second link. */
 const RESERVED_FILES = 300
-/** This part of all places is divided among the endpoints; the rest goes to the endpoint that asks first. */
+/** Part of all places that is divided among the endpoints; the rest is first come, first served. */
 const GUARANTEED = 0.5
-/** The default of engines (`maxclients`). */
+/** The engines' default (`maxclients`). */
 const MOST_OF_ONE = 10_000
 
 /**
- * Each connection takes two files, its client's and its link's. A process that has used up its files could not even get
- * the order to hand over, so surplus connections are refused before that.
+ * Creates the limit from the process's file limit: a connection takes two files (client and link). A process
+ * without free files could not receive the order to hand over, so surplus connections are refused before.
  */
 export function createAdmission(most = mostByFiles(), loginWithinMs?: number): Admission {
   const strangers = createStrangers(loginWithinMs)
@@ -46,7 +43,7 @@ function mostByFiles(): number {
   return Math.max(16, Math.floor((files - RESERVED_FILES) / 2))
 }
 
-/** The share of an endpoint that is being opened: an endpoint may not take the places that are guaranteed to others. */
+/** Creates the share of a new endpoint. It may not take places guaranteed to others. */
 export function createShare(admission: Admission, endpoint: string): Share {
   let open = 0
   const guaranteed = () => Math.floor((admission.most * GUARANTEED) / admission.shares.size)
@@ -58,7 +55,7 @@ export function createShare(admission: Admission, endpoint: string): Share {
     for (const each of admission.shares) if (each !== share) kept += Math.max(0, own - each.open)
     return admission.open + places + kept <= admission.most
   }
-  /** Clients of other endpoints make room only if there is no place at all. */
+  /** Clients of other endpoints are closed only if no place is left at all. */
   const makeRoom = (places: number) =>
     admission.strangers.makeRoom(endpoint) ||
     (admission.open + places > admission.most && admission.strangers.makeRoom(null))
@@ -83,7 +80,7 @@ export function createShare(admission: Admission, endpoint: string): Share {
   return share
 }
 
-/** Whether one more link may be prepared: half of the free files are for new clients. */
+/** True if another link may be prepared: half of the free files are for new clients. */
 export function mayPrepare({ open, prepared, most }: Admission): boolean {
   return prepared < most - open
 }

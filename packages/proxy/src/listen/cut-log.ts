@@ -1,16 +1,16 @@
 import type { Via } from '../connection/link.ts'
 
-/** Writes a log line in JSON; `what` happened comes first. */
+/** Writes a JSON log line that begins with `what`. */
 export type Log = (what: string, details: Readonly<Record<string, string | number>>) => void
 
-/** A client that was cut or refused, or failed: its address, its links, and the reason. */
+/** A client that was closed, refused or failed: address, links, reason. */
 export interface Cut {
   readonly client: string
   readonly via: readonly Via[]
   readonly why: string
 }
 
-/** Logs clients that were closed. Disposing of it logs how many were left out. */
+/** Logs closed clients. Dispose to log the number of omitted lines. */
 export interface CutLog extends Disposable {
   note(cut: Cut): void
 }
@@ -19,7 +19,7 @@ export interface CutLog extends Disposable {
 const MOST_LINES = 20
 const WINDOW_MS = 1_000
 
-/** Logs closed clients of one endpoint, some lines at a time; the rest is counted. */
+/** Logs closed clients of one endpoint, up to 20 a second; the rest is counted. */
 export function createCutLog(endpoint: string, log: Log): CutLog {
   let lines = 0
   let leftOut = 0
@@ -50,7 +50,7 @@ function list(via: readonly Via[], part: keyof Via): string {
   return via.map((each) => each[part]).join(' ')
 }
 
-/** The error of an engine about an unknown command quotes its arguments, which may be data or a password. */
+/** An engine's error about an unknown command quotes arguments: data, perhaps a password. */
 function withoutArguments(why: string): string {
   return why.replace(/,? with args beginning with:.*/s, '')
 }

@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import { isServed, waitForLock } from '@fairlead/engine'
 
 /**
- * Makes sure that no other process acts as the proxy of this home, until disposed of. Throws when one does.
- * The lock is on a file in the home, which no other user can open: a name that every process can take (a
- * port, or an abstract socket) is no lock.
+ * Locks the home, so that no other proxy uses it, until disposed of. Throws if one does. The lock is on a
+ * file in the home that no other user can open; a port or an abstract socket could be taken by any process.
  */
 export async function holdHome(home: string, socketPath: string): Promise<Disposable> {
   // Older proxies do not lock the file.

@@ -3,24 +3,24 @@ import type { Connection, Visitor } from '../connection/connection.ts'
 import type { Via } from '../connection/link.ts'
 import { type ConnectionState, freshState } from '../remembered/connection-state.ts'
 
-/** The query: at most this many clients, and only the client behind this end of a link, if it is given. */
+/** Query: maximum number of clients; optionally only the client of this link (the proxy's end). */
 export interface ClientQuery {
   readonly limit: number
   readonly via?: string
 }
 
-/** A client, with all of its connections to shards. */
+/** A client with all its connections to shards. */
 export interface Present {
   readonly visitor: Visitor
   readonly connections: readonly Connection[]
-  /** What engines remember about the client. */
+  /** Connection state at the engines. */
   readonly state: ConnectionState | undefined
 }
 
 /** Clients choose their names, of any length. */
 const LONGEST_NAME = 200
 
-/** The clients, with their links; the oldest first. */
+/** Lists clients with their links, oldest first. */
 export function listClients(present: Iterable<Present>, { limit, via }: ClientQuery): ClientList {
   const clients: ClientList['clients'] = []
   let connections = 0
@@ -33,7 +33,7 @@ export function listClients(present: Iterable<Present>, { limit, via }: ClientQu
   return { connections, clients }
 }
 
-/** Only connections that have, or had, links. */
+/** Returns the links, present or last, of the connections that have had one. */
 export function viasOf(connections: readonly Connection[]): Via[] {
   return connections.flatMap(({ via }) => via ?? [])
 }

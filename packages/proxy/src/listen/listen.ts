@@ -8,13 +8,13 @@ import type { Strangers } from './strangers.ts'
 
 type Tls = NonNullable<EndpointSpec['tls']>
 
-/** One port, and its clients. Its owner closes the admitted clients first, and then disposes of it. */
+/** One port and its clients. The owner closes admitted clients first, and then disposes of it. */
 export interface Listener extends AsyncDisposable {
-  /** New clients are shown this certificate; present ones stay connected. No effect without TLS. */
+  /** New clients get this certificate; present ones stay connected. No effect without TLS. */
   renewTls(tls: Tls): void
 }
 
-/** The admission of clients, and the clients that have not signed in. */
+/** Admission of clients, and the clients without login. */
 interface Places {
   readonly share: Share
   readonly strangers: Strangers
@@ -30,12 +30,12 @@ interface Handshaking extends Places {
 }
 
 const BACKLOG = 4_096
-/** A client that has not finished the handshake within this time is closed. */
+/** A client whose handshake takes longer is closed. */
 const HANDSHAKE_MS = 5_000
 
 /**
- * Listens for the clients of an endpoint. Throws when it cannot. `reusePort`: several listeners may share the port.
- * `onStranger` is called for clients that do not speak TLS although the endpoint does.
+ * Listens for clients; throws if it cannot. `reusePort`: listeners may share the port. `onStranger`: called
+ * for clients that fail the TLS handshake.
  */
 export async function listen(
   wanted: EndpointSpec,
@@ -73,7 +73,7 @@ export async function listen(
   }
 }
 
-/** Throws a refusal that says why this certificate cannot be shown. It says nothing about the key. */
+/** Throws a Refusal if this certificate cannot be used. Its text reveals nothing about the key. */
 export function checkTls(tls: Tls): void {
   try {
     createSecureContext(tlsForClients(tls))
@@ -84,8 +84,8 @@ export function checkTls(tls: Tls): void {
 }
 
 /**
- * Takes a client through its handshake, which begins when its first message is complete. `strangers` holds the clients whose
- * handshake has not ended.
+ * Accepts a client. Its handshake begins when its first message is complete. `strangers`: clients in the
+ * handshake.
  */
 function watchHandshakes(
   server: TlsServer,
@@ -128,7 +128,7 @@ function watchHandshakes(
       clearTimeout(timer)
       passed(socket)
     })
-    // TLS reports errors of the handshake.
+    // TLS reports handshake errors.
     socket.on('error', () => undefined)
     // Bytes that are not TLS go to TLS, too: its error says what is wrong.
     const come = () => stop(() => begin(socket, `${endpoint} ${source}`))
@@ -136,7 +136,7 @@ function watchHandshakes(
   }
 }
 
-/** Of each client one reason is told: that TLS fails then, too, says nothing more. */
+/** Reports only the first reason for each client: TLS fails afterwards in any case. */
 function tellOnce(tell: Handshaking['onStranger']): Handshaking['onStranger'] {
   const told = new WeakSet<Socket>()
   return (socket, why) => {

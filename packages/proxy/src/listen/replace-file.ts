@@ -2,8 +2,8 @@ import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Replaces a file, which only its owner can read. After a crash at any point it holds the complete old or the complete new text.
- * Writers must take turns. Throws when it cannot be written.
+ * Replaces a file that only its owner can read; after a crash it holds the complete old or new text. Writers
+ * must take turns. Throws if it cannot be written.
  */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.draft`
@@ -13,7 +13,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     await file.sync()
   }
   await rename(draft, path)
-  // The new name itself is only durable once the folder is.
+  // The new name is durable only after the folder is synced.
   await using folder = await open(dirname(path), 'r')
   await folder.sync()
 }

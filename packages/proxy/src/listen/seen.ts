@@ -1,4 +1,4 @@
-/** The statistics of an upstream; times in milliseconds. */
+/** Statistics of an upstream; times in ms. */
 export interface Seen {
   errors: number
   lastError: string
@@ -8,7 +8,7 @@ export interface Seen {
   heldMsLast: number
 }
 
-/** The statistics of an endpoint that has just been opened. */
+/** Statistics of a new endpoint. */
 export function createSeen(): Seen {
   return { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
 }

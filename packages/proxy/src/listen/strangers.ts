@@ -1,9 +1,9 @@
-/** A client that has not signed in, and perhaps does not need to. */
+/** A client that has not signed in, and perhaps need not. */
 export interface Stranger {
-  /** The endpoint that it has connected to, and its source. */
+  /** Endpoint and source address of the client. */
   readonly endpoint: string
   readonly source: string
-  /** Called when its time is over. `in`: it has signed in. `unknown`: ask again a little later. */
+  /** Called at its deadline. `in`: signed in. `unknown`: called again soon. */
   judge(): 'in' | 'out' | 'unknown'
   cut(why: string): void
 }
@@ -12,15 +12,15 @@ export interface Stranger {
 export interface Strangers {
   readonly size: number
   add(key: object, stranger: Stranger): void
-  /** The client has signed in. */
+  /** Called when the client has signed in. */
   signIn(key: object): void
-  /** The client is gone. */
+  /** Called when the client has left. */
   remove(key: object): void
-  /** Closes the oldest stranger of an endpoint (null: of any endpoint) from the source that has the most. False: there is none. */
+  /** Closes the oldest stranger of an endpoint (null: any) from the source with the most. False if none. */
   makeRoom(endpoint: string | null): boolean
 }
 
-/** How long a client may take to sign in. Libraries do it at once. */
+/** Time to sign in. Libraries sign in immediately. */
 const LOGIN_WITHIN_MS = 10_000
 const TOO_MANY = 'ERR max number of clients reached'
 
@@ -38,11 +38,11 @@ interface Entry {
   timer: NodeJS.Timeout
 }
 
-/** Starts without clients; each has `loginWithinMs` to sign in. */
+/** Creates an empty set; each client has `loginWithinMs` to sign in. */
 export function createStrangers(loginWithinMs = LOGIN_WITHIN_MS): Strangers {
   const late = `NOAUTH Authentication required: no login within ${loginWithinMs / 1_000} s`
   const entries = new Map<object, Entry>()
-  /** By endpoint and source, the oldest first. */
+  /** Map from endpoint and source to clients, oldest first. */
   const crowds = new Map<string, Crowd>()
 
   const remove = (key: object): void => {

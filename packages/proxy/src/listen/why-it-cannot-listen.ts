@@ -1,7 +1,7 @@
 import type { Address } from '@fairlead/api/of-proxies'
 import { messageOf, readListeners } from '@fairlead/engine'
 
-/** The reason as a sentence. If another process has the address, with the user of that process: clients may be sending it their passwords. */
+/** Returns the reason, with the user of the process that has the address: clients may send it passwords. */
 export async function whyItCannotListen(address: Address, cause: unknown): Promise<string> {
   const why = messageOf(cause)
   const listeners = await readListeners(address).catch(() => [])

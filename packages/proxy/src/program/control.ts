@@ -25,32 +25,33 @@ import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
 import type { Log } from '../listen/cut-log.ts'
 import { type HoldTrace, traceHolds } from './trace-holds.ts'
 
-/** The handlers of the proxy's operations. */
+/** Handlers of the proxy's operations. */
 export type ProxyHandlers = {
   readonly [Name in keyof typeof proxyOperations]: (
     input: Input<(typeof proxyOperations)[Name]>,
   ) => Promise<Output<(typeof proxyOperations)[Name]>>
 }
 
-/** A spec with a chain of certificates. */
+/** Enough for a spec with a chain of certificates. */
 const MAX_BODY_BYTES = 256 * 1024
 
-/** The parts that judge and answer requests. */
+/** The parts that check and answer requests. */
 interface ControlParts {
   readonly handlers: ProxyHandlers
   readonly fence: EpochFence
   readonly log: Log
 }
 
-/** The same, and where spans of a trace lie until an answer takes them. */
+/** ControlParts, and spans that wait for the next answer. */
 interface AnsweringParts extends ControlParts {
   readonly spans: SpanBasket
   readonly holds: HoldTrace
 }
 
 /**
- * Serves the operations of the proxy over the Unix socket at `path`. The umask of the program (main.ts) closes it to others from the
- * first moment: a mode that is set afterwards comes too late where an agent of root has given the socket to the server meanwhile.
+ * Serves the proxy's operations over the Unix socket at `path`. The program's umask (main.ts) closes it to
+ * other users from the start: a later chmod is too late if a root agent has already given the socket to the
+ * server.
  */
 export async function serveControl(path: string, parts: ControlParts): Promise<AsyncDisposable> {
   const answering = { ...parts, spans: createSpanBasket(), holds: traceHolds() }
@@ -66,7 +67,7 @@ export async function serveControl(path: string, parts: ControlParts): Promise<A
   server.listen(path, () => resolve())
   await promise
   server.off('error', reject)
-  // A connection that could not be accepted, because there is no file or memory left, is only that connection.
+  // If a connection cannot be accepted, for lack of files or memory, only that connection fails.
   server.on('error', ({ message }) => parts.log('an order could not be accepted', { why: message }))
   return {
     async [Symbol.asyncDispose]() {
@@ -112,7 +113,7 @@ async function carryOut(
   const query = op.query ? Value.Convert(op.query, search) : undefined
   if (op.query && !Value.Check(op.query, query))
     throw new Refusal('invalid_request', 'the query is not valid')
-  // The schemas above have checked the parts, so they are what the operation says.
+  // The schemas above have checked the parts, so the input has the operation's type.
   const handler = handlers[name] as (input: unknown) => Promise<unknown>
   const order = `${name} ${params['id'] ?? ''}`.trimEnd()
   const span = { name: `${op.method} ${op.path}`, kind: 'server', attributes: ofProxy } as const
@@ -122,14 +123,14 @@ async function carryOut(
       during('carries out the order', crumbOf(order), () => handler({ params, query, body })),
     ),
   )
-  // Not before: clients may be held meanwhile.
+  // Not earlier: clients may be held.
   if (op.fenced === true) setImmediate(() => log('an order', { method: op.method, url: request.url ?? '' }))
   return result
 }
 
 const ofProxy = { 'fairlead.part': 'proxy' }
 
-/** Checks the epoch of a request that has one, whatever the operation. */
+/** Checks the epoch of any request that has one. */
 async function passFence(op: Operation, { headers }: IncomingMessage, fence: EpochFence): Promise<void> {
   const epoch = headers[EPOCH_HEADER]
   if (typeof epoch === 'string') await fence.admit(readEpoch(epoch))
@@ -145,7 +146,7 @@ function send(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-/** The requested operation, the parameters in its path, and the query. */
+/** Returns the requested operation, its path parameters, and the query. */
 function route({ method, url = '' }: IncomingMessage) {
   const place = URL.parse(url, 'http://proxy')
   if (place === null) throw new Refusal('not_found', `there is no ${method} ${url} here`)

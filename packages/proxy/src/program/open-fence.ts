@@ -5,8 +5,8 @@ import type { Log } from '../listen/cut-log.ts'
 import { replaceFile } from '../listen/replace-file.ts'
 
 /**
- * The fence of a proxy, which keeps the highest epochs at `path`. If that file is damaged it starts empty, and the log says so: each
- * server that works here sends its epoch with its next request.
+ * Opens the proxy's fence, with the highest epochs at `path`. If that file is damaged, it starts empty and
+ * logs this: each server sends its epoch with its next request.
  */
 export async function openFence(path: string, log: Log): Promise<EpochFence> {
   const kept = await readKept(path)

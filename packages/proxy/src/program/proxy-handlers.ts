@@ -13,14 +13,14 @@ interface Parts {
   readonly endpoints: WantedEndpoints
   readonly saving: Saving
   readonly inTurn: InTurn
-  /** Null: this proxy does not answer as a Sentinel. */
+  /** Null if this proxy does not answer as a Sentinel. */
   readonly sentinel: Sentinel | null
-  /** The address of the Sentinel answerer. */
+  /** Address of the Sentinel answerer. */
   readonly sentinelAt: Address
   readonly log: Log
 }
 
-/** The handlers for the orders of the server. Orders that change the wanted endpoints run one after the other. */
+/** Creates the handlers for the server's orders. Orders that change wanted endpoints run in sequence. */
 export function createProxyHandlers(parts: Parts): ProxyHandlers {
   const { endpoints, sentinel, sentinelAt } = parts
   const { find } = endpoints
@@ -120,7 +120,8 @@ async function switchTo(
   const result = await endpoint.switchTo(upstream, slot)
   sentinel?.look()
   const spec = endpoints.wanted.get(id)
-  // The order does not wait for the disk: a proxy that is killed before the write starts with the old upstream, until the server sends the endpoint again.
+  // The order does not wait for the disk: a proxy killed before the write starts with the old upstream, until
+  // the server sends the endpoint again.
   const { upstream: first, shards } = endpoint.wanted
   if (spec !== undefined) endpoints.wanted.set(id, { ...spec, upstream: first, shards })
   saving.saveSoon()
@@ -131,8 +132,8 @@ async function switchTo(
 const noSentinel = { state: 'off', why: '', connections: 0, databases: 0 } as const
 
 /**
- * Connections may stay: another upstream moves them, another certificate is for new clients, and the Sentinel
- * answerer is not their concern.
+ * True if connections may stay: another upstream moves them, a new certificate is for new clients, and the
+ * Sentinel answerer does not concern them.
  */
 function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
   const own = ({ upstream: _, name: __, replicas: ___, shards, tls, ...rest }: EndpointSpec) => {
@@ -144,7 +145,7 @@ function servesAlike(before: EndpointSpec, after: EndpointSpec): boolean {
   return own(before) === own(after)
 }
 
-/** The switches that make `now` equal to `spec`, which differs only in upstreams. */
+/** Returns the switches that turn `now` into `spec`, which differs only in upstreams. */
 function moved(
   now: EndpointSpec,
   spec: EndpointSpec,

@@ -24,18 +24,18 @@ const LISTEN_AGAIN_MS = 500
 interface ProxyOptions {
   readonly home: string
   readonly socketPath: string
-  /** The address at which to answer as a Sentinel; port 0: none. */
+  /** Address of the Sentinel answerer; port 0: none. */
   readonly sentinel: { readonly host: string; readonly port: number }
-  /** The number of threads that serve endpoints; 1: only this one. */
+  /** Number of threads that serve endpoints; 1: only this one. */
   readonly workers: number
   readonly onBroken: (why: string) => void
   readonly log: Log
 }
 
 /**
- * Serves the endpoints that were wanted when it last ran, and takes orders at `socketPath`. The wanted endpoints are on disk
- * before an order is answered, except for a switch: that order does not wait for the disk, but the next put of the endpoint does.
- * Throws when another proxy has this home. `onBroken`: one of several workers has ended, and the process is to end.
+ * Serves the endpoints wanted at the last run, and takes orders at `socketPath`. Wanted endpoints are on disk
+ * before an order is answered, except for a switch, whose write only the endpoint's next put waits for.
+ * Throws if another proxy has this home; `onBroken`: a worker has ended, and the process must end.
  */
 export async function createProxy(options: ProxyOptions): Promise<AsyncDisposable> {
   const { home, socketPath, workers, onBroken, log } = options
@@ -84,7 +84,7 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   return { [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-/** The Sentinel answerer, for the databases that have a name. Null if no port was given. */
+/** Opens the Sentinel answerer for the databases with a name. Null if no port was given. */
 async function openSentinelOf(
   { wanted, get }: WantedEndpoints,
   at: { readonly host: string; readonly port: number; readonly admission: Admission },
@@ -97,7 +97,7 @@ async function openSentinelOf(
       [...wanted].flatMap(([id, { name, upstream, replicas = [] }]) => {
         const primary = get(id)?.wanted.upstream ?? upstream
         if (name === undefined) return []
-        // After a switch the new primary is among the replicas until the next put names the new ones.
+        // After a switch the new primary is among the replicas until the next put.
         return [{ name, primary, replicas: replicas.filter((each) => !isSameAddress(each, primary)) }]
       }),
     onTrouble: (why) => log('sentinel cannot listen', { why }),

@@ -5,15 +5,15 @@ import { writeWanted } from './wanted-file.ts'
 
 /** Writes the wanted endpoints to their file. */
 export interface Saving {
-  /** False: the last write failed, so the next put writes the file even if it changes nothing. */
+  /** False if the last write failed: the next put writes the file even if it changes nothing. */
   readonly isSaved: boolean
-  /** To be called in a turn. Throws when the disk refuses. */
+  /** Must be called in a turn. Throws if the disk refuses. */
   save(): Promise<void>
-  /** Writes in a turn of its own: all changes until then are written together. A failure is logged. */
+  /** Writes in a separate turn: all changes until then are written together. Logs a failure. */
   saveSoon(): void
 }
 
-/** `wanted` is read at each write; the file is at `path`. */
+/** Creates the writer of `wanted`, read at each write, to the file at `path`. */
 export function createSaving(
   path: string,
   wanted: ReadonlyMap<string, EndpointSpec>,

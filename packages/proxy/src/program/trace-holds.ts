@@ -1,19 +1,22 @@
 import { currentPlace, nowMs, recordSince, type TracePlace } from '@fairlead/engine'
 
-/** An order, as far as it matters here: its name, the endpoint, and the group of a sharded one. */
+/** An order: name, endpoint, and the body with the group of a sharded one. */
 interface Order {
   readonly name: string
   readonly id: string
   readonly body: unknown
 }
 
-/** The time in which clients of an endpoint are held, as a span. */
+/** Traces the hold of an endpoint's clients as a span. */
 export interface HoldTrace {
   /** Carries out an order. */
   around<T>(order: Order, work: () => Promise<T>): Promise<T>
 }
 
-/** A span from the order to hold until the order that ends the hold, in the trace of the former. A hold that ends by itself is no span. */
+/**
+ * Records a span from the order to hold until the order that ends the hold, in the trace of the former. A
+ * hold that times out has no span.
+ */
 export function traceHolds(): HoldTrace {
   const held = new Map<string, { readonly place: TracePlace; readonly startMs: number }>()
   return {

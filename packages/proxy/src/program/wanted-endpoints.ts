@@ -4,27 +4,27 @@ import type { Log } from '../listen/cut-log.ts'
 import { whyItCannotListen } from '../listen/why-it-cannot-listen.ts'
 import type { EndpointHost, HostedEndpoint } from '../workers/endpoint-host.ts'
 
-/** The endpoints that a proxy should serve, those that are open, and why the others are not. */
+/** The endpoints that a proxy should serve, the open ones, and reasons for the others. */
 export interface WantedEndpoints extends AsyncDisposable {
   readonly wanted: Map<string, EndpointSpec>
-  /** The open endpoint; undefined: it is not open. */
+  /** Returns the open endpoint, or undefined. */
   get(id: string): HostedEndpoint | undefined
-  /** The same, but throws Refusal not_found with the reason if it is not open. */
+  /** Returns the open endpoint; throws Refusal not_found with the reason if it is not open. */
   find(id: string): HostedEndpoint
-  /** Opens an endpoint that is wanted and is not open. Never rejects: `whyNot` says what is wrong. */
+  /** Opens a wanted endpoint that is not open. Never rejects: `whyNot` returns the error. */
   start(id: string): Promise<void>
-  /** Closes it, with its connections. Does nothing if it is not open. */
+  /** Closes the endpoint with its connections, if open. */
   stop(id: string): Promise<void>
-  /** The wanted endpoints that could not be opened. */
+  /** Returns the wanted endpoints that could not be opened. */
   failed(): Iterable<string>
   whyNot(id: string): string | undefined
-  /** Why it is not open. Throws Refusal not_found if it is not wanted. */
+  /** Reports the endpoint's state, and why it is not open. Throws Refusal not_found if it is not wanted. */
   report(id: string): Promise<EndpointReport>
-  /** What went through those that have, or had, a client. */
+  /** Returns the traffic of open endpoints that have, or had, a client. */
   traffic(): Promise<readonly Traffic[]>
 }
 
-/** Starts with all of `wanted` closed. Disposed of, it closes the open ones. */
+/** Starts with all of `wanted` closed. Dispose to close the open ones. */
 export function createWantedEndpoints(
   wanted: Map<string, EndpointSpec>,
   host: EndpointHost,
@@ -89,7 +89,7 @@ export function createWantedEndpoints(
 interface Failure {
   /** Logged once. */
   readonly error: string
-  /** The same, with the user that listens there, if one is found at this moment. */
+  /** The error, with the user that listens there if one is found. */
   readonly why: string
 }
 
@@ -103,7 +103,7 @@ function reportUnopened(
   return { id, host, port, upstream, shards, ...nothingYet, state: 'failed', why }
 }
 
-/** The report of an endpoint before it has done any work. */
+/** Report of an endpoint that has not done any work. */
 export const nothingYet = {
   connections: 0,
   commands: 0,

@@ -5,12 +5,12 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { replaceFile } from '../listen/replace-file.ts'
 
-/** The wanted endpoints, by id. */
+/** Map from id to wanted endpoint. */
 const Wanted = Type.Record(Type.String(), EndpointSpec)
-/** The endpoints that the server has asked for, as the file of the proxy holds them. */
+/** Contents of the proxy's file: the endpoints that the server has asked for. */
 export type Wanted = Static<typeof Wanted>
 
-/** The endpoints that were written last; empty if there is no file. Throws when the file is damaged. */
+/** Reads the endpoints written last; empty without a file. Throws if the file is damaged. */
 export async function readWanted(path: string): Promise<Wanted> {
   let text: string
   try {
@@ -24,7 +24,7 @@ export async function readWanted(path: string): Promise<Wanted> {
   return value
 }
 
-/** Replaces the file, which only its owner can read (keys are in it). Writers must take turns. */
+/** Replaces the file, which only its owner can read (it holds keys). Writers must take turns. */
 export async function writeWanted(path: string, wanted: Wanted): Promise<void> {
   await replaceFile(path, JSON.stringify(wanted))
 }

@@ -5,7 +5,7 @@ import { type ConnectionState, freshState } from './connection-state.ts'
 import { createTransaction, MOST_CHANGES, withQueued, withRefused } from './transaction-state.ts'
 import { inTransaction, type Unmovable } from './unmovable.ts'
 
-/** The state after the engine has executed `command`, outside of a transaction or at its end. */
+/** Returns the state after the engine has executed `command`, outside of a transaction or at its end. */
 export function afterSuccess(state: ConnectionState, command: Command): ConnectionState {
   if (command.cutShort && mayBeRemembered(command)) return { ...state, unmovable: tooMuchOf(command) }
   switch (command.name) {
@@ -14,7 +14,7 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'AUTH':
       return withLogin(state, command.args)
     case 'SELECT':
-      // A longer word is not a number, and is refused also if no answer says so.
+      // A longer word is no number: the engine refuses it, even if no reply shows that.
       return (command.args[0]?.length ?? 0) > 10
         ? state
         : { ...state, database: String(command.args[0]), databasesBefore: freshState.databasesBefore }
@@ -36,7 +36,7 @@ export function afterSuccess(state: ConnectionState, command: Command): Connecti
     case 'QUIT':
       return { ...state, isLeaving: true }
     case 'RESET':
-      // The command that waits without a reply was sent after it, so this reply says nothing about it.
+      // The unanswered command was sent after RESET, so this reply proves nothing about it.
       return afterReset(state)
     default:
       return state
@@ -58,17 +58,17 @@ function afterReset({ unmovable, settings }: ConnectionState): ConnectionState {
     ...freshState,
     // Engines keep the names that a client gives itself.
     settings: new Map([...settings].filter(([key]) => key.startsWith('SETINFO') || key === 'CAPA')),
-    // The command that waits without a reply was sent before it, so this reply says nothing about it.
+    // The unanswered command was sent before RESET, so this reply proves nothing about it.
     unmovable: unmovable?.code === 'without_reply' ? unmovable : undefined,
   }
 }
 
-/** EXEC was refused, DISCARD worked, …: the transaction is over, and with it what was watched. */
+/** Returns the state after a transaction has ended (EXEC refused, DISCARD): nothing is watched any more. */
 export function afterTransaction(state: ConnectionState): ConnectionState {
   return { ...state, transaction: null, watches: false }
 }
 
-/** EXEC was executed; `failed`: the numbers of the commands that change the connection and whose answers are errors. */
+/** Returns the state after EXEC. `failed`: numbers of the state-changing commands that returned errors. */
 export function afterExec(state: ConnectionState, failed: readonly number[]): ConnectionState {
   const changes = state.transaction?.changes ?? []
   const after = afterTransaction(state)
@@ -82,22 +82,22 @@ export function afterExec(state: ConnectionState, failed: readonly number[]): Co
   return worked.reduce(afterQueued, after)
 }
 
-/** In a transaction the engine has refused a command that is never part of one: WATCH, MULTI. */
+/** Notes a command that no transaction may contain (WATCH, MULTI) and that the engine has refused in one. */
 export function afterRefusal(state: ConnectionState, command: Command): ConnectionState {
   const { transaction } = state
   return transaction === null ? state : { ...state, transaction: withRefused(transaction, command) }
 }
 
-/** The state after the engine has queued `command` for EXEC, or refused to. */
+/** Returns the state after the engine has queued or refused `command` in a transaction. */
 export function afterQueueing(state: ConnectionState, command: Command, isQueued: boolean): ConnectionState {
   const { transaction } = state
   return transaction === null ? state : { ...state, transaction: withQueued(transaction, command, isQueued) }
 }
 
-/** A name costs more than its bytes: memory in the set, and a command to the next engine. */
+/** Cost of a name besides its bytes: memory in the set, and a command to the next engine. */
 const CHANNEL_COSTS = 160
 
-/** The state after the engine confirmed that a channel (of its `kind`) was added or removed. */
+/** Returns the state after the engine has confirmed that a channel of `kind` was added or removed. */
 export function afterSubscription(
   state: ConnectionState,
   {
@@ -110,16 +110,16 @@ export function afterSubscription(
   if (adds === set.has(channel)) return state
   const bytes = channel.length + CHANNEL_COSTS
   const subscribedBytes = state.subscribedBytes + (adds ? bytes : -bytes)
-  // An empty set may be the one that all connections begin with.
+  // An empty set may be the one shared by new connections.
   if (adds && set.size === 0)
     return { ...state, subscribedBytes, subscribed: { ...state.subscribed, [kind]: new Set([channel]) } }
-  // Changed in place, because a copy for each channel would make many of them slow.
+  // Changed in place: a copy for each channel would be slow for many.
   if (adds) set.add(channel)
   else set.delete(channel)
   return { ...state, subscribedBytes }
 }
 
-/** The effects of EXEC that remain after the transaction. */
+/** Returns the state with the lasting effects of a command of EXEC. */
 function afterQueued(state: ConnectionState, command: Command): ConnectionState {
   const isReply = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
   const isLasting = command.name in subscriptions || ['MONITOR', 'REPLCONF'].includes(command.name)

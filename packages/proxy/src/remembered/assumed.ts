@@ -6,12 +6,12 @@ import type { ConnectionState } from './connection-state.ts'
 import { afterTracking } from './tracking.ts'
 import { inTransaction } from './unmovable.ts'
 
-/** How many former databases are remembered when a selected one may not exist. */
+/** Number of former databases remembered when a selected one may not exist. */
 const MOST_BEFORE = 16
-/** No number of a database has more characters. */
+/** No database number has more characters. */
 const LONGEST_DATABASE = 20
 
-/** The state after the engine has read `command` without a reply. It counts as executed if its form is valid. */
+/** Returns the state after `command` without a reply, which counts as executed if its form is valid. */
 export function afterAssumed(state: ConnectionState, command: Command): ConnectionState {
   if (command.name === 'SELECT') return afterSelect(state, command)
   if (command.name === 'EXEC') return afterSilentExec(state)
@@ -19,8 +19,8 @@ export function afterAssumed(state: ConnectionState, command: Command): Connecti
 }
 
 /**
- * An engine carries out all of a transaction or nothing: it may have refused one of its commands, or something watched has changed. Without replies nothing says
- * which, and a command that changes the connection cannot be repeated to find out, because the others would be repeated, too.
+ * An engine executes all of a transaction or nothing. Without replies that is unknown, and a state-changing
+ * command cannot be repeated to find out, because the others would be repeated too.
  */
 function afterSilentExec(state: ConnectionState): ConnectionState {
   const { transaction } = state
@@ -30,7 +30,7 @@ function afterSilentExec(state: ConnectionState): ConnectionState {
   return { ...after, unmovable: inTransaction(`${change.command.name} without a reply`) }
 }
 
-/** Commands that an engine may refuse although their form is valid: the next engine gets them, too, and decides in the same way. */
+/** Commands that an engine may refuse despite a valid form: the next engine gets them and decides alike. */
 function afterUnsure(state: ConnectionState, command: Command): ConnectionState | undefined {
   if (command.cutShort) return undefined
   if (command.name === 'AUTH') return withAssumedLogin(state, command.args)
@@ -38,7 +38,7 @@ function afterUnsure(state: ConnectionState, command: Command): ConnectionState 
   return isTracking ? afterTracking(state, command, false) : undefined
 }
 
-/** Only the engine knows how many databases it has: if this one does not exist, the former one stays selected. */
+/** Only the engine knows how many databases it has: if this one does not exist, the former stays selected. */
 function afterSelect(state: ConnectionState, { args }: Command): ConnectionState {
   const asked = String(args[0] ?? '')
   if (args.length !== 1 || asked.length > LONGEST_DATABASE) return state
@@ -46,7 +46,7 @@ function afterSelect(state: ConnectionState, { args }: Command): ConnectionState
   return { ...state, database: asked, databasesBefore: before.slice(-MOST_BEFORE) }
 }
 
-/** Whether every engine refuses the command: its setting is as before. */
+/** True if every engine refuses the command, so that its setting is unchanged. */
 function isRefused(command: Command): boolean {
   const { name, args } = command
   if (isMisformed(command)) return true

@@ -1,14 +1,14 @@
 import { createQueue } from '@fairlead/engine'
 
-/** Lists whose items are taken one by one, later, in order. A list is added in one step, however long it is. */
+/** Lists whose items are taken later, singly and in order. Adding a list is one step of constant cost. */
 export interface Backlog<T> {
   readonly isEmpty: boolean
-  /** A list of so many `bytes`. Beyond `mostBytes` it is dropped. */
+  /** Adds a list of size `bytes`; drops it above `mostBytes`. */
   add(all: readonly T[], bytes: number): void
   next(): T | undefined
 }
 
-/** An empty one; `mostBytes` of all its lists. */
+/** Creates an empty backlog. `mostBytes`: limit for all its lists. */
 export function createBacklog<T>(mostBytes: number): Backlog<T> {
   const lists = createQueue<{ readonly all: readonly T[]; readonly bytes: number }>()
   let waitingBytes = 0

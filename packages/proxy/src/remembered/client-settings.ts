@@ -3,7 +3,7 @@ import type { ConnectionState } from './connection-state.ts'
 import { isTooLong, tooLong } from './setting-length.ts'
 import { afterTracking } from './tracking.ts'
 
-/** The state after CLIENT has succeeded. */
+/** Returns the state after CLIENT has succeeded. */
 export function afterClient(state: ConnectionState, command: Command): ConnectionState {
   const name = wordAt(command, 0)
   switch (name) {
@@ -12,7 +12,7 @@ export function afterClient(state: ConnectionState, command: Command): Connectio
     case 'NO-TOUCH':
       return withSetting(state, name, command.args)
     case 'SETINFO':
-      // Engines know no others. Names that they refuse are ignored also if no answer says so.
+      // Engines know no others: a refused name is ignored even if no reply shows that.
       return infoNames.has(wordAt(command, 1))
         ? withSetting(state, `SETINFO ${wordAt(command, 1)}`, command.args)
         : state
@@ -29,7 +29,7 @@ export function afterClient(state: ConnectionState, command: Command): Connectio
 const infoNames: ReadonlySet<string> = new Set(['LIB-NAME', 'LIB-VER'])
 const capaRedirect = ['CAPA', 'REDIRECT'].map((word) => Buffer.from(word))
 
-/** HELLO [protocol [AUTH user password] [SETNAME name]] */
+/** Returns the state after HELLO [protocol [AUTH user password] [SETNAME name]]. */
 export function afterHello(state: ConnectionState, command: Command): ConnectionState {
   const { args } = command
   if (args.length === 0) return state
@@ -46,7 +46,7 @@ export function afterHello(state: ConnectionState, command: Command): Connection
   return after
 }
 
-/** The state after the engine has accepted `login`. */
+/** Returns the state after the engine has accepted `login`. */
 export function withLogin(state: ConnectionState, login: readonly Buffer[]): ConnectionState {
   return isTooLong(login) ? tooLong(state, 'login') : { ...state, login, assumedLogins: [] }
 }
@@ -54,7 +54,7 @@ export function withLogin(state: ConnectionState, login: readonly Buffer[]): Con
 /** No client sends more logins in a row without replies. */
 const MOST_ASSUMED = 16
 
-/** AUTH without a reply: only the engine knows whether it has accepted this login. If not, the former login counts. */
+/** Returns the state after AUTH without a reply: if the engine refused this login, the former one counts. */
 export function withAssumedLogin(state: ConnectionState, login: readonly Buffer[]): ConnectionState {
   const assumedLogins = [...state.assumedLogins, login]
   const isMuch = assumedLogins.length > MOST_ASSUMED || isTooLong(assumedLogins.flat())

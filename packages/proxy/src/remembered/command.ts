@@ -1,29 +1,29 @@
-/** A command that changes a connection, or its moving. `args` are without the name. */
+/** A command that matters for the connection or its moving. `args` exclude the name. */
 export interface Command {
   /** In capitals. */
   readonly name: string
   readonly args: readonly Buffer[]
-  /** True: `args` are only a part of the sent arguments. */
+  /** True if `args` hold only a part of the sent arguments. */
   readonly cutShort: boolean
 }
 
-/** No word that decides something is so long. */
+/** No significant word is longer. */
 const LONGEST_WORD = 64
 
-/** An argument in capitals; empty when the command has no such argument. `at` counts from 0. Of a longer argument the beginning, because it may have megabytes. */
+/** Returns the argument at index `at` in capitals, cut after 64 bytes; empty if there is none. */
 export function wordAt({ args }: Command, at: number): string {
   const arg = args[at]
   return arg === undefined ? '' : capitalsOf(arg)
 }
 
-/** A word in capitals, for comparison: see wordAt. */
+/** Returns a word in capitals, cut like wordAt. */
 export function capitalsOf(word: Buffer): string {
   return word.toString('latin1', 0, LONGEST_WORD).toUpperCase()
 }
 
 /**
- * Whether an argument is `word` (capitals), in any case. No text is made of it: a command of a transaction may have 250,000 arguments, and all of them are
- * looked at in one turn.
+ * True if an argument is `word` (capitals) in any case. Compares bytes: a command may have 250,000 arguments,
+ * all examined in one turn.
  */
 export function isWord(arg: Buffer | undefined, word: string): boolean {
   if (arg?.length !== word.length) return false
@@ -37,7 +37,7 @@ export function isWord(arg: Buffer | undefined, word: string): boolean {
 const SMALL_A = 0x61
 const SMALL_Z = 0x7a
 
-/** Whether one of the arguments is `word`: see isWord. */
+/** True if one of the arguments is `word`: see isWord. */
 export function hasWord(args: readonly Buffer[], word: string): boolean {
   return args.some((arg) => isWord(arg, word))
 }

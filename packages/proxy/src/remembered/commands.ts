@@ -3,11 +3,11 @@ import { type Command, isWord } from './command.ts'
 import { scriptCommands } from './known-scripts.ts'
 import { scanNames } from './scan-cursors.ts'
 
-/** How many arguments are kept of each command: enough for any real use. */
+/** Number of arguments kept of each command: enough for any real use. */
 const SOME = 64
 const MANY = 100_000
 
-/** Blocks until data comes or its time is over. The number is the place of its timeout. */
+/** Commands that block until data arrives or they time out, with the place of their timeout. */
 const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
   BLPOP: 'last',
   BRPOP: 'last',
@@ -22,15 +22,15 @@ const blocking: Readonly<Record<string, 'first' | 'last' | 'block'>> = {
   XREAD: 'block',
   XREADGROUP: 'block',
 }
-/** Commands that may block; whether one does depends on its arguments (`isBlocking`). */
+/** Commands that may block, depending on their arguments (`isBlocking`). */
 export const blockingNames: ReadonlySet<string> = new Set(Object.keys(blocking))
-/** Blocking commands that mean the same when they are sent again on another connection while writes go on. */
+/** Blocking commands that mean the same when sent again on another connection while writes continue. */
 export const retaken: ReadonlySet<string> = new Set(
   [...blockingNames].filter((name) => !name.startsWith('WAIT')),
 )
 const inMilliseconds = new Set(['WAIT', 'WAITAOF', 'XREAD', 'XREADGROUP'])
 
-/** Which replies confirm it, one for each channel; and the set of the connection that it changes. */
+/** The first word of the confirming replies (one for each channel), and the set that changes. */
 export const subscriptions: Readonly<
   Record<string, { readonly kind: SubscriptionKind; readonly adds: boolean; readonly word: string }>
 > = {
@@ -44,27 +44,24 @@ export const subscriptions: Readonly<
 /** The three kinds of pub/sub, which an engine counts separately. */
 export type SubscriptionKind = 'channels' | 'patterns' | 'shardChannels'
 
-/**
- * From here on the engine may send anything at any time: it is not known what the connection would need at another
- * engine.
- */
+/** After these, the engine may send anything at any time: the state needed at another engine is unknown. */
 export const unmovable: ReadonlySet<string> = new Set(['MONITOR', 'SYNC', 'PSYNC', 'REPLCONF'])
 
-/** The commands that are examined; all others are only counted. */
+/** Commands that are examined; all others are only counted. */
 export const notedNames: Readonly<Record<string, number>> = {
   ...Object.fromEntries(Object.keys(blocking).map((name) => [name, MANY])),
   ...Object.fromEntries(Object.keys(subscriptions).map((name) => [name, MANY])),
   ...Object.fromEntries([...unmovable].map((name) => [name, 0])),
   ...Object.fromEntries(scanNames.map((name) => [name, MANY])),
   ...scriptCommands,
-  // One more than is kept, to notice that there are more.
+  // One more than is kept, to detect an excess.
   HELLO: SOME + 1,
   AUTH: 2,
   SELECT: 1,
   CLIENT: SOME + 1,
   READONLY: 0,
   READWRITE: 0,
-  // One argument more than engines accept, or all that they need: enough to see whether they refuse it.
+  // As many as engines need, or one more: enough to see if they refuse the command.
   MULTI: 1,
   EXEC: 1,
   DISCARD: 1,
@@ -73,15 +70,15 @@ export const notedNames: Readonly<Record<string, number>> = {
   RESET: 1,
   QUIT: 0,
 }
-/** The commands that are looked into, for the request scanner. */
+/** The examined commands, for the request scanner. */
 export const table: CommandTable = makeCommandTable(notedNames)
 
-/** Whether it has more arguments than are kept. */
+/** True if it has more arguments than are kept. */
 export function hasTooMany({ name, args }: Pick<Command, 'name' | 'args'>): boolean {
   return args.length > SOME && (name === 'CLIENT' || name === 'HELLO')
 }
 
-/** Whether a command of transactions has so many arguments that every engine refuses it. Not EXEC: it ends the transaction in any case. */
+/** True if every engine refuses a transaction command for its arguments. Not EXEC: it always ends one. */
 export function isMisformed({ name, args }: Command): boolean {
   if (name === 'WATCH') return args.length === 0
   return withoutArguments.has(name) && args.length > 0
@@ -89,16 +86,15 @@ export function isMisformed({ name, args }: Command): boolean {
 
 const withoutArguments: ReadonlySet<string> = new Set(['MULTI', 'DISCARD', 'UNWATCH', 'RESET'])
 
-/** Whether the command may block its connection. Inside of a transaction none does. */
+/** True if the command may block its connection. In a transaction none does. */
 export function isBlocking(command: Command): boolean {
   const place = blocking[command.name]
   return place !== undefined && (place !== 'block' || timeAt(command) >= 0)
 }
 
 /**
- * The bytes of a blocking command with the rest of its timeout after `waitedMs`. Zero means without
- * end, and stays; a command whose time is over gets the shortest timeout, and so the engine's own
- * answer to a timeout.
+ * Encodes a blocking command with the rest of its timeout after `waitedMs`. Zero means no timeout, and stays;
+ * an expired command gets the shortest timeout, so that the engine answers it.
  */
 export function encodeWithTimeLeft(command: Command, waitedMs: number): Buffer {
   const at = timeAt(command)
@@ -113,7 +109,7 @@ export function encodeWithTimeLeft(command: Command, waitedMs: number): Buffer {
   ])
 }
 
-/** The index of the argument that holds the time; -1 if there is none. */
+/** Returns the index of the timeout argument; -1 if there is none. */
 function timeAt({ name, args }: Command): number {
   const place = blocking[name]
   if (place === 'first') return 0
@@ -127,7 +123,7 @@ function timeAt({ name, args }: Command): number {
   return -1
 }
 
-/** How many words belong to an option of XREAD or XREADGROUP: a group may be named like another option. */
+/** Number of words after an option of XREAD or XREADGROUP: a group may be named like another option. */
 function valuesAfter(option: Buffer | undefined): number {
   if (isWord(option, 'GROUP')) return 2
   return isWord(option, 'COUNT') || isWord(option, 'CLAIM') ? 1 : 0

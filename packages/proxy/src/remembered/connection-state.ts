@@ -4,38 +4,39 @@ import type { Transaction } from './transaction-state.ts'
 import type { Unmovable } from './unmovable.ts'
 
 /**
- * What an engine remembers about a connection, learnt from commands that it has executed. Values, not changed in place, except for its
- * channels: there may be many, and only this connection refers to them. From this state another engine can be made to remember the same (`replayOf`).
+ * State that an engine keeps for a connection, learnt from executed commands; `replayOf` restores it at
+ * another engine. Immutable, except the sets of channels: they may be large, and only this connection refers
+ * to them.
  */
 export interface ConnectionState {
   readonly protocol: 2 | 3
-  /** Arguments of the AUTH that worked last: password, or user and password. */
+  /** Arguments of the last successful AUTH: password, or user and password. */
   readonly login: readonly Buffer[] | null
-  /** Arguments of each later AUTH without an answer: some may have succeeded. */
+  /** Arguments of each later AUTH without a reply: some may have succeeded. */
   readonly assumedLogins: readonly (readonly Buffer[])[]
   readonly database: string
-  /** The databases that were selected before it, if it was selected without a reply: if it is refused, the last of them counts. */
+  /** Databases selected before a SELECT without a reply: if it was refused, the last of them counts. */
   readonly databasesBefore: readonly string[]
-  /** CLIENT SETNAME, SETINFO and the like, by what they set: the whole command. */
+  /** CLIENT SETNAME, SETINFO and the like: map from the setting to the whole command. */
   readonly settings: ReadonlyMap<string, readonly Buffer[]>
-  /** Each CLIENT TRACKING ON that still counts. */
+  /** Each CLIENT TRACKING ON still in effect. */
   readonly tracking: readonly Tracking[]
   readonly readsFromReplica: boolean
-  /** The names as latin1, so that no byte is lost. */
+  /** Names in latin1, which loses no byte. */
   readonly subscribed: Readonly<Record<SubscriptionKind, ReadonlySet<string>>>
-  /** The bytes kept of these names. */
+  /** Bytes kept of these names. */
   readonly subscribedBytes: number
   readonly watches: boolean
   readonly transaction: Transaction | null
-  /** True after QUIT: the engine is about to close the connection. */
+  /** True after QUIT: the engine closes the connection next. */
   readonly isLeaving: boolean
-  /** Why the connection cannot be moved; undefined while it can. */
+  /** Reason for which the connection cannot be moved, or undefined. */
   readonly unmovable: Unmovable | undefined
 }
 
 const none: ReadonlySet<string> = new Set()
 
-/** The state of a connection that has just been opened. */
+/** State of a new connection. */
 export const freshState: ConnectionState = {
   protocol: 2,
   login: null,
@@ -53,17 +54,17 @@ export const freshState: ConnectionState = {
   unmovable: undefined,
 }
 
-/** MULTI or WATCH inside of a transaction: always refused. Engines differ in whether EXEC is refused then, too. */
+/** True for MULTI or WATCH in a transaction: always refused. Engines differ in refusing EXEC afterwards. */
 export function isNested({ transaction }: ConnectionState, { name }: Command): boolean {
   return transaction !== null && (name === 'MULTI' || name === 'WATCH')
 }
 
-/** Whether the connection has any subscription, of whichever kind. */
+/** True if the connection has a subscription of any kind. */
 export function isSubscribed({ subscribed }: ConnectionState): boolean {
   return subscribed.channels.size + subscribed.patterns.size + subscribed.shardChannels.size > 0
 }
 
-/** A CLIENT TRACKING ON that the engine has executed; without `isSure` it may have refused the command, because there was no answer. */
+/** A CLIENT TRACKING ON. Without `isSure` there was no reply, so the engine may have refused it. */
 export interface Tracking {
   readonly args: readonly Buffer[]
   readonly isSure: boolean

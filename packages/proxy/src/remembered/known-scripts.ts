@@ -4,52 +4,52 @@ import { createBacklog } from './backlog.ts'
 import { type Command, wordAt } from './command.ts'
 
 /**
- * The scripts that clients of an endpoint have loaded into their engines. No engine replicates them, so the
- * handover gives them to the next primary. Client libraries load a script once for each connection, which
- * survives the handover: they would get NOSCRIPT.
+ * Scripts that clients of an endpoint have loaded. No engine replicates them, so the handover gives them to
+ * the next primary: client libraries load a script once per connection, which survives the handover, and
+ * would get NOSCRIPT.
  */
 export interface KnownScripts {
-  /** The engine has executed the command. */
+  /** Called when the engine has executed the command. */
   learn(command: Command): void
   /**
-   * The engine has executed these in a transaction, of which so many `bytes` are kept. There may be 100,000 scripts, so each is learnt by a call of
-   * `learnNext`: true if calls have to begin now.
+   * Called when the engine has executed these in a transaction; `bytes`: their kept size. There may be
+   * 100,000 scripts, so `learnNext` learns them singly. Returns true if its calls must begin now.
    */
   learnLater(commands: readonly Command[], bytes: number): boolean
-  /** Learns the next one of those commands. False: none is left. */
+  /** Learns the next of those commands. Returns false if none is left. */
   learnNext(): boolean
-  /** A client is about to use a script: it counts as used last. Answers the script, if it is known. */
+  /** Marks a script that a client is about to use as used last. Returns it if known. */
   use(command: Command): Script | undefined
-  /** The engine has executed the script: it has it, although clients may have flushed scripts in between. */
+  /** Called when the engine has executed the script: it has it, even if scripts were flushed since. */
   keep(script: Script): void
-  /** A client of another thread has flushed the scripts. */
+  /** Called when a client of another thread has flushed the scripts. */
   forget(): void
   /**
-   * The scripts that an engine (its address) has not been told of yet, or all; from then on they count as told. `flushed`: clients have
-   * flushed scripts since, and the engine must do so first.
+   * Returns the scripts that an engine (by address) has not received yet, or all, and marks them as received.
+   * `flushed`: clients have flushed scripts since, so the engine must flush first.
    */
   take(engine: string, all: boolean): TakenScripts
 }
 
-/** The most bytes of all texts of an endpoint; each text counts as more than its length, because short ones have a cost, too. */
+/** Limit of all texts of an endpoint. SCRIPT_COSTS is added for each, because short ones have a cost, too. */
 export const MOST_SCRIPT_BYTES = 4 * 1024 * 1024
 const SCRIPT_COSTS = 256
-/** A longer one is not kept: of requests outside of transactions no more is read, and its hash takes milliseconds. */
+/** A longer script is not kept: outside of transactions not more is read, and its hash takes milliseconds. */
 const LONGEST_SCRIPT_BYTES = 1024 * 1024
-/** How much may wait to be learnt: two of the largest transactions. Of further ones the scripts are not learnt. */
+/** Limit of the backlog: two of the largest transactions. Scripts beyond it are not learnt. */
 const MOST_UNLEARNT_BYTES = 32 * 1024 * 1024
-/** How many engines are remembered: a replacement for each group of the largest database, and a few more. */
+/** Number of engines remembered: a replacement for each group of the largest database, and a few more. */
 const MOST_ENGINES = 256
 
-/** A script of clients; `sha` is the SHA-1 that EVALSHA names it by, `number` rises with each new one. */
+/** A script. `sha`: SHA-1 for EVALSHA. `number` rises with each new one. */
 export interface Script {
-  /** As latin1, so that no byte is lost. */
+  /** In latin1, which loses no byte. */
   readonly text: string
   readonly sha: string
   readonly number: number
 }
 
-/** `onForget` is called when a client has flushed them. */
+/** Creates an empty store. `onForget`: called when a client has flushed the scripts. */
 export function createKnownScripts({
   mostBytes = MOST_SCRIPT_BYTES,
   onForget = () => undefined,
@@ -58,9 +58,9 @@ export function createKnownScripts({
   readonly onForget?: () => void
 } = {}): KnownScripts {
   const shelf = createShelf(mostBytes)
-  /** By engine, the number of the last script that it has been told of. */
+  /** Map from engine to the number of the last script that it received. */
   const told = new Map<string, number>()
-  /** What transactions have executed, and what came after that. */
+  /** Scripts of executed transactions, and later ones. */
   const unlearnt = createBacklog<Command | Script>(MOST_UNLEARNT_BYTES)
   let last = 0
   let flushedAt = 0
@@ -115,7 +115,7 @@ function useOf(shelf: Shelf, { name, args: [first] }: Command): Script | undefin
   return byText.has(name) ? shelf.use(shelf.hashOf(first.toString('latin1'))) : undefined
 }
 
-/** The engine is told of all scripts up to the number `last`. Answers up to which it had been told before. */
+/** Marks scripts up to `last` as received by the engine. Returns the former number. */
 function noteTold(told: Map<string, number>, engine: string, last: number): number {
   const from = told.get(engine) ?? 0
   told.delete(engine)
@@ -126,19 +126,19 @@ function noteTold(told: Map<string, number>, engine: string, last: number): numb
 }
 
 interface Shelf {
-  /** The script of this hash, if there is one; it counts as used last. */
+  /** Returns the script of this hash, if any, and marks it as used last. */
   use(sha: string | undefined): Script | undefined
-  /** The hash of a known text: looking it up costs less than computing it. */
+  /** Returns the hash of a known text: looking it up costs less than computing it. */
   hashOf(text: string): string | undefined
-  /** Adds a new script. Scripts that were not used for the longest time make room. */
+  /** Adds a new script; evicts those unused for longest. */
   put(script: Script): void
   all(): readonly Script[]
   clear(): void
 }
 
-/** Scripts, in `mostBytes` at most. */
+/** A store of scripts with at most `mostBytes`. */
 function createShelf(mostBytes: number): Shelf {
-  /** By hash, the one that was used last at the end. */
+  /** Map from hash to script; the one used last is at the end. */
   const known = new Map<string, Script>()
   const hashes = new Map<string, string>()
   let bytes = 0
@@ -178,7 +178,7 @@ function costOf(text: string): number {
 const byText: ReadonlySet<string> = new Set(['EVAL', 'EVAL_RO'])
 const byHash: ReadonlySet<string> = new Set(['EVALSHA', 'EVALSHA_RO'])
 
-/** Commands that are looked at for scripts, and how many of their arguments are. */
+/** Commands examined for scripts, and the number of arguments examined. */
 export const scriptCommands: Readonly<Record<string, number>> = {
   ...Object.fromEntries([...byText, ...byHash].map((name) => [name, 1])),
   SCRIPT: 2,
@@ -191,7 +191,7 @@ function isFlush(one: Command | Script): boolean {
 function textOf(one: Command | Script): Buffer | string | undefined {
   if ('sha' in one) return one.text
   const { name, args, cutShort } = one
-  // Then it is not known which of its arguments were kept.
+  // It is unknown then which arguments were kept.
   if (cutShort) return undefined
   const text = byText.has(name)
     ? args[0]

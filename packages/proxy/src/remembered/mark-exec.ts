@@ -1,22 +1,22 @@
 import { createReplyScanner, isBetweenReplies, type ReplyScanner, scanReply } from '@fairlead/engine'
 import { markReply } from './scan-cursors.ts'
 
-/** The reply to an EXEC, some parts of which are replies to scans: their cursors are replaced while the reply passes, and nothing else is kept. */
+/** A reply to an EXEC with scans: cursors are replaced while the reply passes; nothing else is kept. */
 export interface ExecMarking {
-  /** The indexes of those parts, ascending; and how many of them have passed. */
+  /** Indexes of those parts, ascending; and how many of them have passed. */
   readonly scans: readonly number[]
   marked: number
   readonly generation: number
-  /** What is being read: the head of the reply, its parts, or the rest that stays unchanged. */
+  /** The part being read: head, elements, or the unchanged rest. */
   reading: 'type' | 'head' | 'parts' | 'rest'
   readonly scanner: ReplyScanner
-  /** The index of the part that is read. */
+  /** Index of the element being read. */
   part: number
-  /** The bytes of a reply to a scan until its cursor is complete; null: none are kept back. */
+  /** Bytes of a reply to a scan until its cursor is complete; null if none are kept back. */
   beginning: Buffer | null
 }
 
-/** For the reply to an EXEC; `scans` are the places, from 0, at which cursors stand in it. */
+/** Creates a marking. `scans`: indexes of the elements with cursors, from 0. */
 export function createExecMarking(scans: readonly number[], generation: number): ExecMarking {
   return {
     scans,
@@ -29,7 +29,7 @@ export function createExecMarking(scans: readonly number[], generation: number):
   }
 }
 
-/** Takes the next bytes of the reply, in any pieces. Answers the bytes for the client. */
+/** Takes the next bytes of the reply, in any pieces. Returns bytes for the client. */
 export function markNext(marking: ExecMarking, bytes: Buffer): readonly Buffer[] {
   const begin = beginOfParts(marking, bytes)
   if (marking.reading !== 'parts') return [bytes]
@@ -62,7 +62,7 @@ export function markNext(marking: ExecMarking, bytes: Buffer): readonly Buffer[]
   return [...told, bytes.subarray(from)]
 }
 
-/** After the head of the list. A reply that is no list (an error, nil) has no parts. */
+/** Returns the position after the array's head. A reply that is no array (an error, nil) has no elements. */
 function beginOfParts(marking: ExecMarking, bytes: Buffer): number {
   if (marking.reading === 'type') marking.reading = bytes[0] === ARRAY_SIGN ? 'head' : 'rest'
   if (marking.reading !== 'head') return 0

@@ -5,15 +5,15 @@ import { replayTransaction } from './transaction-state.ts'
 /** One command of a replay. */
 export interface Replayed {
   readonly bytes: Buffer
-  /** The number of its replies. */
+  /** Number of its replies. */
   readonly replies: number
-  /** True: it must succeed. Others (names, for example) may be unknown to an older engine. */
+  /** True if it must succeed. Others (names, for example) may be unknown to an older engine. */
   readonly must: boolean
 }
 
 /**
- * The commands that give a new connection this `state`, in an order that works. WATCH cannot be restored. `generation`: of the
- * cursors of its engine. `caching`: arguments of a CLIENT CACHING that still applies.
+ * Returns the commands that give a new connection this `state`, in a working order. WATCH cannot be restored.
+ * `generation`: of its engine's cursors; `caching`: arguments of a CLIENT CACHING still in effect.
  */
 export function replayOf(
   state: ConnectionState,
@@ -23,7 +23,7 @@ export function replayOf(
   return [...baseReplayOf(state), ...restReplayOf(state, generation, caching)]
 }
 
-/** The part that can be set on an engine while it is still a replica, and long before: it causes no messages by itself. */
+/** Returns the part that can be set early, on a replica: it causes no messages. */
 export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
   const { protocol, login, assumedLogins, database, databasesBefore, settings, readsFromReplica } = state
   const isSure = databasesBefore.length === 0
@@ -36,19 +36,19 @@ export function baseReplayOf(state: ConnectionState): readonly Replayed[] {
     ),
     ...databasesBefore.map((each) => ({ ...one('SELECT', [each]), must: false })),
     ...(database === '0' && isSure ? [] : [{ ...one('SELECT', [database]), must: isSure }]),
-    // READONLY changes nothing on a primary; outside of cluster mode not every engine has it.
+    // READONLY has no effect on a primary; outside of cluster mode not every engine has it.
     ...(readsFromReplica ? [{ ...one('READONLY', []), must: false }] : []),
   ]
 }
 
-/** Sets the name within HELLO, which every user may send: one that HELLO has named may not have CLIENT SETNAME. */
+/** Sets the name with HELLO, which every user may send, unlike CLIENT SETNAME. */
 function hello(protocol: number, name: Buffer | undefined): readonly Replayed[] {
   if (protocol !== 3 && name === undefined) return []
   const words = name === undefined ? [] : ['SETNAME', name]
   return [{ ...one('HELLO', [String(protocol), ...words]), must: protocol === 3 }]
 }
 
-/** Whether two states have the same such part. */
+/** True if the parts of `baseReplayOf` are equal. */
 export function hasSameBase(one: ConnectionState, other: ConnectionState): boolean {
   return baseFields.every((field) => one[field] === other[field])
 }
@@ -63,7 +63,7 @@ const baseFields = [
   'readsFromReplica',
 ] as const
 
-/** The rest, on the engine that has the role. */
+/** Returns the rest, for the primary. */
 export function restReplayOf(
   state: ConnectionState,
   generation: number,
@@ -84,7 +84,7 @@ function subscriptionsOf({ subscribed }: ConnectionState): readonly Replayed[] {
   return [
     ...subscription('SUBSCRIBE', namesOf(subscribed.channels)),
     ...subscription('PSUBSCRIBE', namesOf(subscribed.patterns)),
-    // In cluster mode, an engine refuses a command with shard channels of several slots.
+    // In cluster mode an engine refuses a command with shard channels of several slots.
     ...[...Map.groupBy(namesOf(subscribed.shardChannels), hashSlot).values()].flatMap((channels) =>
       subscription('SSUBSCRIBE', channels),
     ),
@@ -99,7 +99,7 @@ function subscription(name: string, channels: readonly Buffer[]): readonly Repla
   return channels.length === 0 ? [] : [{ ...one(name, channels), replies: channels.length }]
 }
 
-/** Sent without an answer, as the client sent it: not every engine answers a wrong login after other requests. */
+/** Sent without replies, as by the client: not every engine answers a wrong login after other requests. */
 function silently(commands: readonly Replayed[]): readonly Replayed[] {
   if (commands.length === 0) return []
   const reply = (word: string, replies: number) => ({

@@ -2,36 +2,35 @@ import { encodeCommand } from '@fairlead/engine'
 import type { Command } from './command.ts'
 
 /**
- * Cursors of SCAN, HSCAN, SSCAN and ZSCAN mean something to one engine process only: each hashes with a seed
- * of its own. So a client is given the engine's cursor times 65,536, plus a number for that engine, the
- * generation. A cursor of another generation is sent as 0: the scan begins again, elements may be returned
- * twice, none is missed. Without that, a scan that continues at another process ends after 75 % of the
- * elements (measured on every build).
+ * Cursors of SCAN, HSCAN, SSCAN and ZSCAN are valid at one engine process only: each hashes with its own
+ * seed. So a client gets the engine's cursor times 65,536, plus the engine's number, the generation. A cursor
+ * of another generation is sent as 0: the scan restarts, elements may be returned twice, none is missed.
+ * Otherwise a scan continued at another process ends after 75 % of the elements (measured on every build).
  */
 
-/** The place of the cursor among the arguments. */
+/** Index of the cursor among the arguments. */
 const places: Readonly<Record<string, number>> = { SCAN: 0, HSCAN: 1, SSCAN: 1, ZSCAN: 1 }
-/** The commands that give cursors. */
+/** Commands that return cursors. */
 export const scanNames: readonly string[] = Object.keys(places)
 
-/** Generations are numbers below this. */
+/** Generations are below this number. */
 export const GENERATIONS = 65_536
 const BITS = 16n
 const MASK = BigInt(GENERATIONS - 1)
 
-/** Whether the reply to this command holds a cursor. */
+/** True if the reply to this command holds a cursor. */
 export function isScan({ name }: { readonly name: string }): boolean {
   return places[name] !== undefined
 }
 
-/** A scan with the cursor that its engine, of this `generation`, understands. */
+/** Encodes a scan with the cursor of its engine, of this `generation`. */
 export function encodeScan(command: Command, generation: number): Buffer {
-  // It is longer than the proxy keeps, and cannot be sent completely: without arguments the engine refuses it.
+  // Longer than the proxy keeps, so it cannot be sent completely: without arguments the engine refuses it.
   if (command.cutShort) return encodeCommand([command.name])
   return encodeCommand([command.name, ...argsForEngine(command, generation)])
 }
 
-/** The arguments of a scan with the engine's own cursor; those of any other command as they are. */
+/** Returns a scan's arguments with the engine's cursor; those of other commands unchanged. */
 export function argsForEngine({ name, args }: Command, generation: number): readonly Buffer[] {
   const place = places[name]
   const cursor = place === undefined ? undefined : args[place]
@@ -53,13 +52,13 @@ function cursorForClient(text: string, generation: number): string {
   return text === '0' ? text : String((BigInt(text) << BITS) | BigInt(generation))
 }
 
-/** The most bytes of a reply to a scan before its elements begin. */
+/** Longest head of a reply to a scan, before its elements. */
 const LONGEST_HEAD_BYTES = 64
 const head = /^\*2\r\n\$\d+\r\n(\d+)\r\n/
 
 /**
- * The beginning of a reply to a scan, as its client gets it. Null: more bytes are needed. Any other
- * reply (an error, QUEUED) is unchanged.
+ * Returns the beginning of a reply to a scan with the client's cursor; null if more bytes are needed. Other
+ * replies (an error, QUEUED) are unchanged.
  */
 export function markReply(bytes: Buffer, isWhole: boolean, generation: number): Buffer | null {
   const [all = '', cursor] = head.exec(bytes.toString('latin1', 0, LONGEST_HEAD_BYTES)) ?? []

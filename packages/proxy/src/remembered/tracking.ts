@@ -6,8 +6,8 @@ import type { Unmovable } from './unmovable.ts'
 const redirected: Unmovable = { code: 'redirected', why: 'CLIENT TRACKING with REDIRECT' }
 
 /**
- * CLIENT TRACKING has succeeded, or (not `isSure`) was not answered. Those with BCAST add prefixes to earlier ones, so all of them are
- * kept, in their order: engines accept each set of prefixes again as it came. Other options are those of the last command.
+ * Returns the state after CLIENT TRACKING; without `isSure` it was not answered. With BCAST, prefixes add up,
+ * so all commands are kept in order; other options are those of the last command.
  */
 export function afterTracking(state: ConnectionState, command: Command, isSure = true): ConnectionState {
   const { args } = command
@@ -27,7 +27,7 @@ export function afterTracking(state: ConnectionState, command: Command, isSure =
     : { ...state, tracking }
 }
 
-/** Without a prefix all keys are meant. A client may say that, or options, often: only the last of these counts. */
+/** Without a prefix all keys are tracked. Of repetitions of that, or of options, only the last counts. */
 function keptBefore(before: readonly Tracking[], { args }: Command, isSure: boolean): readonly Tracking[] {
   if (!isSure) return before.filter((each) => each.isSure || !isSame(each.args, args))
   return hasWord(args, 'BCAST') ? before.filter((each) => !each.isSure || hasWord(each.args, 'PREFIX')) : []

@@ -2,22 +2,25 @@ import { encodeCommand } from '@fairlead/engine'
 import { type Command, hasWord, wordAt } from './command.ts'
 import { argsForEngine, isScan } from './scan-cursors.ts'
 
-/** A transaction that the engine has begun, and what it holds. Values; only the lists grow in place, and there is no other reference to them. */
+/** An open transaction. Immutable, except that its lists grow in place: nothing else refers to them. */
 export interface Transaction {
-  /** The commands that EXEC would execute, in order; empty when it will fail. */
+  /** Commands that EXEC would execute, in order; empty if it will fail. */
   readonly queued: readonly Command[]
-  /** How many commands the engine has queued, and those that will change the connection, with their numbers from 0. */
+  /** Number of queued commands, and those that will change the connection, with their numbers from 0. */
   readonly count: number
   readonly changes: readonly Change[]
-  /** The numbers of those that are scans. */
+  /** Numbers of the scans. */
   readonly scans: readonly number[]
-  /** True: the engine will answer EXEC with EXECABORT, because it has refused a command; or another engine must, because not all commands are kept. */
+  /**
+   * True if EXEC must answer EXECABORT: the engine has refused a command, or another engine must abort
+   * because not all commands are kept.
+   */
   readonly broken: boolean
-  /** True: the engine has refused a command of it, and will answer EXEC with EXECABORT. */
+  /** True if the engine has refused a command and will answer EXEC with EXECABORT. */
   readonly aborts: boolean
-  /** Names of commands that are not queued but refused in a transaction. Some engines then refuse EXEC too. */
+  /** Commands refused in a transaction, not queued. Some engines then refuse EXEC too. */
   readonly refused: ReadonlySet<string>
-  /** The bytes kept of it. */
+  /** Bytes kept of it. */
   readonly bytes: number
 }
 
@@ -26,7 +29,7 @@ export interface Change {
   readonly command: Command
 }
 
-/** The state after MULTI has succeeded. */
+/** Returns the state after MULTI has succeeded. */
 export function createTransaction(): Transaction {
   return {
     queued: [],
@@ -40,19 +43,19 @@ export function createTransaction(): Transaction {
   }
 }
 
-/** No transaction needs more. One with more cannot move once it is executed. Each takes 2 to 4 µs of the turn in which EXEC is answered. */
+/** A transaction with more changes cannot move after EXEC. Each takes 2 to 4 µs of EXEC's turn. */
 export const MOST_CHANGES = 1_000
 
 const WORD_COSTS = 64
 
-/** A command costs its object and those of its arguments, too. */
+/** Returns the cost of a command, with its object and those of its arguments. */
 export function sizeOf({ name, args }: Command): number {
   let size = name.length + WORD_COSTS
   for (const { length } of args) size += length + WORD_COSTS
   return size
 }
 
-/** The state after the engine has queued `command`, or refused to. */
+/** Returns the state after the engine has queued or refused `command`. */
 export function withQueued(transaction: Transaction, command: Command, isQueued: boolean): Transaction {
   if (!isQueued) return { ...transaction, broken: true, aborts: true, queued: [], bytes: 0 }
   const { count, broken, bytes } = transaction
@@ -63,17 +66,17 @@ export function withQueued(transaction: Transaction, command: Command, isQueued:
   if (isChange(command) && changes.length <= MOST_CHANGES) changes.push({ at: count, command })
   if (broken || command.cutShort)
     return { ...transaction, broken: true, queued: [], bytes: 0, count: count + 1 }
-  // They grow in place, since a copy for each command would make long transactions slow.
+  // Grown in place: a copy for each command would make long transactions slow.
   queued.push(command)
   return { ...transaction, count: count + 1, bytes: bytes + sizeOf(command) }
 }
 
-/** A command that no transaction may contain was refused; engines differ in whether EXEC fails then. */
+/** Notes a refused command that no transaction may contain; engines differ in failing EXEC then. */
 export function withRefused(transaction: Transaction, { name }: Command): Transaction {
   return { ...transaction, refused: new Set([...transaction.refused, name]) }
 }
 
-/** A transaction whose commands were dropped: if it moves while it is open, its EXEC answers EXECABORT. */
+/** Drops the commands: if the connection moves before EXEC, EXEC answers EXECABORT. */
 export function withoutQueued(transaction: Transaction): Transaction {
   return { ...transaction, broken: true, queued: [], bytes: 0 }
 }
@@ -83,14 +86,14 @@ const changing: ReadonlySet<string> = new Set([
   ...['SUBSCRIBE', 'PSUBSCRIBE', 'SSUBSCRIBE', 'UNSUBSCRIBE', 'PUNSUBSCRIBE', 'SUNSUBSCRIBE'],
 ])
 
-/** Whether the command changes the connection when it is executed. */
+/** True if the command changes the connection when executed. */
 export function isChange({ name }: Command): boolean {
   return changing.has(name)
 }
 
 /**
- * The reply of EXEC may have fewer elements than it announces, so that its end cannot be found: CLIENT REPLY
- * OFF and SKIP (redis, and valkey before 9), a login that fails (valkey 8).
+ * True if the reply of EXEC may have fewer elements than announced, so that its end cannot be found: CLIENT
+ * REPLY OFF and SKIP (Redis, and Valkey before 9), a failed login (Valkey 8).
  */
 export function mayCutReply(command: Command): boolean {
   const { name, args, cutShort } = command
@@ -98,24 +101,27 @@ export function mayCutReply(command: Command): boolean {
   return name === 'AUTH' || (name === 'HELLO' && (cutShort || hasWord(args, 'AUTH')))
 }
 
-/** The commands that open it at another engine, of this `generation`; those without `must` may be refused, and some are meant to be. */
+/**
+ * Returns the commands that reopen the transaction at an engine of this `generation`. Those without `must`
+ * may be refused; some are sent to be refused.
+ */
 export function replayTransaction(
   { queued, broken, refused }: Transaction,
   generation: number,
 ): readonly { readonly bytes: Buffer; readonly must: boolean }[] {
-  // One that an older engine does not know, or that has no room in its memory, is refused: EXEC then answers EXECABORT, as it does in any transaction.
+  // An older engine may not know a command, or lack the memory: EXEC then answers EXECABORT, as usual.
   const again = (command: Command) => ({
     bytes: encodeCommand([command.name, ...argsForEngine(command, generation)]),
     must: false,
   })
   const multi = { bytes: encodeCommand(['MULTI']), must: true }
-  // A command that the engine refuses makes it answer EXEC with EXECABORT.
+  // The engine refuses this command, and so answers EXEC with EXECABORT.
   if (broken) return [multi, { bytes: encodeCommand(['GET']), must: false }]
   const misplaced = [...refused].map((name) => ({ bytes: encodeCommand(argumentsOf(name)), must: false }))
   return [multi, ...queued.map(again), ...misplaced]
 }
 
-/** The words of a command that is refused only because it is in a transaction. */
+/** Returns a command that is refused only inside of a transaction. */
 function argumentsOf(name: string): readonly string[] {
   return name === 'WATCH' ? [name, 'k'] : [name]
 }

@@ -6,14 +6,14 @@ interface Address {
   readonly port: number
 }
 
-/** The facts about a database that clients are told: where its data is, for clients that connect there themselves. */
+/** Addresses of a database's shards, for clients that connect to them directly. */
 export interface SentinelDatabase {
   readonly name: string
   readonly primary: Address
   readonly replicas: readonly Address[]
 }
 
-/** The settings of one client. */
+/** Settings of one client. */
 export interface SentinelSession {
   readonly id: number
   protocol: Protocol
@@ -22,28 +22,28 @@ export interface SentinelSession {
   readonly patterns: Set<string>
 }
 
-/** The facts that are the same for every client. */
+/** Facts that are the same for every client. */
 export interface SentinelWorld {
   readonly databases: readonly SentinelDatabase[]
   readonly port: number
-  /** 40 hexadecimal digits, as Sentinels name themselves. */
+  /** 40 hexadecimal digits, as in a Sentinel's name. */
   readonly id: string
-  /** Whether one more client may subscribe: those that do keep their places. */
+  /** True if another client may subscribe: subscribers keep their places. */
   mayListen(): boolean
 }
 
-/** The replies to one command, in order. `ends`: the connection is closed after them. */
+/** Replies to one command, in order. `ends`: the connection is closed after them. */
 export interface Answer {
   readonly replies: readonly Reply[]
   readonly ends?: boolean
 }
 
-/** Clients choose their commands by the engine's version number; this is the number that valkey reports to them. */
+/** Clients choose commands by the engine's version; Valkey reports this one. */
 const VERSION = '7.2.4'
 const MOST_SUBSCRIPTIONS = 64
 const LONGEST_SUBSCRIPTION = 256
 
-/** Answers as a Sentinel that watches only these databases. Changes `session` as the command asks. */
+/** Answers as a Sentinel that watches only these databases. Updates `session`. */
 export function answer(words: readonly string[], session: SentinelSession, world: SentinelWorld): Answer {
   const [given = '', ...args] = words
   const name = given.toUpperCase()
@@ -60,10 +60,7 @@ export function answer(words: readonly string[], session: SentinelSession, world
   return typeof result === 'object' && result !== null && 'replies' in result ? result : one(result)
 }
 
-/**
- * The messages of a channel for this session: one if it subscribes to the channel, and one for each matching
- * pattern.
- */
+/** Returns the messages of a channel for this session: for its subscription and each matching pattern. */
 export function messagesFor(session: SentinelSession, channel: string, text: string): readonly Reply[] {
   const direct = session.channels.has(channel) ? [{ push: ['message', channel, text] }] : []
   const matching = [...session.patterns].filter((pattern) => matchesPattern(pattern, channel))
@@ -83,7 +80,7 @@ const whileSubscribed = new Set(['SUBSCRIBE', 'UNSUBSCRIBE', 'PSUBSCRIBE', 'PUNS
 const commands: Readonly<Record<string, Command>> = {
   PING: { least: 0, most: 1, run: ([text], session) => pong(text, session) },
   HELLO: { least: 0, most: MANY, run: (args, session) => hello(args, session) },
-  // Sentinel has no password here, so every login is accepted: the answers are not secret on this machine.
+  // There is no password: every login is accepted, because the answers are not secret on this machine.
   AUTH: { least: 1, most: 2, run: () => ok },
   CLIENT: { least: 1, most: MANY, run: ([word = '', ...rest], session) => client(word, rest, session) },
   INFO: { least: 0, most: MANY, run: (sections, _, world) => ({ verbatim: info(sections, world) }) },
@@ -197,7 +194,7 @@ function sentinel(given: string, args: readonly string[], world: SentinelWorld):
   return word === ADDRESS ? { missing: 'array' } : { error: 'ERR No such master with that name' }
 }
 
-/** The words that valkey prefers since 8.1. */
+/** Words that Valkey prefers since 8.1. */
 const newNames: Readonly<Record<string, string>> = {
   'GET-PRIMARY-ADDR-BY-NAME': 'GET-MASTER-ADDR-BY-NAME',
   PRIMARIES: 'MASTERS',
@@ -205,7 +202,7 @@ const newNames: Readonly<Record<string, string>> = {
 }
 const ADDRESS = 'GET-MASTER-ADDR-BY-NAME'
 
-/** The subcommands about one database, by name. */
+/** Subcommands about one database, by name. */
 const ofOne: Readonly<Record<string, (database: SentinelDatabase) => Reply>> = {
   [ADDRESS]: ({ primary }) => [primary.host, String(primary.port)],
   MASTER: (database) => describePrimary(database),
@@ -291,7 +288,7 @@ function unsubscribe(
   return { replies }
 }
 
-/** An error is one line, and cannot contain every character. */
+/** Cuts and cleans text for an error: one line of ASCII. */
 function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x7e]/g, '?')
 }

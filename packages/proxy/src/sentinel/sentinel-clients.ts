@@ -19,21 +19,21 @@ import { encodeReply } from './sentinel-reply.ts'
 export interface SentinelClient {
   /** Sends a message to the client, if it has subscribed to the channel. */
   publish(channel: string, text: string): void
-  /** Whether the client has subscribed to news of primaries. */
+  /** True if the client has subscribed to any channel. */
   listens(): boolean
   end(): void
 }
 
-/** The most bytes of a request: no command that is answered here is nearly as long. */
+/** Limit of a request: all answered commands are much shorter. */
 const LONGEST_REQUEST = 16 * 1024
-/** The most words of a request, because each of them takes memory. */
+/** Limit of the words of a request, because each takes memory. */
 const MOST_KEPT_BYTES = 64 * 1024
-/** The cost of an answer, counted in plain requests. */
+/** Cost of an answer, in plain requests. */
 const ANSWER_COSTS = 64
-/** The most bytes kept for a subscriber that does not read: like the engines' hard limit, for few messages. */
+/** Limit of unread bytes of a subscriber, like the engines' hard limit; messages are rare. */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
-/** Answers what comes from `socket` until either side ends. `world` gives the present state at each command. */
+/** Answers the requests of `socket` until either side ends. `world` returns the present state. */
 export function serveSentinelClient(
   socket: Socket,
   id: number,
@@ -87,7 +87,7 @@ interface Turns {
 
 interface Reader {
   take(chunk: Buffer): void
-  /** The client has to wait for its turn. */
+  /** Postpones a chunk until the client's turn. */
   setAside(chunk: Buffer): void
   /** Called when the client has read its answers. */
   proceed(): void
@@ -122,7 +122,7 @@ function createReader(
           return
         }
       }
-      // Only the part that may be examined in one turn.
+      // Only as much as may be examined in one turn.
       const last = Math.min(chunk.length, at + LONGEST_REQUEST + 1 - requestBytes)
       const end = scanRequest(scanner, chunk.subarray(0, last), at)
       requestBytes += (end < 0 ? last : end) - at
@@ -139,7 +139,7 @@ function createReader(
   return { take, ...rest }
 }
 
-/** Bytes after a reply that the client has not read yet, or after the requests that it may send in one turn. */
+/** Bytes after unread replies, or beyond the requests of one turn. */
 function createRest(
   socket: Socket,
   { allowance, crumb }: Turns,
@@ -178,5 +178,5 @@ function refuse(socket: Socket, what: string): void {
   socket.end(`-ERR Protocol error: ${what}\r\n`)
 }
 
-/** All words of every command are kept, so no command has to be noted. */
+/** All words of every command are kept, so no command is noted. */
 const noted = makeCommandTable({})

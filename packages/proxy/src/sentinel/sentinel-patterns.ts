@@ -1,10 +1,10 @@
 /**
- * Whether a pattern of PSUBSCRIBE fits: `*` any text, `?` any character, `[a-c]` and `[^a]` one of these or none of them,
- * `\` takes what follows as it is. The time it takes is at most the product of both lengths.
+ * Matches a pattern of PSUBSCRIBE: `*` any text, `?` any character, `[a-c]` and `[^a]` classes, `\` escapes.
+ * Time is at most the product of both lengths.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   const steps = readPattern(pattern)
-  /** The steps of the pattern that the text read so far may have reached. */
+  /** Steps of the pattern that the text read so far may have reached. */
   let places = skipStars(steps, new Set([0]))
   for (const character of text) {
     const next = new Set<number>()
@@ -20,9 +20,9 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 type Step = '*' | ((character: string) => boolean)
 
-/** A star may match an empty text. */
+/** Adds the steps after stars: a star may match an empty text. */
 function skipStars(steps: readonly Step[], places: Set<number>): Set<number> {
-  // Elements that are added during the loop are visited, too.
+  // The loop also visits elements that it adds.
   for (const place of places) if (steps[place] === '*') places.add(place + 1)
   return places
 }

@@ -1,4 +1,4 @@
-/** A value in an answer of the Sentinel answerer. Text is a bulk string. */
+/** A value in an answer. A string is sent as a bulk string. */
 export type Reply =
   | string
   | number
@@ -6,18 +6,18 @@ export type Reply =
   | readonly Reply[]
   | { readonly status: string }
   | { readonly error: string }
-  /** Nil in the place of an array. */
+  /** Null array. */
   | { readonly missing: 'array' }
-  /** A verbatim text. */
+  /** Verbatim text. */
   | { readonly verbatim: string }
   | { readonly fields: readonly (readonly [string, Reply])[] }
-  /** A push message, to subscribers. */
+  /** Push message to subscribers. */
   | { readonly push: readonly Reply[] }
 
-/** The version of RESP that a client has chosen with HELLO. */
+/** Version of RESP that a client has chosen with HELLO. */
 export type Protocol = 2 | 3
 
-/** The bytes of a reply. Types that RESP2 does not have are written as engines do it: maps are flat arrays. */
+/** Encodes a reply. Types missing in RESP2 are encoded as by engines: maps become flat arrays. */
 export function encodeReply(reply: Reply, protocol: Protocol): string {
   if (typeof reply === 'string') return bulk('$', reply)
   if (typeof reply === 'number') return `:${reply}\r\n`

@@ -8,20 +8,20 @@ import type { Admission } from '../listen/admission.ts'
 import type { SentinelDatabase } from './sentinel-answers.ts'
 import { type SentinelClient, serveSentinelClient } from './sentinel-clients.ts'
 
-/** Answers clients that ask where a primary is and connect to it themselves, as a Sentinel would. */
+/** Answers clients that ask for a primary and connect to it directly, as a Sentinel would. */
 export interface Sentinel extends AsyncDisposable {
-  /** To be called when something may have changed: subscribers to `+switch-master` get a message for every new primary. */
+  /** Called after a possible change: subscribers to `+switch-master` get a message for each new primary. */
   look(): void
   report(): SentinelReport
 }
 
 const LISTEN_AGAIN_MS = 500
 /**
- * The most clients. An application has one or two for each of its processes. There is no login: a client beyond that takes the place of the client that
- * has been silent for the longest time.
+ * Limit of clients. An application has one or two for each process. There is no login: a client beyond the
+ * limit replaces the one that has been silent for longest.
  */
 const MOST_CLIENTS = 1_000
-/** A client that has subscribed keeps its place: this part of all places may have one. The others are left to clients that ask. */
+/** Part of all places for subscribers, which keep them. The rest is for clients that ask. */
 const MAY_LISTEN = 0.75
 
 interface SentinelOptions {
@@ -33,8 +33,8 @@ interface SentinelOptions {
 }
 
 /**
- * Listens, or goes on trying: a port that is taken is shown in the report and passed to `onTrouble`, once for each reason.
- * `databases` answers the present databases; of several with one name the first counts.
+ * Listens, and retries: a taken port is in the report and is passed to `onTrouble` once for each reason.
+ * `databases` returns the present databases; for a repeated name the first counts.
  */
 export async function openSentinel(options: SentinelOptions): Promise<Sentinel> {
   const { host, port, admission } = options
@@ -107,7 +107,7 @@ function refuse(socket: Socket): void {
     .destroySoon()
 }
 
-/** The client that has been silent for the longest time among those without a subscription. `clients`: in the order of their last requests. */
+/** Returns the longest silent client without a subscription. `clients`: in the order of last requests. */
 function longestSilent(clients: ReadonlySet<SentinelClient>): SentinelClient | undefined {
   return [...clients].find((client) => !client.listens())
 }
@@ -120,11 +120,11 @@ function countListening(clients: ReadonlySet<SentinelClient>): number {
 
 interface Listening {
   readonly isUp: boolean
-  /** Why nothing listens; empty while this process has the port. */
+  /** Reason for not listening; empty while this process has the port. */
   readonly why: string
   /** Stops trying to get the port. */
   stop(): void
-  /** Accepts no clients from now on. Resolves when the last client has gone. */
+  /** Accepts no more clients. Resolves when the last one has gone. */
   close(): Promise<void>
 }
 

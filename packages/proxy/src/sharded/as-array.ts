@@ -1,6 +1,6 @@
 import { inlineAsArray } from '@fairlead/engine'
 
-/** A complete request as an array of bulk strings: inline commands are converted. */
+/** Returns a complete request as an array of bulk strings; converts inline commands. */
 export function asArray(request: Buffer): Buffer {
   if (request[0] === STAR) return request
   return inlineAsArray(request.subarray(0, request.at(-2) === CR ? -2 : -1)) ?? nothing

@@ -4,10 +4,7 @@ import type { Place } from '../handover/open-link.ts'
 import { askSlots } from './ask-slots.ts'
 import type { SlotView } from './slot-view.ts'
 
-/**
- * Asks the engine at `target` for the owners of slots, as one of the clients of `upstreams` that has the right. Throws
- * the last failure.
- */
+/** Asks the engine at `target` for the owners of slots, as an entitled client. Throws the last failure. */
 export async function askAsClients(
   target: Place,
   upstreams: readonly Pick<Upstream, 'connections'>[],

@@ -9,19 +9,19 @@ import {
 import { connectOnce, type Place } from '../handover/open-link.ts'
 import type { SlotView } from './slot-view.ts'
 
-/** The deadline of an answer: an engine that serves answers at once. */
+/** Deadline of an answer: an engine that serves answers immediately. */
 export const ANSWER_MS = 500
-/** The longest answer: for the largest possible cluster it has some 100 KB. */
+/** Longest answer: for the largest possible cluster it has some 100 KB. */
 const MOST_BYTES = 1024 * 1024
 
 /**
- * Asks the engine at `target` for the owners of slots (CLUSTER NODES), on a connection of its own: text that a client makes an engine return does not
- * arrive here. Logged in as a client (`login`: AUTH's arguments; null: not at all). Throws the reason when there is no answer in time, or
- * an error, also when this user lacks the right.
+ * Asks the engine at `target` for the owners of slots (CLUSTER NODES), on a separate connection that carries
+ * no text of clients. `login`: AUTH's arguments of a client, or null. Throws if there is no answer in time,
+ * or an error, for example for a missing right.
  */
 export async function askSlots(target: Place, login: readonly Buffer[] | null): Promise<SlotView> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  // The deadline may pass while it is being connected: nothing waits for the answer yet, and the process would end.
+  // The deadline may pass while connecting: the unhandled rejection would end the process.
   promise.catch(() => undefined)
   const replies = createReplyScanner()
   let heard = Buffer.alloc(0)
@@ -32,7 +32,7 @@ export async function askSlots(target: Place, login: readonly Buffer[] | null): 
     heard = Buffer.concat([heard, bytes])
     if (heard.length > MOST_BYTES) reject(new Error('the engine sends a longer answer than possible'))
     for (let end = scanReply(replies, bytes, 0); end >= 0; end = scanReply(replies, bytes, end)) {
-      // The answer to AUTH does not matter: without a login there is an error in place of the list.
+      // The answer to AUTH does not matter: without a login, an error replaces the list.
       if (isLoggedIn) resolve(heard.subarray(begin, before + end))
       isLoggedIn = true
       begin = before + end

@@ -17,7 +17,7 @@ import {
   steerRouter,
 } from './router.ts'
 
-/** The backend to `group`; a new one gets the client's state (login, protocol, names). */
+/** Returns the backend to `group`; a new one gets the client's state (login, protocol, names). */
 export function backendFor(router: Router, group: number): Backend {
   const backend = router.backends[group]
   if (backend !== undefined) return backend
@@ -33,21 +33,21 @@ export function backendFor(router: Router, group: number): Backend {
   return opened
 }
 
-/** The backend of the group that serves `slot`; the default backend for a slot below 0, which is that of a request without a key. */
+/** Returns the backend of the group with `slot`; for a slot below 0 (no key), the default backend. */
 export function backendOfSlot(router: Router, slot: number): Backend {
   return backendFor(router, slot < 0 ? DEFAULT_GROUP : (router.shards.slots[slot] ?? DEFAULT_GROUP))
 }
 
-/** The group for requests that belong to no slot. */
+/** Group for requests without a slot. */
 export const DEFAULT_GROUP = 0
 
-/** Commands that do not belong to one group. */
+/** Returns the state that does not belong to one group. */
 function carriedOver(state: ConnectionState): ConnectionState {
   const { subscribed, subscribedBytes } = freshState
   return { ...state, subscribed, subscribedBytes, watches: false, transaction: null, unmovable: undefined }
 }
 
-/** The socket that a backend's connection uses as its client. */
+/** Returns the socket that a backend's connection uses as its client. */
 function clientSideOf(self: () => Backend): ClientSide {
   return {
     get bytesWritten() {
@@ -81,7 +81,7 @@ function pause(backend: Backend, isPaused: boolean): void {
 }
 
 /**
- * The backend connection closed. Requests that were certainly not executed get an error reply; otherwise the
+ * Handles a closed backend connection. Requests that were certainly not executed get an error; otherwise the
  * client connection is closed.
  */
 function lose(backend: Backend): void {
@@ -119,7 +119,7 @@ function answerInstead(backend: Backend, pendingReply: PendingReply, error: Buff
   pendingReply.take([error])
 }
 
-/** Forwards the bytes that the backends were given. */
+/** Forwards the bytes given to the backends. */
 export function flushBackends(router: Router): void {
   for (const backend of router.touched) {
     const [first, ...others] = backend.unsent
@@ -130,16 +130,13 @@ export function flushBackends(router: Router): void {
   router.touched.clear()
 }
 
-/** Gives a backend bytes of the client, which are forwarded with the others of the same chunk. */
+/** Gives a backend bytes of the client; forwarded with others of the same chunk. */
 export function pass(backend: Backend, bytes: Buffer): void {
   backend.unsent.push(bytes)
   backend.router.touched.add(backend)
 }
 
-/**
- * Sends a command (its words, or its bytes) to the engine of a backend on behalf of the endpoint. Answers the unchanged reply, an error
- * or not.
- */
+/** Sends a command (words or bytes) to a backend's engine. Returns the unchanged reply, even an error. */
 export async function ask(
   backend: Backend,
   command: readonly (string | Uint8Array)[] | Buffer,
@@ -147,12 +144,12 @@ export async function ask(
   return joined(await askForParts(backend, command))
 }
 
-/** The same for a question of the proxy, which its client has not asked: traces of handovers leave it out. */
+/** Like ask, for a request of the proxy: traces of handovers exclude it. */
 export async function askOwn(backend: Backend, words: readonly string[]): Promise<Buffer> {
   return joined(await askForParts(backend, words, true))
 }
 
-/** Like `ask`, for a reply that may be long: in the pieces in which it came. */
+/** Like ask, for a reply that may be long: returns it in the received pieces. */
 export async function askForParts(
   backend: Backend,
   command: readonly (string | Uint8Array)[] | Buffer,
@@ -164,12 +161,12 @@ export async function askForParts(
   return promise
 }
 
-/** The size of a piece: as much as is read from a client at a time. */
+/** Size of a piece: a read from a client. */
 export const LARGEST_FED_BYTES = 64 * 1024
 
 /**
- * Forwards a request at once, or a long request in pieces as they would have come from its client: to find the end of a request with 170,000 words takes a
- * tenth of a second. Nothing else may be given to the backend meanwhile.
+ * Forwards a request, a long one in pieces as if read from the client: parsing 170,000 words takes 0.1 s. No
+ * other bytes may be given to the backend before it resolves.
  */
 export async function feed(backend: Backend, request: Buffer): Promise<void> {
   const { router, connection } = backend
@@ -183,12 +180,12 @@ export async function feed(backend: Backend, request: Buffer): Promise<void> {
   }
 }
 
-/** Between two pieces others have their turn. */
+/** Lets others have their turn between two pieces. */
 export async function nextTurn({ visitor, shards }: Router): Promise<void> {
   await nextTurnOf(shards.allowance, 'splits a request over the groups for', visitor.crumb)
 }
 
-/** Sends a question without waiting; the engine's answer is not used. */
+/** Sends a request of the proxy without waiting; the reply is not used. */
 export function mention(backend: Backend, words: readonly string[]): void {
   backend.pending.push(makePendingReply({ take: () => undefined, isOwn: true }))
   pass(backend, encodeCommand(words))

@@ -11,8 +11,8 @@ import { flushOutgoing } from './outgoing.ts'
 import type { Router } from './router.ts'
 
 /**
- * Ends a client's connection after it has got all replies, with a last error if there is one. `why`: for the log, if the end is
- * not the client's wish.
+ * Ends the client's connection after it has received all replies, with a last error if given. `why`: for the
+ * log, if the client did not close.
  */
 export function endRouter(router: Router, error?: string, why = error): void {
   if (router.closed) return
@@ -24,14 +24,14 @@ export function endRouter(router: Router, error?: string, why = error): void {
   else client.destroySoon()
 }
 
-/** Ends a client's connection at once; `why` as above. */
+/** Closes the client's connection immediately. `why`: see endRouter. */
 export function dropRouter(router: Router, why?: string): void {
   if (router.closed) return
   close(router, why)
   router.client.destroy()
 }
 
-/** The client will send no more: it gets its pending replies. A connection that would only wait, or listen, ends at once. */
+/** Ends a client that sends no more: after its replies, or immediately if it would only wait or listen. */
 export function endIfAnswered(router: Router): void {
   const { clientEnded, closed, stash, pending, busy, backends } = router
   if (!clientEnded || closed) return
@@ -42,14 +42,14 @@ export function endIfAnswered(router: Router): void {
     endRouter(router, router.lastError || undefined)
 }
 
-/** Drops what a paused client sends if it reads no reply for too long, so that it begins to read. */
+/** If a paused client reads no reply for too long, drops its requests so that its socket is read again. */
 export function watchUnreadReplies(router: Router): void {
   const { client, backends } = router
   const isExcused = () =>
     router.closed || backends.some((backend) => backend?.connection.link?.socket.writableNeedDrain === true)
   watchUnread(client, isExcused, () => {
     router.lastError = UNREAD
-    // A request of which it has sent a part is not completed either.
+    // A partly sent request is not completed.
     router.clientEnded = true
     router.stash = []
     router.stashBytes = 0
@@ -57,13 +57,13 @@ export function watchUnreadReplies(router: Router): void {
   })
 }
 
-/** How many of the pending replies will not come, because the client has gone in the middle of their request. */
+/** Returns the number of pending replies that will not come, because the client left within their request. */
 function withoutReply({ requests, rest }: Router): number {
   const isAtGroup = rest !== null && rest !== 'nowhere'
   return isAtGroup && !isBetweenRequests(requests) ? 1 : 0
 }
 
-/** It gets messages without an end. Only its end shows that it has gone. */
+/** Such a client gets messages without end: only its end shows that it has left. */
 function onlyListens(state: ConnectionState): boolean {
   return isSubscribed(state) || state.unmovable !== undefined
 }
@@ -81,14 +81,14 @@ function close(router: Router, why = ''): void {
   for (const connection of connectionsOf(router)) dropConnection(connection)
 }
 
-/** The client was served by each of these groups. */
+/** Counts the cut in each group that served the client. */
 function noteCut(router: Router, why: string): void {
   const connections = connectionsOf(router)
   for (const { owner } of connections) owner.tape.noteCut()
   router.shards.onCut({ client: router.visitor.address, via: viasOf(connections), why })
 }
 
-/** The connections of a client to the groups that it has used. */
+/** Returns a client's connections to the groups that it has used. */
 export function connectionsOf({ backends }: Router): Connection[] {
   return backends.flatMap((backend) => backend?.connection ?? [])
 }

@@ -2,31 +2,29 @@ import { ARRAY, createReplyScanner, type ParsedReply, parseReply, scanReply } fr
 import { capitalsOf } from '../remembered/command.ts'
 import { findWord, wordAt } from './read-words.ts'
 
-/** The place of the first key of a command; the engine itself checks all others, and refuses keys of other slots. */
+/** Position of a command's first key. The engine checks all other keys and refuses those of other slots. */
 export interface CommandRule {
-  /** If the first key is always at one place: its index among the words, where the name is 0. Otherwise 0. */
+  /** Index of the first key among the words (0 is the name) if it is fixed; otherwise 0. */
   readonly index: number
-  /** The places to search, in order; the first one with a key counts. */
+  /** Positions to search, in order; the first one with a key counts. */
   readonly places: readonly KeyPlace[]
-  /** Rules of subcommands, by name in capitals. */
+  /** Map from subcommand (capitals) to rule. */
   readonly subcommands: ReadonlyMap<string, CommandRule>
 }
 
-/** A place as the engines describe it: where to begin, and whether there is a number of keys instead of a key. */
+/** A position in the engines' terms: where to begin, and if there is a number of keys instead of a key. */
 export interface KeyPlace {
   readonly begin: { readonly index: number } | { readonly keyword: string; readonly from: number }
   readonly counted: { readonly count: number; readonly first: number } | null
 }
 
-/** By name in capitals; `other` for all other commands. */
+/** Map from command (capitals) to rule; `other` for all other commands. */
 export interface CommandRules {
   readonly known: ReadonlyMap<string, CommandRule>
   readonly other: CommandRule
 }
 
-/**
- * The first key among the words of `request`; null if there is none. `more`: it may be among words that have not arrived yet (`isWhole` is false).
- */
+/** Returns the first key, null if there is none, or `more` if it may not have arrived (not `isWhole`). */
 export function findFirstKey(rule: CommandRule, request: Buffer, isWhole: boolean): Buffer | null | 'more' {
   if (rule.index > 0) return wordAt(request, rule.index) ?? (isWhole ? null : 'more')
   if (rule.subcommands.size > 0) {
@@ -37,7 +35,7 @@ export function findFirstKey(rule: CommandRule, request: Buffer, isWhole: boolea
   }
   for (const place of rule.places) {
     const key = keyAt(place, request, isWhole)
-    // MIGRATE has an empty key if its keys follow at another place.
+    // MIGRATE has an empty key if its keys follow elsewhere.
     if (key === 'more' || (key !== null && key.length > 0)) return key
   }
   return null
@@ -64,8 +62,8 @@ function behindKeyword(
 }
 
 /**
- * Reads the answer to COMMAND. Throws when it is no such answer. It has 300 KB, which takes some 10 ms: `rest` is called between two commands, and may
- * wait for the next turn.
+ * Reads the answer to COMMAND; throws if it is invalid. It has 300 KB and takes some 10 ms: `rest` is called
+ * between two commands and may wait for the next turn.
  */
 export async function readCommandRules(
   answer: Buffer,
@@ -103,7 +101,7 @@ function readRule(command: readonly ParsedReply[]): CommandRule {
   return makeRule(places, subcommands)
 }
 
-/** Before 7.0 engines report for EVAL, XREAD and similar commands only that they have keys. */
+/** True if the engine, before 7.0, reports only the fact of keys (EVAL, XREAD and similar). */
 function saysNoPlaces(command: readonly ParsedReply[]): boolean {
   const [, , flags = []] = command
   return command.length < FIELDS_SINCE_7 && isList(flags) && flags.map(String).includes('movablekeys')
@@ -129,7 +127,7 @@ function readPlace(spec: ParsedReply): KeyPlace[] {
   return [{ begin: { keyword, from: Number(where['startfrom']) }, counted }]
 }
 
-/** A map, as the engines write it in either protocol. */
+/** Reads a map as engines encode it in either protocol. */
 function fieldsOf(list: ParsedReply | undefined): Readonly<Record<string, ParsedReply>> {
   if (list === undefined || !isList(list)) return {}
   const pairs = list.flatMap((name, n) => (n % 2 === 0 ? [[String(name), list[n + 1] ?? null] as const] : []))
@@ -157,7 +155,7 @@ function counted(index: number): KeyPlace {
 const noRules: ReadonlyMap<string, CommandRule> = new Map()
 const keyless = makeRule([])
 
-/** The standard table, until a client comes that may use COMMAND. If it is wrong for a command, the engine corrects that with MOVED. */
+/** Standard table, until a client has the right to use COMMAND. If it is wrong, the engine answers MOVED. */
 export const presumedRules: CommandRules = {
   known: new Map(
     [
@@ -170,7 +168,7 @@ export const presumedRules: CommandRules = {
       [makeRule([counted(1)]), 'LMPOP SINTERCARD ZDIFF ZINTER ZINTERCARD ZMPOP ZUNION'] as const,
       [makeRule([counted(2)]), 'BLMPOP BZMPOP EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO'] as const,
       [makeRule([{ begin: { keyword: 'STREAMS', from: 1 }, counted: null }]), 'XREAD'] as const,
-      // Its group and its consumer may have any name.
+      // Its group and consumer may have any name.
       [makeRule([{ begin: { keyword: 'STREAMS', from: 4 }, counted: null }]), 'XREADGROUP'] as const,
     ].flatMap(([rule, names]) => names.split(' ').map((name) => [name, rule] as const)),
   ),

@@ -1,6 +1,6 @@
 import type { EndpointReport } from '@fairlead/api/of-proxies'
 
-/** Redirects that were not followed, reported to the server: their number, and the reason of the last one. */
+/** Redirects that were not followed, for the server's report: their number and the last reason. */
 export interface Doubts {
   note(why: string): void
   readonly seen: NonNullable<EndpointReport['doubted']>

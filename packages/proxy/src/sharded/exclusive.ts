@@ -5,12 +5,12 @@ import { advance } from './order-replies.ts'
 import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { makePendingReply, type Router } from './router.ts'
 
-/** The reply; null: there is none, or it has been sent already. `isSilent`: the client wants none. */
+/** Returns the reply; null if there is none, or it has been sent. `isSilent`: the client wants none. */
 export type Act = (isSilent: boolean) => Promise<Buffer | null>
 
 /**
- * Does work that concerns several groups, while nothing else is under way; the client's next bytes wait. `act` returns the
- * reply, or null when there is none. Must only be begun when no reply is pending.
+ * Does work on several groups while no other request is pending; later bytes wait. `act` returns the reply or
+ * null. Must begin without pending replies.
  */
 export function doExclusively(router: Router, isSilent: boolean, act: Act): void {
   router.gated = true
@@ -32,7 +32,7 @@ async function carryOut(router: Router, isSilent: boolean, act: Act): Promise<vo
   }
 }
 
-/** Sends a reply of the proxy itself, when its turn comes. */
+/** Queues a reply of the proxy. */
 export function answer(router: Router, reply: Buffer): void {
   if (!takeSilence(router)) {
     router.pending.push(makePendingReply({ parts: [reply], done: true }))
@@ -40,19 +40,19 @@ export function answer(router: Router, reply: Buffer): void {
   }
 }
 
-/** Whether the client wants no reply to the command that is being routed. */
+/** Returns true if the client wants no reply to the present command. */
 export function takeSilence(router: Router): boolean {
   const isSilent = router.silent || router.skipsNext
   router.skipsNext = false
   return isSilent
 }
 
-/** An error as RESP; `text` begins with its code and has no line break. */
+/** Encodes an error. `text` begins with its code and has no line break. */
 export function errorReply(text: string): Buffer {
   return Buffer.from(`-${text}\r\n`, 'latin1')
 }
 
-/** The reply OK as RESP. */
+/** The reply OK. */
 export const ok = Buffer.from('+OK\r\n')
-/** The answer of engines in cluster mode to a request whose keys lie in several slots. */
+/** Cluster mode's answer to a request with keys of several slots. */
 export const crossSlot = errorReply("CROSSSLOT Keys in request don't hash to the same slot")

@@ -11,24 +11,27 @@ import { firstNotDrained } from '../handover/first-not-drained.ts'
 import type { Seen } from '../listen/seen.ts'
 import { DEFAULT_GROUP } from './backends.ts'
 
-/** The groups of a sharded database, each behind an upstream of its own. Orders name a group by a slot of its wanted range, even if the slot has moved. */
+/**
+ * The groups of a sharded database, each with an upstream. Orders name a group by a slot of its wanted range,
+ * even if the slot has moved.
+ */
 export interface GroupsOfEndpoint {
   readonly upstreams: readonly Upstream[]
-  /** By slot, the number of its group among `upstreams`. */
+  /** Map from slot to the group's index in `upstreams`. */
   readonly slots: Uint16Array
-  /** Throws a refusal when no group has the slot. */
+  /** Throws a Refusal if no group has the slot. */
   upstreamOf(slot: number): Upstream
-  /** The group of a slot; without a slot, all groups. */
+  /** Returns the group of a slot; without a slot, all groups. */
   concerned(slot: number | undefined): readonly Upstream[]
-  /** The first slot of a group, by its number among `upstreams`. */
+  /** Returns the first slot of the group with this index. */
   firstSlotOf(group: number): number
-  /** The wanted ranges, with the present addresses of their groups. */
+  /** Returns the wanted ranges with the present addresses. */
   shardsNow(): EndpointShard[]
-  /** The present address of the first group. */
+  /** Returns the present address of the first group. */
   home(): Address
 }
 
-/** Throws a refusal unless each slot is in exactly one range. */
+/** Throws a Refusal unless each slot is in exactly one range. */
 export function createGroups(
   wanted: EndpointSpec,
   createOne: (address: Address) => Upstream,

@@ -2,9 +2,8 @@ import { hashSlot } from '@fairlead/engine'
 import { readWords, walkWords } from './read-words.ts'
 
 /**
- * Whether a MSETEX has keys of several slots: valkey 9.1 executes it without a check of slots, and a key of
- * another group is written where it is never found. For all other commands engines answer CROSSSLOT
- * themselves. `request` is whole.
+ * True if a MSETEX has keys of several slots. Valkey 9.1 executes it without a check, and stores a key of
+ * another group where it is never found; for other commands engines answer CROSSSLOT. `request` is complete.
  */
 export function hasStrayKey(request: Buffer): boolean {
   const [, count, first] = readWords(request, 3)

@@ -1,16 +1,19 @@
 import type { PendingReply, Router } from './router.ts'
 
-/** The most bytes kept for one client of requests that may have to be sent again. A request that is not kept is executed, too; but if its slot has moved, its client is told to try again. */
+/**
+ * Limit of requests kept for one client to be sent again. A request that is not kept is executed, but if its
+ * slot has moved, the client is asked to retry.
+ */
 const LARGEST_BYTES = 1024 * 1024
-/** The same for all clients of a thread, of all its endpoints. */
+/** Limit for all clients of a thread, across endpoints. */
 const MOST_BYTES = 128 * 1024 * 1024
-/** This much is kept for each client, even if the bound of the thread is reached. */
+/** Guaranteed to each client, even at the thread's limit. */
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
 type Keeper = Pick<Router, 'keptBytes' | 'closed'>
 
-/** Whether a request of this many bytes may be kept. If so, it is counted. */
+/** Returns true if a request of this size may be kept, and counts it. */
 export function mayKeepRequest(router: Keeper, bytes: number): boolean {
   const most = thread.bytes + bytes > MOST_BYTES ? SMALL_BYTES : LARGEST_BYTES
   if (router.closed || router.keptBytes + bytes > most) return false
@@ -19,7 +22,7 @@ export function mayKeepRequest(router: Keeper, bytes: number): boolean {
   return true
 }
 
-/** Called when a request does not have to be kept any more. */
+/** Called when a request need not be kept any more. */
 export function forgetRequest(router: Keeper, pendingReply: Pick<PendingReply, 'request'>): void {
   const bytes = pendingReply.request?.length ?? 0
   pendingReply.request = null
@@ -28,7 +31,7 @@ export function forgetRequest(router: Keeper, pendingReply: Pick<PendingReply, '
   thread.bytes -= bytes
 }
 
-/** Called when the connection of the client is closed. */
+/** Called when the client's connection is closed. */
 export function forgetRequests(router: Keeper): void {
   thread.bytes -= router.keptBytes
   router.keptBytes = 0

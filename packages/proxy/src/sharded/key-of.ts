@@ -1,7 +1,7 @@
 import { type CommandRules, findFirstKey } from './command-rules.ts'
 import type { Request } from './send-request.ts'
 
-/** The first key of a request, whose first two words are `words`; null if it has none. `more`: it may be among words that have not arrived yet. */
+/** Returns the first key, null if none, or `more` if it may not have arrived. `words`: the first two. */
 export function keyOf(
   { known, other }: CommandRules,
   { name, bytes, isWhole }: Request,

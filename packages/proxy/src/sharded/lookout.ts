@@ -4,43 +4,43 @@ import { isSameAddress, messageOf } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 import { decideFollow, isAmong, leavingTo, ownerIn, type SlotView } from './slot-view.ts'
 
-/** The state of a slot after an error that redirects its requests. */
+/** State of a slot after an error that redirects its requests. */
 export type Found =
-  /** The engine holds the slot: so the redirect did not come from the engine. */
+  /** The engine holds the slot, so it did not send the redirect. */
   | { readonly kind: 'held' }
-  /** The engine holds the slot, and redirects keys that have left it already to that group. */
+  /** The engine holds the slot, and redirects keys that have left it to that group. */
   | { readonly kind: 'leaving'; readonly group: number }
-  /** The slot has moved, and requests for it go there now. */
+  /** The slot has moved, and requests for it follow now. */
   | { readonly kind: 'followed' }
-  /** The engine itself says that the slot is elsewhere, where the proxy may not follow it, or not yet. */
+  /** The engine confirms that the slot is elsewhere, where the proxy may not follow, or not yet. */
   | { readonly kind: 'elsewhere'; readonly why: string }
   /** The engine could not be asked. */
   | { readonly kind: 'unknown'; readonly why: string }
 
 /**
- * Finds the engine that holds a slot, only from engines of this database, and over connections of the proxy's own. Nothing else
- * decides where requests go: a reply to a client does not.
+ * Finds the engine that holds a slot, by asking only engines of this database over the proxy's connections.
+ * Replies to clients never decide where requests go.
  */
 export interface Lookout extends Disposable {
-  /** Finds the slot that the engine at `at` seems to have redirected, and follows it there. Never throws. */
+  /** Finds the slot that the engine at `at` seems to have redirected, and follows it. Never throws. */
   find(slot: number, at: Address): Promise<Found>
 }
 
-/** An engine is asked at most this often, however many clients it redirects. */
+/** Shortest time between two questions to an engine, however many clients it redirects. */
 const LOOK_AGAIN_MS = 100
-/** A slot is migrated for much longer than this; meanwhile each request for one of its keys is sent twice. */
+/** A migration takes much longer; during it each request for a key of the slot is sent twice. */
 const LEAVING_FOR_MS = 1_000
 
 interface Look {
   readonly beganMs: number
   readonly view: Promise<SlotView>
-  /** When the next question may begin. */
+  /** Resolves when the next question may begin. */
   readonly over: Promise<unknown>
 }
 
 /**
- * `ask`: see askSlots. `slots` is changed when a slot has moved to another group; `move` takes all connections of a group to the engine that has
- * its role.
+ * `ask`: see askSlots. `slots` is updated when a slot has moved to another group. `move` takes all
+ * connections of a group to its new primary.
  */
 export function createLookout(deps: {
   readonly ask: (at: Address) => Promise<SlotView>
@@ -98,13 +98,13 @@ export function createLookout(deps: {
 }
 
 interface Looks {
-  /** The engine's answer from now on: clients that ask meanwhile get the same. */
+  /** Returns an answer that begins after the call; concurrent callers share it. */
   look(at: Address): Promise<SlotView>
-  /** The recent answer, if there is one. */
+  /** Returns the recent answer, if any. */
   recent(at: Address): Promise<SlotView | null>
 }
 
-/** Asks each engine for its slots, at most once in LOOK_AGAIN_MS. */
+/** Asks each engine for its slots at most once in LOOK_AGAIN_MS. */
 function createLooks(ask: (at: Address) => Promise<SlotView>): Looks {
   const looks = new Map<string, Look>()
   return {

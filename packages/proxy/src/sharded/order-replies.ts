@@ -8,14 +8,14 @@ import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readRedirect } from './read-redirect.ts'
 import { type Backend, type PendingReply, type Router, steerRouter } from './router.ts'
 
-/** A backend that has sent more than this before its turn is not read until its turn comes. */
+/** A backend with more bytes before its turn is paused until its turn. */
 const MOST_HELD_BYTES = 64 * 1024
-/** The most bytes of a reply that may be a special one. */
+/** Limit of a reply that may be a special one. */
 const LARGEST_KEPT_PART_BYTES = 64 * 1024
-/** The most bytes that all groups together may answer to KEYS and similar commands. */
+/** Limit of all groups' answers to KEYS and similar commands. */
 const LARGEST_TAKEN_BYTES = 64 * 1024 * 1024
 
-/** Takes bytes of a backend: they go to the client in the order of its requests, whichever backend answers first. */
+/** Takes bytes of a backend and passes them on in the order of the client's requests. */
 export function orderReplies(backend: Backend, chunk: Buffer): void {
   const { router, replies } = backend
   let from = 0
@@ -37,7 +37,7 @@ export function orderReplies(backend: Backend, chunk: Buffer): void {
   if (pending.size === 0 || diverted.length > 0 || clientEnded || stash.length > 0) router.onReplies()
 }
 
-/** Whether the reply that begins may be a special one, which is not simply passed on. */
+/** True if the reply that begins may need special treatment. */
 function needsCare({ pending, replies }: Backend, firstByte: number | undefined): boolean {
   const head = pending.first()
   if (head === undefined || head.take !== null || firstByte === ERROR || firstByte === PUSH) return true
@@ -59,7 +59,7 @@ function holdPart(backend: Backend, part: Buffer): void {
     endRouter(backend.router, 'ERR the answer of all groups is larger than this endpoint can put together')
 }
 
-/** Its first word has been read now: it is an ordinary reply, and can be passed on in pieces. */
+/** True if its first word shows an ordinary reply, which can be passed on in pieces. */
 function isOrdinary(backend: Backend): boolean {
   const head = backend.pending.first()
   const { type } = backend.replies
@@ -114,7 +114,7 @@ function takeWhole(backend: Backend, head: PendingReply | undefined, parts: read
   if (redirect !== null) {
     backend.pending.shift()
     const shard = backend.connection.via?.shard ?? ''
-    // If the client gets another error in its place, that is counted then.
+    // If the client gets another error instead, that is counted then.
     uncount(backend)
     router.diverted.push({ pendingReply: head, backend, redirect, shard, reply: whole })
     router.gated = true
@@ -124,14 +124,14 @@ function takeWhole(backend: Backend, head: PendingReply | undefined, parts: read
   finish(backend, head)
 }
 
-/** A reply has come that no client sees. The trace of a handover must not have it. */
+/** Uncounts a reply that no client sees: the trace of a handover must not have it. */
 function uncount({ connection, replies }: Backend): void {
   const { tape } = connection.owner
   tape.replies -= 1
   if (replies.type === ERROR) tape.errors -= 1
 }
 
-/** Not for long replies: of 64 MB the copy takes some 30 ms, for which all clients of all databases wait. */
+/** Not for long replies: copying 64 MB stops all clients of all databases for some 30 ms. */
 export function joined(parts: readonly Buffer[]): Buffer {
   const [first] = parts
   return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)
@@ -141,13 +141,13 @@ function isConfirmation({ replies }: Backend, { confirmations }: PendingReply): 
   return (replies.type === PUSH || replies.type === ARRAY) && replies.word === confirmations?.word
 }
 
-/** A message of a subscription, in RESP2. */
+/** True for a message of a subscription, in RESP2. */
 function isMessage({ replies, connection: { state } }: Backend, head: PendingReply): boolean {
   if (replies.type !== ARRAY || !/^[ps]?message$/.test(replies.word)) return false
   return head.confirmations !== null || (state.protocol === 2 && isSubscribed(state))
 }
 
-/** Takes a part of a reply: sent at once if its turn has come. */
+/** Takes a part of a reply: sent immediately if it is its turn. */
 export function give(
   backend: Backend,
   pendingReply: PendingReply | undefined,
@@ -172,7 +172,7 @@ function holdBack(backend: Backend, pendingReply: PendingReply, bytes: Buffer): 
   backend.heldBytes += bytes.length
 }
 
-/** The reply is complete. */
+/** Called when the reply is complete. */
 export function finish(backend: Backend, pendingReply: PendingReply): void {
   backend.pending.shift()
   backend.last = pendingReply
@@ -181,7 +181,7 @@ export function finish(backend: Backend, pendingReply: PendingReply): void {
   if (backend.router.pending.first() === pendingReply) advance(backend.router)
 }
 
-/** The reply whose turn it was has been sent: replies that have arrived already follow. */
+/** Called when the present reply was sent: replies that have already arrived follow. */
 export function advance(router: Router): void {
   for (let head = router.pending.first(); head?.done === true; head = router.pending.first()) {
     sendParts(router, head)
@@ -205,7 +205,7 @@ function sendParts(router: Router, pendingReply: PendingReply): void {
     else sendHeld(heldBy, bytes)
 }
 
-/** Sends the messages that came in the middle of a reply, which has been sent completely now. */
+/** Sends messages that arrived within a reply, which is complete now. */
 function sendMessages(router: Router): void {
   for (const { backend, bytes } of router.between.splice(0)) sendHeld(backend, bytes)
 }
@@ -218,15 +218,12 @@ function sendHeld(backend: Backend, bytes: Buffer): void {
   if (wasFull && !isHeldBack(backend)) steerLink(backend.connection)
 }
 
-/** Whether the backend is not read, because it has sent too much before its turn. */
+/** True if the backend is paused, because it has sent too much before its turn. */
 export function isHeldBack({ heldBytes }: Backend): boolean {
   return heldBytes > MOST_HELD_BYTES
 }
 
-/**
- * An unrequested message: delivered after the replies that its engine gave before it, and never inside
- * another reply.
- */
+/** Delivers an unrequested message after the earlier replies of its engine, never inside another reply. */
 function sendBetween(backend: Backend, bytes: Buffer): void {
   const { router, last } = backend
   if (last !== null && !last.delivered) {

@@ -1,9 +1,9 @@
 import type { Router } from './router.ts'
 
-/** Pieces that are larger than this are not copied: that would cost more than a write. */
+/** Larger pieces are not copied: that would cost more than a write. */
 const LARGEST_COPIED_BYTES = 64 * 1024
 
-/** Queues bytes for the client, together with all others before the next `flushOutgoing`. */
+/** Queues bytes for the client until the next `flushOutgoing`. */
 export function queueForClient(router: Router, chunk: Buffer, from: number, to: number): void {
   const { run } = router
   if (run !== null && run.chunk === chunk && run.to === from) {
@@ -22,7 +22,7 @@ function endRun(router: Router): void {
   router.run = null
 }
 
-/** Writes the queued bytes. Replies of several backends are many small pieces, which are cheaper to copy than to write one by one. */
+/** Writes the queued bytes. Many small replies are cheaper to copy together than to write singly. */
 export function flushOutgoing(router: Router): void {
   endRun(router)
   const { outgoing, outgoingBytes, client } = router

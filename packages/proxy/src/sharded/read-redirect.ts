@@ -1,15 +1,16 @@
-/** An error by which an engine may have redirected a request. `followRedirects` checks whether it is true. */
+/** An error that may be an engine's redirect. `followRedirects` checks if it is true. */
 export interface Redirect {
-  /** `wait`: the slot has no serving primary right now (CLUSTERDOWN, TRYAGAIN). */
+  /** `wait`: the slot has no serving primary now (CLUSTERDOWN, TRYAGAIN). */
   readonly kind: 'moved' | 'ask' | 'wait'
   /** The slot that it names; -1 for `wait`. Its address is not read, because a client may have forged it. */
   readonly slot: number
 }
 
 /**
- * Null: the error goes to the client unchanged. Scripts and functions can return any error themselves, and a command of a transaction cannot
- * be sent again alone (`isEngines` is false): for these only an error about their own slot is examined, and nothing is sent again. `text`
- * is the line of the error, without its first character; `slot` is that of the request's key, -1 without a key.
+ * Returns null if the error goes to the client unchanged. Scripts and functions can return any error, and a
+ * command of a transaction cannot be sent alone (`isEngines` is false): for these only an error about their
+ * slot is examined, and nothing is sent again. `text`: the error line without its first character; `slot`: of
+ * the request's key, or -1.
  */
 export function readRedirect(text: string, slot: number, isEngines: boolean): Redirect | null {
   if (isEngines && /^(CLUSTERDOWN|TRYAGAIN) /.test(text)) return { kind: 'wait', slot: -1 }
@@ -21,7 +22,7 @@ export function readRedirect(text: string, slot: number, isEngines: boolean): Re
 
 const LAST_SLOT = 16_383
 
-/** Commands whose authors choose their replies: errors of an engine cannot be distinguished from theirs. */
+/** True for commands whose authors choose their replies: these can look like errors of the engine. */
 export function runsScript(name: string): boolean {
   return scripts.has(name)
 }

@@ -1,7 +1,4 @@
-/**
- * The first `most` words of a request, which is an array of bulk strings and valid as far as it has arrived. Only words
- * that are complete: there may be fewer if the request is not complete.
- */
+/** Returns up to `most` complete words of a request, an array of bulk strings that may be incomplete. */
 export function readWords(request: Buffer, most: number): readonly Buffer[] {
   const words: Buffer[] = []
   let at = endOfLine(request, 0)
@@ -16,12 +13,12 @@ export function readWords(request: Buffer, most: number): readonly Buffer[] {
   return words
 }
 
-/** The number of words that the request announces. */
+/** Returns the number of words that the request announces. */
 export function countWords(request: Buffer): number {
   return numberAt(request, 1)
 }
 
-/** The word with this index; undefined if it is missing or incomplete. */
+/** Returns the word with this index; undefined if missing or incomplete. */
 export function wordAt(request: Buffer, index: number): Buffer | undefined {
   let found: Buffer | undefined
   walkWords(request, (n, from, to) => {
@@ -32,9 +29,10 @@ export function wordAt(request: Buffer, index: number): Buffer | undefined {
 }
 
 /**
- * The index of the first word from `from` on that is one of `keywords` (capitals), in any case; -1: none. A `from` below 0 is counted from
- * the end of a request that is whole: then of the last one up to there. Only the first MOST_LOOKED_THROUGH words are looked at: no command has
- * its keywords behind so many, and a request may have 170,000, which would take milliseconds.
+ * Returns the index of the first of `keywords` (capitals, any case) from word `from`; -1 if none. A negative
+ * `from` counts from the end of a complete request, and searches backwards. Examines at most
+ * MOST_LOOKED_THROUGH words: no command has keywords later, and all words of a request (up to 170,000) would
+ * take milliseconds.
  */
 export function findWord(request: Buffer, keywords: readonly string[], from: number): number {
   const last = from < 0 ? countWords(request) + from : Number.POSITIVE_INFINITY
@@ -52,8 +50,8 @@ export function findWord(request: Buffer, keywords: readonly string[], from: num
 const MOST_LOOKED_THROUGH = 32_768
 
 /**
- * Calls `visit` with the index and the place of each complete word, until it returns true. No object is made for a word: there may be
- * 170,000 of them in a megabyte.
+ * Calls `visit` with index and position of each complete word until it returns true. Creates no objects: a
+ * megabyte may have 170,000 words.
  */
 export function walkWords(request: Buffer, visit: (n: number, from: number, to: number) => boolean): void {
   let at = endOfLine(request, 0)
@@ -75,7 +73,7 @@ function isWord(request: Buffer, begin: number, end: number, keyword: string): b
   return true
 }
 
-/** The position after the line that begins at `from`; -1 if it does not end. */
+/** Returns the position after the line that begins at `from`; -1 if the line is incomplete. */
 function endOfLine(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at += 1) if (bytes[at] === LF) return at + 1
   return -1

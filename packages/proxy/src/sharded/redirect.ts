@@ -7,14 +7,14 @@ import { forgetRequest } from './kept-requests.ts'
 import { advance } from './order-replies.ts'
 import type { Backend, Diverted, PendingReply, Router, Shards } from './router.ts'
 
-/** How often a command is sent again before its client gets the error. */
+/** Number of attempts before the client gets the error. */
 const MOST_ATTEMPTS = 20
-/** The pause before a command is sent again, for the engines to agree on the owner of a slot. */
+/** Pause before a retry, so that the engines agree on the owner of a slot. */
 const WAIT_MS = 50
 
 /**
- * Examines requests that engines have redirected, and sends them to the right engine. Called when no engine owes a reply, so that the order of commands stays
- * the same. An error is only the occasion: `lookout` finds out where a slot is; and a command whose error may come from a script is
+ * Examines redirected requests and sends them to the right engine. Called without pending replies, so that
+ * the order of commands is kept. `lookout` finds the slot; a command whose error may come from a script is
  * never sent again.
  */
 export function followRedirects(router: Router): void {
@@ -32,13 +32,13 @@ export function followRedirects(router: Router): void {
   })
 }
 
-/** The decision about a request: it is sent there, perhaps with ASKING because its slot is being migrated; or its client gets this error. */
+/** Decision about a request: its backend (with ASKING during a migration), or the error for its client. */
 type Next = { readonly backend: Backend; readonly isAsking: boolean } | { readonly reply: Buffer }
 
-/** The error in place of a redirect, for a client that does not know clusters: it should try again. */
+/** Replaces a redirect for a client without cluster support, which should retry. */
 const tryAgain = errorReply('TRYAGAIN The slot of this key has just moved')
 
-/** For an error of the engine itself: the engine has certainly not executed the command. */
+/** Handles an error of the engine itself: the command was certainly not executed. */
 async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
   const { pendingReply, backend, redirect, reply } = diverted
   const { shards } = router
@@ -50,7 +50,7 @@ async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
     )
   }
   const { slot } = redirect
-  // This client, or another one, has followed the slot already; or the place of the key was assumed wrongly.
+  // A client has caused the slot to be followed already, or the key's position was assumed wrongly.
   const holder = holderOf(shards, slot)
   const isElsewhere = addressText(holder) !== diverted.shard
   if (!isElsewhere && slot !== pendingReply.slot) {
@@ -72,7 +72,10 @@ async function findBackend(router: Router, diverted: Diverted): Promise<Next> {
   return there(backendFor(router, shards.slots[slot] ?? 0))
 }
 
-/** For an error that a script may have returned, or a command that cannot be sent alone: only if the error is true, the client should try again. */
+/**
+ * Handles an error that may come from a script, or a command that cannot be sent alone: the client should
+ * retry only if the error is true.
+ */
 async function judge(router: Router, diverted: Diverted): Promise<Next> {
   const { shards } = router
   const { redirect, shard, reply } = diverted
@@ -84,7 +87,7 @@ async function judge(router: Router, diverted: Diverted): Promise<Next> {
   return { reply }
 }
 
-/** The backend for requests of the slot. */
+/** Returns the address of the group with the slot. */
 function holderOf({ upstreams, slots }: Shards, slot: number): Address {
   const upstream = upstreams[slots[slot] ?? -1]
   if (upstream === undefined) throw new Error(`no group has the slot ${slot}`)

@@ -5,7 +5,7 @@ import { doExclusively } from './exclusive.ts'
 import type { Router } from './router.ts'
 import type { Routed } from './send-request.ts'
 
-/** Asks an engine for its commands. Until the answer, and for users that may not ask, a standard table is used. */
+/** Asks an engine for its commands. Before that, and without the right, a standard table is used. */
 export function renewRules(router: Router): Routed {
   if (router.pending.size > 0) return 'wait'
   const { shards } = router
@@ -17,7 +17,7 @@ export function renewRules(router: Router): Routed {
         if (isTurnOver()) await nextTurn(router)
       })
     } catch {
-      // The client has no right to ask, or not yet: it may sign in later, or another client may have the right.
+      // The client has no right to ask (yet): it may sign in later, or another client may have the right.
       shards.areRulesOld = true
       router.triedRules = true
     }

@@ -20,11 +20,11 @@ import { type Request, type Routed, sendRequest } from './send-request.ts'
 import { specialCommands, type Treatment } from './special-commands.ts'
 import { bind, queueCommand } from './transaction.ts'
 
-/** Only the beginning of a larger request is kept back until its backend is known; the rest follows as it comes. */
+/** Only the beginning of a larger request waits for its backend; the rest follows on arrival. */
 const LARGEST_KEPT_BACK_BYTES = 64 * 1024
-/** A request whose backend is not known after this many bytes is refused. */
+/** A request without a known backend after this many bytes is refused. */
 const LARGEST_HEAD_BYTES = 1024 * 1024
-/** How many bytes of a request cost one: some requests are searched to their end. */
+/** Bytes of a request that cost one: some requests are searched to their end. */
 const LOOKED_AT_BYTES = 256
 /** Takes bytes of the client: each request goes to the backend of its key. */
 export function takeClientBytes(router: Router, chunk: Buffer): void {
@@ -39,19 +39,19 @@ function stash(router: Router, chunk: Buffer): void {
   steerRouter(router)
 }
 
-/** Takes bytes of the client that arrived outside of the turn of its endpoint. */
+/** Stashes bytes that arrived outside of the endpoint's turn. */
 export function setClientBytesAside(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
   letOthersGo(router)
   stash(router, chunk)
 }
 
-/** A request that was sent in part is completed, when it is the client's turn. */
+/** A partly sent request is completed in the client's turn. */
 function mustWait({ gated, rest, yielded, pending }: Router): boolean {
   return yielded || ((gated || pending.size > MOST_PENDING) && rest === null)
 }
 
-/** The client has had its turn. Its next bytes wait until others have had theirs. */
+/** Ends the client's turn: its next bytes wait for the next one. */
 function letOthersGo(router: Router): void {
   if (router.yielded) return
   router.yielded = true
@@ -64,7 +64,7 @@ function letOthersGo(router: Router): void {
 
 function routeStash(router: Router): void {
   while (router.stash.length > 0 && !mustWait(router)) {
-    // All pieces together, because a client may have sent each byte on its own.
+    // As one piece, because a client may have sent single bytes.
     const [first, ...others] = router.stash
     if (first === undefined) break
     const all = others.length === 0 ? first : Buffer.concat([first, ...others])
@@ -78,7 +78,7 @@ function routeStash(router: Router): void {
   endIfAnswered(router)
 }
 
-/** Replies have come: bytes that waited for that go on. */
+/** Called when replies have arrived: bytes that waited for them continue. */
 export function resume(router: Router): void {
   if (router.closed || router.busy) return
   if (router.diverted.length > 0) {
@@ -120,7 +120,7 @@ function route(router: Router, chunk: Buffer): void {
       break
     }
     done += NOTED_COSTS + Math.floor((router.part.length + end - at) / LOOKED_AT_BYTES)
-    // The cost counts that the request is read again: written as an array, and parsed by its backend.
+    // It is read again: encoded as an array, and parsed by its backend.
     if (requests.lineBytes > 0) done += Math.ceil((2 * requests.lineBytes) / LINE_BYTES)
     if (done > COSTS_OF_A_LOOK) {
       done = 0
@@ -139,7 +139,7 @@ function route(router: Router, chunk: Buffer): void {
   if (router.lastError !== null) resume(router)
 }
 
-/** At the front, because bytes that wait already came later. */
+/** At the front, because bytes already there arrived later. */
 function putBack(router: Router, bytes: Buffer): void {
   if (bytes.length === 0) return
   router.stash.unshift(bytes)
@@ -181,15 +181,15 @@ function takePart(router: Router, bytes: Buffer): void {
 const tooManyParts = 'ERR the endpoint keeps too much of long requests whose keys come late: try again'
 
 /**
- * Whether the received part of a request is so large that it may not be kept back, and so much larger than at the last search: so each byte is
- * searched only a few times, in however many pieces they come.
+ * True if the received part is too large to be kept back, and much larger than at the last search, so that
+ * each byte is searched only a few times.
  */
 function isTimeToBegin({ part, partTried, rest }: Router): boolean {
   const least = Math.max(LARGEST_KEPT_BACK_BYTES, Math.min(2 * partTried, LARGEST_HEAD_BYTES))
   return rest === null && part.length > least
 }
 
-/** Sends the beginning of a request as soon as its backend is known. */
+/** Sends the beginning of a request once its backend is known. */
 function beginLarge(router: Router): void {
   const { part, pending } = router
   if (!hasSignedIn(router)) {

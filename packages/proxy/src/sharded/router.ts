@@ -18,15 +18,15 @@ import type { Doubts } from './doubts.ts'
 import type { Lookout } from './lookout.ts'
 import type { Redirect } from './read-redirect.ts'
 
-/** The parts that all clients of a sharded database share. */
+/** Parts that all clients of a sharded database share. */
 export interface Shards {
   readonly upstreams: readonly Upstream[]
-  /** The name of their endpoint. */
+  /** Work share of their endpoint. */
   readonly allowance: Allowance
-  /** Slot → index of its upstream. */
+  /** Map from slot to the index of its upstream. */
   readonly slots: Uint16Array
   rules: CommandRules
-  /** True: the next client with the right reads the rules again, because engines, or their modules, may have changed. */
+  /** True if the next client with the right should read the rules again: engines or modules may differ. */
   areRulesOld: boolean
   /** Finds slots for which engines redirect requests. */
   readonly lookout: Pick<Lookout, 'find'>
@@ -36,72 +36,72 @@ export interface Shards {
 }
 
 /**
- * A client of a sharded database. Behind it stands one ordinary connection for each group that it has asked something (a
- * backend), with all that such a connection can do: it is held, moved and made to remember on its own. The router says which
- * backend a request goes to, and puts the replies in the order of the requests.
+ * A client of a sharded database. It has one ordinary connection (a backend) for each group that it has used;
+ * each is held, moved and restored separately. The router chooses the backend of a request, and orders the
+ * replies by requests.
  */
 export interface Router {
   readonly client: Socket
   readonly visitor: Visitor
   readonly shards: Shards
   readonly requests: RequestScanner
-  /** By group; undefined if the group was not used yet, or the backend was lost while it was idle. */
+  /** Indexed by group; undefined if unused, or lost while idle. */
   readonly backends: (Backend | undefined)[]
-  /** Every new backend gets the state of this one (login, protocol, names). It may be lost itself. */
+  /** The backend whose state (login, protocol, names) is copied to each new one. May be lost. */
   defaultBackend: Backend | undefined
-  /** The pending replies to the client, in the order of its requests. */
+  /** Pending replies, in the order of the client's requests. */
   readonly pending: Queue<PendingReply>
-  /** True: nothing is routed before all pending replies are sent, because the next command needs that nothing else is under way. */
+  /** True if the next command needs all pending replies to be sent first. */
   gated: boolean
-  /** True: it has had its turn, and what it sends waits for the next one (forwarding/turns.ts). */
+  /** True if its turn is over: new requests wait for the next turn (forwarding/turns.ts). */
   yielded: boolean
-  /** True: a command is being done while nothing else is under way. */
+  /** True while a command runs exclusively. */
   busy: boolean
   /** Bytes of the client that may not be routed yet. */
   stash: Buffer[]
   stashBytes: number
-  /** The beginning of a request whose backend is not known yet. */
+  /** Beginning of a request whose backend is not known yet. */
   readonly part: GatheredBytes
-  /** How many of its bytes are counted (kept-parts.ts). */
+  /** Counted bytes of `part` (kept-parts.ts). */
   partCounted: number
-  /** How many of its bytes were searched for a key without success; 0: it was not searched yet, or had to wait. */
+  /** Bytes of `part` that were searched for a key without success; 0 if not searched, or it had to wait. */
   partTried: number
-  /** Where the rest of the request that is being read goes: to a backend, or `nowhere` (it is dropped). */
+  /** Destination of the rest of the present request; `nowhere`: it is dropped. */
   rest: Backend | 'nowhere' | null
-  /** Backends with bytes that are not forwarded yet. */
+  /** Backends with bytes to be forwarded. */
   readonly touched: Set<Backend>
   transaction: Transaction | null
-  /** The slot of the watched keys; -1: none are watched. */
+  /** Slot of the watched keys; -1 if none are watched. */
   watchedSlot: number
   /** CLIENT REPLY OFF, and SKIP for the next command. */
   silent: boolean
   skipsNext: boolean
-  /** True: an engine has confirmed that the client has signed in or does not have to. */
+  /** True if an engine has confirmed that the client has signed in or need not. */
   isKnown: boolean
-  /** True: COMMAND was sent with this login, without success. */
+  /** True if COMMAND failed with this login. */
   triedRules: boolean
   /** Requests that engines have redirected. */
   diverted: Diverted[]
-  /** The bytes of requests that may have to be sent again (kept-requests.ts). */
+  /** Bytes of requests that may be sent again (kept-requests.ts). */
   keptBytes: number
-  /** The bytes of replies that are kept until they are complete, or combined with others, or read (collected-replies.ts). */
+  /** Bytes of replies that are incomplete, to be combined, or unread (collected-replies.ts). */
   collectedBytes: number
-  /** Unrequested messages, which came in the middle of a reply of another backend. They count as held back (`heldBytes`). */
+  /** Unrequested messages that arrived within another backend's reply. Counted in `heldBytes`. */
   between: { readonly backend: Backend; readonly bytes: Buffer }[]
-  /** Bytes for the client, which are written at the end of the present chunk. */
+  /** Bytes for the client, written at the end of the present chunk. */
   outgoing: Buffer[]
   outgoingBytes: number
-  /** Bytes of that chunk, to which more may be added. */
+  /** The present part of that chunk; it may grow. */
   run: { readonly chunk: Buffer; readonly from: number; to: number } | null
   clientEnded: boolean
-  /** The connection ends when all pending replies are sent: with this error, or without one. */
+  /** Set if the connection ends after all pending replies, with this error (empty: none). */
   lastError: string | null
   closed: boolean
-  /** Called when replies have come: requests that wait for them may go on. */
+  /** Called when replies have arrived: requests that wait for them may continue. */
   readonly onReplies: () => void
 }
 
-/** The connection of one client to one group, and the replies that are pending there. */
+/** Connection of one client to one group, and its pending replies. */
 export interface Backend {
   readonly router: Router
   readonly group: number
@@ -110,42 +110,42 @@ export interface Backend {
   readonly pending: Queue<PendingReply>
   /** Bytes to be forwarded at the end of the present chunk. */
   unsent: Buffer[]
-  /** Bytes held back, because earlier replies of other backends have not arrived, or are not sent completely. */
+  /** Bytes held back, because earlier replies of other backends are incomplete. */
   heldBytes: number
-  /** True: the reply that is being read must be complete before it is passed on. */
+  /** True if the present reply must be complete before it is passed on. */
   careful: boolean
   parts: Buffer[]
   partBytes: number
-  /** The reply that came last. */
+  /** The last reply. */
   last: PendingReply | null
   paused: boolean
-  /** The text with which it ended. */
+  /** The error text with which it ended. */
   lastWords: string
 }
 
-/** One pending reply to the client, or one that the proxy itself waits for (`take`). */
+/** A pending reply to the client, or to the proxy (`take`). */
 export interface PendingReply {
-  /** Bytes that came before the reply's turn, and are held back in this backend. */
+  /** Bytes that arrived before the reply's turn, held back in this backend. */
   parts: readonly Buffer[]
   heldBy: Backend | null
-  /** True: a part of it has been sent to the client. */
+  /** True if a part of it has been sent to the client. */
   begun: boolean
   done: boolean
   delivered: boolean
-  /** True: the client wants no reply. */
+  /** True if the client wants no reply. */
   readonly silent: boolean
   readonly blocks: boolean
-  /** The request, to be sent again if an engine redirects it; null: it is too large, or in a transaction. */
+  /** The request, for a redirect; null if it is too large, or in a transaction. */
   request: Buffer | null
-  /** The slot of its key; in a transaction that of the transaction. */
+  /** Slot of its key, or of its transaction. */
   readonly slot: number
-  /** True: an error in its reply comes from the engine itself, because it runs no script, and is in no transaction. */
+  /** True if an error in its reply comes from the engine: no script runs, and it is in no transaction. */
   readonly isEngines: boolean
   attempts: number
-  /** SUBSCRIBE a b gets two answers, which begin with `word`. */
+  /** Set for SUBSCRIBE a b, which gets two answers that begin with `word`. */
   confirmations: { readonly word: string; left: number } | null
   readonly take: ((parts: readonly Buffer[]) => void) | null
-  /** True: the proxy's own question, which its client has not asked. */
+  /** True for a request of the proxy. */
   readonly isOwn: boolean
 }
 
@@ -154,24 +154,24 @@ export interface Diverted {
   readonly pendingReply: PendingReply
   readonly backend: Backend
   readonly redirect: Redirect
-  /** The address of the engine that has refused it: `host:port`. */
+  /** Address of that shard: `host:port`. */
   readonly shard: string
   /** The unchanged reply. */
   readonly reply: Buffer
 }
 
-/** A transaction. The proxy answers MULTI; the group is known from the first key on. */
+/** A transaction. The proxy answers MULTI; the first key decides the group. */
 export interface Transaction {
   readonly slot: number
   readonly backend: Backend | null
-  /** Commands without a key that came before the first one with a key. */
+  /** Commands without a key before the first one with a key. */
   readonly waiting: readonly Buffer[]
   readonly waitingBytes: number
-  /** True: EXEC will be refused. */
+  /** True if EXEC will be refused. */
   readonly broken: boolean
 }
 
-/** A router without backends; `onReplies` is called when replies may be ready for the client. */
+/** Creates a router without backends. `onReplies`: called when replies may be ready for the client. */
 export function createRouter(
   client: Socket,
   visitor: Visitor,
@@ -219,7 +219,7 @@ export function createRouter(
 
 const noCommands = makeCommandTable({})
 
-/** A backend without pending replies; `connection` makes its connection and may name the backend later. */
+/** Creates a backend. `connection` creates its connection, and may use the backend later. */
 export function createBackend(
   router: Router,
   group: number,
@@ -243,9 +243,9 @@ export function createBackend(
   return backend
 }
 
-/** A pending reply; missing fields get the values of a request to one group. */
+/** Creates a pending reply; missing fields get the values of a request to one group. */
 export function makePendingReply(differing: Partial<PendingReply>): PendingReply {
-  // All of them have one shape, and are not copied, because there is one for each request.
+  // All have one shape and are not copied: there is one for each request.
   return {
     parts: differing.parts ?? none,
     heldBy: null,
@@ -266,12 +266,12 @@ export function makePendingReply(differing: Partial<PendingReply>): PendingReply
 
 const none: readonly Buffer[] = []
 
-/** How much a client may send ahead while nothing can be routed. */
+/** Limit of stashed bytes while nothing can be routed. */
 const LARGEST_STASH_BYTES = 64 * 1024
-/** How many replies may be pending before the client is not read any more. */
+/** Limit of pending replies; above it the client is not read. */
 export const MOST_PENDING = 8_192
 
-/** Reads from the client as long as its requests can be routed or kept. */
+/** Reads from the client while its requests can be routed or kept. */
 export function steerRouter(router: Router): void {
   const { client, backends, stashBytes, pending, yielded } = router
   if (router.lastError !== null) return

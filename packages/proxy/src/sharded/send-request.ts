@@ -6,17 +6,17 @@ import { runsScript } from './read-redirect.ts'
 import { countWords, readWords } from './read-words.ts'
 import { type Backend, makePendingReply, type PendingReply, type Router } from './router.ts'
 
-/** `sent`: on its way, or answered. `wait`: must wait until everything is answered. `more`: its backend is not known yet. */
+/** `sent`: sent or answered. `wait`: must wait for all replies. `more`: its backend is not known yet. */
 export type Routed = 'sent' | 'wait' | 'more'
 
-/** A request, or the beginning of one (`isWhole` is false), whose complete words can be read. */
+/** A request, or its beginning (`isWhole` is false), whose complete words can be read. */
 export interface Request {
   readonly name: string
   readonly bytes: Buffer
   readonly isWhole: boolean
 }
 
-/** Sends a request, or the beginning of one, to a backend, which then owes the client a reply. `slot`: see PendingReply. */
+/** Sends a request, or its beginning, to a backend, which then owes a reply. `slot`: see PendingReply. */
 export function sendRequest(router: Router, backend: Backend, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
   if (name in subscriptions && router.transaction === null) return subscribe(router, backend, request, slot)
@@ -26,7 +26,7 @@ export function sendRequest(router: Router, backend: Backend, request: Request, 
   const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
   const mayBeAskedAgain = isWhole && isEngines && mayKeepRequest(router, bytes.length)
   const blocks = router.transaction === null && isWhole && mayBlock(request)
-  // No engine executes requests after a command that waits.
+  // No engine executes requests after a blocked command.
   if (blocks) router.gated = true
   const silent = takeSilence(router)
   const again = mayBeAskedAgain ? bytes : null
@@ -48,10 +48,10 @@ function mayBlock({ name, bytes }: Request): boolean {
   return isBlocking({ name, args: readWords(bytes, MOST_OPTIONS).slice(1), cutShort: false })
 }
 
-/** The name of the command stands among these words, and after it the options that decide. */
+/** The command's name and the deciding options are among these words. */
 const MOST_OPTIONS = 64
 
-/** Each channel is confirmed on its own; without channels, each present one. */
+/** Each channel is confirmed separately; without channels, each present one. */
 function subscribe(router: Router, backend: Backend, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
   const change = subscriptions[name]

@@ -37,8 +37,8 @@ import { createRouter, type Router, type Shards } from './router.ts'
 import { isAmong } from './slot-view.ts'
 
 /**
- * Serves a sharded database to clients that know nothing of slots. Throws when it cannot listen, and a refusal unless
- * each slot is in exactly one range.
+ * Serves a sharded database to clients without cluster support. Throws if it cannot listen, and a Refusal
+ * unless each slot is in exactly one range.
  */
 export async function openShardedEndpoint(
   wanted: EndpointSpec,
@@ -102,7 +102,7 @@ export async function openShardedEndpoint(
   }
 }
 
-/** Everything except the listener. */
+/** All parts except the listener. */
 type Parts = ReturnType<typeof makeParts>
 
 function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Admission) {
@@ -112,7 +112,7 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
   const scripts = createKnownScripts(before)
   const allowance = createAllowance()
   const onLogin = ({ visitor }: Connection) => admission.strangers.signIn(visitor)
-  // A lost backend does not count as a closed client, unless its router says so.
+  // A lost backend is no closed client, unless its router reports that.
   const ofBackends = { onLogin, onClosed: () => undefined, onCut: () => undefined }
   const events = { count, allowance, scripts, admission, ...ofBackends }
   const groups = createGroups(wanted, (address) =>
@@ -158,7 +158,7 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
   }
 }
 
-/** The addresses of its shards, from the server. */
+/** Addresses of its shards, from the server. */
 function createAddresses(wanted: EndpointSpec) {
   let known = addressesOf(wanted)
   return {
@@ -172,10 +172,10 @@ function createAddresses(wanted: EndpointSpec) {
   }
 }
 
-/** Takes new clients. */
+/** Accepts new clients. */
 function admitClients({ wanted, name, admission, groups, shards, routers, share }: Parts) {
   const { owner } = groups.upstreams[DEFAULT_GROUP] ?? {}
-  /** A client may get a link to each group, in addition to its own connection; clients of other endpoints have one link. */
+  /** A client may get a link to each group besides its connection; with one group there is one link. */
   const weight = Math.ceil((1 + groups.upstreams.length) / 2)
   const refuse = (socket: Socket, why: string) =>
     shards.onCut({ client: remoteAddress(socket), via: [], why })
@@ -219,7 +219,7 @@ function* presentIn(routers: ReadonlySet<Router>) {
   }
 }
 
-/** `gone` is called when the client is. */
+/** `gone`: called when the client has left. */
 function listenTo(router: Router, gone: () => void): void {
   const { client } = router
   const { crumb } = router.visitor
@@ -242,7 +242,7 @@ function listenTo(router: Router, gone: () => void): void {
     }
     endPiece()
   })
-  /** Thousands may leave at one moment. */
+  /** Thousands of clients may leave at the same time. */
   const leaves = (act: () => void) => whenItsTurn(allowance, 'ends the connection of', crumb, act)
   client.on('end', () =>
     leaves(() => {

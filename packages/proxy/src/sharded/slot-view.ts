@@ -1,19 +1,19 @@
 import type { Address } from '@fairlead/api/of-proxies'
 import { type ClusterNodeInfo, isSameAddress } from '@fairlead/engine'
 
-/** The cluster as the engine at `asked` reports it, over a connection of the proxy's own. */
+/** The cluster as reported by the engine at `asked`, over a connection of the proxy. */
 export interface SlotView {
   readonly asked: Address
   readonly nodes: readonly ClusterNodeInfo[]
 }
 
-/** The address of the primary that holds `slot`; null: none does. */
+/** Returns the address of the primary that holds `slot`; null if none does. */
 export function ownerIn(view: SlotView, slot: number): Address | null {
   const owner = view.nodes.find((node) => holds(node, slot))
   return owner === undefined ? null : placeOf(view, owner)
 }
 
-/** The address to which the asked engine redirects keys of `slot` that it does not have; null: none. */
+/** Returns the redirect target of the asked engine for missing keys of `slot`; null if none. */
 export function leavingTo(view: SlotView, slot: number): Address | null {
   const leaving = view.nodes.flatMap((node) => (node.myself ? node.leaving : []))
   const to = leaving.find((each) => each.slot === slot)?.to
@@ -21,18 +21,19 @@ export function leavingTo(view: SlotView, slot: number): Address | null {
   return node === undefined ? null : placeOf(view, node)
 }
 
-/** The change that is needed so that requests for a slot go to `owner`. */
+/** The change needed so that requests for a slot go to `owner`. */
 export type Follow =
-  /** It is the primary of that group: only the slot has moved. */
+  /** It is that group's primary: only the slot has moved. */
   | { readonly kind: 'slot'; readonly group: number }
-  /** It is the new primary of that group: the known primary has lost the role. */
+  /** It is that group's new primary: the known one has lost the role. */
   | { readonly kind: 'group'; readonly group: number }
-  /** Why nothing is changed. */
+  /** No change, for this reason. */
   | { readonly kind: 'no'; readonly why: string }
 
 /**
- * Whether `owner` is followed, and as what. It must report itself that it holds the slot (`view`), and have an address that belongs to
- * this database: `known`, or one of `primaries` (by group). `slots`: slot → group, as the proxy knows them.
+ * Decides if and how to follow `owner`. It must itself report that it holds the slot (`view`), and its
+ * address must belong to this database: `known`, or in `primaries` (by group). `slots`: the proxy's map from
+ * slot to group.
  */
 export function decideFollow(
   { slot, owner, view }: { readonly slot: number; readonly owner: Address; readonly view: SlotView },
@@ -55,7 +56,7 @@ export function decideFollow(
   return { kind: 'group', group: replaced }
 }
 
-/** Whether the list contains this address. */
+/** True if the list contains this address. */
 export function isAmong(all: readonly Address[], one: Address): boolean {
   return all.some((each) => isSameAddress(each, one))
 }
@@ -64,7 +65,7 @@ function no(slot: number, why: string): Follow {
   return { kind: 'no', why: `slot ${slot} ${why}` }
 }
 
-/** The group of most of the slots that the engine holds; -1: it holds none. */
+/** Returns the group of most slots that the engine holds; -1 if it holds none. */
 function groupOf(view: SlotView, owner: Address, slots: Uint16Array): number {
   const counts = new Map<number, number>()
   for (const node of view.nodes.filter(
@@ -80,7 +81,7 @@ function holds(node: ClusterNodeInfo, slot: number): boolean {
   return node.primary === null && rangesOf(node).some(([first, last]) => first <= slot && slot <= last)
 }
 
-/** "0-5460 7000" */
+/** Parses "0-5460 7000". */
 function rangesOf({ slots }: ClusterNodeInfo): readonly (readonly [number, number])[] {
   return slots
     .split(' ')
@@ -91,7 +92,7 @@ function rangesOf({ slots }: ClusterNodeInfo): readonly (readonly [number, numbe
     })
 }
 
-/** An engine is at the address where it was asked, also if it does not know its own host, or has not announced it. */
+/** Returns a node's address. The asked engine has the address used, even if it does not know its host. */
 function placeOf({ asked }: SlotView, { address, myself }: ClusterNodeInfo): Address {
   return myself ? asked : { host: address.host === '' ? asked.host : address.host, port: address.port }
 }

@@ -17,16 +17,16 @@ import {
   toOpen,
 } from './whole-database.ts'
 
-/** The treatment of a command that does not simply go to the group of its key. */
+/** Treatment of a command that does not simply go to the group of its key. */
 export type Treatment =
-  /** Answered by the proxy; null: without an answer. */
+  /** Answered by the proxy; null: without a reply. */
   | { readonly kind: 'now'; readonly reply: Buffer | null }
-  /** Done while nothing else is under way. */
+  /** Done while no other request is pending. */
   | { readonly kind: 'exclusive'; readonly act: Act }
   | { readonly kind: 'to group'; readonly group: number }
   | { readonly kind: 'ordinary' }
 
-/** The bytes of a complete request: only the words that decide are read. */
+/** Gets a complete request; reads only the deciding words. */
 type Treat = (router: Router, request: Buffer) => Treatment
 
 const ordinary: Treatment = { kind: 'ordinary' }
@@ -41,7 +41,7 @@ function exclusive(
   return (router, request) => ({ kind: 'exclusive', act: (isSilent) => act(router, request, isSilent) })
 }
 
-/** By the word after the name, in capitals; other subcommands are ordinary. */
+/** Chooses by the second word in capitals; other subcommands are ordinary. */
 function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
   return (router, request) => treats[nameAt(request, 1)]?.(router, request) ?? ordinary
 }
@@ -49,7 +49,7 @@ function bySubcommand(treats: Readonly<Record<string, Treat>>): Treat {
 const noCluster: Treat = () => now('This instance has cluster support disabled')
 const notHere: Treat = (_, request) => now(`${nameAt(request, 0)} is not served for a sharded database`)
 
-/** Under another user, the client may have rights that it did not have before. */
+/** Another user may have rights that the client did not have before. */
 async function signIn(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
   return toOpen(router, request)
@@ -82,7 +82,7 @@ const clientReply: Treat = (router, request) => {
   }
 }
 
-/** Engines refuse it from a stranger, so an engine is asked whether the client is one, until that is known. */
+/** Engines refuse it without a login, so an engine is asked first, until the login is known. */
 function silence(router: Router, act: () => void): Treatment {
   const prove = async (): Promise<Buffer | null> => {
     const refusal = await askWhetherStranger(router)
@@ -102,7 +102,7 @@ const tracking: Treat = (router, request) => {
   return exclusive(findWord(request, ['BCAST'], 0) < 0 ? toOpen : toAll)(router, request)
 }
 
-/** All keys of the connection's watch, and of the transaction that follows, are in one slot. */
+/** All watched keys, and the transaction that follows, must be in one slot. */
 const watch: Treat = (router, request) => {
   const key = wordAt(request, 1)
   if (key === undefined) return ordinary

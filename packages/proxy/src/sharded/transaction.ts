@@ -3,16 +3,16 @@ import { ask, backendOfSlot, mention } from './backends.ts'
 import { answer, crossSlot, errorReply, ok } from './exclusive.ts'
 import type { Backend, Router, Transaction } from './router.ts'
 
-/** How many commands without a key may wait for the first one with a key; beyond this, the first group executes them. */
+/** Limit of commands without a key that wait for the first key; beyond it, the first group executes them. */
 const MOST_WAITING_BYTES = 64 * 1024
 
-/** The treatment of a command inside of a transaction. */
+/** Treatment of a command inside of a transaction. */
 export type Queueing =
-  /** The command goes to the backend of the transaction. */
+  /** The command goes to the transaction's backend. */
   | { readonly kind: 'pass'; readonly backend: Backend }
   /** The command has been answered. */
   | { readonly kind: 'answered' }
-  /** First the transaction has to be begun (`bind`), then the command is handled again. */
+  /** The transaction must begin first (`bind`), then the command is handled again. */
   | { readonly kind: 'bind'; readonly slot: number }
   /** The command is treated as if there were no transaction. */
   | { readonly kind: 'outside' }
@@ -20,13 +20,13 @@ export type Queueing =
 interface QueuedCommand {
   readonly name: string
   readonly key: Buffer | null
-  /** Other keys of it belong to other slots. */
+  /** True if some of its keys belong to other slots. */
   readonly isStray: boolean
   readonly isSpecial: boolean
   readonly bytes: Buffer
 }
 
-/** A command that comes while a transaction is open; `key` is its first. */
+/** Handles a command in an open transaction. `key`: its first key. */
 export function queueCommand(router: Router, transaction: Transaction, command: QueuedCommand): Queueing {
   const { backend, broken } = transaction
   switch (command.name) {
@@ -37,14 +37,14 @@ export function queueCommand(router: Router, transaction: Transaction, command: 
       if (backend === null && !broken) return { kind: 'bind', slot: router.watchedSlot }
       return end(router, transaction, aborted)
     case 'DISCARD':
-      // The engine that watches forgets the watched keys with it.
+      // This also makes the engine forget the watched keys.
       if (backend === null && !broken && router.watchedSlot >= 0)
         return { kind: 'bind', slot: router.watchedSlot }
       return end(router, transaction, ok)
     case 'MULTI':
     case 'WATCH':
       if (backend !== null) return { kind: 'pass', backend }
-      // The engine that gets the transaction decides whether EXEC is refused then, too.
+      // The engine that gets the transaction decides if EXEC is refused, too.
       router.transaction = withWaiting(transaction, nestedMulti)
       return say(router, command.name === 'MULTI' ? nested : watchInside)
     default:
@@ -70,7 +70,7 @@ function queueOther(
   return say(router, queued)
 }
 
-/** The first key of a transaction that began without one has to be in the group that has its commands. */
+/** If a transaction began without a key, its first key must be in the group that has its commands. */
 function passKey(router: Router, transaction: Transaction, backend: Backend, slot: number): Queueing {
   if (slot < 0 || transaction.slot >= 0) return { kind: 'pass', backend }
   if (router.shards.slots[slot] !== backend.group) return spoil(router, transaction, crossSlot)
@@ -80,9 +80,9 @@ function passKey(router: Router, transaction: Transaction, backend: Backend, slo
 
 function withWaiting(transaction: Transaction, bytes: Buffer): Transaction {
   const { waiting, waitingBytes } = transaction
-  // One refused command is as good as many.
+  // One refused command has the effect of many.
   if (bytes === nestedMulti && waiting.at(-1) === bytes) return transaction
-  // Changed in place, because a copy for each command would make many of them slow. There is no other reference to the list.
+  // Changed in place: a copy for each command would be slow, and nothing else refers to the list.
   const all = waiting as Buffer[]
   all.push(bytes)
   return { ...transaction, waitingBytes: waitingBytes + bytes.length }
@@ -111,18 +111,18 @@ function say(router: Router, reply: Buffer): Queueing {
   return { kind: 'answered' }
 }
 
-/** Refuses a command; EXEC will then be refused as well, as engines do. */
+/** Refuses a command; EXEC is then refused as well, as by engines. */
 function spoil(router: Router, transaction: Transaction, reply: Buffer): Queueing {
   const { backend } = transaction
-  // A command that the engine refuses makes it answer EXEC with EXECABORT.
+  // A refused command makes the engine answer EXEC with EXECABORT.
   if (backend !== null) mention(backend, ['GET'])
   router.transaction = { ...transaction, broken: true }
   return say(router, reply)
 }
 
 /**
- * Begins the transaction at the engine that holds `slot` (-1: at the default group), with the commands queued so far. When the engine
- * refuses MULTI, none of them may be sent.
+ * Begins the transaction at the engine with `slot` (-1: default group), with the commands queued so far. If
+ * the engine refuses MULTI, none of them may be sent.
  */
 export async function bind(router: Router, transaction: Transaction, slot: number): Promise<null> {
   const backend = backendOfSlot(router, slot)

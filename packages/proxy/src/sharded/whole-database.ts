@@ -7,7 +7,7 @@ import { flushOutgoing, queueForClient } from './outgoing.ts'
 import { readWords } from './read-words.ts'
 import { type Backend, makePendingReply, type Router } from './router.ts'
 
-/** The answers of the engines of all groups, in the order of the groups. */
+/** Returns the answers of all groups' engines, in the order of groups. */
 async function askAll(router: Router, request: Buffer): Promise<readonly Buffer[]> {
   return askEach(router, allBackends(router), request)
 }
@@ -16,10 +16,10 @@ function allBackends(router: Router): readonly (() => Backend)[] {
   return router.shards.upstreams.map((_, group) => () => backendFor(router, group))
 }
 
-/** The most bytes of a request that is passed on to several groups in one turn of the event loop. */
+/** Limit of a request that is passed to several groups in one turn of the event loop. */
 const LARGEST_AT_ONCE_BYTES = 16 * 1024
 
-/** Each backend parses a large request: others have their turn between two backends. */
+/** Asks the backends. Each parses a large request, so others have their turn in between. */
 async function askEach<Reply = Buffer>(
   router: Router,
   backends: readonly (() => Backend)[],
@@ -36,7 +36,7 @@ async function askEach<Reply = Buffer>(
   return Promise.all(replies)
 }
 
-/** The backends that this client has used already, and always the default backend. */
+/** Returns the default backend, and those already used by this client. */
 function openBackends(router: Router): readonly Backend[] {
   const defaultBackend = backendFor(router, DEFAULT_GROUP)
   const others = router.backends.flatMap((backend) =>
@@ -48,7 +48,7 @@ function openBackends(router: Router): readonly Backend[] {
 const isError = (reply: Buffer) => reply[0] === MINUS
 const MINUS = 0x2d
 
-/** For commands that all groups execute: the first error, otherwise the first reply. */
+/** Sends a command to all groups. Returns the first error, otherwise the first reply. */
 export async function toAll(router: Router, request: Buffer): Promise<Buffer> {
   return oneOf(await askAll(router, request))
 }
@@ -61,7 +61,7 @@ async function askOpen(router: Router, request: Buffer): Promise<readonly Buffer
   )
 }
 
-/** For commands that change the connection: new backends get the state of the default backend. */
+/** Sends a command that changes the connection. New backends copy the state of the default backend. */
 export async function toOpen(router: Router, request: Buffer): Promise<Buffer> {
   return oneOf(await askOpen(router, request))
 }
@@ -76,14 +76,14 @@ export async function toHome(router: Router, request: Buffer): Promise<Buffer> {
   return ask(backendFor(router, DEFAULT_GROUP), request)
 }
 
-/** DBSIZE */
+/** DBSIZE: the sum of all groups. */
 export async function sum(router: Router, request: Buffer): Promise<Buffer> {
   const replies = await askAll(router, request)
   const total = replies.reduce((all, reply) => all + Number(parseReply(reply)), 0)
   return replies.find(isError) ?? integer(total)
 }
 
-/** WAIT, WAITAOF: the smallest answer of the groups that this client may have written to. */
+/** WAIT, WAITAOF: the minimum of the groups that this client may have written to. */
 export async function least(router: Router, request: Buffer): Promise<Buffer> {
   return leastOf(await askOpen(router, request))
 }
@@ -92,7 +92,7 @@ export async function least(router: Router, request: Buffer): Promise<Buffer> {
 export async function leastOfAll(router: Router, request: Buffer): Promise<Buffer> {
   let least: Buffer | undefined
   for (const reply of await askAll(router, request)) {
-    // The groups are handled one after the other: other clients have their turn between two of them.
+    // Groups are handled in turn: other clients have their turn in between.
     if (reply.length > LARGEST_AT_ONCE_BYTES) await nextTurn(router)
     nowDoing('puts replies of the groups together for', router.visitor.crumb)
     least = least === undefined || isError(least) ? (least ?? reply) : leastDigits(least, reply)
@@ -100,7 +100,7 @@ export async function leastOfAll(router: Router, request: Buffer): Promise<Buffe
   return least ?? noGroup
 }
 
-/** Combines two lists of equally many zeros and ones, which differ only in these bytes. */
+/** Combines two lists of the same number of zeros and ones, which differ only in these bytes. */
 function leastDigits(one: Buffer, other: Buffer): Buffer {
   if (isError(other) || one.length !== other.length) return isError(other) ? other : leastOf([one, other])
   if (one.equals(other)) return one
@@ -146,7 +146,7 @@ export async function concatenate(
   return null
 }
 
-/** As much of a reply as its head may take. */
+/** Longest head of a reply. */
 const LONGEST_HEAD_BYTES = 64
 
 function beginningOf(parts: readonly Buffer[]): Buffer {
@@ -157,7 +157,7 @@ function beginningOf(parts: readonly Buffer[]): Buffer {
   )
 }
 
-/** Without so many bytes at the beginning. */
+/** Drops the first `bytes` bytes. */
 function without(parts: readonly Buffer[], bytes: number): readonly Buffer[] {
   let left = bytes
   return parts.map((part) => {
@@ -167,10 +167,10 @@ function without(parts: readonly Buffer[], bytes: number): readonly Buffer[] {
   })
 }
 
-/** The bytes that are sent in one turn. */
+/** Bytes sent in one turn. */
 const LARGEST_TOLD_BYTES = 256 * 1024
 
-/** Sends one reply that has come in parts. Unrequested messages of engines wait until it is sent. */
+/** Sends one reply in parts. Unrequested messages of engines wait until it is sent. */
 async function tellInTurns(router: Router, parts: readonly Buffer[]): Promise<void> {
   const pendingReply = makePendingReply({})
   pendingReply.begun = true
@@ -206,7 +206,10 @@ export async function random(router: Router, request: Buffer): Promise<Buffer> {
 }
 const DOLLAR = 0x24
 
-/** SCAN: one group after the other. Its cursor is the group's cursor, times the number of groups, plus the group. Sends a long answer itself, because COUNT may be any number. */
+/**
+ * SCAN: groups in sequence. Its cursor is the group's cursor times the number of groups, plus the group.
+ * Sends a long answer itself, because COUNT may be any number.
+ */
 export async function scan(router: Router, request: Buffer, isSilent: boolean): Promise<Buffer | null> {
   const [name, given] = readWords(request, 2)
   const text = given?.toString('latin1') ?? ''
@@ -223,12 +226,12 @@ export async function scan(router: Router, request: Buffer, isSilent: boolean): 
   const after = nextCursor(BigInt(next), group, groups)
   const parts = [Buffer.from(`${head}$${after.length}\r\n${after}\r\n`), ...without(reply, length)]
   if (parts.reduce((sum, part) => sum + part.length, 0) <= LARGEST_AT_ONCE_BYTES) return joined(parts)
-  // The answer is not copied again, and not written all at once.
+  // The answer is not copied again, and is written in parts.
   if (!isSilent) await tellInTurns(router, parts)
   return null
 }
 
-/** The request with another second word. Both words are parts of its bytes. */
+/** Replaces the second word of the request. Both words are slices of its bytes. */
 function withSecond(request: Buffer, first: Buffer, second: Buffer, instead: Buffer): Buffer {
   const endOf = (word: Buffer) => word.byteOffset - request.byteOffset + word.length + 2
   const head = Buffer.from(`$${instead.length}\r\n`)
@@ -246,7 +249,7 @@ function nextCursor(next: bigint, group: bigint, groups: bigint): string {
   return group + 1n === groups ? '0' : String(group + 1n)
 }
 
-/** INFO: engines report that they are part of a cluster, but this endpoint is not. */
+/** INFO: engines report cluster mode, which this endpoint hides. */
 export async function infoWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
   const text = (await toHome(router, request)).toString('latin1')
   const head = /^([$=])\d+\r\n/.exec(text)
@@ -258,7 +261,7 @@ export async function infoWithoutCluster(router: Router, request: Buffer): Promi
   return Buffer.from(`${head[1]}${body.length}\r\n${body}\r\n`, 'latin1')
 }
 
-/** HELLO reports the same. */
+/** HELLO: hides cluster mode, too. */
 export async function helloWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
   router.triedRules = false
   const text = (await toOpen(router, request)).toString('latin1')

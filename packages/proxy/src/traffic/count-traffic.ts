@@ -1,12 +1,12 @@
 import { latencyBounds, latencyBucket } from '@fairlead/api/of-proxies'
 
-/** Of a connection to an engine: how many requests were sent, and how many are answered. */
+/** Requests sent and answered on a connection to an engine. */
 interface LinkCounts {
   readonly sent: number
   readonly answered: number
 }
 
-/** Of a client's connection. */
+/** The counted parts of a client's connection. */
 interface Counted {
   readonly owner: { readonly count: Count; readonly tape: { note(nowMs: number): void } }
   readonly timed: Timed
@@ -16,28 +16,28 @@ interface Counted {
   readonly begun: { readonly length: number }
 }
 
-/** What an endpoint counts in one thread, since it was opened. */
+/** Counters of an endpoint in one thread, since it was opened. */
 export interface Count {
   commands: number
   bytesIn: number
   bytesOut: number
-  /** Of requests that were timed: microseconds altogether, and how many fell into each bucket. */
+  /** Timed requests: sum in microseconds, and number in each bucket. */
   latencyUs: number
   readonly latencies: Uint32Array
 }
 
-/** The request of a connection that is timed: one at a time, from the arrival of its first bytes, so that a hold counts. */
+/** The timed request of a connection: one at a time, from its first bytes, so that a hold counts. */
 export interface Timed {
-  /** When its bytes came, in milliseconds of performance.now; 0: nothing is timed. */
+  /** Arrival of its bytes (ms of performance.now); 0: nothing is timed. */
   sinceMs: number
-  /** Its number on `link`; 0: it is not sent yet. */
+  /** Number on `link`; 0: not sent yet. */
   at: number
   link: LinkCounts | null
-  /** How many requests came with it, itself included. They count with the time of the last of them. */
+  /** Number of requests that arrived together. All count with the time of the last one. */
   requests: number
 }
 
-/** Nothing was counted yet. */
+/** Creates counters at zero. */
 export function createCount(): Count {
   return {
     ...{ commands: 0, bytesIn: 0, bytesOut: 0, latencyUs: 0 },
@@ -45,15 +45,15 @@ export function createCount(): Count {
   }
 }
 
-/** Nothing is timed yet. */
+/** Creates a timer without a request. */
 export function createTimed(): Timed {
   return { sinceMs: 0, at: 0, link: null, requests: 0 }
 }
 
-/** Bytes of the client have come. */
+/** Counts bytes of the client. */
 export function noteArrival({ owner, timed, link }: Counted, bytes: number): void {
   owner.count.bytesIn += bytes
-  // What was sent on a link that is lost is not answered there any more.
+  // A request sent on a lost link is never answered there.
   if (timed.sinceMs === 0 || (timed.at > 0 && timed.link !== link)) begin(timed)
 }
 
@@ -63,7 +63,7 @@ function begin(timed: Timed): void {
   timed.link = null
 }
 
-/** Requests were forwarded: `sent` is how many were sent on this link before. A command that blocks waits for others, and is not timed. */
+/** Called after requests were forwarded. `sent`: the link's count before. Blocking commands are not timed. */
 export function noteForwarded(
   { timed, stash, blocked, begun }: Counted,
   link: LinkCounts,
@@ -76,11 +76,11 @@ export function noteForwarded(
     timed.at = link.sent
     timed.link = link
     timed.requests = link.sent - sent
-    // What gets no reply is not timed.
+    // A request without a reply is not timed.
   } else if (stash.length === 0 && begun.length === 0) timed.sinceMs = 0
 }
 
-/** Replies have come: `bytes` of them. */
+/** Counts replies of `bytes` bytes. */
 export function noteReplies({ owner, timed }: Counted, link: LinkCounts, bytes: number): void {
   const { count, tape } = owner
   const now = performance.now()

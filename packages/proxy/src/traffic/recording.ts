@@ -1,11 +1,11 @@
 import { BUCKET_MS, TAPE_LEAD_BUCKETS } from '@fairlead/api/of-proxies'
 
-/** A handover is followed for so many buckets, from the first one of its lead on. */
+/** Length of a recording, from the first bucket of its lead. */
 const MOST_BUCKETS = 1_250
-/** Makes performance.now, which begins anew in each thread, a time that all threads of a machine share. */
+/** Added to performance.now, which starts at 0 in each thread, gives a time shared by all threads. */
 const SINCE_START_MS = sinceStart()
 
-/** The thread may be interrupted between two readings of the clock: the pair counts that took the shortest time. */
+/** The thread may be interrupted between two readings of the clock: the fastest pair counts. */
 function sinceStart(): number {
   let [shortest, since] = [Number.POSITIVE_INFINITY, 0]
   for (let n = 0; n < 20; n += 1) {
@@ -17,11 +17,11 @@ function sinceStart(): number {
   return since
 }
 
-/** A handover as one thread has counted it. Buckets of all threads of a process begin at the same moments. */
+/** A handover as counted by one thread. Buckets of all threads begin at the same times. */
 export interface TapePart {
-  /** The number of the first bucket since the start of the machine. */
+  /** Number of the first bucket since the start of the machine. */
   readonly first: number
-  /** The beginning of the hold, in milliseconds since the start of the machine. */
+  /** Begin of the hold, in ms since the start of the machine. */
   readonly beganMs: number
   readonly heldMs: number
   readonly replies: readonly number[]
@@ -29,27 +29,27 @@ export interface TapePart {
   readonly errors: readonly number[]
 }
 
-/** One handover, while it is being counted and afterwards. 15 KB. */
+/** One handover, during and after counting. 15 KB. */
 export interface Recording {
   readonly first: number
   readonly beganMs: number
   heldMs: number
-  /** The number of its buckets. */
+  /** Number of its buckets. */
   length: number
   readonly replies: Uint32Array
   readonly errors: Uint32Array
-  /** By how much the number of waiting requests changes in each bucket. */
+  /** Changes of the number of waiting requests in each bucket. */
   readonly heldChanges: Int32Array
-  /** The bucket in which each client had to wait first. */
+  /** Map from client to the first bucket of its wait. */
   readonly since: WeakMap<object, number>
 }
 
-/** The bucket of a moment, in milliseconds of performance.now. */
+/** Returns the bucket of a time (ms of performance.now). */
 export function bucketOf(nowMs: number): number {
   return Math.floor((nowMs + SINCE_START_MS) / BUCKET_MS)
 }
 
-/** A hold begins now, in milliseconds of performance.now. */
+/** Creates a recording for a hold that begins now (ms of performance.now). */
 export function createRecording(nowMs: number): Recording {
   return {
     ...{ first: bucketOf(nowMs) - TAPE_LEAD_BUCKETS, beganMs: nowMs + SINCE_START_MS },
@@ -62,14 +62,14 @@ export function createRecording(nowMs: number): Recording {
   }
 }
 
-/** The hold has ended with a switch: it is followed a little longer. */
+/** Notes that the hold has ended with a switch: the recording continues a little longer. */
 export function endRecording(recording: Recording, heldMs: number): void {
   const soFar = bucketOf(performance.now()) - recording.first + 1
   recording.heldMs = heldMs
   recording.length = Math.min(MOST_BUCKETS, soFar + TAPE_LEAD_BUCKETS)
 }
 
-/** What lies outside of the recording is dropped, because a typed array does not grow. */
+/** Buckets outside of the recording are dropped, because a typed array does not grow. */
 export function record(
   { first, replies, errors }: Recording,
   bucket: number,
@@ -81,19 +81,19 @@ export function record(
   errors[at] = (errors[at] ?? 0) + wrong
 }
 
-/** A client is served again: so many of its requests had waited. */
+/** Notes that a client is served again, and how many requests had waited. */
 export function recordServed(recording: Recording, client: object, requests: number): void {
   const { first, heldChanges, since } = recording
   const from = since.get(client)
   if (from === undefined) return
   since.delete(client)
-  // They had still waited in the bucket of this moment.
+  // They were still waiting in the present bucket.
   const until = bucketOf(performance.now()) + 1
   heldChanges[from - first] = (heldChanges[from - first] ?? 0) + requests
   heldChanges[until - first] = (heldChanges[until - first] ?? 0) - requests
 }
 
-/** For the server. Buckets that have not begun yet are left out: what they will hold is not known. */
+/** Returns the recording for the server, without buckets in the future. */
 export function partOf(recording: Recording): TapePart {
   const { first, beganMs, heldMs, replies, errors, heldChanges } = recording
   const length = Math.min(recording.length, bucketOf(performance.now()) - first + 1)

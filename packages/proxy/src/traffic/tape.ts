@@ -10,33 +10,36 @@ import {
   type TapePart,
 } from './recording.ts'
 
-/** What a thread counts of one group, in buckets, so that a handover can be looked at afterwards. */
+/** Counts of one group in one thread, in buckets, for examining a handover afterwards. */
 export interface Tape {
-  /** Replies to requests of clients since the last `note`, and those of them that are errors. */
+  /** Replies to clients since the last `note`, and the errors among them. */
   replies: number
   errors: number
-  /** Puts these into the bucket of this moment, in milliseconds of performance.now. */
+  /** Adds these to the bucket of `nowMs` (performance.now). */
   note(nowMs: number): void
-  /** A client was closed, and not by itself. */
+  /** Notes that a client was closed by the proxy. */
   noteCut(): void
-  /** Clients are held from now on. */
+  /** Notes the begin of a hold. */
   begin(): void
-  /** This client has sent something that waits. */
+  /** Notes a client with a request that waits. */
   waits(client: object): void
-  /** It is served again: so many of its requests had waited. */
+  /** Notes that it is served again, and how many requests had waited. */
   served(client: object, requests: number): void
-  /** The role has moved, and clients were held for so many milliseconds. */
+  /** Notes that the role has moved, and the length of the hold in ms. */
   moved(heldMs: number): void
-  /** The hold has ended, and nothing has moved. */
+  /** Notes the end of a hold without a move. */
   letGo(): void
-  /** The last handover, up to now; null: there was none in the last minutes. */
+  /** Returns the last handover so far; null if there was none in the last minutes. */
   read(): TapePart | null
 }
 
-/** How long a handover is kept for the server. */
+/** Time for which a handover is kept for the server. */
 const KEEP_MS = 120_000
 
-/** Nothing is counted yet. It takes 2 KB once there are replies, and a recording for each handover of the last two minutes, two at most. */
+/**
+ * Creates an empty tape. It takes 2 KB after the first reply, and a recording for each of at most two
+ * handovers of the last two minutes.
+ */
 export function createTape(): Tape {
   const ring = createRing()
   let current: Recording | null = null
@@ -89,14 +92,14 @@ export function createTape(): Tape {
   return tape
 }
 
-/** A power of two, and more than the lead of a handover. */
+/** A power of two, larger than the lead of a handover. */
 const BUCKETS = 256
 
-/** All that is kept while no role moves: the newest buckets. Without replies it takes nothing. */
+/** The newest buckets: all that is kept while no role moves. Without replies it takes no memory. */
 function createRing() {
   let counts: { readonly replies: Uint32Array; readonly errors: Uint32Array } | null = null
   let newest = 0
-  /** Empties the buckets in which nothing came. */
+  /** Clears the buckets without replies. */
   const turnTo = ({ replies, errors }: NonNullable<typeof counts>, bucket: number) => {
     for (let n = Math.max(newest + 1, bucket - BUCKETS + 1); n <= bucket; n += 1) {
       replies[n % BUCKETS] = 0
@@ -112,7 +115,7 @@ function createRing() {
       replies[bucket % BUCKETS] = (replies[bucket % BUCKETS] ?? 0) + more
       errors[bucket % BUCKETS] = (errors[bucket % BUCKETS] ?? 0) + wrong
     },
-    /** The time before a hold that has just begun. */
+    /** Copies the time before a hold that has just begun. */
     copyTo(recording: Recording): void {
       if (counts === null) return
       const { replies, errors } = counts

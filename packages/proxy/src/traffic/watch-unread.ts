@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 
-/** How long a client that is not read any more may take none of its replies, in milliseconds. */
+/** Longest time (ms) without reading for a paused client. */
 export const UNREAD_MS = 30_000
 
-/** The last reply to such a client. Requests behind its last answered one were not executed. */
+/** Last reply to such a client. Requests after its last answered one were not executed. */
 export const UNREAD =
   'ERR too many replies are pending for this client, which has read none of them for 30 s: the requests from here on are not executed. Read replies meanwhile, or send the pipeline in parts'
 
-/** The least that a client takes of one long reply in 30 s. A reply counts only when all of it is taken. */
+/** Minimum read of one long reply in 30 s. A reply counts only when all of it is read. */
 const LEAST_TAKEN_BYTES = 3_000_000
 
 export type Unread = Pick<
@@ -19,9 +19,9 @@ export type Unread = Pick<
 const watched = new WeakSet<Unread>()
 
 /**
- * Calls `giveUp` when a paused `client` takes no byte for 30 s: it writes all of a pipeline before it reads,
- * and would wait for ever. Looks every 30 s until the client is read again or closed. Never calls it while
- * `isExcused`, and does nothing if the client is watched.
+ * Calls `giveUp` when a paused `client` reads no byte for 30 s: it writes its whole pipeline before it reads,
+ * and would wait forever. Checks every 30 s until the client is read again or closed; never calls it while
+ * `isExcused`. Does nothing if the client is already watched.
  */
 export function watchUnread(client: Unread, isExcused: () => boolean, giveUp: () => void): void {
   if (watched.has(client)) return

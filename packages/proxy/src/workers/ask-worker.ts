@@ -1,28 +1,31 @@
 import { Refusal } from '@fairlead/api/of-proxies'
 import type { FromWorker, Order, OrderName, Orders, Refused, ToWorker } from './messages.ts'
 
-/** The deadline for subscribers: thousands of them take a second or two; a worker that hangs is not waited for. */
+/** Deadline for subscribers: thousands take a second or two; a hung worker is not waited for. */
 const LISTEN_WITHIN_MS = 10_000
 
-/** An order of the endpoint `id`; how long its answer may take, in milliseconds. */
+/** An order for endpoint `id`, and the deadline of its answer in ms. */
 export interface WorkerOrder<Name extends OrderName> {
   readonly id: string
   readonly ask: Orders[Name]['ask']
   readonly withinMs: number
 }
 
-/** The orders that one worker has not answered yet, by their numbers. */
+/** Unanswered orders of one worker, by number. */
 export interface Questions {
-  /** Sends an order; `onThere` is called when its connections have moved, or will not. Throws its refusal, or `unavailable` without an answer in time. */
+  /**
+   * Sends an order. `onThere` is called when its connections have moved or will not. Throws its refusal, or
+   * `unavailable` without an answer in time.
+   */
   ask<Name extends OrderName>(
     name: Name,
     number: number,
     order: WorkerOrder<Name>,
     onThere: () => void,
   ): Promise<Orders[Name]['answer']>
-  /** Resolves when the subscribers of a switch have moved, or will not. Never rejects. */
+  /** Resolves when the subscribers of a switch have moved or will not. Never rejects. */
   untilListening(number: number, answer: Promise<unknown>): Promise<void>
-  /** Handles a message of the worker that belongs to an order. */
+  /** Handles the worker's message for an order. */
   hear(message: Extract<FromWorker, { readonly number: number; readonly kind: ToAnOrder }>): void
 }
 
@@ -34,7 +37,7 @@ interface Awaited {
   readonly onThere: () => void
 }
 
-/** Starts without orders. `send`: posts to the worker. */
+/** Creates an empty set. `send`: posts to the worker. */
 export function createQuestions(send: (message: ToWorker) => void): Questions {
   const awaited = new Map<number, Awaited>()
   const listening = new Map<number, () => void>()

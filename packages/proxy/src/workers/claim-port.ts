@@ -4,13 +4,13 @@ import { readListeners } from '@fairlead/engine'
 import { addressText } from '../listen/address-text.ts'
 
 /**
- * Several threads of a proxy listen at an address at once. The kernel would also let another proxy of the same user listen there,
- * without an error, and give it half of the clients. So a proxy checks before whether any process listens there, and again when
- * all its threads listen: then two proxies that start together see each other. A name is no lock, because any process could take
- * it.
+ * Several threads of a proxy listen at one address. The kernel would let another proxy of the same user
+ * listen there too, without an error, and give it half of the clients. So a proxy checks for listeners before
+ * it listens, and again when all threads listen, so that two proxies that start together see each other; a
+ * name would be no lock, because any process could take it.
  */
 
-/** Throws, as listening there does, when anything listens at the address. */
+/** Throws, as listening does, if anything listens at the address. */
 export async function mustBeFree({ host, port }: Address): Promise<void> {
   const server = createServer((socket) => socket.destroy())
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -19,7 +19,7 @@ export async function mustBeFree({ host, port }: Address): Promise<void> {
   await promise
 }
 
-/** Throws when more than `own` sockets listen at the address. */
+/** Throws if more than `own` sockets listen at the address. */
 export async function mustBeAlone(address: Address, own: number): Promise<void> {
   const listeners = await readListeners(address)
   if (listeners.length > own) throw new Error(`listen EADDRINUSE: another proxy has ${addressText(address)}`)

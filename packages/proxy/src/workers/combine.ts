@@ -5,7 +5,7 @@ import type { TapePart } from '../traffic/recording.ts'
 
 /** Combines the reports of the parts of an endpoint. There is at least one part. */
 
-/** Held when all parts are held; the hold ends with the last of them. */
+/** Combines holds: held if all parts are; the hold ends with the last one. */
 export function combineHolds(parts: readonly HoldResult[]): HoldResult {
   return {
     drained: parts.every(({ drained }) => drained),
@@ -16,7 +16,7 @@ export function combineHolds(parts: readonly HoldResult[]): HoldResult {
   }
 }
 
-/** The switches of all workers as one: counts are added, and the longest time counts. */
+/** Combines switches: sums of counts, maximum of times. */
 export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
   return {
     moved: sum(parts, ({ moved }) => moved),
@@ -29,7 +29,7 @@ export function combineSwitches(parts: readonly SwitchResult[]): SwitchResult {
   }
 }
 
-/** Workers hold, release and switch together: of these times and counts the largest is taken, not the sum. */
+/** Combines reports. Workers hold, release and switch together, so the maximum of these values counts. */
 export function combineViews(
   where: Pick<EndpointView, 'host' | 'port' | 'upstream' | 'shards'>,
   parts: readonly EndpointView[],
@@ -67,7 +67,7 @@ function combineTraffic(parts: readonly EndpointView['traffic'][]): EndpointView
   }
 }
 
-/** Several workers may have the same script. */
+/** Combines scripts; several workers may have the same one. */
 export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
   return {
     flushed: parts.some(({ flushed }) => flushed),
@@ -75,7 +75,7 @@ export function combineScripts(parts: readonly TakenScripts[]): TakenScripts {
   }
 }
 
-/** The clients of all workers as one list, the oldest connection first, and at most `limit` of them. */
+/** Combines client lists, oldest connection first, at most `limit` clients. */
 export function combineClients(limit: number, parts: readonly ClientList[]): ClientList {
   const clients = parts.flatMap((part) => part.clients)
   return {
@@ -84,7 +84,7 @@ export function combineClients(limit: number, parts: readonly ClientList[]): Cli
   }
 }
 
-/** Buckets that begin at the same moment are added. */
+/** Adds buckets that begin at the same time. */
 export function combineTapes(parts: readonly (TapePart | null)[]): TapePart | null {
   const tapes = parts.filter((part) => part !== null)
   if (tapes.length === 0) return null

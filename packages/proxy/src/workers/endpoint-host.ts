@@ -18,33 +18,33 @@ import type { ClientQuery } from '../listen/list-clients.ts'
 import { openShardedEndpoint } from '../sharded/sharded-endpoint.ts'
 import type { TapePart } from '../traffic/recording.ts'
 
-/** Opens endpoints: in this thread, or in several others. */
+/** Opens endpoints in this thread or in several others. */
 export interface EndpointHost extends AsyncDisposable {
-  /** Throws when it cannot listen. Disposing of the endpoint closes it. */
+  /** Throws if it cannot listen. Dispose of the endpoint to close it. */
   open(id: string, wanted: EndpointSpec): Promise<HostedEndpoint>
 }
 
-/** An endpoint, in whatever thread its connections are. Everything except `wanted` throws a refusal when a thread does not answer. */
+/** An endpoint, in one or several threads. Members except `wanted` throw a Refusal if a thread hangs. */
 export interface HostedEndpoint extends AsyncDisposable {
-  /** Its spec, with the upstreams that it has now. */
+  /** Spec of the endpoint, with its present upstreams. */
   readonly wanted: EndpointSpec
   know(addresses: readonly Address[]): void | Promise<void>
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
   blocked(slot?: number): readonly string[] | Promise<readonly string[]>
   hold(times: HoldTimes): Promise<HoldResult>
   switchTo(upstream: EndpointSpec['upstream'], slot?: number): Promise<SwitchResult>
-  /** The scripts that this engine has not been told of yet, or all scripts. */
+  /** Returns the scripts that this engine does not have yet, or all. */
   takeScripts(engine: EndpointSpec['upstream'], all: boolean): TakenScripts | Promise<TakenScripts>
   release(slot?: number): void | Promise<void>
-  /** New clients are shown this certificate. */
+  /** Shows this certificate to new clients. */
   renewTls(tls: NonNullable<EndpointSpec['tls']>): void | Promise<void>
-  /** What was counted around the last handover; null: there was none lately. */
+  /** Returns the counts around the last handover; null if none was recent. */
   readTape(slot?: number): TapePart | null | Promise<TapePart | null>
   report(): EndpointView | Promise<EndpointView>
   clients(query: ClientQuery): ClientList | Promise<ClientList>
 }
 
-/** Opens them in this thread. */
+/** Opens endpoints in this thread. */
 export function createHost(
   options: Pick<EndpointOptions, 'admission' | 'generations'>,
   log: Log,

@@ -13,7 +13,7 @@ import type { Admission } from '../listen/admission.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
 import type { TapePart } from '../traffic/recording.ts'
 
-/** The orders of the main thread to a worker, and their answers. */
+/** Orders of the main thread to a worker, and their answers. */
 export interface Orders {
   readonly open: {
     readonly ask: { readonly wanted: EndpointSpec; readonly generation: number }
@@ -60,7 +60,7 @@ export interface Group {
 
 export interface Switched {
   readonly result: SwitchResult
-  /** Answers the spec with the upstreams after the switch. */
+  /** Spec with the upstreams after the switch. */
   readonly wanted: EndpointSpec
 }
 
@@ -75,29 +75,29 @@ export type Order = {
   }
 }[OrderName]
 
-/** The messages of the main thread to a worker. */
+/** Messages of the main thread to a worker. */
 export type ToWorker =
   | Order
-  /** The connections of all workers have arrived: those of the switch with this number may go on. */
+  /** The connections of all workers have moved: those of this switch may continue. */
   | { readonly kind: 'all there'; readonly number: number }
-  /** The subscribers of all workers have arrived: those that publish may go on. */
+  /** The subscribers of all workers have moved: publishers may continue. */
   | { readonly kind: 'all listen'; readonly number: number }
-  /** The worker's request is done, or the reason why it is not. */
+  /** The worker's request is done, or failed with a reason. */
   | { readonly kind: 'moved'; readonly number: number; readonly why: string | null }
 
-/** The messages of a worker to the main thread. */
+/** Messages of a worker to the main thread. */
 export type FromWorker =
   /** The worker takes orders. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly number: number; readonly answer: Orders[OrderName]['answer'] }
   | { readonly kind: 'refusal'; readonly number: number; readonly refusal: Refused }
-  /** The connections of this worker have moved, and wait for those of the other workers. */
+  /** This worker's connections have moved, and wait for those of other workers. */
   | { readonly kind: 'there'; readonly number: number }
-  /** The subscribers of this worker have moved too, and its publishers wait for those of the other workers. */
+  /** This worker's subscribers have moved too; its publishers wait for other workers. */
   | { readonly kind: 'listen'; readonly number: number }
-  /** The engines of a group say that it is elsewhere: all workers are to switch it. */
+  /** Engines report that a group has moved: all workers should switch it. */
   | ({ readonly kind: 'move'; readonly number: number; readonly id: string } & Required<Group>)
-  /** A client has flushed the scripts: other workers are to forget them. */
+  /** A client has flushed the scripts: other workers should forget them. */
   | { readonly kind: 'scripts flushed'; readonly id: string }
   | {
       readonly kind: 'log'
@@ -105,20 +105,20 @@ export type FromWorker =
       readonly details: Readonly<Record<string, string | number>>
     }
 
-/** An error on its way between threads; the code is null unless it is a refusal. */
+/** An error passed between threads; the code is null unless it is a Refusal. */
 export interface Refused {
   readonly code: ErrorCode | null
   readonly message: string
 }
 
-/** The options of a worker. */
+/** Options of a worker. */
 export interface WorkerStart {
-  /** The table of the user of each engine. */
+  /** Table of the user of each engine. */
   readonly usersOfPorts: string
   readonly most: Admission['most']
-  /** The most bytes of clients' scripts, for each endpoint. */
+  /** Limit of clients' scripts for each endpoint. */
   readonly mostScriptBytes: number
-  /** The memory for its breadcrumbs, and the number of its record (heartbeat/breadcrumb.ts). */
+  /** Memory for breadcrumbs, and the number of its record (heartbeat/breadcrumb.ts). */
   readonly breadcrumbs: SharedArrayBuffer
   readonly record: number
 }

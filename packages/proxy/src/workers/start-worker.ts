@@ -6,19 +6,19 @@ import type { Log } from '../listen/cut-log.ts'
 import { createQuestions, type WorkerOrder } from './ask-worker.ts'
 import type { FromWorker, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
-/** The deadline of its start, on a busy machine. */
+/** Deadline of a start, on a busy machine. */
 const READY_WITHIN_MS = 30_000
 
-/** A thread that serves its share of the connections. Disposing of it ends the thread and its connections. */
+/** A thread with its share of the connections. Dispose to end the thread and its connections. */
 export interface ProxyWorker extends AsyncDisposable {
-  /** Sends an order. Throws its refusal, or `unavailable` when there is no answer in time. */
+  /** Sends an order. Throws its refusal, or `unavailable` without an answer in time. */
   order<Name extends OrderName>(name: Name, order: WorkerOrder<Name>): Promise<Orders[Name]['answer']>
-  /** Sends the order of a switch, in two parts: its connections move, and wait until they may go on. */
+  /** Sends the order of a switch, in two parts: its connections move, and wait until they may continue. */
   switch(order: WorkerOrder<'switch'>): {
-    /** Resolves when they have moved, or will not: the answer says which. Never rejects. */
+    /** Resolves when they have moved or will not, as the answer shows. Never rejects. */
     readonly there: Promise<void>
     proceed(): void
-    /** Resolves when its subscribers have moved, or will not, after the answer. Never rejects. */
+    /** Resolves after the answer, when its subscribers have moved or will not. Never rejects. */
     readonly listen: Promise<void>
     publishOn(): void
     readonly answer: Promise<Orders['switch']['answer']>
@@ -27,15 +27,15 @@ export interface ProxyWorker extends AsyncDisposable {
 
 export interface WorkerEvents {
   readonly log: Log
-  /** Called when an engine has told this worker that a group has moved. Resolves when the group has been switched. */
+  /** Called when an engine reports that a group has moved. Resolves when the group is switched. */
   readonly onMove: (id: string, upstream: Address, slot: number) => Promise<unknown>
-  /** Called when a client of this worker has flushed the scripts of an endpoint. */
+  /** Called when a client of this worker has flushed an endpoint's scripts. */
   readonly onScriptsFlushed: (id: string) => void
   /** Called with the reason when the thread has ended unexpectedly. */
   readonly onEnd: (why: string) => void
 }
 
-/** Resolves when the worker takes orders. Throws when it does not start. */
+/** Resolves when the worker takes orders. Throws if it does not start. */
 export async function startWorker(start: WorkerStart, events: WorkerEvents): Promise<ProxyWorker> {
   const thread = new Worker(fileURLToPath(import.meta.resolve('@fairlead/proxy/worker')), {
     workerData: start,
@@ -74,7 +74,7 @@ export async function startWorker(start: WorkerStart, events: WorkerEvents): Pro
   }
 }
 
-/** Watches the life of a thread: it must be ready in time; if it ends without an order, `onEnd` gets the reason. */
+/** Watches a thread: it must be ready in time; if it ends without an order, `onEnd` gets the reason. */
 function watchThread(thread: Worker, { onEnd }: Pick<WorkerEvents, 'onEnd'>) {
   let isWanted = true
   let isReady = false
@@ -92,7 +92,7 @@ function watchThread(thread: Worker, { onEnd }: Pick<WorkerEvents, 'onEnd'>) {
       isReady = true
       resolve()
     },
-    /** Throws if the thread did not start; then it has ended. */
+    /** Throws if the thread did not start; it has ended then. */
     async ready(): Promise<void> {
       const late = setTimeout(() => end('it was not ready in time'), READY_WITHIN_MS)
       try {

@@ -25,30 +25,30 @@ import type { EndpointHost, HostedEndpoint } from './endpoint-host.ts'
 import type { OrderName, Orders } from './messages.ts'
 import { type ProxyWorker, startWorker } from './start-worker.ts'
 
-/** The share of the process's connections for endpoints; the rest is for clients of the Sentinel answerer. */
+/** Share of the process's connections for endpoints; the rest is for Sentinel clients. */
 const FOR_WORKERS = 0.9
-/** The deadline for answers from a worker's memory. */
+/** Deadline for answers from a worker's memory. */
 const ANSWER_WITHIN_MS = 3_000
-/** The deadline in addition to the time that a drain may take. */
+/** Deadline in addition to the time of a drain. */
 const HOLD_LATE_MS = 1_000
-/** The deadline in addition to the time that a worker needs to drain, to move, and to wait for the others. */
+/** Deadline in addition to the time to drain, to move, and to wait for other workers. */
 const SWITCH_WITHIN_MS = 15_000
 
 interface WorkerHostOptions {
   readonly count: number
-  /** The table of the user of each engine. */
+  /** Table of the user of each engine. */
   readonly usersOfPorts: string
   readonly admission: Admission
   readonly generations: CursorGenerations
   readonly log: Log
-  /** The breadcrumbs of the main thread and of each worker. */
+  /** Breadcrumbs of the main thread and of each worker. */
   readonly breadcrumbs: SharedArrayBuffer
   readonly onBroken: (why: string) => void
 }
 
 /**
- * Opens endpoints in `count` threads at once, among which the kernel divides the clients. `admission` is divided among them
- * too. `onBroken`: a thread has ended, with its clients, and the process must not go on without it.
+ * Opens endpoints in `count` threads; the kernel divides the clients among them, and `admission` is divided
+ * too. `onBroken`: a thread has ended with its clients, and the process must not continue.
  */
 export async function createWorkerHost(options: WorkerHostOptions): Promise<EndpointHost> {
   const { count, usersOfPorts, admission, generations, log, breadcrumbs, onBroken } = options
@@ -107,7 +107,7 @@ export async function createWorkerHost(options: WorkerHostOptions): Promise<Endp
   }
 }
 
-/** Tells only the other workers: a worker whose client flushes and loads again at once keeps the new scripts. Never rejects. */
+/** Notifies only other workers: one whose client flushes and reloads keeps the new scripts. Never rejects. */
 async function forgetScripts(others: readonly ProxyWorker[], id: string, log: Log): Promise<void> {
   try {
     await fanOut(others, id)('forget scripts', null)
@@ -122,7 +122,7 @@ type ToAll = <Name extends OrderName>(
   withinMs?: number,
 ) => Promise<Orders[Name]['answer'][]>
 
-/** Sends the same order to all workers. Throws the first refusal, when all have answered. */
+/** Sends an order to all workers. Throws the first refusal after all have answered. */
 function fanOut(workers: readonly ProxyWorker[], id: string): ToAll {
   return async (name, ask, withinMs = ANSWER_WITHIN_MS) =>
     allOf(workers.map((worker) => worker.order(name, { id, ask, withinMs })))
@@ -151,7 +151,7 @@ function createFannedOut(
     return combineViews({ host, port, upstream, shards }, await toAll('report', null))
   }
   const goOver = async (upstream: Address, slot: number | undefined): Promise<SwitchResult> => {
-    // Only of this group: another one may be held meanwhile.
+    // Only of this group: another one may be held.
     const held = await toAll('is held', { slot })
     if (!held.some(Boolean) && isAlreadyAt(wanted, upstream, slot)) return nothingMoved
     if (!held.every(Boolean)) {
@@ -199,10 +199,10 @@ function createFannedOut(
   }
 }
 
-/** If one thread cannot hold, all release their clients: they would wait for a switch that does not come. */
+/** Holds all threads. If one fails, all release their clients, because no switch will come. */
 async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<HoldResult> {
   const { deadlineMs, drainMs = deadlineMs, leavesSilent = false, slot } = times
-  // All threads do this before one of them holds clients: if one of them hangs, no client is held.
+  // All threads do this before any client is held: if one hangs, no client is affected.
   const calm = leavesSilent
     ? noCalm
     : allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
@@ -219,7 +219,7 @@ async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<Hold
   }
 }
 
-/** All threads switch at once. Resolves when the connections of all have moved. */
+/** Switches all threads at the same time. Resolves when all connections have moved. */
 async function switchAll(
   workers: readonly ProxyWorker[],
   id: string,
@@ -227,8 +227,7 @@ async function switchAll(
 ): Promise<readonly Orders['switch']['answer'][]> {
   const switches = workers.map((worker) => worker.switch({ id, ask, withinMs: SWITCH_WITHIN_MS }))
   const answers = allOf(switches.map(({ answer }) => answer))
-  // No client is served before those connections have arrived, in every thread, that would miss what others
-  // write first.
+  // No client is served before every thread has moved the connections that would miss others' writes.
   await Promise.all(switches.map(({ there }) => there))
   for (const each of switches) each.proceed()
   const switched = await answers
@@ -245,7 +244,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
 }
 
-/** The group of `slot`, or the whole database if it has only one. */
+/** True if the group of `slot`, or the only group, is already at `to`. */
 function isAlreadyAt({ upstream, shards }: EndpointSpec, to: Address, slot: number | undefined): boolean {
   const now =
     shards === null

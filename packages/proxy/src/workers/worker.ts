@@ -10,13 +10,13 @@ import { openLogged } from './endpoint-host.ts'
 import type { FromWorker, Order, OrderName, Orders, ToWorker, WorkerStart } from './messages.ts'
 
 /**
- * A worker thread of the proxy, with its share of the connections of every endpoint. It carries out the orders of the main thread, and keeps
- * the deadlines of holds by itself, also if the main thread does not answer.
+ * A worker thread of the proxy, with its share of every endpoint's connections. It executes the main thread's
+ * orders, and keeps the deadlines of holds even if the main thread does not answer.
  */
 
-/** How long connections that have moved wait for those of other workers: longer than a move can take. */
+/** Longest wait of moved connections for those of other workers: longer than a move can take. */
 const ALL_THERE_MS = 4_000
-/** A switch of all workers takes no longer, unless one of them hangs. */
+/** A switch of all workers takes no longer, unless one hangs. */
 const MOVED_WITHIN_MS = 20_000
 
 const port = parentPort
@@ -26,12 +26,12 @@ knowUsersOfPorts(usersOfPorts)
 answerTurns(breadcrumbs, record)
 const admission = createAdmission(most)
 const endpoints = new Map<string, Endpoint>()
-/** By the number of a switch: what lets its connections, and its publishers, go on. */
+/** Map from switch number to the function that lets connections, or publishers, continue. */
 const proceed = new Map<number, () => void>()
 const publishOn = new Map<number, () => void>()
 const asked = new Map<number, (why: string | null) => void>()
 let lastAsked = 0
-// An endpoint that is removed while it is being opened is closed afterwards.
+// An endpoint removed during its opening is closed afterwards.
 const inTurn = createTurns()
 
 const tell = (message: FromWorker): void => port.postMessage(message)
@@ -118,7 +118,7 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
 
 async function open(id: string, { wanted, generation }: Orders['open']['ask']): Promise<void> {
   const moveGroup = (upstream: Address, slot: number) => askToMove(id, upstream, slot)
-  // The main thread sends a generation with each order, the same to all workers.
+  // The main thread sends the same generation to all workers with each order.
   const generations = { take: () => generation }
   const scripts = { mostBytes: mostScriptBytes, onForget: () => tell({ kind: 'scripts flushed', id }) }
   const options = { reusePort: true, admission, generations, scripts, moveGroup }
@@ -137,7 +137,7 @@ function find(id: string): Endpoint {
   return endpoint
 }
 
-/** Never throws: a connection that has moved goes on, whatever the other workers do. */
+/** Waits for the other workers. Never throws: a moved connection continues, whatever they do. */
 async function meet(
   number: number,
   kind: 'there' | 'listen',

@@ -94,7 +94,7 @@ async function measure(
   opened: AsyncDisposableStack,
 ) {
   const { config, store, counters, now } = ground
-  const statistics = opened.use(await createStatistics({ ...ground, placesOf }))
+  const statistics = opened.use(createStatistics({ ...ground, placesOf }))
   const process = opened.use(watchProcess())
   return {
     statistics,

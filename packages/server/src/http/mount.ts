@@ -19,7 +19,6 @@ import { logAction } from './request-ids.ts'
 import { requesterOf } from './requester-of.ts'
 import { selectFields } from './select-fields.ts'
 import { sendEntries } from './send-entries.ts'
-import { textOf } from './standing-answers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -126,9 +125,7 @@ async function send(
     return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
   const whole = op.paged === true ? entriesOf(answer as Page<unknown>, reply) : answer
   const chosen = op.selects !== undefined ? selectFields(op, request.query, whole, reply) : whole
-  const text = textOf(chosen, reply)
-  if (op.tagged === true) return answerTagged(text ?? String(reply.serialize(chosen)), request, reply)
-  return text ?? chosen
+  return op.tagged === true ? answerTagged(String(reply.serialize(chosen)), request, reply) : chosen
 }
 
 function entriesOf({ entries, next }: Page<unknown>, reply: FastifyReply): unknown {

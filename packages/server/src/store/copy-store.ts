@@ -11,7 +11,7 @@ export const copiedTables = [
   ...(['audit', 'audit_segments'] as const),
   ...(['databases', 'groups', 'shards', 'actions', 'action_lanes', 'action_events', 'handovers'] as const),
   ...(['handover_tapes', 'changes'] as const),
-  ...(['modules', 'module_actions', 'statistics'] as const),
+  ...(['modules', 'module_actions'] as const),
 ] satisfies readonly (keyof Tables)[]
 type Table = (typeof copiedTables)[number]
 

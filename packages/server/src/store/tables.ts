@@ -223,6 +223,4 @@ export interface Tables {
   }
   /** Counts of the endpoint around the newest handovers, in buckets. */
   readonly handover_tapes: { handover_id: number; data: string }
-  /** `slot`: number of the interval since 1970. `points`: compressed JSON in base64. */
-  readonly statistics: { resolution: string; slot: number; points: string }
 }

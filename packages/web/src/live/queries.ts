@@ -108,12 +108,18 @@ export function useDeletionPlan(uid: number) {
 export type StatsPoint = { readonly [Name in keyof (typeof statisticsMetrics)['bdb']]?: number }
 type Interval = StatsPoint & { readonly stime: string; readonly etime: string }
 
-/** At most the last 15 minutes of a database, in intervals of 10 seconds. */
+const SHOWN_MS = 900_000
+
+/** The last 15 minutes of a database, in intervals of 10 seconds. */
 export function useSeries(uid: number, isAllowed: boolean) {
   return useQuery({
     queryKey: keys.stats(uid),
     queryFn: async () => {
-      const { intervals } = await api.getDatabaseStats({ params: { uid }, query: { interval: '10sec' } })
+      const stime = new Date(Date.now() - SHOWN_MS).toISOString()
+      const { intervals } = await api.getDatabaseStats({
+        params: { uid },
+        query: { interval: '10sec', stime },
+      })
       return intervals as readonly Interval[]
     },
     refetchInterval: LIVE_STATS_MS,

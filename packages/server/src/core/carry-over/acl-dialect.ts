@@ -1,7 +1,7 @@
 import type { Build } from '@fairlead/api'
 import type { CommandTable } from './command-rights.ts'
 
-/** A build and its commands: what the access rules of users can name there. */
+/** A build and its commands: the vocabulary of users' access rules there. */
 export interface AclDialect {
   readonly build: Build
   readonly commands: CommandTable

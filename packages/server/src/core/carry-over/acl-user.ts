@@ -2,34 +2,34 @@ import type { AclWords } from './acl-words.ts'
 import { type CommandTable, commandRights } from './command-rights.ts'
 import { type InSteps, mapInSteps } from './in-steps.ts'
 
-/** The administrative user: each shard has its own, with rules written for its build. */
+/** The administrative user, separate for each shard, with rules for its build. */
 export const ADMIN = 'fairlead'
-/** The database's user. Each shard gets it from its agent, with rules written for its build. */
+/** The database's user. Each shard gets it from its agent, with rules for its build. */
 export const DATABASE_USER = 'default'
 
-/** One user of an engine, as ACL LIST prints it. */
+/** A user of an engine, as in ACL LIST. */
 export interface User {
   readonly name: string
   readonly enabled: boolean
   readonly withoutPassword: boolean
-  /** SHA-256 digests in hex. They are carried as they are, and never appear in a message. */
+  /** SHA-256 digests in hex. Carried unchanged, and never part of a message. */
   readonly passwords: readonly string[]
-  /** Whether the payloads that it sends with RESTORE are checked completely. */
+  /** True if payloads that it sends with RESTORE are checked completely. */
   readonly sanitizes: boolean
   readonly root: Rules
-  /** Each selector grants rights by itself, in addition to the root. */
+  /** Each selector grants separate rights in addition to the root. */
   readonly selectors: readonly Rules[]
 }
 
-/** What commands on what keys, channels and databases. */
+/** Allowed commands, keys, channels and databases. */
 export interface Rules {
-  /** "~foo:*"; "%R~foo:*" and "%W~foo:*" to read and to write only. */
+  /** "~foo:*"; "%R~foo:*" and "%W~foo:*" for reading and writing only. */
   readonly keys: readonly string[]
-  /** "&foo:*". */
+  /** For example "&foo:*". */
   readonly channels: readonly string[]
-  /** Numbers, as printed; only valkey 9 limits them. */
+  /** Numbers, as printed; only Valkey 9 limits them. */
   readonly databases: 'all' | readonly string[]
-  /** "+@all", "-client|kill", in order. */
+  /** For example "+@all", "-client|kill"; in order. */
   readonly commands: readonly string[]
 }
 
@@ -37,24 +37,24 @@ export type ReadUser =
   | { readonly kind: 'user'; readonly name: string; readonly user: User }
   | { readonly kind: 'unreadable'; readonly name: string; readonly why: string }
 
-/** Limits for one user. The longest rules of real applications have a few kilobytes, with a handful of selectors. */
+/** Limits for one user. The longest rules of real applications have a few KB and a handful of selectors. */
 const LONGEST_LINE = 1024 * 1024
 const MOST_WORDS = 2_000
 const MOST_SELECTORS = 100
-/** The name that is shown to people when a line is too long to be read. */
+/** Longest name shown to people for a line that is too long to be read. */
 const LONGEST_NAME = 200
 
 const parenthesis =
   'it has a selector with a parenthesis in a rule, where its engine ends the selector at the next start'
 
-/** Reads a line of ACL LIST, printed by a build that knows these words. A line beyond the limits above is not read. */
+/** Reads a line of ACL LIST from a build with this vocabulary. A line beyond the limits is not read. */
 export function readUser(line: string, knows: AclWords): ReadUser {
   if (line.length > LONGEST_LINE) {
     const [, name = ''] = line.slice(0, LONGEST_NAME).split(' ')
     return { kind: 'unreadable', name, why: 'its rules are longer than 1 MB, and are not read' }
   }
   const [, name = '', ...words] = line.split(' ').filter((word) => word !== '')
-  // Bytes that are not UTF-8 were replaced when the line was read: sent back, this would be another name or key.
+  // Bytes that are not UTF-8 were replaced on reading: sent back, this would be another name or key.
   if (line.includes('\ufffd')) return { kind: 'unreadable', name, why: 'it is not written in UTF-8' }
   if (words.length > MOST_WORDS)
     return { kind: 'unreadable', name, why: `it has more than ${MOST_WORDS} words of rules` }
@@ -86,7 +86,7 @@ export function readUser(line: string, knows: AclWords): ReadUser {
   return { kind: 'user', name, user }
 }
 
-/** The rules after `reset`, for a build that knows these words. Words that it does not know must not matter to this user. */
+/** Returns the rules after `reset` for a build with this vocabulary. Other words must not matter. */
 export function sayUser(user: User, knows: AclWords): readonly string[] {
   return [
     user.enabled ? 'on' : 'off',
@@ -97,7 +97,7 @@ export function sayUser(user: User, knows: AclWords): readonly string[] {
   ]
 }
 
-/** Equal texts: equal rights on a build with these commands, and the same passwords. To be compared, never shown. */
+/** Returns equal texts for equal rights (on a build with these commands) and passwords. Never show it. */
 export function* userMeaning(user: User, commands: CommandTable): InSteps<string> {
   const [root, ...selectors] = yield* mapInSteps([user.root, ...user.selectors], (rules) =>
     rulesMeaning(rules, commands),
@@ -116,8 +116,8 @@ function isAboutUser(word: string): boolean {
 }
 
 /**
- * A selector stands in parentheses at the end of the line and holds spaces; it ends where the next one begins. A rule in
- * it may hold a parenthesis, too, as in `(~a) +get)`.
+ * Splits off the selectors: each is in parentheses at the end of the line, holds spaces, and ends where the
+ * next one begins. Its rules may contain parentheses, too, as in `(~a) +get)`.
  */
 function splitSelectors(words: readonly string[]): {
   readonly outside: readonly string[]
@@ -131,7 +131,7 @@ function splitSelectors(words: readonly string[]): {
     if (word.startsWith('(')) selectors.push([])
     selectors.at(-1)?.push(word)
   }
-  // Parentheses that do not match: "(" stays as an unknown word.
+  // Parentheses do not match: "(" stays as an unknown word.
   if (selectors.some((part) => part.at(-1)?.endsWith(')') !== true))
     return { outside: [...outside, '('], selectors: [] }
   const inside = selectors.map((part) => part.join(' ').slice(1, -1).split(' '))

@@ -1,7 +1,7 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
 
-/** Which words the rules of a user may hold, beyond those that every build knows. */
+/** Optional vocabulary of users' rules. */
 export interface AclWords {
   readonly channels: boolean
   readonly sanitizing: boolean
@@ -12,7 +12,7 @@ export interface AclWords {
   readonly databases: boolean
 }
 
-/** Which words of ACL rules this engine build understands. */
+/** Returns the vocabulary of ACL rules of this engine build. */
 export function aclWords(build: Build): AclWords {
   const since62 = !isBeforeRedis(build, '6.2')
   const since70 = !isBeforeRedis(build, '7.0')
@@ -27,7 +27,7 @@ export function aclWords(build: Build): AclWords {
   }
 }
 
-/** Valkey and redict began after redis 7.0. */
+/** True for Redis before this version. Valkey and Redict began after Redis 7.0. */
 export function isBeforeRedis({ flavour, version }: Build, redis: string): boolean {
   return flavour === 'redis' && compareVersions(version, redis) < 0
 }

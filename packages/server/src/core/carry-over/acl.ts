@@ -8,17 +8,17 @@ import { atOnce, eachInSteps, type InSteps, mapInSteps } from './in-steps.ts'
 import { withinReach } from './within-reach.ts'
 
 export interface UsersToCarry {
-  /** To be created or replaced: `ACL SETUSER name reset …rules`. The rules hold digests of passwords. */
+  /** Users to create or replace: `ACL SETUSER name reset …rules`. The rules hold password digests. */
   readonly set: readonly { readonly name: string; readonly rules: readonly string[] }[]
-  /** To be deleted: users that the source does not have. */
+  /** Users to delete, which the source does not have. */
   readonly remove: readonly string[]
-  /** What cannot be carried over, as sentences. They name users, never passwords. */
+  /** Users that cannot be carried over, as sentences with names, never passwords. */
   readonly obstacles: readonly string[]
-  /** Rights to commands that the target does not have, which users are carried without, as such sentences. */
+  /** Rights to commands missing on the target, which users lose, as such sentences. */
   readonly lost: readonly string[]
 }
 
-/** Where users come from and where they go to. `inCluster`: the database is in cluster mode, as are both shards then. */
+/** Source and target of users. `inCluster`: the database, and so both shards, are in cluster mode. */
 export interface AclPlaces {
   readonly from: AclDialect
   readonly to: AclDialect
@@ -26,10 +26,9 @@ export interface AclPlaces {
 }
 
 /**
- * The users of the shard `from` that the shard `to` does not have, or has with other rights. Both are given as the
- * lines of ACL LIST. The administrative user is left out. A changed `default` is carried like any other user;
- * an unchanged one keeps the rules that Fairlead has written for the build of `to`, with the passwords of
- * `from`.
+ * Finds users of shard `from` that are missing or have other rights on shard `to`; both as lines of ACL LIST.
+ * Excludes the administrative user. A changed `default` is carried like any user; an unchanged one keeps
+ * Fairlead's rules for the build of `to`, with the passwords of `from`.
  */
 export function* usersToCarry(
   from: readonly string[],
@@ -38,8 +37,7 @@ export function* usersToCarry(
 ): InSteps<UsersToCarry> {
   const source = yield* readLines(from, places.from.build)
   const there = yield* readLines(to, places.to.build)
-  // Rights that reach beyond the database are not carried, though a process of an older Fairlead may still
-  // grant them.
+  // Rights beyond the database are not carried, even if a process of an older Fairlead still grants them.
   const wanted = yield* eachInSteps(source.users, function* (user) {
     return yield* translateUser(yield* withinReach(user, places.from), places)
   })
@@ -61,7 +59,7 @@ export function* usersToCarry(
 
 interface Lines {
   readonly users: readonly User[]
-  /** Also of users whose line cannot be read. */
+  /** Includes users whose line cannot be read. */
   readonly names: ReadonlySet<string>
   readonly obstacles: readonly string[]
 }
@@ -77,7 +75,7 @@ function* readLines(lines: readonly string[], build: Build): InSteps<Lines> {
   }
 }
 
-/** The user as it is to be on the target; null when the target cannot express its rights. */
+/** Translates a user for the target; null if the target cannot express its rights. */
 function* translateUser(
   user: User,
   { from, to, inCluster }: AclPlaces,
@@ -98,7 +96,7 @@ function* translateUser(
     ...new Set(parts.flatMap(({ translated }) => translated.unsayable.map((name) => `rights to ${name}`))),
   ]
   const lost = [...new Set(parts.flatMap(({ translated }) => translated.lost))]
-  // A build without this word treats the payloads of all users alike.
+  // A build without this word treats all users' payloads alike.
   const sanitizes = user.sanitizes || !aclWords(to.build).sanitizing
   const place = `${to.build.flavour} ${to.build.version}`
   const translated = root && unsayable.length === 0 ? { ...user, sanitizes, root, selectors } : null
@@ -109,7 +107,7 @@ function* translateUser(
   }
 }
 
-/** Dropping these words would give the user more than it has, or take from it what it needs. */
+/** Finds words that cannot be dropped: without them the user would gain or lose rights. */
 function whatIsUnsayable({ root, selectors }: User, build: Build): readonly string[] {
   const knows = aclWords(build)
   const all = [root, ...selectors]
@@ -126,7 +124,7 @@ function isOneWay(key: string): boolean {
   return key.startsWith('%')
 }
 
-/** Are the rules of `default` unchanged? Its passwords do not count. */
+/** True if the rules of `default` are unchanged; its passwords are ignored. */
 function* isAsGiven(user: User, dialect: AclDialect, inCluster: boolean): InSteps<boolean> {
   const { commands } = dialect
   const given = givenUser(dialect, inCluster)
@@ -134,7 +132,7 @@ function* isAsGiven(user: User, dialect: AclDialect, inCluster: boolean): InStep
   return (yield* userMeaning(user, commands)) === (yield* userMeaning({ ...given, ...passwords }, commands))
 }
 
-/** `default` as the agent writes it into users.acl (its userList), without a password. */
+/** Returns `default` without a password, as the agent writes it into users.acl (userList). */
 function givenUser(dialect: AclDialect, inCluster: boolean): User {
   const { build } = dialect
   const channels = aclWords(build).channels ? ' &*' : ''

@@ -2,8 +2,9 @@ import type { Build } from '@fairlead/api'
 import { isBeforeRedis } from './acl-words.ts'
 
 /**
- * Why shards of this build cannot speak TLS to each other in Fairlead's way, as a sentence; undefined when they can. Redis before 7.0 has no `cluster-port`, so its bus
- * would be at a fixed distance above the TLS port, and it would name the TLS port to clients.
+ * Returns why shards of this build cannot use TLS among each other, or undefined. Redis before 7.0 has no
+ * `cluster-port`: its bus would be at a fixed distance above the TLS port, and it would announce the TLS port
+ * to clients.
  */
 export function obstacleToBusTls(build: Build): string | undefined {
   if (!isBeforeRedis(build, '7.0')) return undefined

@@ -1,18 +1,18 @@
 import { isCarried, type Parameters } from './runtime-settings.ts'
 
-/** The users of an engine, as lines of ACL LIST, and its parameters. */
+/** Users of an engine (lines of ACL LIST) and its parameters. */
 export interface SourceSettings {
   readonly users: readonly string[]
   readonly settings: Parameters
 }
 
-/** Names of users, and of parameters as the engine names them. */
+/** Names of users, and of parameters in the engine's spelling. */
 export interface Changes {
   readonly users: ReadonlySet<string>
   readonly settings: ReadonlySet<string>
 }
 
-/** Finds users that were added, changed or deleted since `before`, and parameters that were set by others. */
+/** Finds users added, changed or deleted since `before`, and parameters set by others. */
 export function changesSince(before: SourceSettings, now: SourceSettings): Changes {
   const [were, are] = [new Set(before.users), new Set(now.users)]
   const lines = [...were].filter((line) => !are.has(line)).concat([...are].filter((line) => !were.has(line)))
@@ -20,7 +20,7 @@ export function changesSince(before: SourceSettings, now: SourceSettings): Chang
   return { users: new Set(lines.map(userNameIn)), settings: new Set(names.filter(isCarried)) }
 }
 
-/** Replaces in `before` what the changes concern by its state in `later`. */
+/** Returns `before` with the changed parts taken from `later`. */
 export function withChanges(before: SourceSettings, later: SourceSettings, changes: Changes): SourceSettings {
   const isConcerned = (line: string) => changes.users.has(userNameIn(line))
   const settings = Object.entries(later.settings).filter(([name]) => changes.settings.has(name))
@@ -30,7 +30,7 @@ export function withChanges(before: SourceSettings, later: SourceSettings, chang
   }
 }
 
-/** Reads the name of a user from a line of ACL LIST: no engine takes one with a space. */
+/** Reads the user's name from a line of ACL LIST: no engine allows spaces in it. */
 export function userNameIn(line: string): string {
   return line.split(' ', 2)[1] ?? ''
 }

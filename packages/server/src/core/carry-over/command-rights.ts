@@ -1,22 +1,22 @@
-/** The commands of one engine build, as its COMMAND names them; a subcommand as "client|id". */
+/** Commands of an engine build, from its COMMAND; subcommands as "client|id". */
 export interface CommandTable {
   readonly commands: ReadonlySet<string>
-  /** Category, without its @ → the commands in it. */
+  /** Map from category, without @, to its commands. */
   readonly categories: ReadonlyMap<string, ReadonlySet<string>>
-  /** Command → its subcommands, with the command's name. Before redis 7 there are none. */
+  /** Map from command to its subcommands with the full name. Empty before Redis 7. */
   readonly subcommands: ReadonlyMap<string, readonly string[]>
 }
 
-/** The effect of the command words of an ACL rule on one build. */
+/** Effect of the command words of an ACL rule on one build. */
 export interface CommandRights {
-  /** Whether commands are allowed that the build does not have yet (those of a module loaded later). */
+  /** True if commands are allowed that the build does not have yet (of a module loaded later). */
   readonly others: boolean
   readonly allowed: ReadonlySet<string>
   /** Forbidden commands that are allowed with this first argument, as "select|0". */
   readonly firstArguments: ReadonlySet<string>
 }
 
-/** The commands of a build with their categories, as `COMMAND` and `ACL CAT` of its engine tell them. */
+/** Creates the table from an engine's `COMMAND` and `ACL CAT`. */
 export function commandTable(
   all: readonly { readonly name: string; readonly categories: readonly string[] }[],
 ): CommandTable {
@@ -37,12 +37,12 @@ export function commandTable(
   }
 }
 
-/** Reads command words ("+@all", "-config|set", "+select|0") from left to right, as an engine of this table does. */
+/** Reads command words ("+@all", "-config|set", "+select|0") from left to right, like an engine. */
 export function commandRights(words: readonly string[], table: CommandTable): CommandRights {
   const allowed = new Set<string>()
   const firstArguments = new Map<string, Set<string>>()
   let others = false
-  // The last of equal words decides. An engine that lies may repeat each a hundred thousand times.
+  // The last of equal words decides. A lying engine may repeat each a hundred thousand times.
   for (const word of [...new Set(words.toReversed())].toReversed()) {
     const grants = word.startsWith('+')
     const subject = word.slice(1).toLowerCase()
@@ -66,15 +66,16 @@ export function commandRights(words: readonly string[], table: CommandTable): Co
 /** The same rights in the words of another build. */
 export interface TranslatedCommands {
   readonly words: readonly string[]
-  /** Commands that were granted by name, and that do not exist there. */
+  /** Commands granted by name that do not exist there. */
   readonly lost: readonly string[]
-  /** Commands that would be allowed here and forbidden there, or the other way round, because no words express the rule. */
+  /** Commands allowed here and forbidden there, or vice versa, because no words express the rule. */
   readonly unsayable: readonly string[]
 }
 
 /**
- * Drops the words that the build `to` does not know, and corrects by name each command that its categories hold differently. For
- * commands that are new there its categories decide; but no new subcommand is allowed of a command of which nothing was allowed.
+ * Drops words that build `to` does not know, and corrects by name the commands that its categories treat
+ * differently. For new commands its categories decide, but no new subcommand is allowed of a command without
+ * any allowed subcommand.
  */
 export function translateCommands(
   words: readonly string[],
@@ -110,7 +111,7 @@ export function translateCommands(
   }
 }
 
-/** "-client" for each command of which nothing is allowed here, and something would be there. */
+/** Returns "-client" for each command with nothing allowed here, and something there. */
 function closeFamilies(
   words: readonly string[],
   from: CommandTable,
@@ -126,12 +127,15 @@ function closeFamilies(
     .toSorted()
 }
 
-/** A command whose subcommands are each allowed or not; the right to its bare name says nothing about them. */
+/** True if all subcommands are allowed; for a command with subcommands, the bare name proves nothing. */
 function allowsWhole(name: string, from: CommandTable, allows: (name: string) => boolean): boolean {
   return from.subcommands.get(name)?.every(allows) ?? allows(name)
 }
 
-/** "+client|id" for each allowed subcommand of a command that is allowed only in part, for a build without subcommands: as a first argument. */
+/**
+ * Returns "+client|id" for each allowed subcommand of a partly allowed command, for a build without
+ * subcommands (as first argument).
+ */
 function grantedInPart(
   from: CommandTable,
   to: CommandTable,
@@ -150,7 +154,7 @@ function grantedByName(words: readonly string[]): readonly string[] {
   return [...new Set(named.map((word) => word.slice(1).toLowerCase()))]
 }
 
-/** All commands that a word's subject means; none when the build does not know it. */
+/** Returns all commands that a word's subject means; none if the build does not know it. */
 function namedBy(subject: string, { commands, categories, subcommands }: CommandTable): Iterable<string> {
   if (subject === '@all') return commands
   if (subject.startsWith('@')) return categories.get(subject.slice(1)) ?? []
@@ -164,18 +168,18 @@ function isKnown(word: string, table: CommandTable): boolean {
   return table.commands.has(subject) || (word.startsWith('+') && isFirstArgument(subject, table))
 }
 
-/** Is "select|0" a command with its first argument, rather than a subcommand? */
+/** True if "select|0" is a command with a first argument, not a subcommand. */
 function isFirstArgument(subject: string, { commands, subcommands }: CommandTable): boolean {
   const container = containerOf(subject)
   return container !== subject && commands.has(container) && !subcommands.has(container)
 }
 
-/** Can rules of this build name this command? Before redis 7, also a subcommand as a first argument. */
+/** True if rules of this build can name the command; before Redis 7 also a subcommand as a first argument. */
 function knows(table: CommandTable, name: string): boolean {
   return table.commands.has(name) || isFirstArgument(name, table)
 }
 
-/** Do these rights allow the command, or the subcommand "client|id", on a build with this table? */
+/** True if these rights allow the command, or the subcommand "client|id", on a build with this table. */
 export function isAllowed(name: string, rights: CommandRights, table: CommandTable): boolean {
   if (table.commands.has(name)) return rights.allowed.has(name)
   return rights.allowed.has(containerOf(name)) || rights.firstArguments.has(name)

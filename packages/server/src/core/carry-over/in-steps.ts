@@ -1,10 +1,10 @@
 /**
- * Work on the answer of an engine, which may be very long: other databases have their turn between its steps. It is carried out by
- * `reconcile/turn/in-pieces.ts`.
+ * Work on an engine's answer, which may be very long, in steps: other databases have their turn in between.
+ * Run by `reconcile/turn/in-pieces.ts`.
  */
 export type InSteps<Result> = Generator<void, Result, void>
 
-/** Carries out all steps at once: for work that is known to be small. */
+/** Runs all steps immediately, for work that is known to be small. */
 export function atOnce<Result>(work: InSteps<Result>): Result {
   for (;;) {
     const step = work.next()
@@ -25,7 +25,7 @@ export function* mapInSteps<Each, Result>(
   return results
 }
 
-/** The same with work that has steps of its own. */
+/** Like mapInSteps, for work that consists of steps. */
 export function* eachInSteps<Each, Result>(
   all: Iterable<Each>,
   work: (each: Each) => InSteps<Result>,

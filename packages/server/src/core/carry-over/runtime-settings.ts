@@ -1,22 +1,22 @@
 import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../state/node-timeouts.ts'
 import { isOurs, readReplicaLimit } from './sync-room.ts'
 
-/** The parameters of an engine, as CONFIG GET * names them. */
+/** Parameters of an engine, from CONFIG GET *. */
 export type Parameters = Readonly<Record<string, string>>
 
 export interface SettingsToCarry {
-  /** Name, as the target knows it, and value. */
+  /** Name in the target's spelling, and value. */
   readonly set: readonly (readonly [name: string, value: string])[]
-  /** Set at run time on the source; the target's build has no such parameter. */
+  /** Set at run time on the source; missing in the target's build. */
   readonly unknown: readonly string[]
-  /** Set at run time on the source, and different on the target; bound to a process or its node, so not carried. */
+  /** Set at run time and different on the target, but bound to a process or node, so not carried. */
   readonly left: readonly string[]
 }
 
 /** Passwords. They are in no baseline, and are never carried. */
 const secret = /^(masterauth|primaryauth|requirepass)$|-pass$/
 
-/** Fairlead or the engine itself sets these while the process runs, or writes them again for each process. */
+/** Set by Fairlead or the engine while the process runs, or rewritten for each process. */
 const managed = new Set([
   ...['replicaof', 'appendonly', 'masteruser', 'aclfile', 'port', 'bind', 'dir', 'dbfilename'],
   ...[
@@ -31,14 +31,11 @@ const managed = new Set([
   ],
 ])
 
-/**
- * Settings that belong to one process, its node or its place in the group. They may be wrong for another
- * process.
- */
+/** Bound to one process, its node or its place in the group: possibly wrong for another process. */
 const bound =
   /^(tls-|cluster-|rdma-|syslog-|min-replicas-|repl-ping-replica-period$|replica-announce|io-threads|bind-source-addr$|availability-zone$|.*cpulist$)/
 
-/** Two names of one parameter, beyond slave/replica and ziplist/listpack. Measured: when one is set, the other changes. */
+/** Pairs of names for one parameter, besides slave/replica and ziplist/listpack (measured). */
 const aliases: Readonly<Record<string, string>> = {
   primaryauth: 'masterauth',
   primaryuser: 'masteruser',
@@ -47,17 +44,17 @@ const aliases: Readonly<Record<string, string>> = {
   'commandlog-slow-execution-max-len': 'slowlog-max-len',
 }
 
-/** Of these the larger one wins: Fairlead raises it before a restart, and it must not shrink. */
+/** The larger value wins: Fairlead raises it before a restart, and it must not shrink. */
 const growing = new Set(['repl-backlog-size'])
 
-/** What is kept about a process that has just started, to know later which settings were made since. Without secrets. */
+/** Returns the parameters to keep of a new process, without secrets, to find later changes. */
 export function baselineOf(parameters: Parameters): Parameters {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => !secret.test(name)))
 }
 
 /**
- * The settings made on the source since its `baseline` that are different on the target. Two names of one parameter count as one.
- * What Fairlead or the engine manages is left out. Without a baseline that is unknown: do not ask.
+ * Finds settings made on the source since its `baseline` that are different on the target. Two names of one
+ * parameter count as one; parameters managed by Fairlead or the engine are excluded. Requires a baseline.
  */
 export function settingsToCarry(
   source: Parameters,
@@ -95,18 +92,18 @@ function isShown(parameter: string): boolean {
   return !managed.has(parameter) && !secret.test(parameter)
 }
 
-/** Tells whether a parameter that is set at run time is carried to other processes. */
+/** True if a parameter set at run time is carried to other processes. */
 export function isCarried(name: string): boolean {
   const parameter = parameterOf(name)
   return isShown(parameter) && !bound.test(parameter)
 }
 
 interface Parameter {
-  /** The name for messages: the newer one, if there are two. */
+  /** Name for messages: the newer one of two. */
   readonly name: string
-  /** To be compared. */
+  /** For comparisons. */
   readonly value: string
-  /** To be set. */
+  /** The value to set. */
   readonly given: string
 }
 
@@ -126,20 +123,20 @@ function parameterOf(name: string): string {
   return aliases[newer] ?? newer
 }
 
-/** The same for values that mean the same: order of event classes, and the name of the class of replicas. */
+/** Normalizes a value: order of event classes, name of the replica class. */
 function meaningOf(parameter: string, value: string): string {
   if (parameter === 'client-output-buffer-limit') return value.replaceAll(/\bslave\b/g, 'replica')
   if (parameter === 'notify-keyspace-events') return [...value].toSorted().join('')
   return value
 }
 
-/** Set by Fairlead for a full sync that runs, and restored after it. */
+/** True if Fairlead has set it for a running full sync; it is restored afterwards. */
 function isForSync(parameter: string, value: string): boolean {
   const limit = parameter === 'client-output-buffer-limit' ? readReplicaLimit(value) : null
   return limit !== null && isOurs(limit)
 }
 
-/** Set by Fairlead in a large cluster. The next process begins with a timeout of its own. */
+/** True if Fairlead has set it in a large cluster. The next process begins with its own timeout. */
 function isForGossip(parameter: string, value: string): boolean {
   return parameter === NODE_TIMEOUT && NODE_TIMEOUTS_MS.includes(Number(value))
 }

@@ -1,33 +1,33 @@
 import type { ObservedGroup } from '../state/topology.ts'
 import { isLive } from '../state/topology.ts'
 
-/** How far engines let a replica be behind by default: a replica that is further behind is disconnected. */
+/** Engines' default limit for a lagging replica, which is disconnected beyond it. */
 const DEFAULT_BYTES = 256 * 1024 * 1024
 
-/** Fairlead sets sizes that end like this: no person sets one byte more than a whole number of pages. */
+/** Fairlead's sizes end like this: no person sets one byte more than a whole number of pages. */
 const PAGE_BYTES = 4_096
 const MARK = 1
 
-/** The parameter of engines that bounds their output buffers, by class of client. */
+/** Engines' parameter that limits output buffers by client class. */
 export const SYNC_SETTING = 'client-output-buffer-limit'
 
-/** The class of replicas in `client-output-buffer-limit`, in bytes and seconds: hard and soft limit, and how long the soft one lasts. */
+/** Replica class of `client-output-buffer-limit` (bytes, seconds): hard, soft, duration of the soft one. */
 export interface ReplicaLimit {
   readonly hardBytes: number
   readonly softBytes: number
   readonly softSeconds: number
 }
 
-/** How much a process of a shard may hold back for replicas while no sync runs. `runId`: of the engine process. */
+/** Limit of a shard's process without a full sync. `runId`: of the engine process. */
 export interface LimitBefore {
   readonly runId: string
   readonly limit: ReplicaLimit
 }
 
 /**
- * While a follower takes a full sync, its primary holds back what is written meanwhile. How much it may hold back then, in bytes: three
- * quarters of the memory that the node has free (without what is reserved for the followers), shared with the other groups that sync;
- * but never less than engines allow by default. Null unless a follower takes a full sync, is about to, or is still far behind after one.
+ * Returns how much a primary may buffer (bytes) for a follower in a full sync: three quarters of the node's
+ * free memory (without reservations for followers), divided among the syncing groups, at least the engines'
+ * default. Null unless a follower takes a full sync, will soon, or is still far behind after one.
  */
 export function syncRoom(group: ObservedGroup, groups: readonly ObservedGroup[]): number | null {
   if (!isSyncing(group)) return null
@@ -38,8 +38,8 @@ export function syncRoom(group: ObservedGroup, groups: readonly ObservedGroup[])
 }
 
 /**
- * A follower that loads its data may be too busy to answer: it counts until it is seen to be linked. So does a follower that is linked and
- * has not yet caught up with what was held back for it.
+ * True if a follower is syncing. A silent one, which may be loading, counts until it is seen linked; a linked
+ * one until it has caught up.
  */
 function isSyncing({ shards, recordedPrimary }: ObservedGroup): boolean {
   const primary = shards.find(({ id }) => id === recordedPrimary)
@@ -56,37 +56,37 @@ function isSyncing({ shards, recordedPrimary }: ObservedGroup): boolean {
   )
 }
 
-/** A follower that is less behind than this has caught up. */
+/** A follower that is less behind has caught up. */
 const BEHIND_BYTES = 1024 * 1024
 
-/** Did Fairlead set this limit for a full sync? */
+/** True if Fairlead has set this limit for a full sync. */
 export function isOurs({ hardBytes, softBytes }: ReplicaLimit): boolean {
   return softBytes === 0 && hardBytes % PAGE_BYTES === MARK
 }
 
-/** Does the limit allow this much already? 0 is no limit. */
+/** True if the limit already allows this much. 0 is no limit. */
 export function allows({ hardBytes, softBytes }: ReplicaLimit, bytes: number): boolean {
   return (hardBytes === 0 || hardBytes >= bytes) && softBytes === 0
 }
 
-/** Reads CONFIG GET client-output-buffer-limit: "normal 0 0 0 slave 268435456 67108864 60 pubsub …". Null when it cannot be read. */
+/** Reads "normal 0 0 0 slave 268435456 67108864 60 pubsub …" (CONFIG GET). Null if unreadable. */
 export function readReplicaLimit(text: string): ReplicaLimit | null {
   const [, hard, soft, seconds] = /\b(?:slave|replica) (\d+) (\d+) (\d+)\b/.exec(text) ?? []
   if (hard === undefined) return null
   return { hardBytes: Number(hard), softBytes: Number(soft), softSeconds: Number(seconds) }
 }
 
-/** The same text with another limit of replicas. */
+/** Returns the text with another limit for replicas. */
 export function withReplicaLimit(text: string, { hardBytes, softBytes, softSeconds }: ReplicaLimit): string {
   return text.replace(/\b(slave|replica) \d+ \d+ \d+\b/, `$1 ${hardBytes} ${softBytes} ${softSeconds}`)
 }
 
-/** As CONFIG SET takes it; the other classes stay as they are. */
+/** Formats for CONFIG SET; other classes stay unchanged. */
 export function writeReplicaLimit({ hardBytes, softBytes, softSeconds }: ReplicaLimit): string {
   return `replica ${hardBytes} ${softBytes} ${softSeconds}`
 }
 
-/** What every engine starts with. */
+/** Every engine's limit at its start. */
 export const usualLimit: ReplicaLimit = {
   hardBytes: DEFAULT_BYTES,
   softBytes: 64 * 1024 * 1024,

@@ -7,8 +7,8 @@ import { commandRights, isAllowed } from './command-rights.ts'
 import { eachInSteps, type InSteps, mapInSteps } from './in-steps.ts'
 
 /**
- * The user without the rights that reach beyond the database. `default` never has them. Another user keeps those that were granted to it by name: a person
- * meant that. Rights that came with a category (+@all) are taken away.
+ * Returns the user without rights beyond the database. `default` never has them; another user keeps those
+ * granted by name, which were intended. Rights from a category (+@all) are removed.
  */
 export function* withinReach(user: User, dialect: AclDialect): InSteps<User> {
   const [root = user.root, ...selectors] = yield* mapInSteps([user.root, ...user.selectors], (rules) => ({
@@ -18,7 +18,7 @@ export function* withinReach(user: User, dialect: AclDialect): InSteps<User> {
   return { ...user, root, selectors }
 }
 
-/** The words for `ACL SETUSER name …words`, for each line of ACL LIST whose user reaches beyond its database. */
+/** Returns words for `ACL SETUSER name …words`, for each user who reaches beyond the database. */
 export function* usersToLimit(
   lines: readonly string[],
   dialect: AclDialect,
@@ -34,8 +34,9 @@ export function* usersToLimit(
 }
 
 /**
- * Whether these lines of ACL LIST are those with which agents start engines of this build, and nothing more: then no user reaches beyond its database, and the engine need not be asked for
- * its commands. That holds only where it has no modules, whose commands have rights of their own.
+ * True if these lines of ACL LIST are those with which agents start engines of this build: then no user
+ * reaches beyond its database, and the engine's commands need not be read. Valid only without modules, whose
+ * commands have separate rights.
  */
 export function areAsGiven(lines: readonly string[], build: Build, inCluster: boolean): boolean {
   const knows = aclWords(build)
@@ -52,7 +53,7 @@ export function areAsGiven(lines: readonly string[], build: Build, inCluster: bo
 function wordsToLimit(user: User, limited: User, knows: AclWords): readonly string[] {
   return [
     ...added(user.root, limited.root),
-    // A selector cannot be changed: all selectors are written again.
+    // A selector cannot be changed: all selectors are rewritten.
     ...(user.selectors.some((rules, n) => added(rules, limited.selectors[n] ?? rules).length > 0)
       ? ['clearselectors', ...sayUser(limited, knows).filter((word) => word.startsWith('('))]
       : []),
@@ -85,8 +86,9 @@ function wordsAgainst(
 }
 
 /**
- * Commands of modules. With some, clients tell RediSearch and modules built on LibMR (search.CLUSTERSET, timeseries.CLUSTERSET, …) which
- * addresses to connect to; RedisGears runs Python outside of any sandbox. None of them is in the category @admin.
+ * True for dangerous commands of modules, none of them in @admin. Some set addresses to connect to
+ * (RediSearch and modules built on LibMR: search.CLUSTERSET, timeseries.CLUSTERSET, …); RedisGears runs
+ * Python outside of any sandbox.
  */
 function reachesBeyond(command: string): boolean {
   return /\.(clusterset|clustersetfromshard)$/.test(command) || command === 'rg.pyexecute'

@@ -13,46 +13,46 @@ import { type NamedStep, nameSteps } from './name-steps.ts'
 import { type PlannedWayBack, planWayBack, wayAfterwards } from './plan-way-back.ts'
 import { type PlannedDuration, predictDuration } from './predict-duration.ts'
 
-/** What an upgrade would do and need, for people who have not requested it yet. Bytes and milliseconds. */
+/** Effects and needs of an upgrade, for people who have not requested it yet. Bytes and ms. */
 export interface UpgradePlan {
   readonly build: Build
   readonly modules: readonly UsedModule[]
-  /** False: there is nothing to do. */
+  /** False if the upgrade would change nothing. */
   readonly change: boolean
   readonly lanes: readonly PlannedLane[]
   readonly duration: PlannedDuration
-  /** Of the group with the least. */
+  /** Minimum over all groups. */
   readonly redundancyMin: number
-  /** Of the group with the shortest. */
+  /** Shortest of all groups. */
   readonly wayBack: PlannedWayBack
-  /** Whether another upgrade could lead back when that has ended. */
+  /** If another upgrade could lead back after that has ended. */
   readonly afterwards: { readonly possible: boolean; readonly why: string }
   readonly handovers: number
-  /** What clients see: the median and the longest that was measured for this kind of handover. */
+  /** Effect on clients: median and maximum measured for this kind of handover. */
   readonly writeStopMs: { readonly typical: number; readonly longest: number }
-  /** For how long the database does not serve beyond that; 0: it always serves. */
+  /** Additional time without service in ms; 0: it always serves. */
   readonly outageMs: number
   readonly memoryNeededBytes: number
   readonly memoryFreeBytes: number
   readonly diskNeededBytes: number
   readonly diskFreeBytes: number
   readonly backlogBytes: number
-  /** The trial of the target build, which was started as a shard of this database would be. Null: there was nothing to try. */
+  /** The trial of the target build, started like a shard; null if there was nothing to try. */
   readonly trial: TrialResult | null
   readonly risks: readonly string[]
   readonly unproven: readonly string[]
 }
 
-/** What would happen in one group. */
+/** The plan of one group. */
 export interface PlannedLane {
   readonly group: number
   readonly steps: readonly NamedStep[]
-  /** The smallest number of processes that hold the data, at any time of it; 0: only the disk does. */
+  /** Minimum number of processes that hold the data at any time; 0: only the disk does. */
   readonly redundancyMin: number
   readonly wayBack: PlannedWayBack
 }
 
-/** Describes the upgrade to a goal, from what is observed now. */
+/** Describes the upgrade to a goal, from the present observation. */
 export function describePlan(
   seen: ObservedDatabase,
   { goal, change }: { readonly goal: Goal; readonly change: boolean },
@@ -106,7 +106,7 @@ function laneOf(
   }
 }
 
-/** Of one policy, only `never` is shorter than what the others have. */
+/** With the same policy, only `never` is shorter than the others. */
 function byShortest(a: PlannedWayBack, b: PlannedWayBack): number {
   return Number(b.until === 'never') - Number(a.until === 'never')
 }
@@ -118,7 +118,7 @@ function outageOf(steps: readonly Foreseen[], goal: Goal, largest: number): numb
   return goal.discard && steps.length > 0 ? 1_000 : 0
 }
 
-/** Saving and loading again: 7 to 12 s a GiB (docs/explain/measurements/engines.md §4). */
+/** Saving and loading again: 7 to 12 s per GiB (docs/explain/measurements/engines.md §4). */
 const BYTES_A_MS = 100_000
 
 function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
@@ -145,7 +145,7 @@ function risksOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[])
   ]
 }
 
-/** Measured with redis 6.0.16: docs/explain/engine-formats.md, "From redis 6". */
+/** Measured with Redis 6.0.16: docs/operate/upgrades.md, "From redis 6". */
 function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonly string[] {
   if (from === null || count(steps, 'hand-over') === 0 || !isBefore62(from.build)) return []
   return [
@@ -158,7 +158,7 @@ function cannotPause({ from, build }: Goal, steps: readonly Foreseen[]): readonl
   ]
 }
 
-/** An upgrade would wait for these shards, whatever its target is. */
+/** Names silent shards, which any upgrade would wait for. */
 function silentOf({ group, shards, recordedPrimary }: ObservedGroup): readonly string[] {
   const silent = shards.filter(({ engine, leaving }) => engine === null && !leaving)
   return silent.map((shard) => {
@@ -178,7 +178,7 @@ function unlinked({ group, shards }: ObservedGroup): readonly string[] {
   )
 }
 
-/** What is known about memory before a shard holds the data on the target. */
+/** Warns about memory before a shard holds the data on the target. */
 function crowded(
   seen: ObservedGroup,
   { from, build, discard }: Goal,
@@ -200,7 +200,7 @@ function failed({ build }: Goal, { why }: TrialResult): string {
   return `${build.flavour} ${build.version} does not start as this database needs it: ${why}`
 }
 
-/** What only the upgrade itself can find out; each of these ends it before anything old is touched. */
+/** Lists what only the upgrade can find out; each of these ends it before anything old is touched. */
 function unprovenOf(seen: ObservedDatabase, goal: Goal, steps: readonly Foreseen[]): readonly string[] {
   const path = goal.from === null ? null : replicationPath(goal.from.build, goal.build)
   if (goal.discard) return []
@@ -232,7 +232,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
 }
 
-/** Why surge shards for all groups would find no memory on the node; undefined when they would. */
+/** Returns why the node lacks memory for surge shards of all groups, or undefined. */
 export function lackOfMemoryFor(seen: ObservedDatabase): string | undefined {
   if (spareBytes(seen) >= 0) return undefined
   const needed = sum(seen.groups.map(surgeBytes))
@@ -240,7 +240,7 @@ export function lackOfMemoryFor(seen: ObservedDatabase): string | undefined {
   return `surge shards need ${megabytes(needed)} MB of memory and the node has ${megabytes(free)} MB free`
 }
 
-/** The memory of the node that surge shards for all groups would leave free; below 0: what they would lack. */
+/** Returns the node's free memory after surge shards for all groups; negative if they lack memory. */
 export function spareBytes(seen: ObservedDatabase): number {
   const free = Math.min(...seen.groups.map(({ node }) => node.memoryFreeBytes))
   return free - sum(seen.groups.map(surgeBytes))

@@ -11,25 +11,24 @@ import {
 } from '../state/topology.ts'
 import { applyToDatabase, convergeDatabase } from './simulate.ts'
 
-/** A step that is still to come, and the group it belongs to. */
+/** A future step, and its group. */
 export interface Foreseen {
   readonly group: number
   readonly step: Step
-  /** Processes of the group that hold its data right after this step, before anything else goes on. */
+  /** Processes of the group with its data right after this step, before other changes. */
   readonly copies: number
 }
 
-/** Processes of a group that hold its data: those that answer, but for one that has not joined yet. */
+/** Counts processes of a group with its data: those that answer, except one that has not joined yet. */
 export function copiesIn({ shards }: ObservedGroup): number {
   return shards.filter((shard) => isLive(shard) && shard.engine.role !== 'blank').length
 }
 
 /**
- * The steps from `seen` to `goal` if all goes as expected and every needed approval is given: the plan that
- * people see, and the measure of progress. Every wait counts as over. Ends early where an obstacle blocks the plan.
- *
- * Each group by itself, in their order: the groups compete for time, not for steps. (Simulating 64 groups
- * together would take a second at each look.)
+ * Returns the steps from `seen` to `goal` if all goes as expected and every approval is given: the plan shown
+ * to people, and the measure of progress. Every wait counts as over; ends early if an obstacle blocks the
+ * plan. Groups are simulated separately, because they compete for time, not for steps, and 64 together would
+ * take a second in each look.
  */
 export function foresee(
   seen: ObservedDatabase,
@@ -71,7 +70,7 @@ function foreseeLane(
   return steps
 }
 
-/** As if the database had only this group: then the cluster consists of it alone. */
+/** Returns the group as if the database, and its cluster, had only this group. */
 function alone(group: ObservedGroup): ObservedGroup {
   return { ...group, shards: group.shards.map((shard) => knowingOnly(group.shards, shard)) }
 }
@@ -86,5 +85,5 @@ function knowingOnly(shards: readonly ObservedShard[], shard: ObservedShard): Ob
   return { ...shard, engine: { ...shard.engine, cluster: { ...view, nodes } } }
 }
 
-/** Far more steps than one group needs (about a dozen): a plan that does not end is a fault, and must not loop here. */
+/** Far more steps than a group needs (about a dozen): a plan without end is a bug, and must not loop. */
 const MOST_STEPS = 200

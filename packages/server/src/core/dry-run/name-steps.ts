@@ -1,11 +1,11 @@
 import type { ObservedDatabase, Step } from '../state/topology.ts'
 import type { Foreseen } from './foresee.ts'
 
-/** A foreseen step as people see it. */
+/** A foreseen step as shown to people. */
 export interface NamedStep {
   readonly group: number
   readonly kind: Step['kind']
-  /** The shard that the step acts on (of a handover, the successor); '' if it is no single shard. */
+  /** The shard that the step acts on (in a handover, the successor); '' if there is no single shard. */
   readonly shard: string
   /** The shard that hands over its role; null for other steps. */
   readonly from: string | null
@@ -13,8 +13,8 @@ export interface NamedStep {
 }
 
 /**
- * Shards that are not there yet are called new-1, new-2, … in the order in which they come. Which number one gets is known
- * when it is on record: shards of other databases may come before.
+ * Names the steps. Future shards are new-1, new-2, … in their order; real numbers are known only once
+ * recorded, because shards of other databases may come before.
  */
 export function nameSteps({ groups }: ObservedDatabase, steps: readonly Foreseen[]): readonly NamedStep[] {
   const highest = Math.max(0, ...groups.flatMap(({ shards }) => shards.map(({ id }) => id)))

@@ -4,15 +4,18 @@ import { replicationPath } from '../state/replication-paths.ts'
 import { isBefore62 } from '../state/way-back.ts'
 import type { Foreseen } from './foresee.ts'
 
-/** How long one group could go back without loss, from its handover on. */
+/** For how long one group could go back without loss after its handover. */
 export interface PlannedWayBack {
-  /** `never`: not after its handover. `handover`: until the last group has handed over. `time`: for `seconds` more. `finalized`: until a user finalizes. */
+  /**
+   * `never`: not after its handover; `handover`: until the last group's; `time`: `seconds` longer;
+   * `finalized`: until a user finalizes.
+   */
   readonly until: 'never' | 'handover' | 'time' | 'finalized'
   readonly seconds: number | null
   readonly why: string
 }
 
-/** What the plan keeps for the way back of one group, whose steps these are. */
+/** Plans the way back of one group with these steps. */
 export function planWayBack(goal: Goal, steps: readonly Foreseen[]): PlannedWayBack {
   const never = (why: string) => ({ until: 'never' as const, seconds: null, why })
   if (goal.discard) return never('the data is discarded, as requested')
@@ -29,7 +32,7 @@ export function planWayBack(goal: Goal, steps: readonly Foreseen[]): PlannedWayB
   return { until: 'handover', seconds: null, why: kept }
 }
 
-/** Whether another upgrade could lead back to the old build when the way back has ended, and why or why not. */
+/** Returns if, and why, another upgrade could lead to the old build after the way back has ended. */
 export function wayAfterwards({ from, build }: Goal): { readonly possible: boolean; readonly why: string } {
   if (from === null) return { possible: false, why: 'there is no build to go back to' }
   const before = from.build

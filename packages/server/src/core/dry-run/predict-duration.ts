@@ -3,28 +3,28 @@ import type { Goal } from '../state/goal.ts'
 import type { Step } from '../state/topology.ts'
 import type { Foreseen } from './foresee.ts'
 
-/** A kind of work of a plan. Milliseconds and bytes. */
+/** A kind of work in a plan. Milliseconds and bytes. */
 export interface PartOfDuration {
   readonly part: 'start' | 'restart' | 'copy' | 'load' | 'handover'
   readonly count: number
-  /** Null: it does not depend on the size of the data. */
+  /** Null if it does not depend on the data's size. */
   readonly bytes: number | null
-  /** Null: not known. */
+  /** Null if unknown. */
   readonly ms: number | null
-  /** `trial`: the start of the target just now. `measurements`: of us, on another machine. Null: nothing is known. */
+  /** `trial`: the target's start just now. `measurements`: ours, on another machine. Null: no basis. */
   readonly basedOn: 'trial' | 'measurements' | null
 }
 
-/** How long a plan would take, one thing after the other. */
+/** Duration of a plan, with sequential steps. */
 export interface PlannedDuration {
-  /** Null: a part of it is not known. */
+  /** Null if a part is unknown. */
   readonly ms: number | null
   readonly parts: readonly PartOfDuration[]
-  /** What comes on top, for people. */
+  /** Additional times, for people. */
   readonly notCounted: readonly string[]
 }
 
-/** `dataOf`: bytes of a group. `handoverMs`: of one handover, typically. */
+/** `dataOf`: bytes of a group. `handoverMs`: of one typical handover. */
 export function predictDuration(
   steps: readonly Foreseen[],
   goal: Goal,
@@ -75,5 +75,5 @@ function notCounted({ policy: { supervised, rollbackWindow } }: Goal): readonly 
   ]
 }
 
-/** A full sync, and saving and loading again: 7 to 12 s a GB, measured on two cores (docs/explain/measurements/engines.md §4). */
+/** Full sync, and saving and loading: 7 to 12 s per GB on two cores (docs/explain/measurements/engines.md §4). */
 const BYTES_A_MS = 100_000

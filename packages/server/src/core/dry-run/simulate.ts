@@ -11,7 +11,7 @@ import {
   type Step,
 } from '../state/topology.ts'
 
-/** The observation of a database after a step in one of its groups has succeeded, before anything else changes. */
+/** Returns the observation after a step in one group has succeeded, before any other change. */
 export function applyToDatabase(
   seen: ObservedDatabase,
   group: number,
@@ -31,7 +31,7 @@ export function applyToDatabase(
   }
 }
 
-/** Every shard learns of every other at once: as after gossip. */
+/** Every shard learns of every other immediately, as after gossip. */
 function withNodes(
   shard: ObservedShard,
   step: Extract<Step, { kind: 'meet' | 'forget-node' }>,
@@ -57,7 +57,7 @@ function nameOf({ id, engine }: ObservedShard): string {
   return engine?.cluster?.id ?? `node-${id}`
 }
 
-/** The observation after everything under way has finished, in every group. */
+/** Returns the observation after all pending work has finished, in every group. */
 export function convergeDatabase(seen: ObservedDatabase): ObservedDatabase {
   const groups = seen.groups.map((group) => converge(group))
   if (groups.every((group, n) => group === seen.groups[n])) return seen
@@ -69,7 +69,7 @@ export function convergeDatabase(seen: ObservedDatabase): ObservedDatabase {
   }
 }
 
-/** A process that starts in cluster mode has kept its knowledge of the cluster; the simulation lets it know everything. */
+/** A process that starts in cluster mode has kept its knowledge of the cluster; here it knows everything. */
 function introduce(shard: ObservedShard, groups: readonly ObservedGroup[]): ObservedShard {
   const view = shard.engine?.cluster
   if (view == null || view.nodes.length > 0 || shard.engine?.role === 'blank') return shard
@@ -78,7 +78,7 @@ function introduce(shard: ObservedShard, groups: readonly ObservedGroup[]): Obse
   return withEngine(shard, { cluster: { ...view, nodes } })
 }
 
-/** The observation after a step has succeeded, before anything else changes. */
+/** Returns the observation after a step has succeeded, before any other change. */
 export function applyStep(
   seen: ObservedGroup,
   step: Step,
@@ -123,7 +123,7 @@ export function applyStep(
   }
 }
 
-/** The steps that change one shard only. */
+/** Steps that change only one shard. */
 type ShardStep = Exclude<
   Extract<Step, { shard: number }>,
   { kind: 'retire-shard' | 'record-primary' | 'fence' | 'meet' }
@@ -159,7 +159,7 @@ function changed(shard: ObservedShard, step: ShardStep, seen: ObservedGroup): Ob
 
 const asPrimary = { role: 'primary', primary: null, link: 'down' } as const
 
-/** The observation after everything under way has finished: processes answer, links are up, files are written. */
+/** Returns the observation after pending work has finished: processes answer, links are up. */
 export function converge(seen: ObservedGroup): ObservedGroup {
   const arrived = seen.shards.map(convergeShard)
   const moved = arrived.some((shard, n) => shard !== seen.shards[n])
@@ -187,14 +187,14 @@ export function converge(seen: ObservedGroup): ObservedGroup {
   }
 }
 
-/** The history and the offset of a replica: those of its primary. */
+/** Returns a replica's history and offset: its primary's. */
 function heldOf(primary: ObservedShard | undefined): Partial<EngineState> {
   if (primary?.engine == null) return {}
   const { replid, offset } = primary.engine
   return { replid, offset }
 }
 
-/** Known only in the simulation: the process had a predecessor, and in cluster mode it has kept the predecessor's place. */
+/** Exists only in the simulation: in cluster mode, a restarted process has kept its predecessor's place. */
 type Restarted = ObservedShard & { readonly isRestarted: true }
 
 function restarted(

@@ -1,13 +1,13 @@
 import { type Management, type Permission, permissions } from '@fairlead/api'
 
-/** The rights that one role gives to its holder. */
+/** Rights that one role gives to its holder. */
 export interface Grant {
   readonly management: Management
-  /** The databases that the role is limited to; null: all. */
+  /** Databases that the role is limited to; null: all. */
   readonly databases: readonly number[] | null
 }
 
-/** The signed-in user, and the rights that its roles give. */
+/** The signed-in user, and the rights of its roles. */
 export interface Principal {
   readonly uid: number
   readonly name: string
@@ -18,11 +18,11 @@ export interface Principal {
 export interface Requester {
   /** Network address. */
   readonly address: string
-  /** The rest of the connection: the requester's port, and the local address. */
+  /** Port of the requester, and local address. */
   readonly peer?: Peer
 }
 
-/** The TCP connection of a local caller, from which the kernel tells the user of its process. */
+/** TCP connection of a local caller; it identifies the user of the process to the kernel. */
 export interface Peer {
   readonly port: number
   readonly toAddress: string
@@ -32,56 +32,53 @@ export interface Peer {
 /** A requester that has signed in. */
 export interface Caller extends Requester {
   readonly user: Principal
-  /** The token or the session that the request came with; null: a password. */
+  /** Token or session of the request; null: a password. */
   readonly token: {
     readonly id: string
     readonly expiresAtMs: number
     readonly signedInMs: number
-    /** It is the session of a browser, whose pages never see it. */
+    /** Set for a browser session, which its pages never see. */
     readonly isSession?: true
   } | null
 }
 
-/**
- * The user who did something, as the audit records it. Without a uid: Fairlead itself, or the operator of its
- * machine.
- */
+/** The author of an event in the audit. Without a uid: Fairlead itself, or the machine's operator. */
 export interface Actor {
   readonly uid: number | null
   readonly name: string
   readonly address: string | null
 }
 
-/** The operator of the machine, with the token that the socket in FAIRLEAD_HOME gives. No user of the cluster has this uid. */
+/** The machine's operator, with the token from the socket in FAIRLEAD_HOME. No user has this uid. */
 export const operatorPrincipal: Principal = {
   uid: 0,
   name: 'operator',
   grants: [{ management: 'admin', databases: null }],
 }
 
-/** The caller as the audit names it. The operator is no user of the cluster. */
+/** Returns the caller for the audit. The operator is no user of the cluster. */
 export function actorOf({ user, address }: Caller): Actor {
   return { uid: user.uid === operatorPrincipal.uid ? null : user.uid, name: user.name, address }
 }
 
-/** The origin of the caller's request, without the user. */
+/** Returns the origin of the caller's request, without the user. */
 export function requesterOf({ address, peer }: Caller): Requester {
   return peer === undefined ? { address } : { address, peer }
 }
 
 /**
- * Whether a caller may set a password of its own without the old one: the request was authenticated with it
- * (Basic), or the caller is an admin, which this would not stop. Otherwise a stolen token would become a
- * stolen account.
+ * True if a caller may set its password without the old one: the request was authenticated with it (Basic),
+ * or the caller is an admin, with rights over all passwords. Otherwise a stolen token would become a stolen
+ * account.
  */
 export function mayDoWithout({ user, token }: Caller): boolean {
   return token === null || isAdmin(user)
 }
 
 /**
- * Whether this user has a permission: for database `databaseUid`, or for anything. A role that is limited to some
- * databases counts for those. Without `databaseUid` such a role permits only reading; the answer must then leave out the
- * other databases.
+ * True if the user has a permission, for database `databaseUid` or at all. A role limited to some databases
+ * counts for those. Without `databaseUid` such a role permits only reading, and the answer must exclude other
+ * databases.
  */
 export function may(user: Principal, permission: Permission, databaseUid?: number): boolean {
   return user.grants.some(
@@ -91,19 +88,19 @@ export function may(user: Principal, permission: Permission, databaseUid?: numbe
   )
 }
 
-/** For which databases `may` says yes: all (null), or those. */
+/** Returns the databases for which `may` is true; null: all. */
 export function databasesFor(user: Principal, permission: Permission): readonly number[] | null {
   const grants = user.grants.filter(({ management }) => permissions[permission].includes(management))
   if (grants.some(({ databases }) => databases === null)) return null
   return [...new Set(grants.flatMap(({ databases }) => databases ?? []))]
 }
 
-/** Whether one of the roles has the management `admin`. */
+/** True if one of the roles has the management `admin`. */
 export function isAdmin({ grants }: Pick<Principal, 'grants'>): boolean {
   return grants.some(({ management }) => management === 'admin')
 }
 
-/** Managements that a role may limit to some databases. */
+/** True for managements that a role may limit to some databases. */
 export function isLimitable(management: Management): boolean {
   return management === 'db_member' || management === 'db_viewer'
 }

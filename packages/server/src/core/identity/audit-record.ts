@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts'
 
-/** The events that the audit records. */
+/** Events recorded in the audit, with their severity. */
 export const auditTypes = {
   login_succeeded: 'INFO',
   login_failed: 'WARNING',
@@ -41,10 +41,10 @@ export const auditTypes = {
   bdb_action_completed: 'INFO',
   bdb_action_failed: 'WARNING',
 } as const
-/** What happened: a key of the table of audit records. */
+/** Type of an event: a key of auditTypes. */
 export type AuditType = keyof typeof auditTypes
 
-/** Details are facts about what was done, never a secret. */
+/** Details are facts about the event, never a secret. */
 export interface AuditEvent {
   readonly type: AuditType
   readonly by: Actor
@@ -52,7 +52,7 @@ export interface AuditEvent {
   readonly details?: Readonly<Record<string, string | number | boolean>>
 }
 
-/** One link of the chain. Append-only: `hash` covers everything here, the hash of the record before it included. */
+/** One link of the append-only chain. `hash` covers all fields, including the hash of the record before. */
 export interface AuditRecord extends AuditEvent {
   readonly seq: number
   /** ISO 8601. */
@@ -63,13 +63,13 @@ export interface AuditRecord extends AuditEvent {
 
 /** Fairlead itself, without a request. */
 export const fairlead: Actor = { uid: null, name: '', address: null }
-/** The operator of the machine: asks through the socket in FAIRLEAD_HOME. */
+/** The machine's operator, through the socket in FAIRLEAD_HOME. */
 export const operator: Actor = { uid: null, name: 'operator', address: null }
 
-/** The predecessor of the first record. */
+/** Predecessor hash of the first record. */
 export const NO_HASH = '0'.repeat(64)
 
-/** The text whose SHA-256 is the hash of a record: it must stay the same for the same record, for years. */
+/** Returns the text whose SHA-256 is the record's hash: it must stay the same for years. */
 export function sealedText(record: Omit<AuditRecord, 'hash'>): string {
   const { seq, at, type, by, databaseUid, details = {}, previous } = record
   const sorted = Object.entries(details).toSorted(([a], [b]) => (a < b ? -1 : 1))

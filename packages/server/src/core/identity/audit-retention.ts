@@ -1,21 +1,21 @@
-/** How long records stay in the store, and how much disk sealed files may take. */
+/** Retention of records in the store, and disk limit of sealed files. */
 export interface Retention {
   readonly days: number
   readonly sealedBytes: number
 }
 
-/** The store does not keep more records than this, however young they are: about 100 MB. */
+/** Limit of records in the store, even young ones: about 100 MB. */
 const MOST_IN_STORE = 200_000
 const DAY_MS = 86_400_000
 
-/** Records older than this may be sealed, ISO 8601. */
+/** Returns the time before which records may be sealed (ISO 8601). */
 export function sealedBefore({ days }: Retention, nowMs: number): string {
   return new Date(nowMs - days * DAY_MS).toISOString()
 }
 
 /**
- * Up to which number records are to be sealed; null: none is due. The last record always stays: the next one covers it. When there
- * are too many, a tenth of them is sealed at once.
+ * Returns the number up to which records should be sealed; null if none is due. The last record always stays,
+ * because the next one covers it. If there are too many, a tenth is sealed at a time.
  */
 export function sealUpTo(
   store: { readonly first: number; readonly last: number; readonly lastOld: number | null },
@@ -28,7 +28,7 @@ export function sealUpTo(
   return upTo >= first ? upTo : null
 }
 
-/** The segments, oldest first, that must be deleted so that the rest fits. */
+/** Returns the segments, oldest first, to delete so that the rest fits. */
 export function segmentsToRemove<Segment extends { readonly bytes: number }>(
   segments: readonly Segment[],
   { sealedBytes }: Retention,

@@ -1,9 +1,6 @@
 import type { AuditEvent, AuditType } from './audit-record.ts'
 
-/**
- * Events that a client can cause without limit, and how many equal ones in an hour are recorded one by
- * one.
- */
+/** Events that clients can cause without limit, and the number recorded individually in an hour. */
 const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
   permission_refused: 10,
   login_failed: 10,
@@ -14,9 +11,9 @@ const countedAfter: Partial<Readonly<Record<AuditType, number>>> = {
   bdb_credentials_read: 100,
 }
 
-/** How many different events of one user, or of one address, are counted separately in an hour; further ones are counted together. */
+/** Limit of distinct events counted separately for one user or address in an hour. */
 const MOST_KINDS = 50
-/** How many users and addresses are counted separately in an hour; events of further ones are counted together. */
+/** Limit of users and addresses counted separately in an hour. */
 const MOST_ACTORS = 1_000
 const HOUR_MS = 3_600_000
 
@@ -24,12 +21,12 @@ const HOUR_MS = 3_600_000
 interface Kind {
   readonly event: AuditEvent
   readonly seen: number
-  /** Seen since the last record about them. */
+  /** Number since the last record about them. */
   readonly unwritten: number
   readonly sinceMs: number
 }
 
-/** The counts since `fromMs`: kinds of events by actor. */
+/** Counts since `fromMs`: kinds of events by actor. */
 export interface Tally {
   readonly fromMs: number
   readonly actors: ReadonlyMap<string, ReadonlyMap<string, Kind>>
@@ -37,28 +34,28 @@ export interface Tally {
 
 export interface Counted {
   readonly tally: Tally
-  /** The record to write about the event now; null: it is only counted. */
+  /** The record to write about the event; null if it is only counted. */
   readonly record: AuditEvent | null
 }
 
-/** An empty tally; its hour begins at `nowMs`, in Unix milliseconds. */
+/** Creates an empty tally; its hour begins at `nowMs` (Unix ms). */
 export function newTally(nowMs: number): Tally {
   return { fromMs: nowMs, actors: new Map() }
 }
 
-/** Whether records of this type are only counted, after the first few in an hour. */
+/** True if records of this type are only counted after the first few in an hour. */
 export function isCounted({ type }: AuditEvent): boolean {
   return countedAfter[type] !== undefined
 }
 
-/** Whether the hour of the tally has passed, or the clock was set back behind its beginning. */
+/** True if the tally's hour has passed, or the clock was set back before its start. */
 export function isOver({ fromMs }: Tally, nowMs: number): boolean {
   return nowMs >= fromMs + HOUR_MS || nowMs < fromMs
 }
 
 /**
- * Counts one more event. The first equal ones of an hour are records of their own; of the rest, each hundredth, thousandth and so on writes how
- * many there were since the last record (`times`), and the end of the hour does.
+ * Counts an event. The first equal ones of an hour are recorded individually; after that the hundredth,
+ * thousandth and so on, and the end of the hour, record the number since the last record (`times`).
  */
 export function countEvent(tally: Tally, event: AuditEvent, nowMs: number): Counted {
   const [who, what, told] = placeOf(tally, event)
@@ -73,13 +70,13 @@ export function countEvent(tally: Tally, event: AuditEvent, nowMs: number): Coun
   return { tally: { ...tally, actors: new Map(tally.actors).set(who, kinds) }, record }
 }
 
-/** Records of what was counted and is not written down yet. */
+/** Returns records of events that were counted and not recorded yet. */
 export function restOf({ actors }: Tally): readonly AuditEvent[] {
   const kinds = [...actors.values()].flatMap((some) => [...some.values()])
   return kinds.filter(({ unwritten }) => unwritten > 0).map(describe)
 }
 
-/** The actor and the kind under which an event is counted. */
+/** Returns the actor and kind under which an event is counted. */
 function placeOf(
   { actors }: Tally,
   event: AuditEvent,

@@ -6,18 +6,18 @@ export interface Guesses {
   readonly atMs: number
 }
 
-/** A source may fail at so many users' accounts as often as the policy allows at one. */
+/** Number of users at whose accounts a source may fail as often as the policy allows at one. */
 const USERS = 6
 
-/** The budget of a source that has not guessed yet. */
+/** Budget of a new source. */
 export const noGuesses: Guesses = { level: 0, atMs: 0 }
 
-/** Counts one more wrong password. */
+/** Counts a wrong password. */
 export function addGuess(guesses: Guesses, policy: LockoutPolicy, nowMs: number): Guesses {
   return { level: levelAt(guesses, policy, nowMs) + 1, atMs: nowMs }
 }
 
-/** Milliseconds until this source may guess again; 0: now. Always 0 under a policy without a threshold. */
+/** Returns the ms until this source may guess again; 0: now. Always 0 without a threshold. */
 export function waitForGuess(guesses: Guesses, policy: LockoutPolicy, nowMs: number): number {
   if (policy.threshold === 0) return 0
   const over = levelAt(guesses, policy, nowMs) + 1 - USERS * policy.threshold
@@ -28,7 +28,7 @@ function levelAt({ level, atMs }: Guesses, policy: LockoutPolicy, nowMs: number)
   return Math.max(0, level - Math.max(0, nowMs - atMs) / msEach(policy))
 }
 
-/** A full bucket is empty after the time in which the policy starts to count again. */
+/** A full bucket is empty after the policy's reset time. */
 function msEach({ threshold, resetAfterSeconds }: LockoutPolicy): number {
   return (resetAfterSeconds * 1000) / (USERS * Math.max(1, threshold))
 }

@@ -1,8 +1,8 @@
-/** A key that signs tokens, by its times in Unix milliseconds. */
+/** A signing key, with its times in Unix ms. */
 export interface KeyTimes {
   readonly kid: string
   readonly createdMs: number
-  /** Since when it signs, or signed; null: not yet. */
+  /** When it began to sign; null: not yet. */
   readonly activeMs: number | null
   /** Since when it only verifies. */
   readonly retiredMs: number | null
@@ -15,21 +15,21 @@ export type KeyStep =
   | { readonly kind: 'retire'; readonly kid: string; readonly why: string }
   | { readonly kind: 'drop'; readonly kid: string; readonly why: string }
 
-/** The longest life of a token, a day, and the tolerance of clocks. */
+/** Longest life of a token, a day, plus the tolerance of clocks. */
 const LIVES_AT_MOST_MS = (86_400 + 60) * 1000
 
 /**
- * The life of a key, stage by stage:
- * - next: published, so that programs that verify our tokens know it before its first token; signs nothing.
- * - active: signs, from the moment the one before it is old enough (or a person asks).
- * - retired: no longer signs; verifies until the last token that it may have signed has ended. Then it is dropped.
+ * Stages of a key.
+ * - next: published, so that verifying programs know it before its first token; signs nothing.
+ * - active: signs, since the key before it was old enough (or a person asked).
+ * - retired: verifies until the last token that it may have signed has expired. Then it is dropped.
  */
 export function stageOf({ activeMs, retiredMs }: KeyTimes): 'next' | 'active' | 'retired' {
   if (retiredMs !== null) return 'retired'
   return activeMs === null ? 'next' : 'active'
 }
 
-/** The changes that are due now, so that one key signs and one is announced; empty when none is. */
+/** Returns the changes that are due, so that one key signs and one is announced. */
 export function planKeys(
   keys: readonly KeyTimes[],
   nowMs: number,
@@ -50,8 +50,8 @@ export function planKeys(
 }
 
 /**
- * The changes that are due when a person asks for another key. `dropAll`: the keys may be known to others, the announced one too;
- * new ones are made, and every token is void.
+ * Returns the changes for a rotation requested by a person. `dropAll`: all keys, even the announced one, may
+ * be compromised: new ones are made, and all tokens become invalid.
  */
 export function planRotation(keys: readonly KeyTimes[], dropAll: boolean): readonly KeyStep[] {
   const why = 'a person asked for it'
@@ -68,7 +68,7 @@ function change(keys: readonly KeyTimes[], why: string): readonly KeyStep[] {
   ]
 }
 
-/** The oldest of the announced keys. */
+/** Returns the oldest announced key. */
 function announced(keys: readonly KeyTimes[]): KeyTimes | undefined {
   return keys
     .filter((key) => stageOf(key) === 'next')

@@ -1,9 +1,9 @@
-/** The wrong passwords of one user. */
+/** Wrong passwords of one user. */
 export interface Failures {
-  /** In a row, the last of them at `lastMs`. */
+  /** Number in a row; the last one at `lastMs`. */
   readonly count: number
   readonly lastMs: number | null
-  /** Unix milliseconds; null: not locked. */
+  /** Unix ms; null: not locked. */
   readonly lockedUntilMs: number | null
 }
 
@@ -16,18 +16,18 @@ export interface LockoutPolicy {
   readonly durationSeconds: number
 }
 
-/** The failures of a user who has just signed in, or never tried. */
+/** Failures of a user who has just signed in, or never tried. */
 export const noFailures: Failures = { count: 0, lastMs: null, lockedUntilMs: null }
 
 /** 9999-12-31: until a person ends the lock. */
 const FOR_EVER_MS = 253_402_300_799_999
 
-/** Whether these failures lock at `nowMs` (Unix milliseconds); a policy of threshold 0 never does. */
+/** True if these failures lock at `nowMs` (Unix ms); never with threshold 0. */
 export function isLocked({ lockedUntilMs }: Failures, { threshold }: LockoutPolicy, nowMs: number): boolean {
   return threshold > 0 && lockedUntilMs !== null && nowMs < lockedUntilMs
 }
 
-/** Counts one more wrong password. A lock that has ended, and failures that are long ago, do not count any more. */
+/** Counts a wrong password. An ended lock, and failures of long ago, no longer count. */
 export function countFailure(failures: Failures, policy: LockoutPolicy, nowMs: number): Failures {
   const { count, lastMs, lockedUntilMs } = failures
   const isStale = lastMs === null || nowMs - lastMs >= policy.resetAfterSeconds * 1000

@@ -8,9 +8,12 @@ const permissionOf: Readonly<Record<EventTopic, Permission>> = {
   audit: 'view_logged_events',
 }
 
-/** Whether a user may see events of this topic at all, or those about one database. `databaseUid` null: about none, which is for users that are not limited to some. */
+/**
+ * True if a user may see events of this topic at all, or those of one database. `databaseUid` null: of none,
+ * which requires a user without limits.
+ */
 export function mayWatch(user: Principal, topic: EventTopic, databaseUid?: number | null): boolean {
-  // Nodes concern all: what a limited user may not see of one is no part of its events.
+  // Nodes concern all users: their events contain nothing that a limited user may not see.
   if (databaseUid === undefined || topic === 'nodes') return may(user, permissionOf[topic])
   return may(user, permissionOf[topic], databaseUid ?? NO_DATABASE)
 }

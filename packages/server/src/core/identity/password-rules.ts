@@ -1,4 +1,4 @@
-/** The rules for a new password. */
+/** Rules for a new password. */
 export interface PasswordRules {
   readonly minLength: number
   readonly complexity: boolean
@@ -7,7 +7,7 @@ export interface PasswordRules {
 const DAY_MS = 24 * 60 * 60 * 1000
 const MOST_IN_A_ROW = 3
 
-/** What is wrong with a new password of a user with these names; empty: nothing. */
+/** Returns the faults of a new password of a user with these names; empty if none. */
 export function passwordFaults(
   password: string,
   { minLength, complexity }: PasswordRules,
@@ -28,13 +28,13 @@ export function passwordFaults(
   ]
 }
 
-/** Has a password that was set at `issuedMs` expired? `days` 0: never. Also passwords from before this setting count from their last change. */
+/** True if a password set at `issuedMs` has expired. `days` 0: never. Applies to older passwords, too. */
 export function isExpired(issuedMs: number, days: number, nowMs: number): boolean {
   const expiresMs = expiryOf(issuedMs, days)
   return expiresMs !== null && nowMs >= expiresMs
 }
 
-/** When a password that was set at `issuedMs` expires, in Unix milliseconds; null, with `days` 0: never. */
+/** Returns when a password set at `issuedMs` expires (Unix ms); null with `days` 0. */
 export function expiryOf(issuedMs: number, days: number): number | null {
   return days > 0 ? issuedMs + days * DAY_MS : null
 }

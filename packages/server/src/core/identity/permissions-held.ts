@@ -1,18 +1,18 @@
 import { type Permission, permissions } from '@fairlead/api'
 import { databasesFor, type Principal } from './access.ts'
 
-/** What a user may do: for at least something, and what of it for some databases only. */
+/** Permissions of a user, and their limits to some databases. */
 export interface PermissionsHeld {
-  /** In the order of the alphabet. */
+  /** In alphabetical order. */
   readonly all: readonly Permission[]
-  /** The others of `all` hold for everything. */
+  /** The others of `all` have no limit. */
   readonly limited: readonly {
     readonly databases: readonly number[]
     readonly permissions: readonly Permission[]
   }[]
 }
 
-/** The permissions that the roles of a user give together. Permissions that hold for the same databases are one entry. */
+/** Returns the combined permissions of a user's roles. Permissions for the same databases are one entry. */
 export function permissionsHeld(user: Principal): PermissionsHeld {
   const names = (Object.keys(permissions) as Permission[]).toSorted() // the keys of the matrix
   const held = names.map((permission) => ({ permission, databases: databasesFor(user, permission) }))

@@ -1,24 +1,24 @@
 import type { LockoutPolicy } from './lockout.ts'
 import type { PasswordRules } from './password-rules.ts'
 
-/** Settings of the whole cluster, which can be changed while it runs. */
+/** Settings of the whole cluster, changeable while it runs. */
 export interface Settings {
   readonly name: string
-  /** ISO 8601; null until the cluster has been created. */
+  /** ISO 8601; null before the cluster is created. */
   readonly createdAt: string | null
   readonly passwordRules: PasswordRules
-  /** Days from the last change of a password until it expires; 0: never. */
+  /** Days until a password expires; 0: never. */
   readonly passwordDays: number
-  /** Whether requests may carry a password in place of a token. */
+  /** True if requests may carry a password instead of a token. */
   readonly basicAllowed: boolean
   readonly lockout: LockoutPolicy
-  /** The largest module package that may be uploaded, in MB. */
+  /** Limit of an uploaded module package, in MB. */
   readonly moduleUploadMb: number
-  /** Whether new databases may run engines with known holes through which clients run code in them. */
+  /** True if new databases may run engines with known holes through which clients run code. */
   readonly unsoundEnginesAllowed: boolean
 }
 
-/** The defaults of the REST API that people know: passwords of 8 characters, 5 failed logins in 15 minutes lock for 30. */
+/** Defaults of the familiar REST API: passwords of 8 characters; 5 failures in 15 minutes lock for 30. */
 export const defaultSettings: Settings = {
   name: 'fairlead',
   createdAt: null,

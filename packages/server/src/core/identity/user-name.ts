@@ -4,8 +4,8 @@ import { loginOf } from './user.ts'
 const reserved = ['operator', 'fairlead']
 
 /**
- * What is wrong with a new name, or e-mail, of a user; undefined: nothing. People read names, for example in a log: a name must not look
- * like another one. So it has no invisible characters, and its letters are of one script.
+ * Returns the fault of a new name or e-mail of a user, or undefined. In logs a name must not look like
+ * another one, so it has no invisible characters, and letters of only one script.
  */
 export function nameFault(name: string): string | undefined {
   if (/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name)) {
@@ -33,5 +33,5 @@ const scripts = [
   /[\p{sc=Hangul}\p{sc=Han}]/u,
   /[^\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u,
 ]
-/** Cyrillic and Greek. */
+/** Cyrillic and Greek letters. */
 const latinLooks = 'асеорхуіјѕԁһԛԝАВСЕНІЈКМОРЅТХУοανυικρτΑΒΕΖΗΙΚΜΝΟΡΤΥΧ'

@@ -9,29 +9,29 @@ export interface User {
   readonly email: string | null
   readonly roleUids: readonly number[]
   readonly disabled: boolean
-  /** Tokens that were issued under an older epoch are invalid. */
+  /** Tokens with an older epoch are invalid. */
   readonly tokenEpoch: number
-  /** Wrong passwords from all sources from which the user has never signed in. */
+  /** Wrong passwords from sources without a login of the user. */
   readonly failures: Failures
   readonly lastLoginMs: number | null
   readonly alerts: Alerts
 }
 
-/** Which alerts a user wants by e-mail. Kept for programs that set it: no alerts are sent yet. */
+/** Alerts that a user wants by e-mail. Stored for programs that set it: no alerts are sent yet. */
 export interface Alerts {
   readonly email: boolean
   readonly cluster: boolean
-  /** Uids of databases, as they were sent. */
+  /** Uids of databases, as sent. */
   readonly databases: readonly string[]
 }
 
-/** Of a user without settings of its own. */
+/** Alerts of a user without settings. */
 export const usualAlerts: Alerts = { email: true, cluster: true, databases: [] }
 
 /** A password of a user. A user may have several, to change them without a gap. */
 export interface Password {
   readonly id: number
-  /** PHC string. The passwords of one user share their salt, so that one derivation tries them all. */
+  /** PHC string. One user's passwords share their salt, so that one derivation tests all. */
   readonly phc: string
   readonly issuedMs: number
 }
@@ -41,17 +41,17 @@ export interface Role {
   readonly uid: number
   readonly name: string
   readonly management: Management
-  /** The databases that the role is limited to; empty: all. */
+  /** Databases that the role is limited to; empty: all. */
   readonly databases: readonly number[]
 }
 
-/** Roles 1 to 7 exist from the start and cannot be changed. */
+/** Roles 1 to 7 always exist and cannot be changed. */
 export const LAST_BUILT_IN_ROLE = 7
 
-/** Whether a user can sign in now, and why not. */
+/** If a user can sign in now, or why not. */
 export type UserStatus = 'active' | 'locked' | 'password_expired' | 'disabled'
 
-/** `lockedUntilMs`: until when a source is locked out of the account; others may sign in. */
+/** `lockedUntilMs`: end of the lock of a source; other sources may sign in. */
 export function statusOf(
   { disabled }: Pick<User, 'disabled'>,
   seen: { readonly newestPasswordMs: number; readonly lockedUntilMs: number },
@@ -63,7 +63,7 @@ export function statusOf(
   return isExpired(seen.newestPasswordMs, rules.passwordDays, nowMs) ? 'password_expired' : 'active'
 }
 
-/** The form in which login names are compared: letter case and look-alike forms of a letter do not make another user. */
+/** Returns a login name for comparisons: letter case and look-alike forms make no other user. */
 export function loginOf(name: string): string {
   return name.normalize('NFKC').toLowerCase()
 }

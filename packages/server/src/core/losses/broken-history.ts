@@ -2,10 +2,13 @@ import type { History } from '../state/database.ts'
 import type { LiveShard } from '../state/topology.ts'
 
 /**
- * Has a primary lost writes that it had acknowledged? That is so if its process is not the one whose history is on record (a process begins
- * another history by itself: without a backlog, when its first replica comes), has replaced a process that died, and neither continues
- * that history nor was promoted from it: a process that was promoted has a second history which reaches that point (an earlier death of a replica
- * says nothing about that). A process that loads a snapshot has a second history too, which ends with the snapshot.
+ * Returns true if a primary has lost acknowledged writes. All of these must hold:
+ * 1. Its process replaced one that died, and is not the process whose history is recorded. (A process may
+ *    begin another history without a loss: without a backlog, when its first replica comes.)
+ * 2. It does not continue the recorded history.
+ * 3. It was not promoted from it: a promoted process has a second history that reaches the recorded point (an
+ *    earlier death as a replica proves nothing). A process that loads a snapshot has a second history, too,
+ *    which ends with the snapshot.
  */
 export function hasBrokenHistory({ beganAfterDeath, engine }: LiveShard, known: History): boolean {
   const goesOn = engine.replid === known.replid

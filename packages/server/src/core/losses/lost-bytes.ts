@@ -2,8 +2,8 @@ import type { History } from '../state/database.ts'
 import type { EngineState, Snapshot } from '../state/topology.ts'
 
 /**
- * How many bytes of the recorded stream of a primary are missing at its replacement. The record is as old as the last
- * look. Null if that is not known: the replacement has another history.
+ * Returns the bytes of a primary's recorded stream that its replacement lacks; the record is as old as the
+ * last look. Null if unknown: the replacement has another history.
  */
 export function lostBytes(
   history: History | null,
@@ -16,8 +16,9 @@ export function lostBytes(
 }
 
 /**
- * How many bytes of the recorded stream of a primary are not in the snapshot that its next process has loaded. For engines that take no history
- * from a snapshot (redis 6). Null if that is not known: the snapshot is of another history, or does not name its history.
+ * Returns the bytes of a primary's recorded stream that are not in the snapshot loaded by its next process,
+ * for engines that take no history from a snapshot (Redis 6). Null if unknown: the snapshot has another
+ * history, or none.
  */
 export function lostSinceSnapshot(history: History, snapshot: Snapshot | null): number | null {
   if (snapshot === null || snapshot.offset === null) return null

@@ -3,9 +3,9 @@ import type { Certificate } from '../state/action.ts'
 
 /** The old primary at the end of its handover. */
 export interface OldPrimary {
-  /** Whether it is the same process as before the handover. */
+  /** True if it is the same process as before the handover. */
   readonly isSameProcess: boolean
-  /** How many bytes it wrote alone: see aloneFor. */
+  /** Bytes that it wrote alone: see aloneFor. */
   readonly alone: number | null
 }
 
@@ -13,12 +13,12 @@ type OldPoint = Pick<ReplicationInfo, 'replid' | 'replid2' | 'offset'>
 type Branch = Pick<ReplicationInfo, 'replid' | 'replid2' | 'secondOffset'>
 
 /**
- * How many bytes of its own stream an old primary has written after its successor branched off. Null where that
- * cannot be known: it has taken a full sync, which removed its own writes and its offset.
- *
- * An old primary that resumed the stream knows the history before the handover, as its new primary does; one
- * that took a full sync knows only the new one. An old primary that has done neither is at its former offset, linked or not:
- * it may only be slow, or of an older build that cannot read the copy.
+ * Returns the bytes that an old primary has written after its successor branched off; null if unknown.
+ * 1. An old primary that resumed the stream knows the history before the handover, like its new primary: 0
+ *    bytes.
+ * 2. One that took a full sync knows only the new history: its writes and offset are gone, so null.
+ * 3. One that did neither is at its former offset, linked or not: it may be slow, or of an older build that
+ *    cannot read the copy.
  */
 export function aloneFor(old: OldPoint, successor: Branch): number | null {
   if (old.replid === successor.replid) return old.replid2 === successor.replid2 ? 0 : null
@@ -27,20 +27,21 @@ export function aloneFor(old: OldPoint, successor: Branch): number | null {
 }
 
 /**
- * The offset at which a successor took over: its own history begins after it. Null: it does not know the offset, because it was restarted. Engines report a
- * negative offset then.
+ * Returns the offset at which a successor took over. Null if a restarted one no longer knows it; engines
+ * report a negative offset then.
  */
 export function branchOf({ secondOffset }: Pick<Branch, 'secondOffset'>): number | null {
   return secondOffset < 1 ? null : secondOffset - 1
 }
 
 /**
- * What a handover has lost in spite of all precautions: bytes of the stream; null if something may be
- * lost, and the amount cannot be known. Undefined: nothing.
- *
- * Both stand at one offset when the role moves, and the old primary resumes from there. A successor that branched
- * off earlier lacks the bytes in between; if one of the two offsets is not known, this loss cannot be calculated. An old primary that went on alone learned of its replacement too
- * late, and has acknowledged writes since (cluster mode only: elsewhere it is demoted first).
+ * Returns the bytes of the stream lost in a handover; null if the loss is unknown, undefined if there is
+ * none.
+ * 1. Both are at one offset when the role moves, and the old primary resumes from there. A successor that
+ *    branched off earlier lacks the bytes in between; if one offset is unknown, this loss cannot be
+ *    calculated.
+ * 2. An old primary that continued alone learned of its replacement too late, and has acknowledged writes
+ *    (only in cluster mode: elsewhere it is demoted first).
  */
 export function lostInHandover(
   { offsetFrom, offsetTo }: Pick<Certificate, 'offsetFrom' | 'offsetTo'>,

@@ -1,4 +1,4 @@
-/** A change of the catalogue, as people see it: it is recorded when it has ended. */
+/** A change of the catalogue as shown to people; recorded when it has ended. */
 export interface ModuleAction {
   readonly uid: string
   readonly kind: 'upload' | 'delete'

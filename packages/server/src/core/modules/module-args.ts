@@ -1,6 +1,6 @@
 /**
- * The words of a line of module arguments, as the engines split the lines of their configuration: at spaces, but for
- * what stands in quotes. Null when a quote is not closed.
+ * Splits a line of module arguments like engines split configuration lines: at spaces outside of quotes. Null
+ * if a quote is not closed.
  */
 export function splitArgs(line: string): readonly string[] | null {
   const words: string[] = []
@@ -18,7 +18,7 @@ export function splitArgs(line: string): readonly string[] | null {
 /** "…", '…' or a word without quotes, up to the next space. */
 const WORD = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"']+))(?=\s|$)/
 
-/** The line that splits into these words again. */
+/** Returns a line that splits into these words. */
 export function joinArgs(words: readonly string[]): string {
   return words
     .map((word) => (/^[^\s"'\\]+$/.test(word) ? word : `"${word.replace(/["\\]/g, '\\$&')}"`))

@@ -2,10 +2,10 @@ import type { Refused } from '../state/refused.ts'
 import { type ModuleCommand, type ModuleManifest, type SelfTestStep, versionNumber } from './module.ts'
 import { isNameOf } from './shared-object.ts'
 
-/** The content of a package's module.json, and the parts of it that its file must confirm. */
+/** Contents of a package's module.json, and claims that its file must confirm. */
 export interface ReadManifest {
   readonly manifest: ModuleManifest
-  /** Lower case; null: not given. */
+  /** Lower case; null if not given. */
   readonly sha256: string | null
 }
 
@@ -13,8 +13,8 @@ export interface ReadManifest {
 const MOST_STEPS = 16
 
 /**
- * Reads the parsed module.json of a package for nodes of this architecture (`x64`, `arm64`): in the form of other tools, or
- * in Fairlead's. Refuses with every field that is missing, wrong, or contradicts another one, and how to correct it.
+ * Reads the parsed module.json of a package for this architecture (`x64`, `arm64`), in other tools' form or
+ * Fairlead's. Refuses it with every missing, wrong or contradictory field and its correction.
  */
 export function readManifest(json: unknown, architecture: string): ReadManifest | Refused {
   if (!isObject(json)) return invalid(['it must be one object'])
@@ -53,9 +53,9 @@ export function readManifest(json: unknown, architecture: string): ReadManifest 
 const short = /^[^\n\r\0]{0,4096}$/
 const SHORT = 'must be one line of text'
 
-/** Faults that cannot be corrected in module.json alone. */
+/** Returns faults that cannot be corrected in module.json alone. */
 function refuseWorld(systems: readonly string[], dependencies: unknown): Refused | undefined {
-  // Names of distributions say which C library the module was built with; the trial shows whether it runs here.
+  // Names of distributions only indicate the C library of the build; the trial shows if it runs here.
   if (
     systems.length > 0 &&
     systems.every((system) => /^(darwin|mac|osx|win|\w*bsd|solaris|sunos|aix)/i.test(system))
@@ -96,7 +96,7 @@ function createReader(json: Fields, faults: string[]) {
       faults.push(`${field}: must be a list of texts`)
       return []
     },
-    /** A version that has one field name in other tools and another one in Fairlead. */
+    /** Reads a version with different field names in other tools and in Fairlead. */
     spelt(theirs: string, ours: string): string | null {
       const fix = 'must be a version such as 7.2 or 7.2.4'
       const [one, other] = [optional(theirs, versionLike, fix), optional(ours, versionLike, fix)]

@@ -1,50 +1,50 @@
-/** A module of the catalogue: the content of its package, and its file. */
+/** A module of the catalogue: contents of its package, and its file. */
 export interface Module extends ModuleManifest {
   /** 32 hexadecimal digits. */
   readonly uid: string
-  /** Of the shared object. */
+  /** Hash of the shared object. */
   readonly sha256: string
-  /** Of the shared object. */
+  /** Size of the shared object. */
   readonly sizeBytes: number
   /** ISO 8601. */
   readonly createdAt: string
 }
 
-/** The content of module.json, in Fairlead's terms. */
+/** Contents of module.json, in Fairlead's terms. */
 export interface ModuleManifest {
-  /** As the engine's MODULE LIST reports it. */
+  /** Name in the engine's MODULE LIST. */
   readonly name: string
   readonly displayName: string
   /** major.minor.patch */
   readonly semanticVersion: string
-  /** major × 10000 + minor × 100 + patch. Engines may report less: some modules leave the patch out. */
+  /** major × 10000 + minor × 100 + patch. Engines may report less: some modules omit the patch. */
   readonly version: number
   readonly capabilities: readonly string[]
   readonly capabilityName: string
-  /** Of the engine; null: not given. */
+  /** Version of the engine; null if not given. */
   readonly minEngineVersion: string | null
-  /** The only major.minor of the engine for which the module is made; null: not given. */
+  /** The only major.minor of the engine that the module is made for; null if not given. */
   readonly compatibleEngineVersion: string | null
-  /** Of the cluster's software; null: not given. */
+  /** Version of the cluster's software; null if not given. */
   readonly minEnginePackVersion: string | null
-  /** Its arguments if a database names none. */
+  /** Arguments for a database without any. */
   readonly commandLineArgs: string
   readonly configCommand: string
   readonly commands: readonly ModuleCommand[]
   readonly selfTest: readonly SelfTestStep[]
-  /** The name of its file in the package. */
+  /** Name of its file in the package. */
   readonly moduleFile: string
   readonly author: string
   readonly email: string
   readonly description: string
   readonly homepage: string
   readonly license: string
-  /** Versions of the active-active feature sets that it supports; null: not given. */
+  /** Supported versions of active-active feature sets; null if not given. */
   readonly featureSets: readonly number[] | null
   readonly bigstoreVersion2: boolean
 }
 
-/** A command of a module, with the positions of its keys as `COMMAND INFO` of engines has them. */
+/** A command of a module, with key positions as in engines' `COMMAND INFO`. */
 export interface ModuleCommand {
   readonly name: string
   readonly arity: number
@@ -54,13 +54,13 @@ export interface ModuleCommand {
   readonly flags: readonly string[]
 }
 
-/** A command and the expected reply. Without `reply`: any reply that is not an error. */
+/** A command and the expected reply; without `reply` any reply except an error. */
 export interface SelfTestStep {
   readonly command: readonly string[]
   readonly reply?: unknown
 }
 
-/** "2.8.7" → 20807. Null for any text that is not major.minor.patch, or has a minor or patch above 99. */
+/** Converts "2.8.7" to 20807. Null for text that is not major.minor.patch, or a minor or patch above 99. */
 export function versionNumber(semanticVersion: string): number | null {
   const parts = /^(0|[1-9]\d{0,4})\.(0|[1-9]\d?)\.(0|[1-9]\d?)$/.exec(semanticVersion)
   if (parts === null) return null

@@ -1,20 +1,20 @@
-/** The bytes at the beginning of a file that `faultOfSharedObject` needs, program headers included. */
+/** Bytes that `faultOfSharedObject` needs from a file's beginning, including program headers. */
 export const HEADER_BYTES = 4_096
 
-/** By Node's name of the architecture. */
+/** Map from Node's name of the architecture to its ELF machine. */
 const machines: Readonly<Record<string, { readonly code: number; readonly name: string }>> = {
   x64: { code: 62, name: 'x86_64' },
   arm64: { code: 183, name: 'aarch64' },
 }
-/** What engines call when they load a module. Valkey knows both. */
+/** Functions that engines call when they load a module. Valkey knows both. */
 export const entryPoints = ['RedisModule_OnLoad', 'ValkeyModule_OnLoad'] as const
 
 const SHARED_OBJECT = 3
 const INTERPRETER = 3
 
 /**
- * Says why engines on this architecture (`x64`, `arm64`) cannot load a file, judged by its first bytes; undefined: they can. The
- * format is ELF, 64 bits, little-endian: these architectures use no other on Linux.
+ * Returns why engines on this architecture (`x64`, `arm64`) cannot load a file, from its first bytes; or
+ * undefined. Expects 64-bit little-endian ELF, the only format of these architectures on Linux.
  */
 export function faultOfSharedObject(header: Uint8Array, architecture: string): string | undefined {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
@@ -30,7 +30,7 @@ export function faultOfSharedObject(header: Uint8Array, architecture: string): s
   return undefined
 }
 
-/** Whether `name` in a module.json means this architecture. */
+/** True if `name` in a module.json means this architecture. */
 export function isNameOf(architecture: string, name: string): boolean {
   return names[name.toLowerCase()] === architecture
 }

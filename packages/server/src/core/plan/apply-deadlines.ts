@@ -11,9 +11,9 @@ import { hasHandedOver, wayBack } from '../state/way-back.ts'
 import { type Awaited, awaitedIn } from './awaited.ts'
 
 /**
- * Applies the deadline of waits to a verdict. Waiting has an end, also if it consists of the same step repeatedly. An action
- * that can be undone without loss (`undoable`) is given up when it waits: everything begun is undone. Any other goes on trying, and a person must look.
- * `held`: why the last attempt of the step changed nothing. `whatToDo` is appended to the reason why a wait was given up.
+ * Applies the deadline of waits to a verdict, including repeated steps. After it, an action that can be
+ * undone without loss (`undoable`) is given up if it waits; any other continues, and a person must look.
+ * `held`: why the step's last attempt changed nothing; `whatToDo`: appended to the reason for giving up.
  */
 export function applyDeadlines(
   verdict: Verdict,
@@ -41,11 +41,11 @@ function deadlineMs({ kind }: Verdict, { introduces }: Awaited, held: Obstacle |
 }
 
 const WAIT_MS = 30_000
-/** For a minute, engines keep out a node that they were told to forget: until then an introduction may bring nothing. */
+/** For a minute, engines reject a node that they were ordered to forget, and introductions fail. */
 const INTRODUCTION_MS = 90_000
-/** A step that is tried repeatedly ends nothing: a handover may wait for a stream that is behind, or for clients. */
+/** A repeated step ends nothing: a handover may wait for a lagging stream, or for clients. */
 const STEP_MS = 120_000
-/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/reference/limits.md): until then it goes on by itself. */
+/** The endpoint disconnects clients that delay a handover after 5 to 6 minutes (docs/reference/limits.md). */
 const CLIENTS_MS = 480_000
 
 function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obstacle | undefined): Obstacle {
@@ -60,15 +60,15 @@ function reasonOf(verdict: Extract<Verdict, { kind: 'wait' | 'do' }>, held: Obst
   )
 }
 
-/** In few steps: each new sentence is recorded. */
+/** Formats in few steps, because each new sentence is recorded. */
 function sayHowLong(ms: number): string {
   const minutes = [1, 2, 5, 10, 20, 60, 120, 300, 720, 1_440].findLast((one) => one * 60_000 <= ms)
   return minutes === undefined ? 'more than 30 s' : `more than ${minutes} min`
 }
 
 /**
- * Can the goal still be given up automatically, with nothing lost? True while a group has not handed over, and all groups that have can
- * go back. Once all have, a person has to decide.
+ * True if the goal can be given up automatically without loss: a group has not handed over, and all that have
+ * can go back. After all have, a person decides.
  */
 export function isUndoable({ groups }: ObservedDatabase, goal: Goal): boolean {
   if (goal.undo || goal.kind === 'remove') return false
@@ -79,17 +79,17 @@ export function isUndoable({ groups }: ObservedDatabase, goal: Goal): boolean {
   return left.length === 0 || wayBack({ groups: left }, goal).eligible
 }
 
-/** The group's primary was restarted in place, and did not start. */
+/** True if the group's primary was restarted in place and did not start. */
 function neverServed({ shards, recordedPrimary }: ObservedGroup, goal: Goal): boolean {
   return goal.inPlace && shards.some(({ id, process }) => id === recordedPrimary && process === 'failed')
 }
 
-/** The primary on record is gone, and does not come back. */
+/** True if the recorded primary is gone and does not come back. */
 function isHeadless({ shards, recordedPrimary }: ObservedGroup): boolean {
   return !shards.some(({ id }) => id === recordedPrimary)
 }
 
-/** The time for a sync of the data at 8 MB/s: measured were 50 to 250 MB/s on this project's machines. */
+/** Returns the time for a sync of the data at 8 MB/s (measured: 50 to 250 MB/s on our machines). */
 function syncMs({ shards }: ObservedGroup): number {
   const largest = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.usedMemoryBytes))
   return largest / 8_000

@@ -1,17 +1,18 @@
 import type { Step, Verdict } from '../state/topology.ts'
 
-/** What a group waits for in a turn. Two turns wait for the same if all of this is equal. */
+/** The subject of a group's wait. Two turns have the same wait if all of this is equal. */
 export interface Awaited {
   readonly what: string
-  /** Changes while the wait comes closer to its end. */
+  /** Changes while the wait approaches its end. */
   readonly progress?: number
-  /** Introductions take several verdicts by turns: greetings, and waits until these have arrived. All of them are waited for at once. */
+  /** True for introductions, which alternate between greetings and waits for their arrival: one wait. */
   readonly introduces: boolean
 }
 
 /**
- * What the group waits for; undefined when it waits for nothing. A step counts as well: it is the same again only if its last attempt changed nothing.
- * An introduction and the wait for its arrival are one wait, for the shard that has to know or to be known.
+ * Returns the subject of the group's wait, or undefined. A step counts, too: it repeats only if its last
+ * attempt changed nothing. An introduction and the wait for its arrival are one wait, for the shard to be
+ * introduced.
  */
 export function awaitedIn(verdict: Verdict): Awaited | undefined {
   if (verdict.kind === 'wait') {
@@ -29,7 +30,7 @@ function nameOf(shard: number): string {
   return `shard ${shard}`
 }
 
-/** All that the step does, without the reason, which may contain numbers that change. */
+/** Returns all of a step except the reason, which may contain changing numbers. */
 function describe(step: Step): string {
   return JSON.stringify({ ...step, why: '' })
 }

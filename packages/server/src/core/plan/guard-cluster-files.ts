@@ -3,15 +3,20 @@ import type { ObservedDatabase, Step, Verdict } from '../state/topology.ts'
 import { megabytes } from './node-room.ts'
 
 const MB = 1024 * 1024
-/** A view of the cluster (nodes.conf) has some 200 bytes for each node, and more with many pieces of slots. Each shard writes a new one beside its old one. */
+/**
+ * A view of the cluster (nodes.conf) has some 200 bytes per node, more with scattered slots. Each shard
+ * writes a new one next to the old.
+ */
 const OF_A_SHARD = 64 * 1024
-/** Besides, before anything that can wait: what fills the disk may go on filling it while a role moves. */
+/** Additional space for changes that can wait: the disk may continue to fill while a role moves. */
 const SPARE = 16 * MB
 
 /**
- * In cluster mode an engine writes its view of the cluster to disk whenever that changes, and ends itself when it cannot, its data in memory
- * with it. (Only valkey since 9.1 can be told not to; redis 7.0 overwrites its file in place.) A takeover, an introduction or a shard that is forgotten changes the views of all
- * shards. So nothing of that is done while the disk is full: all shards would be lost at once. A repair needs only room for the files, and so does a shard that leaves: it gives room back.
+ * Prevents changes of the cluster while the disk is full. In cluster mode an engine writes its view to disk
+ * at each change, and exits with its data if it cannot (only Valkey since 9.1 can be configured otherwise;
+ * Redis 7.0 overwrites the file in place). A takeover, an introduction or a forgotten shard changes all
+ * views, so all shards would be lost; repairs need only room for the files, and so does a leaving shard,
+ * which frees space.
  */
 export function guardClusterFiles(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const isServed = seen.groups.some(({ recordedPrimary }) => recordedPrimary !== null)
@@ -36,11 +41,11 @@ function lackOfDisk({ why }: Step, free: number, needed: number): Verdict {
   return { kind: 'stuck', code: 'node_room', why: `${lack} (what would be done: ${why})` }
 }
 
-/** Without them a group may not serve, or not be whole, or the disk stays full: the files of a shard that leaves go first. */
+/** Steps without which a group may not serve or be complete, or the disk stays full. */
 const pressing: ReadonlySet<Step['kind']> = new Set([
   ...(['start-shard', 'follow', 'promote', 'take-back', 'meet', 'assign-slots', 'retire-shard'] as const),
 ])
-/** What can wait until there is room. */
+/** Steps that can wait for room. */
 const changes: ReadonlySet<Step['kind']> = new Set([
   ...(['add-shard', 'restart-shard', 'restart-primary', 'hand-over', 'forget-node'] as const),
 ])

@@ -3,10 +3,9 @@ import { findGroup, type ObservedDatabase, type Step, type Verdict } from '../st
 import { findClaimant, findStrangers, nameStranger } from './strangers.ts'
 
 /**
- * In cluster mode, all groups learn of a takeover. So no role moves in a group while a foreign node has slots
- * of it, in the view of any shard: that node is forgotten first. Unplanned moves (a promotion in place of a
- * primary that is gone, or slots that are taken back) happen in one group at a time: the next one is decided
- * on the observation after it.
+ * Limits takeovers, which all groups learn of in cluster mode. No role moves in a group while any shard
+ * believes that a foreign node has its slots: that node is forgotten first. Unplanned moves (replacing a lost
+ * primary, taking slots back) happen in one group at a time, each decided on a new observation.
  */
 export function guardTakeovers(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const strangers = findStrangers(seen)

@@ -16,10 +16,9 @@ import { isNewerThanDisk } from './plan-from-disks.ts'
 import { holdsHistory, isAstray } from './plan-take-back.ts'
 
 /**
- * What must hold before a step is carried out, whatever plan it comes from. Returns the invariants that the step would break; empty is
- * good. Checked in production before every effect: a plan that breaks one is a bug of Fairlead.
- *
- * `durable`: which data must be on a disk; `disabled` if the data may be lost.
+ * Returns the invariants that a step would break; empty if none. Checked in production before every effect,
+ * whatever plan it comes from: a violation is a bug of Fairlead. `durable`: which data must be on a disk;
+ * `disabled` if data may be lost.
  */
 export function violations(
   seen: ObservedGroup,
@@ -37,7 +36,7 @@ export function violations(
   return broken
 }
 
-/** What a step is checked against. `shard`: the shard on which the step acts; of a handover the successor. */
+/** The subject of a check. `shard`: the step's shard; in a handover the successor. */
 interface Check {
   readonly seen: ObservedGroup
   readonly shard: ObservedShard | undefined
@@ -198,7 +197,7 @@ function checkHandover(from: number, { seen, shard: successor, primaries, durabl
   )
 }
 
-/** Whether shards with data would follow it, and copy its empty data set. */
+/** True if shards with data would follow it and copy its empty data set. */
 function wouldEmpty(shard: ObservedShard, { shards }: ObservedGroup): boolean {
   if (!isEmptyDisk(shard)) return false
   return shards.some((other) => other !== shard && !other.leaving && holdsAnything(other))
@@ -212,7 +211,7 @@ function holdsAnything(shard: ObservedShard): boolean {
 function isBehindDisk(shard: LiveShard, seen: ObservedGroup): boolean {
   const last = seen.shards.find(({ id }) => id === seen.recordedPrimary)
   if (shard.engine.streamed || last === undefined || last === shard || isLive(last)) return false
-  // Compared with a shard that ran until the end and holds no more, it is as good.
+  // It equals a shard that ran until the end and holds no more.
   const hasPeer = seen.shards.some(
     ({ engine }) =>
       engine?.streamed === true &&
@@ -224,7 +223,7 @@ function isBehindDisk(shard: LiveShard, seen: ObservedGroup): boolean {
   return !isEmptyDisk(last) && !isNewerThanDisk(shard, last, seen)
 }
 
-/** Whether it is a primary now, or the endpoint points at it and no other shard is a primary. */
+/** True if it is a primary now, or the endpoint points at it and no other shard is a primary. */
 function serves(seen: ObservedGroup, shard: ObservedShard): boolean {
   if (isLive(shard)) return shard.engine.role === 'primary'
   return (

@@ -1,10 +1,7 @@
 import type { Goal } from '../state/goal.ts'
 import type { EngineState, LiveShard, ObservedShard, Snapshot } from '../state/topology.ts'
 
-/**
- * The offset of a snapshot in the history of `engine`; null if there is no snapshot, or if it is of another history:
- * then it is older than this history.
- */
+/** Returns the offset of a snapshot in the history of `engine`; null if there is none, or it is older. */
 export function reachOf(
   snapshot: Snapshot | null,
   { replid, replid2, secondOffset }: Pick<EngineState, 'replid' | 'replid2' | 'secondOffset'>,
@@ -14,14 +11,14 @@ export function reachOf(
   return snapshot.replid === replid2 && snapshot.offset < secondOffset ? snapshot.offset : null
 }
 
-/** Whether its disk has nothing to load. False for a disk that was never looked at. */
+/** True if its disk has nothing to load. False for a disk that was never examined. */
 export function isEmptyDisk({ disk }: ObservedShard): boolean {
   return disk !== null && disk.snapshot === null && disk.aof === 'none'
 }
 
 /**
- * Why `shard` could not serve with the data that `other` has on its disk, if all processes died now; undefined when it could. Both hold the
- * history of `primary`, or held it.
+ * Returns why `shard` could not serve with the data on the disk of `other` if all processes died now;
+ * undefined if it could. Both have, or had, the history of `primary`.
  */
 export function whyLessKept(
   shard: LiveShard,
@@ -43,14 +40,14 @@ export function whyLessKept(
 
 function hasSnapshotOf({ disk }: LiveShard, other: ObservedShard, { engine }: LiveShard): boolean {
   const [mine, theirs] = [disk, other.disk].map((one) => reachOf(one?.snapshot ?? null, engine))
-  // The other one's snapshot is older than the stream of this shard: a snapshot of this history holds more.
+  // The other's snapshot is older than this shard's stream: a snapshot of this history holds more.
   return mine != null && (theirs == null || mine >= theirs)
 }
 
 /**
- * The same if `other` is removed. Only a snapshot from before the primary's last promotion is compared, because it may be from the
- * time when `other` served. A snapshot of the history since then was saved by a follower, or sent to it: its primary saves as often. A snapshot
- * of another history was compared before the primary served (plan-from-disks.ts).
+ * Like whyLessKept, for the removal of `other`. Compares only a snapshot from before the primary's last
+ * promotion, when `other` may have served. Later ones come from the primary, which saves as often; those of
+ * another history were compared before the primary served (plan-from-disks.ts).
  */
 export function whyNotGivenUp(
   other: ObservedShard,

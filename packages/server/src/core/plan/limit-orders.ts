@@ -5,11 +5,10 @@ import type { EngineMemory } from '../state/topology.ts'
 export type LimitOrder = readonly [setting: 'maxmemory' | 'maxmemory-policy', value: string]
 
 /**
- * The settings that make an engine respect the limits of its database, in an order in which nothing is evicted meanwhile: more memory first, then the
- * policy, then less memory. Empty: it has them already. `isFollowed`: others belong to its group, so it has a backlog, or will have one.
- *
- * A limit below the data of the clients makes an engine evict keys or refuse writes: it is set so low only under a policy that lets any
- * key be evicted at any time. Under every other policy it is lowered when the data fits, and not before.
+ * Returns the settings that make an engine respect its database's limits; empty if it does. Their order
+ * evicts nothing on the way: more memory, then the policy, then less memory. A limit below the clients' data
+ * causes evictions or refused writes, so it is set only under a policy that may evict any key; otherwise it
+ * is lowered once the data fits. `isFollowed`: its group has other shards, so it has or will have a backlog.
  */
 export function limitOrders(
   memory: EngineMemory,
@@ -26,19 +25,19 @@ export function limitOrders(
   return mayShrink ? [...policy, limit] : policy
 }
 
-/** Whether an engine keeps a higher limit than its database grants, because its data do not fit yet: it is asked again later. */
+/** True if an engine keeps a higher limit than its database grants, because its data do not fit yet. */
 export function isOverLimit(memory: EngineMemory, limits: Limits, isFollowed: boolean): boolean {
   const orders = limitOrders(memory, limits, isFollowed)
   const wanted = engineLimit(limits.shareBytes, isFollowed || memory.hasBacklog ? memory.backlogBytes : 0)
   return wanted !== memory.limitBytes && !orders.some(([setting]) => setting === 'maxmemory')
 }
 
-/** Compares limits, where 0 is unlimited. */
+/** Compares limits; 0 is unlimited. */
 export function isAtLeast(limit: number, other: number): boolean {
   return limit === 0 || (other !== 0 && limit >= other)
 }
 
-/** Under this policy no client can count on any key. */
+/** True if no client can rely on any key under this policy. */
 export function mayEvictAnything(evictionPolicy: string): boolean {
   return evictionPolicy.startsWith('allkeys-')
 }

@@ -1,10 +1,10 @@
 import { isLive, type ObservedGroup, type ObservedShard } from '../state/topology.ts'
 
 /**
- * May the shard be the primary, or become it by an order that it has received and not carried out yet? True for the
- * shard on record; for both sides of a handover until its holds are released; and for a shard that was
- * ordered to replace a primary that is gone (its `follows: null` is on record before the order goes out). No
- * other shard can take writes: a replica becomes a primary by an order only.
+ * True if the shard may be the primary, or become it by an order that it has not executed yet: the recorded
+ * shard, both sides of a handover until its holds are released, and a shard ordered to replace a lost primary
+ * (its `follows: null` is recorded before the order). No other shard can take writes, because a replica
+ * becomes primary only by an order.
  */
 export function mayServe(
   { id, follows }: Pick<ObservedShard, 'id' | 'follows'>,
@@ -15,8 +15,8 @@ export function mayServe(
 }
 
 /**
- * Its process runs and does not answer, or is being stopped. A stopping process still answers, but would
- * not live to carry out a new role.
+ * True if its process runs without answering, or is being stopped. A stopping process still answers, but
+ * would not live to take a new role.
  */
 export function isSilent(shard: ObservedShard): boolean {
   return shard.process === 'stopping' || (!isLive(shard) && ['starting', 'running'].includes(shard.process))

@@ -2,7 +2,10 @@ import type { Obstacle } from '../state/obstacle.ts'
 import { surgeBytes } from '../state/surge-bytes.ts'
 import type { LiveShard, ObservedGroup } from '../state/topology.ts'
 
-/** Why a surge shard has no memory: it needs as much as the primary's data, and room to receive them. Without a surge shard, a replica can take its part. */
+/**
+ * Returns why a surge shard has no memory: it needs the size of the primary's data, and room to receive them.
+ * Without a surge shard, a replica can replace it.
+ */
 export function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
   const { node } = seen
   const bytes = surgeBytes(seen)
@@ -11,7 +14,10 @@ export function lackOfMemory(seen: ObservedGroup): Obstacle | undefined {
   return { code: 'node_room', why }
 }
 
-/** Why there is no room on the disk, which each kind of upgrade needs: a surge shard writes its files, and a replica saves its data before it restarts. */
+/**
+ * Returns why the disk has no room, which every kind of upgrade needs: a surge shard writes its files, and a
+ * replica saves its data before it restarts.
+ */
 export function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obstacle | undefined {
   const bytes = engine.usedMemoryBytes * 2 + SPARE_DISK_BYTES
   if (node.diskFreeBytes >= bytes) return undefined
@@ -21,5 +27,5 @@ export function lackOfDisk({ node }: ObservedGroup, { engine }: LiveShard): Obst
 
 const SPARE_DISK_BYTES = 96 * 1024 * 1024
 
-/** Rounded to whole mebibytes, for messages. */
+/** Rounds to whole mebibytes, for messages. */
 export const megabytes = (bytes: number) => Math.round(bytes / 1024 / 1024)

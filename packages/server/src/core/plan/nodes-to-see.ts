@@ -1,13 +1,13 @@
 import type { Address } from '@fairlead/api'
 
-/** How many nodes may have one address: a shard, and what is left over from its former processes. */
+/** Limit of nodes at one address: a shard, and leftovers of its former processes. */
 const MOST_AT_ONE_ADDRESS = 4
-/** Further strangers are not looked at: they are seen when these are forgotten. */
+/** Limit of strangers; others are seen after these are forgotten. */
 const MOST_STRANGERS = 64
 
 /**
- * Which of the nodes that an engine reports are looked at: itself, the shards of the database, and some of all others. An engine
- * may report anything, and each node costs a comparison with every shard, a command to every shard and a line for people.
+ * Selects the reported nodes to examine: the engine itself, the database's shards, and some others. An engine
+ * may report anything, and each node costs a comparison and a command for every shard, and a line for people.
  */
 export function nodesToSee<Node extends { readonly myself: boolean; readonly address: Address }>(
   nodes: readonly Node[],

@@ -10,7 +10,10 @@ import {
 import { violations } from './invariants.ts'
 import { planGroup } from './plan-group.ts'
 
-/** Redis 6.0 keeps the old value of a key that a newer primary sets with a time to live, and does not report it. */
+/**
+ * Redis 6.0 keeps the old value of a key that a newer primary sets with a time to live, and does not report
+ * it.
+ */
 const redis6 = { build: { flavour: 'redis', version: '6.0.16' }, restartNonce: 0, modules: [] }
 const goal = goalOf({ from: redis6, replicas: 1 })
 const onGoal = { wanted: goal, revision: 'valkey-8.1.1+0' }
@@ -77,7 +80,10 @@ function* atOnce(): Generator<number> {
 
 const noDisk: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
-/** The new primary, shard 2, is dead. The history on record reaches 90; shard 3, if there is one, runs the goal and stands at 95. */
+/**
+ * The new primary, shard 2, is dead. The history on record reaches 90; shard 3, if there is one, runs the
+ * goal and stands at 95.
+ */
 function died(
   disk: Disk,
   others: 'alone' | 'beside another',

@@ -14,19 +14,19 @@ import {
 import { findStrangers, type Stranger } from './strangers.ts'
 
 /**
- * The membership of a database in cluster mode: every shard knows every other, and no foreign node. By group,
- * what is to be done before anything else in it; groups without such work are not named.
- *
- * One node with slots introduces the other primaries, and each primary introduces its own replicas: only in this way
- * does a replica learn at once to which shard of the cluster, in valkey's sense, it belongs. (Introduced by
- * another node, it takes over as a stranger: 5,461 slots "migrate" one by one, 30 ms instead of 8, and the
- * old primary takes a full sync.) Gossip does the rest. All shards forget a node without a record at the same
- * time: a shard that still knew it would bring it back.
+ * Plans the membership in cluster mode: every shard knows every other, and no foreign node. Returns, by
+ * group, the work that comes before all other work in it.
+ * 1. One node with slots introduces the other primaries, and each primary its replicas. Only then does a
+ *    replica learn immediately to which cluster shard (Valkey's term) it belongs. Introduced by another node,
+ *    it takes over as a stranger: 5,461 slots "migrate" singly, 30 ms instead of 8, and the old primary takes
+ *    a full sync.
+ * 2. Gossip does the rest.
+ * 3. All shards forget a node without a record at the same time: a shard that still knew it would restore it.
  */
 export function planCluster({ groups }: ObservedDatabase): ReadonlyMap<number, Verdict> {
   const chores = new Map<number, Verdict>()
   const strangers = findStrangers({ groups }).filter(({ knownTo }) => knownTo.length > 0)
-  // Strangers with slots first: no shard may be promoted, or introduced to one, while any shard believes it.
+  // Strangers with slots first: while any shard believes one, no shard may be promoted or introduced to one.
   for (const one of strangers.filter(hasSlots)) forget(one, groups, chores)
   const live = groups.flatMap(({ shards }) => shards.filter(isLive))
   const anchor = live.find(({ engine }) => engine.role === 'primary' && engine.cluster !== null)
@@ -43,7 +43,7 @@ function hasSlots({ slots }: Stranger): boolean {
   return slots !== ''
 }
 
-/** Done in the lane of a group that has nothing else to do; otherwise in a later turn. */
+/** Done in the lane of an idle group; otherwise in a later turn. */
 function forget(
   { node, knownTo }: Stranger,
   groups: readonly ObservedGroup[],
@@ -55,8 +55,8 @@ function forget(
 }
 
 /**
- * The primary of a group must serve, and every shard of the group must know every other shard: clients ask
- * any of them where a key is. Gossip achieves that in the end; greetings (`CLUSTER MEET`) do it at once.
+ * Checks that a group's primary serves, and that its shards know every other shard, because clients ask any
+ * of them for a key's location. Gossip achieves that eventually, greetings (`CLUSTER MEET`) immediately.
  */
 export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Verdict | undefined {
   const everybody = groups.flatMap(({ shards }) => shards.filter(stays))
@@ -64,15 +64,14 @@ export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Ver
     if (shard.engine.cluster === null) continue
     const unknown = everybody.filter((other) => nodeOf(other, shard) === undefined)
     const why = `shard ${shard.id} does not know ${nameSome(unknown)} of the cluster yet`
-    // If neither knows the other, one greeting is enough for both. A blank shard is introduced by its own
-    // primary.
+    // One greeting serves both directions. A blank shard is introduced by its primary.
     const due = unknown.filter(
       (other) => other.engine.role !== 'blank' && (shard.id < other.id || nodeOf(shard, other) !== undefined),
     )
     const greetings = greet(due.map((other) => [shard, other]))
     if (greetings.length > 0)
       return act({ kind: 'meet', greetings, shard: shard.id, missing: unknown.length, why })
-    // In a large cluster this takes long; it is waited for as long as the number of unknown shards falls.
+    // In a large cluster this takes long; the wait lasts while the number of unknown shards falls.
     if (unknown.length > 0)
       return { kind: 'wait', shard: shard.id, code: 'cluster_view', why, progress: unknown.length }
     if (!shard.engine.cluster.serves)
@@ -87,10 +86,10 @@ export function planWhole(own: ObservedGroup, { groups }: ObservedDatabase): Ver
 }
 
 /**
- * Before a shard takes over (reconcile/handover/slot-map-gate.ts), every primary and every sibling must know
- * its primary, and it must know the slots of each primary. Gossip announces a node within 0.2 s, but its role
- * and slots travel only in its own pings, one peer a second: 4 to 8 s with 24 groups. So they greet each
- * other.
+ * Introduces a successor before it takes over (reconcile/handover/slot-map-gate.ts): every primary and
+ * sibling must know its primary, and it must know the slots of each primary. Gossip announces a node within
+ * 0.2 s, but its role and slots only with its pings, one peer a second: 4 to 8 s with 24 groups. So they
+ * greet each other.
  */
 export function planIntroduction(
   { from, to }: Extract<Step, { kind: 'hand-over' }>,
@@ -109,7 +108,7 @@ export function planIntroduction(
   const unheard = primaries.filter((other) => !isKnownAsItIs(other, successor))
   const due = unaware.filter((other) => primaries.includes(other) || own.shards.includes(other))
   if (due.length + unheard.length === 0) return undefined
-  // Shards of other groups that may be primaries soon get their greeting in the same step, but nothing waits for them.
+  // Shards of other groups that may soon be primaries are greeted in the same step, but not waited for.
   const greetings = greet([
     ...unaware.map((other) => [successor, other] as const),
     ...unheard.map((other) => [other, successor] as const),
@@ -121,7 +120,7 @@ export function planIntroduction(
     : act({ kind: 'meet', greetings, shard: successor.id, missing, why })
 }
 
-/** For people: "shard 2, shard 5, shard 7 and 4 others". */
+/** Formats for people: "shard 2, shard 5, shard 7 and 4 others". */
 function nameSome(shards: readonly ObservedShard[]): string {
   const names = shards.slice(0, 3).map(({ id }) => `shard ${id}`)
   const more = shards.length - names.length
@@ -129,12 +128,12 @@ function nameSome(shards: readonly ObservedShard[]): string {
   return more === 0 ? names.join(', ') : `${names.join(', ')} and ${more} other(s)`
 }
 
-/** The others forget a shard that is leaving while its process ends: it is not introduced again. */
+/** True unless it leaves: others forget a leaving shard, and it must not be introduced again. */
 function stays(shard: ObservedShard): shard is LiveShard {
   return isLive(shard) && !shard.leaving
 }
 
-/** A shard in the view of another one. */
+/** Finds a shard in the view of another one. */
 function nodeOf({ engine }: LiveShard, other: LiveShard): ClusterNode | undefined {
   return other.engine.cluster?.nodes.find(({ id }) => id === engine.cluster?.id)
 }
@@ -144,7 +143,7 @@ function isKnownAsItIs(primary: LiveShard, other: LiveShard): boolean {
   return seen !== undefined && seen.slots === itself?.slots && seen.epoch === itself.epoch
 }
 
-/** The difference, for people: greetings repeat what a primary says of itself, and a shard that does not believe it waits for more than a greeting. */
+/** Describes the difference for people: a shard that does not believe a primary needs more than greetings. */
 function howKnown(primary: LiveShard | undefined, other: LiveShard): string {
   if (primary === undefined) return ''
   const seen = nodeOf(primary, other)
@@ -156,12 +155,12 @@ function ownedBy(node: ClusterNode | undefined): string {
   return `slots ${node?.slots || 'none'} of epoch ${node?.epoch ?? 'none'}`
 }
 
-/** A step with the greetings, of the first shard of each pair to the second, that are not on their way yet. */
+/** Returns greetings from the first to the second shard of each pair, except those under way. */
 function greet(pairs: readonly (readonly [LiveShard, LiveShard])[]): readonly Greeting[] {
   return pairs.filter(([by, to]) => !greets(by, to)).map(([by, to]) => ({ by: by.id, to: to.id }))
 }
 
-/** Whether its introduction is on its way, under an id that is not the real one. */
+/** True if its introduction is under way, with a temporary id. */
 function greets({ engine }: LiveShard, other: LiveShard): boolean {
   return engine.cluster?.nodes.some(({ address, handshake }) => handshake && isAt(address, other)) ?? false
 }
@@ -184,9 +183,9 @@ function planMeeting({ shards }: ObservedGroup, anchor: LiveShard): Verdict | un
 }
 
 /**
- * Does the second of two shards not know the first, which knows it? It was told to forget the first, and gossip does not bring the first back for
- * a minute; or it died before its nodes.conf had the first, and gossip never brings it back: what it does not know it does not hear. The second then greets
- * the first, but a blank shard is greeted by its own primary here, too.
+ * Finds pairs where the second shard does not know the first, but the first knows it: it was ordered to
+ * forget the first (gossip cannot restore it for a minute), or died before its nodes.conf had the first
+ * (gossip never does). The second must then greet the first; a blank shard is greeted by its primary.
  */
 function whichForgot([one, other]: readonly [LiveShard, LiveShard]): readonly (readonly [
   LiveShard,

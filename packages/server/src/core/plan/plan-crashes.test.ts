@@ -136,7 +136,9 @@ describe('when followers stall as well, and shards that are told to take over do
   })
 })
 
-/** A group without a primary does not wait for a shard that is leaving, unless that shard may be the primary. */
+/**
+ * A group without a primary does not wait for a shard that is leaving, unless that shard may be the primary.
+ */
 function expectNoneWaits(seen: ObservedGroup, { goal }: Action): void {
   if (seen.shards.some((shard) => shard.leaving && mayServe(shard, seen))) return
   const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }

@@ -42,7 +42,8 @@ describe('an upgrade of a database', () => {
       fc.asyncProperty(shapes, async (shape) => {
         const { action } = beginUpgrade({ ...shape, groups: 1 })
         const foreseen = foresee(look(action.world), action.goal)
-        // Handovers that held clients without moving the role, and retirements that take longer, are tried again.
+        // Handovers that held clients without moving the role, and retirements that take longer, are tried
+        // again.
         const taken = (group: number) => [
           ...new Set(action.steps.filter((one) => one.group === group).flatMap(({ step }) => nameOf(step))),
         ]
@@ -273,7 +274,10 @@ describe('people', () => {
     )
   })
 
-  /** The old primary of one group needs seconds to resume the stream of its successor, while the other groups already wait for the window. */
+  /**
+   * The old primary of one group needs seconds to resume the stream of its successor, while the other groups
+   * already wait for the window.
+   */
   const slowToFollow = {
     ...{ seed: 28, groups: 4, replicas: 0, aof: false, preserveRoles: false },
     ...{ parallel: 0, canary: true, restart: false },

@@ -24,14 +24,13 @@ import { rationJoins } from './ration-joins.ts'
 import { sayReady, whySupervised } from './say-ready.ts'
 
 /**
- * What to do next so that a database becomes its goal: one verdict for each group, in their order. Their
- * steps may run at the same time.
- *
- * Each group is planned by itself (plan-group.ts). This function divides what the groups share. The
- * first group is the canary. No other group hands over before all are ready to. No group finalizes before all
- * have handed over, so that all can go back. Roles move one after the other (the caller ensures that). At
- * most the allowed number of shards is upgraded at once; groups that have begun come first. The memory of the
- * node is given to one group only.
+ * Returns the next verdict for each group on the way to the goal; their steps may run concurrently. Groups
+ * are planned separately (plan-group.ts); this function divides what they share:
+ * 1. The first group is the canary. No other hands over before all are ready.
+ * 2. No group finalizes before all have handed over, so that all can go back.
+ * 3. Roles move sequentially (the caller ensures that).
+ * 4. At most the allowed number of shards is upgraded at the same time; groups that have begun come first.
+ * 5. The node's memory is given to one group only.
  */
 export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowed): readonly Lane[] {
   const chores = goal.cluster && goal.kind === 'keep' ? planCluster(seen) : new Map<number, Verdict>()
@@ -47,7 +46,7 @@ export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowe
   return guardClusterFiles(guardTakeovers(rationed, seen), seen)
 }
 
-/** What a paused upgrade says that it waits for. */
+/** Reason shown by a paused upgrade. */
 export const whyPaused = 'it is paused; it goes on when a user resumes it'
 
 function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allowed: Allowed): Verdict {
@@ -57,7 +56,7 @@ function planLane(group: ObservedGroup, seen: ObservedDatabase, goal: Goal, allo
   return verdict.kind === 'hold' ? held : verdict
 }
 
-/** How far the group may go, and the verdict when it would need to go further. */
+/** Returns how far the group may go, and the verdict beyond that. */
 function chooseStage(
   group: ObservedGroup,
   { groups }: ObservedDatabase,
@@ -74,7 +73,8 @@ function chooseStage(
   const waitsForCanary = goal.policy.canary && !goal.undo && canary !== undefined && canary !== group
   if (waitsForCanary && isNotUpgraded(canary, goal)) {
     const why = `group ${canary.group} goes first; this one begins when it has handed over`
-    // One that began before the canary fell back gets its surge shard: this work goes on until the shard is ready, and the canary may wait for it.
+    // A group that began before the canary fell back continues until its surge shard is ready: the canary may
+    // wait for it.
     return { stage: hasBegun(group, goal) ? 'surge' : 'repair', held: held('group', 'canary', why) }
   }
   if (!allowed.mayHandOver) {
@@ -88,16 +88,16 @@ function chooseStage(
   return { stage: allowed.mayFinalize ? 'end' : 'handover', held: { kind: 'hold', ...allowed.onFinalize } }
 }
 
-/** The group has a primary, on another revision than the goal's. */
+/** True if the group's primary is on another revision than the goal's. */
 function isNotUpgraded({ shards, recordedPrimary }: ObservedGroup, goal: Goal): boolean {
   const primary = shards.find((shard) => shard.id === recordedPrimary)
   return primary !== undefined && primary.revision !== revisionOf(goal)
 }
 
 /**
- * Roles move when every group has a successor: then they move within moments of each other, and a group that
- * cannot be upgraded is found before another one has handed over. Exempt: the canary and rollbacks. Groups
- * that only a person can help do not block the others.
+ * Holds role moves until every group has a successor: then they are close together, and a group that cannot
+ * be upgraded is found before another has handed over. Exempt: the canary and rollbacks. Groups that need a
+ * person do not block the others.
  */
 function gather(lanes: readonly Lane[], seen: ObservedDatabase, goal: Goal): readonly Lane[] {
   const [canary] = seen.groups
@@ -136,7 +136,7 @@ function movesRole(verdict: Verdict): verdict is Verdict & { readonly kind: 'do'
 
 type Move = Extract<Step, { kind: 'hand-over' | 'restart-primary' }>
 
-/** Gives groups their part of what they share, in their order, those that have begun first. */
+/** Distributes shared resources among groups in order, those that have begun first. */
 function share(lanes: readonly Lane[], database: ObservedDatabase, goal: Goal): readonly Lane[] {
   const { groups } = database
   const inHand = groups.map((group) => countInHand(group, goal))
@@ -172,7 +172,7 @@ function share(lanes: readonly Lane[], database: ObservedDatabase, goal: Goal): 
   return lanes.map(({ group, verdict }) => ({ group, verdict: given.get(group) ?? verdict }))
 }
 
-/** What was asked for; else as many as there are groups, but in an upgrade in cluster mode as many as may join. */
+/** Returns the requested limit; default: the number of groups, or of shards that may join (cluster mode). */
 function mostInHand({ policy, cluster, from, replicas }: Goal, groups: number): number {
   if (policy.parallel > 0) return policy.parallel
   return cluster && from !== null ? mostAtOnce(groups * (1 + replicas)) : Number.POSITIVE_INFINITY
@@ -182,7 +182,7 @@ function holdFor(code: Obstacle['code'], why: string): Verdict {
   return { kind: 'hold', on: 'group', code, why }
 }
 
-/** Shards on their way to the goal's revision: started, and not yet following their primary. */
+/** Counts shards started on the goal's revision that do not follow their primary yet. */
 function countInHand({ shards }: ObservedGroup, goal: Goal): number {
   const revision = revisionOf(goal)
   const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')

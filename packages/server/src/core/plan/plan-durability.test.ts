@@ -20,7 +20,10 @@ interface Look {
   readonly engine?: Partial<EngineState>
 }
 
-/** Shard 1 is the primary on the old revision at offset 100, 2 its replica, 3 the surge shard, ready. `looks` by id. */
+/**
+ * Shard 1 is the primary on the old revision at offset 100, 2 its replica, 3 the surge shard, ready. `looks`
+ * by id.
+ */
 function surged(looks: Readonly<Record<number, Look>>): ObservedGroup {
   const seen = groupOf(2)
   const shards = seen.shards.map((shard): ObservedShard => {
@@ -114,7 +117,9 @@ test('the plan that people see has one snapshot for each handover', () => {
 })
 
 describe('a shard with data on its disk is given up', () => {
-  /** Shard 1 was promoted in place of shard 2, in cluster mode: shard 2 is retired, and a fresh shard comes. */
+  /**
+   * Shard 1 was promoted in place of shard 2, in cluster mode: shard 2 is retired, and a fresh shard comes.
+   */
   const replaced = (
     looks: Readonly<Record<number, Look>>,
     persistence: 'aof' | 'snapshot',

@@ -4,16 +4,16 @@ import { whyLessKept, whyNotGivenUp } from './kept-on-disk.ts'
 
 /** The clock of a process counts whole seconds here. */
 const CLOCK_MS = 1_000
-/** A look of an agent is never this old. */
+/** Maximum age of an agent's look. */
 const LONGEST_LOOK_MS = 60_000
 
-/** What to do before `successor` takes over, so that the data on the primary's disk are on the successor's disk, too. Undefined when they are. */
+/** Plans what comes before a takeover, so that the data on the primary's disk are on the successor's disk. */
 export function planKeptBy(successor: LiveShard, { goal, primary }: Group): Verdict | undefined {
   const why = whyLessKept(successor, primary, primary, goal.persistence)
   return why === undefined ? undefined : planSaving(successor, why, goal.persistence)
 }
 
-/** Removes `shard`, after the data on its disk are on the disk of the primary. */
+/** Removes `shard`, after the data on its disk are on the primary's disk. */
 export function retire(shard: ObservedShard, why: string, group: Group): Verdict {
   return planKeptOf(shard, group) ?? act({ kind: 'retire-shard', shard: shard.id, why })
 }
@@ -23,7 +23,7 @@ function planKeptOf(shard: ObservedShard, { goal, primary }: Group): Verdict | u
   return why === undefined ? undefined : planSaving(primary, why, goal.persistence)
 }
 
-/** A primary that was promoted without a snapshot does not wait for its first save point while another disk has one. */
+/** Plans a snapshot for a promoted primary without one while another disk has one: before any save point. */
 export function planSnapshot(group: Group): Verdict | undefined {
   const { disk } = group.primary
   if (group.goal.persistence !== 'snapshot' || disk === null || disk.snapshot !== null) return undefined
@@ -48,7 +48,8 @@ function planSaving(
   const step = { kind: 'save-snapshot', shard: id, why } as const
   if (state === 'failed') {
     const words = trouble === '' ? '' : ` (its log: ${trouble})`
-    // Data that are not on disk could be lost: this step is never skipped, and is tried again until there is room.
+    // Data that are not on disk could be lost: this step is never skipped, and is retried until there is
+    // room.
     return {
       kind: 'stuck',
       code: 'save_failed',
@@ -57,7 +58,7 @@ function planSaving(
     }
   }
   const behindMs = lastAt === null ? 0 : lastAt + CLOCK_MS - (disk?.lookedAt ?? 0)
-  // An agent looks every second: if its look is much older than the snapshot, the clock was set back meanwhile.
+  // An agent looks every second: if its look is much older than the snapshot, the clock was set back.
   const isUnseen = behindMs > 0 && behindMs < LONGEST_LOOK_MS
   return isUnseen ? wait('has written a snapshot, which its agent is to find') : act(step)
 }

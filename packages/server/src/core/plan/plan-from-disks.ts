@@ -12,11 +12,9 @@ import { mayHaveOldValues } from '../state/way-back.ts'
 import { isEmptyDisk } from './kept-on-disk.ts'
 
 /**
- * No running shard has been in the stream of the primary that is gone: the disks decide. The primary on
- * record comes first, from its own disk. Another shard does if that disk is empty, or is known to be older
- * than what the other shard holds.
- *
- * Undefined when no disk is better than that of the primary on record: it is started, if it can be.
+ * Decides by disks when no running shard has been in the lost primary's stream. The recorded primary comes
+ * first, from its disk; another shard if that disk is empty, or known to be older than its data. Undefined if
+ * no disk is better than the recorded primary's, which is then started if possible.
  */
 export function planFromDisks(seen: ObservedGroup): Verdict | undefined {
   const recorded = seen.shards.find(({ id }) => id === seen.recordedPrimary)
@@ -36,7 +34,10 @@ export function planFromDisks(seen: ObservedGroup): Verdict | undefined {
   return planEmpty(`the disk of shard ${recorded.id}, the last primary, is empty`, recorded, seen)
 }
 
-/** In cluster mode an engine saves its takeover to disk before it answers: the shard with the higher epoch served last. */
+/**
+ * Returns a successor that had taken over unrecorded: in cluster mode an engine saves its takeover before it
+ * answers, so the shard with the higher epoch served last.
+ */
 function tookOverUnheard(recorded: ObservedShard, seen: ObservedGroup): ObservedShard | undefined {
   const { shards, handover, slots } = seen
   if (slots === null || handover === null || handover.released) return undefined
@@ -48,7 +49,10 @@ function tookOverUnheard(recorded: ObservedShard, seen: ObservedGroup): Observed
   return successor.disk.claim > (recorded.disk?.claim ?? -1) ? successor : undefined
 }
 
-/** In cluster mode a process starts in the role in which it died: the primary on record had stepped down for a successor that is gone. */
+/**
+ * Handles a recorded primary that came back as a replica: in cluster mode a process starts in its last role,
+ * and it had stepped down for a lost successor.
+ */
 function planCameBack(recorded: LiveShard, seen: ObservedGroup): Verdict | undefined {
   const { role, streamed, syncing, loading, keys, replid, offset } = recorded.engine
   if (role !== 'replica' || streamed || syncing || loading) return undefined
@@ -60,7 +64,7 @@ function planCameBack(recorded: LiveShard, seen: ObservedGroup): Verdict | undef
   return act({ kind: 'promote', shard: (newer ?? recorded).id, why })
 }
 
-/** `last`, started, would empty every shard that follows it: a shard with data goes first. */
+/** If started, `last` would empty every shard that follows it: a shard with data goes first. */
 function planEmpty(why: string, last: ObservedShard | undefined, seen: ObservedGroup): Verdict | undefined {
   const others = seen.shards.filter((shard) => shard !== last)
   const unread = others.find((shard) => isLive(shard) && !shard.engine.streamed && hasUnreadAof(shard))
@@ -78,7 +82,7 @@ function planEmpty(why: string, last: ObservedShard | undefined, seen: ObservedG
   return asleep && comeBack(asleep, `${why}, and that of shard ${asleep.id} is not`)
 }
 
-/** Its disk has a snapshot, or an append-only file; another shard has more of the same history. */
+/** Handles a last primary with data on disk, when another shard has more of the same history. */
 function planOlderDisk(last: ObservedShard, seen: ObservedGroup): Verdict | undefined {
   const others = seen.shards.filter((shard) => shard !== last)
   const [newer] = others
@@ -98,15 +102,15 @@ function planOlderDisk(last: ObservedShard, seen: ObservedGroup): Verdict | unde
   return asleep && comeBack(asleep, `its disk holds more than that of shard ${last.id}, the last primary`)
 }
 
-/** Does the snapshot of a shard that does not run hold more than a shard that runs? */
+/** True if the snapshot of a stopped shard holds more than a running shard. */
 function isAhead({ disk }: ObservedShard, { engine }: LiveShard, { history }: ObservedGroup): boolean {
   if (disk === null || disk.aof !== 'none' || disk.snapshot === null) return false
   return holdsMore(disk.snapshot, engine, history)
 }
 
 /**
- * The best shard that could be promoted may have old values. If the append-only file of the last primary is complete, the last primary comes
- * back from it, with each write. Not if its process does not start.
+ * Starts the last primary from its append-only file, if that is complete and the best candidate may have old
+ * values. Not if its process does not start.
  */
 export function planOldValues(
   successor: LiveShard,
@@ -144,9 +148,9 @@ function isNewerDisk(
 type Point = Pick<Snapshot, 'replid' | 'offset'>
 
 /**
- * Does one point of a history hold more than another one? A process has the id of a new history before it has the data of it: a
- * snapshot of that moment holds less than one of the former history. If no relation between the two is known,
- * the history on record goes first.
+ * True if one point of a history holds more than another. A process has the id of a new history before its
+ * data: a snapshot of that moment holds less than one of the former history. Without a known relation, the
+ * recorded history wins.
  */
 function holdsMore(mine: Point, theirs: Point, history: History | null): boolean {
   if (mine.replid === null || mine.offset === null) return false
@@ -155,7 +159,7 @@ function holdsMore(mine: Point, theirs: Point, history: History | null): boolean
   return a !== null && b !== null ? a > b : mine.replid === history?.replid
 }
 
-/** How much of the history on record a point contains, as an offset; null when that is not known. */
+/** Returns how much of the recorded history a point contains, as an offset; null if unknown. */
 function heldOf({ replid, offset }: Point, history: History | null): number | null {
   if (history === null || offset === null) return null
   if (replid === history.replid) return offset
@@ -163,8 +167,8 @@ function heldOf({ replid, offset }: Point, history: History | null): number | nu
 }
 
 /**
- * Does a running shard hold more than the disk of the last primary, as far as that is on record? A complete append-only file
- * holds everything that was acknowledged.
+ * True if a running shard holds more than the last primary's disk, as far as recorded. A complete append-only
+ * file holds everything acknowledged.
  */
 export function isNewerThanDisk(
   { engine }: LiveShard,
@@ -190,7 +194,7 @@ function holdsData({ engine }: LiveShard): boolean {
   return engine.role === 'replica' && engine.keys > 0 && !engine.syncing && !engine.loading
 }
 
-/** Shards with the recorded history come first, then those with more of it. */
+/** Orders shards with the recorded history first, then by the amount of it. */
 function compareHeld(
   { engine: a, id }: LiveShard,
   { engine: b, id: other }: LiveShard,

@@ -24,26 +24,28 @@ import { planRoles } from './plan-roles.ts'
 import { planUnreadable } from './plan-unreadable.ts'
 
 /**
- * How far a group may go now. Each stage includes the ones before it.
- *
- * - `repair`: one primary, followed by all, and records that agree. Allowed at any time, also while paused.
+ * How far a group may go now. Each stage includes the earlier ones.
+ * - `repair`: one primary, followed by all, and matching records. Always allowed, even while paused.
  * - `surge`: up to a shard on the goal's revision that is ready to take over. Nothing old is touched.
  * - `handover`: the primary role moves. The old primary stays as a standby: this is the way back.
- * - `end`: the others follow to the goal, and surplus shards are retired. No way back.
+ * - `end`: the others move to the goal, and surplus shards are retired. No way back.
  */
 export type Stage = 'repair' | 'surge' | 'handover' | 'end'
 
 /**
- * What to do next so that `seen` becomes `goal`, for one group: a primary and its replicas.
- *
- * Pure and level-triggered: it uses what is observed now, never what was done before, so planning again after any
- * step, or after a crash, gives the rest of the plan. The same rules create a database, keep it, upgrade it,
- * undo an upgrade (the goal is then the old revision) and remove it.
- *
- * In this order: leaving shards go, but a group without a primary does not wait for that · release what an
- * interrupted handover holds · one primary, followed by all · the records agree · enough shards · the primary
- * on the goal's revision, by a surge shard and a handover, one handover at a time · then the other shards,
- * one at a time · then the original primary, if asked · then no surplus shard.
+ * Returns the next verdict for one group, a primary and its replicas, on the way from `seen` to `goal`. Pure
+ * and level-triggered: it uses only the present observation, so planning again after any step or crash gives
+ * the rest of the plan. The same rules create, keep, upgrade and remove a database, and undo an upgrade (the
+ * goal is then the old revision). Order:
+ * 1. leaving shards go (a group without a primary does not wait for that)
+ * 2. holds of an interrupted handover are released
+ * 3. one primary, followed by all
+ * 4. records match
+ * 5. enough shards
+ * 6. the primary on the goal's revision, by a surge shard and a handover, one handover at a time
+ * 7. the other shards, one at a time
+ * 8. the original primary again, if requested
+ * 9. no surplus shard
  */
 export function planGroup(seen: ObservedGroup, goal: Goal, stage: Stage = 'end'): Verdict {
   const leaving = seen.shards.find((shard) => shard.leaving)
@@ -66,9 +68,9 @@ export function planGroup(seen: ObservedGroup, goal: Goal, stage: Stage = 'end')
 }
 
 /**
- * The process of a shard that is leaving may hang, and take long to end. Meanwhile the others get what a group is never without: one
- * primary, followed by all, and records that agree. Not beside a shard that is leaving and may be the primary: that shard must end first.
- * If no primary serves, a shard that is leaving stays as long as it may have to take over.
+ * Plans the rest of a group while a leaving shard's process takes long to end: one primary, followed by all,
+ * and matching records. If the leaving shard may be the primary, it must end first. If no primary serves, a
+ * leaving shard stays while it may have to take over.
  */
 function planWithout(seen: ObservedGroup, goal: Goal): Verdict | undefined {
   const staying = { ...seen, shards: seen.shards.filter(({ leaving }) => !leaving) }
@@ -83,7 +85,7 @@ function planWithout(seen: ObservedGroup, goal: Goal): Verdict | undefined {
   return repair.kind === 'do' ? repair : undefined
 }
 
-/** Whether its agent was not told to end it yet: it answers, and its data are there. */
+/** True if its agent has no order to end it yet: it answers, with its data. */
 function mayStay(shard: ObservedShard): boolean {
   return isLive(shard) && shard.process === 'running' && shard.revision === revisionOf(shard.wanted)
 }
@@ -108,15 +110,15 @@ function planStages(group: Group, stage: Stage): Verdict {
   return stage === 'end' ? last : held
 }
 
-/** Waits for an approval; the code that chose the stage knows whose. */
+/** Waits for an approval; the code that chose the stage knows which. */
 const held: Verdict = { kind: 'hold', on: 'group', code: 'other_groups', why: '' }
 
-/** From here on clients may notice something, for milliseconds or for as long as a restart takes. */
+/** True if clients may notice the step, for milliseconds or for the length of a restart. */
 function endsService(verdict: Verdict): boolean {
   return verdict.kind === 'do' && ['hand-over', 'restart-primary'].includes(verdict.step.kind)
 }
 
-/** Shards of another revision are removed with their data, the primary last: the next shard begins empty. */
+/** Removes shards of another revision with their data, the primary last: the next shard begins empty. */
 function planDiscard(seen: ObservedGroup, goal: Goal, stage: Stage): Verdict | undefined {
   const old = seen.shards.filter((shard) => revisionOf(shard.wanted) !== revisionOf(goal))
   if (!goal.discard || old.length === 0) return undefined
@@ -127,16 +129,13 @@ function planDiscard(seen: ObservedGroup, goal: Goal, stage: Stage): Verdict | u
   )
 }
 
-/** Replicas first: the primary is the last to go. */
+/** Removes replicas first, the primary last. */
 function planRemoval({ shards }: ObservedGroup): Verdict {
   const leaving = shards.findLast((shard) => shard.engine?.role !== 'primary') ?? shards.at(-1)
   if (leaving === undefined) return { kind: 'done' }
   return act({ kind: 'retire-shard', shard: leaving.id, why: 'the database is being removed' })
 }
-/**
- * Replaces a first shard that has never served and cannot be started: there is nothing to lose and nothing to wait
- * for.
- */
+/** Replaces a first shard that has never served and cannot be started: there are no data to lose. */
 function creationIsHopeless(
   { shards, recordedPrimary }: ObservedGroup,
   verdict: Verdict,

@@ -38,8 +38,9 @@ export function planRecords({ seen, primary, replicas }: Group): Verdict | undef
 }
 
 /**
- * Ends a process that hangs beside a living primary: it holds nothing that the primary lacks, which its agent alone cannot know. In cluster mode the process
- * may be an old primary whose pause ends: if it woke up later, it would acknowledge writes before it learns of its successor.
+ * Ends a process that hangs next to a live primary: it holds nothing that the primary lacks, which its agent
+ * cannot know alone. In cluster mode it may be an old primary whose pause ends: if it woke up later, it would
+ * acknowledge writes before it learns of its successor.
  */
 export function planHung({ primary, replicas }: Group): Verdict | undefined {
   const hung = replicas.find((shard) => shard.engine === null && shard.silence?.hung)
@@ -52,7 +53,7 @@ export function planHung({ primary, replicas }: Group): Verdict | undefined {
   })
 }
 
-/** Shards whose process is not the wanted one: never started, ended, or failing. */
+/** Handles shards with a wrong process: never started, ended, or failing. */
 export function planRestarts(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const unmoved = replicas.find((shard) => isUnmoved(shard, revisionOf(goal)))
@@ -79,12 +80,12 @@ export function planRestarts(group: Group): Verdict | undefined {
   return failed === undefined ? undefined : planFailed(failed, group)
 }
 
-/** It was told to run something else and does not: it refused to stop, or the goal changed in between. */
+/** True if its process does not run what was ordered: it refused to stop, or the goal changed in between. */
 function isUnmoved(shard: ObservedShard, revision: string): boolean {
   return shard.process === 'running' && shard.revision === revision && revisionOf(shard.wanted) !== revision
 }
 
-/** The agent itself restarts an ended replica whose spec is right, with its back-off. */
+/** Returns why the server must start a shard. Its agent restarts an ended replica with the right spec. */
 function whyStart(shard: ObservedShard, primary: ObservedShard): string | undefined {
   if (shard.process === 'absent') return 'its process was never started'
   if (shard.process === 'exited' && (shard.follows !== primary.id || shard.asleep))
@@ -95,10 +96,7 @@ function whyStart(shard: ObservedShard, primary: ObservedShard): string | undefi
   return undefined
 }
 
-/**
- * Another process took its port between the look and the start. It holds nothing yet: a new shard gets
- * another port.
- */
+/** Another process took its port between search and start: a new shard gets another port. */
 export function whyPortIsTaken({ process, processWhy, portTaken }: ObservedShard): string | undefined {
   return process === 'failed' && portTaken === true ? processWhy : undefined
 }
@@ -130,7 +128,7 @@ function planFailed(failed: ObservedShard, group: Group): Verdict {
   }
 }
 
-/** Adds a replica while the group has too few of them and its primary runs the goal; undefined: nothing to do. */
+/** Adds a replica if there are too few and the primary runs the goal. */
 export function planSize({ goal, primary, replicas }: Group): Verdict | undefined {
   if (replicas.length >= goal.replicas) return undefined
   if (revisionOf(primary.wanted) !== revisionOf(goal)) return undefined
@@ -142,7 +140,7 @@ export function planSize({ goal, primary, replicas }: Group): Verdict | undefine
   })
 }
 
-/** A replica starts without its append-only file, because only then it can resume the stream; the file is switched on once it is linked. */
+/** Switches on a linked replica's append-only file: only without one can a replica resume the stream. */
 export function planAof({ goal, primary, replicas }: Group): Verdict | undefined {
   if (goal.persistence !== 'aof') return undefined
   const without = [primary, ...replicas].find(
@@ -157,8 +155,8 @@ export function planAof({ goal, primary, replicas }: Group): Verdict | undefined
 }
 
 /**
- * A shard that is being stopped to run something else than the goal, by an earlier order, still answers normally, and comes back on
- * the build of that order: until then nothing is done. Undefined: there is no such shard.
+ * Waits for a shard that is stopped by an earlier order, to run something else than the goal: it still
+ * answers normally, and comes back on the ordered build.
  */
 export function planStopping({ goal, primary, replicas }: Group): Verdict | undefined {
   const revision = revisionOf(goal)

@@ -22,7 +22,8 @@ const cases = fc.record({
 
 /** Cases at which earlier runs have failed. */
 const found = [
-  // A replica saved when it had the id of a new history and none of its data yet, and was chosen before shards whose snapshots had more.
+  // A replica saved when it had the id of a new history and none of its data yet, and was chosen before
+  // shards whose snapshots had more.
   {
     ...{ seed: 1992691554, groups: 1, replicas: 1, persistence: 'snapshot' },
     ...{ preserveRoles: false, isInPlace: false, cuts: 3 },

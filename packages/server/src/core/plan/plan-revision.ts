@@ -8,7 +8,7 @@ import { lackOfDisk, lackOfMemory } from './node-room.ts'
 import { planKeptBy, retire } from './plan-durability.ts'
 import { cannotRead } from './plan-unreadable.ts'
 
-/** The primary runs another revision than the goal's: it hands over to a shard on the goal's revision. */
+/** Plans the handover of a primary on another revision to a shard on the goal's. */
 export function planSuccessor(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const revision = revisionOf(goal)
@@ -39,7 +39,7 @@ export function planSuccessor(group: Group): Verdict | undefined {
   })
 }
 
-/** There is no successor yet: a further shard is added, or a shard is upgraded in place; or the goal cannot be reached. */
+/** Adds a shard, or upgrades one in place; or finds the goal unreachable. */
 function planWithoutSuccessor(successors: readonly ObservedShard[], group: Group): Verdict {
   const { goal, primary } = group
   const unsound = successors[0] && whyDiverged(successors[0], group)
@@ -78,7 +78,7 @@ function planNewSuccessor({ seen, goal, primary, replicas }: Group): Verdict {
   })
 }
 
-/** If there is no room for one shard more, an existing one is upgraded in place, provided that its build and files allow it. */
+/** Upgrades an existing shard in place if there is no room for another, and its build and files allow it. */
 function planWithoutSurge(
   lack: string,
   {
@@ -118,7 +118,7 @@ function awaitStart({ id, processWhy }: ObservedShard): Verdict {
   }
 }
 
-/** No other shard can hold the data meanwhile: the primary loads them from its own disk. */
+/** No other shard can hold the data: the primary reloads them from its disk. */
 function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'primary'>): Verdict {
   if (!goal.inPlace)
     return {
@@ -135,8 +135,8 @@ function planInPlace(lacking: string, { goal, primary }: Pick<Group, 'goal' | 'p
 }
 
 /**
- * The certificate of the last handover is complete once every follower resumed the stream. One that cannot is not
- * waited for: the certificate counts its full sync, and the plan goes on from the present state.
+ * Completes the certificate of the last handover once every follower resumed the stream. One that cannot is
+ * not waited for: the certificate counts its full sync, and the plan continues.
  */
 export function planSeal({ seen, primary, replicas }: Group): Verdict | undefined {
   if (seen.handover === null) return undefined
@@ -156,12 +156,12 @@ export function planSeal({ seen, primary, replicas }: Group): Verdict | undefine
   return act({ kind: 'seal-handover', why })
 }
 
-/** Measured: 1 to 101 ms, and 1 s if an engine tries again only in its cron. */
+/** Measured: 1 to 101 ms, and 1 s if an engine retries only in its cron. */
 const RELINK_DEADLINE_MS = 15_000
 
 /**
- * A replica that skipped a command of its primary lacks data. A restart in place would keep the gap and reset
- * the count. So a fresh shard takes its place; it starts first if there is memory for both.
+ * Replaces a replica that skipped a command, and so lacks data: a restart in place would keep the gap and
+ * reset the count. The fresh shard starts first if there is memory for both.
  */
 export function planDiverged(group: Group): Verdict | undefined {
   const { seen, goal, primary, replicas } = group
@@ -169,20 +169,20 @@ export function planDiverged(group: Group): Verdict | undefined {
   const [first] = unsound
   if (first === undefined || goal.from === null) return undefined
   const sound = replicas.filter((shard) => !unsound.includes(shard))
-  // A replica that is not linked replaces no other. After a crash of all, old ones may never be linked again:
-  // they cannot read what the new primary sends.
+  // An unlinked replica replaces no other. After a crash of all, old ones may never be linked again: they
+  // cannot read what the new primary sends.
   const coming = isLinked(first, primary) ? sound.find((shard) => !isReady(shard, group)) : undefined
   if (coming !== undefined) return awaitShard(coming, group)
   const why = whyDiverged(first, group)?.why ?? ''
   if (sound.length >= goal.replicas) return retire(first, why, group)
-  // The last standby of the primary is given up last, also if it lacks data. An undo does not wait for room.
+  // The primary's last standby goes last, even if it lacks data. An undo does not wait for room.
   if (isLinked(first, primary) && !goal.undo) return planReplacement(first, why, group)
   return lackOfMemory(seen) === undefined
     ? act({ kind: 'add-shard', runs: goal, follow: primary.id, why: `in place of another: ${why}` })
     : retire(first, why, group)
 }
 
-/** The primary is on the goal's revision: upgrades the others, one at a time, never with fewer replicas than the database had. */
+/** Upgrades the others, one at a time, never with fewer replicas than the database had. */
 export function planOthers(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const revision = revisionOf(goal)
@@ -219,8 +219,8 @@ export function planOthers(group: Group): Verdict | undefined {
 }
 
 /**
- * Starts a fresh shard in place of one that cannot be restarted on the goal, before the old one goes. If the node has no room for both, the old one goes first if
- * enough others are standbys; otherwise it stays until there is room.
+ * Replaces a shard that cannot be restarted on the goal; the fresh one starts first. Without room for both,
+ * the old one goes first if enough others are standbys; otherwise it waits.
  */
 function planReplacement(old: ObservedShard, why: string, group: Group): Verdict {
   const { seen, goal, primary, replicas } = group
@@ -237,14 +237,14 @@ function planReplacement(old: ObservedShard, why: string, group: Group): Verdict
   return { kind: 'wait', shard: old.id, code: 'node_room', why: words }
 }
 
-/** The old primary leaves first, because it served the longest; then the youngest. */
+/** Orders the old primary first, because it served longest; then the youngest. */
 function firstToLeave(shards: readonly ObservedShard[], goal: Goal): readonly ObservedShard[] {
   return shards.toSorted(
     (a, b) => Number(goal.homes.includes(b.id)) - Number(goal.homes.includes(a.id)) || b.id - a.id,
   )
 }
 
-/** Hands the role back to the shard that had it before, if the goal asks for that; undefined: nothing to do. */
+/** Hands the role back to its former shard, if the goal asks for that. */
 export function planRestoredRole(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
   const home = replicas.find((shard) => goal.homes.includes(shard.id))
@@ -261,7 +261,7 @@ export function planRestoredRole(group: Group): Verdict | undefined {
   })
 }
 
-/** Retires a replica that the goal has no place for, the old ones first; undefined: nothing to do. */
+/** Retires a surplus replica, old ones first. */
 export function planSurplus(group: Group): Verdict | undefined {
   const { goal, replicas } = group
   if (replicas.length <= goal.replicas) return undefined

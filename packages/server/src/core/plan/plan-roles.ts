@@ -16,10 +16,9 @@ import { planFromDisks, planOldValues } from './plan-from-disks.ts'
 import { hasStrangersData, planLostSlots, planTakeBack } from './plan-take-back.ts'
 
 /**
- * Ensures that a group has exactly one primary and that the others follow it. The table at the end of
- * docs/explain/measurements/handover.md as code: observed roles decide, a recorded intent only breaks ties.
- *
- * Returns the primary when the roles are right, otherwise the verdict for this turn.
+ * Ensures that a group has exactly one primary and that the others follow it: the table at the end of
+ * docs/explain/measurements/handover.md as code. Observed roles decide; a recorded intent only breaks ties. Returns
+ * the primary if roles are right, otherwise this turn's verdict.
  */
 export function planRoles(seen: ObservedGroup, goal: Goal): { readonly primary: LiveShard } | Verdict {
   const live = seen.shards.filter(isLive)
@@ -34,10 +33,7 @@ export function planRoles(seen: ObservedGroup, goal: Goal): { readonly primary: 
   return misdirected === undefined ? { primary: first } : planMisdirected(misdirected, first, seen)
 }
 
-/**
- * The first shard of a group in cluster mode starts without slots. It gets them if no shard that has ever served is still on
- * record.
- */
+/** Gives slots to the first shard of a group in cluster mode, if no shard that ever served is on record. */
 function planBlank(seen: ObservedGroup, live: readonly LiveShard[]): Verdict | undefined {
   const blank = live.find(({ engine }) => engine.role === 'blank')
   const isKnown = seen.shards.some((shard) => shard.id === seen.recordedPrimary)
@@ -54,7 +50,7 @@ function planMisdirected(misdirected: LiveShard, primary: LiveShard, seen: Obser
   const { shards, slots } = seen
   const followed = shards.find((shard) => isLive(shard) && isAt(misdirected.engine.primary, shard))
   if (slots !== null && followed !== undefined) {
-    // Left alone it resumes the stream; an order to follow would make it take a full sync (measured on valkey 8.0).
+    // Alone it resumes the stream; an order would cause a full sync (measured on Valkey 8.0).
     const why = `shard ${misdirected.id} follows shard ${followed.id} until the cluster has told it which shard took over`
     return { kind: 'wait', shard: misdirected.id, code: 'cluster_view', why }
   }
@@ -87,8 +83,8 @@ function planMisdirected(misdirected: LiveShard, primary: LiveShard, seen: Obser
 }
 
 /**
- * Is the history of `shard` a prefix of the primary's? Then it can follow without losing anything.
- * Either they share the replication id, or the shard followed the history that the primary had before its promotion.
+ * True if the history of `shard` is a prefix of the primary's, so that it can follow without loss: the same
+ * replication id, or the primary's history before its promotion.
  */
 export function mayFollow({ engine: mine }: LiveShard, { engine: theirs }: LiveShard): boolean {
   if (mine.role === 'blank') return true
@@ -148,10 +144,9 @@ function planMissingPrimary(seen: ObservedGroup, live: readonly LiveShard[], goa
 }
 
 /**
- * Is a follower that cannot be promoted now waited for, before `successor` is promoted? If no shard that answers holds what is on record, each follower may be the
- * shard that does. Otherwise a follower is waited for if it is known to hold more than the successor: it is being stopped and still answers, or comes back with more
- * on its disk. A follower that has just fallen silent is waited for, too, but not so long that clients see a failure: it may be busy
- * for a moment, and hold a little more.
+ * True if a follower is waited for before `successor` is promoted: without a successor, each may be the shard
+ * with the recorded data; otherwise one that is known to hold more, because it still answers while stopping,
+ * or by its disk. One that has just fallen silent is awaited briefly: it may be busy and hold a little more.
  */
 function isAwaited(shard: ObservedShard, successor: LiveShard | undefined): boolean {
   const isComing = isSilent(shard) || shard.engine?.loading === true
@@ -164,7 +159,7 @@ function isAwaited(shard: ObservedShard, successor: LiveShard | undefined): bool
   return engine === null && process !== 'stopping' && (silence == null || silence.forMs < SHORT_SILENCE_MS)
 }
 
-/** Counted from the agent's first question without an answer; the agent counts it as unanswered after 1 s. */
+/** Since the agent's first unanswered request, which it counts after 1 s. */
 const SHORT_SILENCE_MS = 2_000
 
 function whyAwaited({ history }: ObservedGroup, successor: LiveShard | undefined): string {
@@ -176,9 +171,9 @@ function whyAwaited({ history }: ObservedGroup, successor: LiveShard | undefined
 }
 
 /**
- * A process that may be the primary, or may hold more than all shards that answer, does not answer. While it is
- * busy, or has just fallen silent, it is waited for: no other shard is promoted. A process that hangs is ended
- * if another shard, or its own disk, holds its history as far as that is known.
+ * Handles a silent process that may be the primary, or hold more than all answering shards. While it is busy,
+ * or silent for a short time, no other is promoted. A hung one is ended if another shard, or its disk, holds
+ * its known history.
  */
 function planSilent(
   silent: ObservedShard,
@@ -206,7 +201,7 @@ function planSilent(
   })
 }
 
-/** No running shard holds the history: the disk of the last primary holds the most. */
+/** No running shard holds the history: the last primary's disk holds the most. */
 function planWithoutCandidate(last: ObservedShard | undefined, goal: Goal): Verdict {
   if (last !== undefined && goal.inPlace && last.process === 'failed') return planInPlace(last, goal)
   if (last !== undefined && (last.process === 'exited' || last.process === 'absent')) {
@@ -227,7 +222,7 @@ function planWithoutCandidate(last: ObservedShard | undefined, goal: Goal): Verd
   }
 }
 
-/** A primary that was restarted in place does not start: its files are unchanged, and the former revision reads them. */
+/** Handles a primary restarted in place that does not start: the former revision reads its files. */
 function planInPlace(last: ObservedShard, goal: Goal): Verdict {
   if (revisionOf(last.wanted) === revisionOf(goal) && !goal.undo)
     return {
@@ -240,11 +235,10 @@ function planInPlace(last: ObservedShard, goal: Goal): Verdict {
 }
 
 /**
- * The replica that lost the least. Candidates ran when the primary died, and hold the recorded history as far as
- * it was last seen. The highest offset wins; at one offset, a shard that is not leaving, then the one that
- * executed most commands. A candidate that may have old values comes last: another candidate lacks only writes of the last
- * moment. A replica that came back from its disk is a candidate only beside another that ran: alone, the
- * primary's disk may hold more (plan-from-disks.ts).
+ * Chooses the replica that lost the least. Candidates ran when the primary died and hold the recorded
+ * history, or came back from disk next to one that ran (alone, the primary's disk may hold more:
+ * plan-from-disks.ts). Order: no old values (others lack only the last writes), highest offset, not leaving,
+ * then most executed commands.
  */
 function chooseSuccessor(
   { history, handover, shards, recordedPrimary }: ObservedGroup,
@@ -287,7 +281,7 @@ function whyPromote({ handover, shards }: ObservedGroup, successor: LiveShard): 
     : `the handover from shard ${handover.from} to shard ${handover.to} was interrupted, and no shard is ahead of shard ${successor.id} (offset ${successor.engine.offset})${beside}`
 }
 
-/** Its agent goes on trying. The sentence stays the same meanwhile, because each new one would be recorded. */
+/** The sentence stays the same while its agent retries, because each new one would be recorded. */
 function describeFailing({ id, failsToStart }: ObservedShard): Verdict {
   const why = `shard ${id}, the last primary, does not start, and is tried repeatedly: ${failsToStart}`
   return { kind: 'stuck', code: 'shard_failing', why }

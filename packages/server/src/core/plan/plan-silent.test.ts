@@ -98,7 +98,10 @@ test('a shard that hangs beside a primary that serves is ended, before anything 
   })
 })
 
-/** The primary, shard 1, is dead; shard 2 answers, at this offset; shard 3 is silent. The history was last seen at 90. */
+/**
+ * The primary, shard 1, is dead; shard 2 answers, at this offset; shard 3 is silent. The history was last
+ * seen at 90.
+ */
 function besideSilent(
   silence: Silence | null,
   offset: number,

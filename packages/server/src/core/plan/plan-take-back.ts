@@ -10,12 +10,10 @@ import {
 import { nameStranger } from './strangers.ts'
 
 /**
- * In cluster mode an engine that loses its last slot to a node with a higher epoch makes itself that node's
- * replica, and so do its replicas. It still holds its data until it has loaded that node's. A member that
- * holds the history on record takes back the slots of its group, and no others: if it took all slots of the
- * other node, other groups would lose theirs, follow it and be emptied.
- *
- * Undefined when no shard of the group follows a node outside the group.
+ * Takes back the slots of a group. In cluster mode an engine that loses its last slot to a node with a higher
+ * epoch becomes its replica, with its replicas, but keeps its data until it has loaded that node's. A member
+ * with the recorded history takes back only its group's slots: if it took all slots of the other node, other
+ * groups would follow it and be emptied. Undefined if no shard follows a node outside the group.
  */
 export function planTakeBack(seen: ObservedGroup, live: readonly LiveShard[]): Verdict | undefined {
   const { slots } = seen
@@ -40,22 +38,22 @@ export function planTakeBack(seen: ObservedGroup, live: readonly LiveShard[]): V
   return act({ kind: 'take-back', shard: successor.id, slots, why })
 }
 
-/** Whether it follows a node outside its group that it knows and that has or had the slots of the group. */
+/** True if it follows a node outside its group that has, or had, the group's slots. */
 export function isAstray(shard: LiveShard, { shards, slots }: ObservedGroup): boolean {
   const { role, primary } = shard.engine
   if (slots === null || role !== 'replica' || followedBy(shard) === undefined) return false
   return primary !== null && !shards.some((member) => isAt(primary, member))
 }
 
-/** Whether it holds all acknowledged writes, as far as they are on record. */
+/** True if it holds all acknowledged writes on record. */
 export function holdsHistory({ engine }: LiveShard, { history }: ObservedGroup): boolean {
   if (history === null || engine.offset < history.offset) return false
   return engine.replid === history.replid || engine.replid2 === history.replid
 }
 
 /**
- * A primary that lacks slots of its group has lost them to another node: engines get them all at once. It
- * deleted their keys at that moment, and so did its replicas: only a person can decide what is right now.
+ * Handles a primary that lacks slots: it has lost them to another node, and deleted their keys immediately,
+ * as did its replicas. Only a person can decide what is right.
  */
 export function planLostSlots(primary: LiveShard, { slots }: ObservedGroup): Verdict | undefined {
   const { cluster } = primary.engine
@@ -79,8 +77,8 @@ function nameOf(shard: LiveShard): string {
 }
 
 /**
- * Whether it has followed a node outside the group, and holds another history than the primary, which holds the one
- * on record: no acknowledged write of the group is only there.
+ * True if it followed a node outside the group and holds another history than the primary, which has the
+ * recorded one: no acknowledged write of the group is only there.
  */
 export function hasStrangersData(misdirected: LiveShard, primary: LiveShard, seen: ObservedGroup): boolean {
   const { replid, replid2 } = primary.engine

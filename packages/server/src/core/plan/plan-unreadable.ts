@@ -4,8 +4,8 @@ import { isLinked, isLive, type LiveShard, type ObservedShard, type Verdict } fr
 import { retire } from './plan-durability.ts'
 
 /**
- * Gives up a shard on the former build that tries full syncs and cannot read them: each would fail in the same way. Where
- * a shard on the target cannot, the upgrade itself is of no use (planSuccessor).
+ * Gives up a shard on the former build that cannot read its full syncs, because each would fail. If a shard
+ * on the target cannot, the upgrade itself fails (planSuccessor).
  */
 export function planUnreadable(group: Group): Verdict | undefined {
   const { goal, primary, replicas } = group
@@ -22,12 +22,12 @@ export function planUnreadable(group: Group): Verdict | undefined {
 }
 
 /**
- * Tells whether each further full sync would fail in the same way, and cost the primary a fork: the shard reports that it
- * cannot read, or its primary that it cannot write the format of a follower.
+ * True if each further full sync would fail and cost the primary a fork: the shard reports that it cannot
+ * read, or its primary that it cannot write a follower's format.
  */
 export function cannotRead(shard: ObservedShard, primary: LiveShard): boolean {
   if (isLinked(shard, primary)) return false
-  // One that has only lost its link resumes the stream, whatever was true of full syncs before.
+  // One that has only lost its link resumes the stream, whatever happened to full syncs before.
   const isSyncing = isLive(shard) && shard.engine.syncing
   return shard.cannotRead === true || (isSyncing && primary.cannotSend === true)
 }

@@ -9,9 +9,10 @@ import {
 import { mostAtOnce } from './most-at-once.ts'
 
 /**
- * Limits how many followers leave at once, the first groups first; one may always leave, because a process may take
- * long to end. Each node that stays closes its connections to a node that leaves: 64 at once took the processors from clients for ten seconds. Of 24
- * groups without replicas all may leave. A shard that is not known to be a follower leaves at once: other work may wait for it.
+ * Limits how many followers leave at the same time, first groups first; one always may, because a process may
+ * take long to end. Staying nodes close their connections to a leaving one: 64 at the same time took the
+ * processors from clients for ten seconds (of 24 groups without replicas all may leave). A shard that is not
+ * known to be a follower leaves immediately: other work may wait for it.
  */
 export function rationDepartures(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const shards = seen.groups.flatMap((group) => group.shards)
@@ -29,7 +30,7 @@ export function rationDepartures(lanes: readonly Lane[], seen: ObservedDatabase)
   })
 }
 
-/** Whether the step retires a follower whose retirement has not begun. */
+/** True if the step retires a follower whose retirement has not begun. */
 function isDeparture(
   verdict: Verdict,
   { shards }: ObservedGroup,

@@ -3,16 +3,16 @@ import type { Lane } from '../state/lane.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
 
 /**
- * Introductions that are on their way at once in one database, over all groups. Each is two TLS connections that are opened and, if both know
- * each other already, closed again: 1 to 3 ms of a processor. With 64 groups, every successor has to be known to all: thousands of introductions in one turn.
+ * Limit of introductions under way in one database. Each is two TLS connections, opened and, if both know
+ * each other, closed: 1 to 3 ms CPU. With 64 groups thousands would begin in one turn.
  */
 export const MOST_GREETINGS = 48
-/** This many begin in each turn in any case: introductions that never arrive, over a broken bus, must not block the others. */
+/** Begin in each turn in any case: introductions lost on a broken bus must not block the others. */
 export const LEAST_GREETINGS = 4
 
 /**
- * Limits how many introductions begin at once, the first groups first: so one group is known to all, and may
- * hand over, before the next one begins. Gossip makes some of the others unnecessary. A lane without room waits.
+ * Limits how many introductions begin, first groups first, so that one group can hand over before the next
+ * begins. Gossip makes some of the others unnecessary. A lane without room waits.
  */
 export function rationGreetings(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   if (!lanes.some(({ verdict }) => verdict.kind === 'do' && verdict.step.kind === 'meet')) return lanes
@@ -29,8 +29,8 @@ export function rationGreetings(lanes: readonly Lane[], seen: ObservedDatabase):
 }
 
 /**
- * Introductions that engines have under way, ordered by Fairlead or begun by gossip. Not those to addresses where no shard answers: engines retry these
- * for as long as gossip names them.
+ * Counts introductions under way at engines, ordered or by gossip, except to addresses without an answering
+ * shard, which engines retry for as long as gossip names them.
  */
 function countOnTheirWay({ groups }: ObservedDatabase): number {
   const live = groups.flatMap(({ shards }) => shards.filter(isLive))

@@ -7,7 +7,10 @@ import { rationJoins } from './ration-joins.ts'
 /** In a cluster that has its 64 primaries already. */
 const MOST_JOINING = 9
 
-/** Each group has its primary; the first groups have a replica, with these `changes`, and the others are to get one. */
+/**
+ * Each group has its primary; the first groups have a replica, with these `changes`, and the others are to
+ * get one.
+ */
 function creating(withReplica: number, changes: Partial<ObservedShard> = starting, of = 64) {
   const groups = shardedOf(of, 1).groups.map((group, n) => ({
     ...group,

@@ -3,10 +3,10 @@ import { isLinked, isLive, type ObservedDatabase, type ObservedGroup } from '../
 import { mostAtOnce } from './most-at-once.ts'
 
 /**
- * Limits how many replicas join at once, in a cluster that is being created or has lost several; the first groups
- * come first, and one may always join. Each opens two TLS connections to each other node: the replicas of 64 groups at once took both processors
- * for a minute and a half, and the agent, which serves other databases too, did not answer meanwhile. The surge shards of an upgrade have
- * their own limit (`parallel_shards_upgrade`).
+ * Limits how many replicas join at the same time a cluster that is created or has lost several, first groups
+ * first; one always may. Each opens two TLS connections to each other node: the replicas of 64 groups took
+ * both processors for 90 s, and the agent, which also serves other databases, did not answer. Surge shards
+ * have a separate limit (`parallel_shards_upgrade`).
  */
 export function rationJoins(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
   const joining = seen.groups.reduce((sum, group) => sum + countJoining(group), 0)
@@ -25,12 +25,12 @@ export function rationJoins(lanes: readonly Lane[], seen: ObservedDatabase): rea
 }
 
 /**
- * A replica opens its connections as soon as it runs. A replica that is not linked by then may never be (its primary is gone, its files cannot be
- * read), and the replicas of the other groups do not wait for it.
+ * A replica connects as soon as it runs. One without a link by then may never get it (lost primary,
+ * unreadable files), so other groups do not wait for it.
  */
 const JOINS_WITHIN_SECONDS = 60
 
-/** Processes that are starting, and young replicas that are not linked yet. A process that has died, or that dies at each start, does not count. */
+/** Counts starting processes and young replicas without a link, except those that die at each start. */
 function countJoining({ shards }: ObservedGroup): number {
   const primary = shards.find((shard) => isLive(shard) && shard.engine.role === 'primary')
   return shards.filter((shard) => {

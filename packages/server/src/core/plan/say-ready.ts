@@ -3,10 +3,10 @@ import type { Goal } from '../state/topology.ts'
 
 const GO_ON = 'the upgrade is supervised and goes on when a user resumes it'
 
-/** What a group says that waits at the stop of a supervised upgrade, where it is the only one. */
+/** Reason shown at the stop of a supervised upgrade by a single group. */
 export const whySupervised = `everything is ready; ${GO_ON}`
 
-/** Of several groups, those that wait at that stop say which of them are ready: the canary waits there alone. */
+/** Adds to the groups that wait at that stop which groups are ready: the canary waits there alone. */
 export function sayReady(lanes: readonly Lane[], { policy }: Pick<Goal, 'policy'>): readonly Lane[] {
   if (lanes.length === 1) return lanes
   const ready = lanes.filter(isReady).map(({ group }) => group)

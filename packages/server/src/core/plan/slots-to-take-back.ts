@@ -3,9 +3,9 @@ import { readSlotRanges, slotsMissing, slotsOutside, slotsWithin } from '../stat
 import type { ClusterNode } from '../state/topology.ts'
 
 /**
- * What a shard that follows a node outside its group must do so that its takeover gives it `slots`, and no
- * others. By its own view at this moment: `drop`, slots of other nodes whose owner it forgets (the owner
- * announces them again within a second); `add`, slots that the node it follows does not have.
+ * Returns how a shard that follows a node outside its group gets exactly `slots` by its takeover, from its
+ * present view. `drop`: other nodes' slots whose owner it forgets (the owner announces them again within a
+ * second). `add`: slots that the followed node does not have.
  */
 export function slotsToTakeBack(
   nodes: readonly ClusterNode[],

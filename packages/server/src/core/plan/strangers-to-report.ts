@@ -1,22 +1,22 @@
 import type { Stranger } from './strangers.ts'
 
-/** When strangers in the cluster of one database were reported, in milliseconds that only rise. */
+/** When strangers in one database's cluster were reported (monotonic ms). */
 export interface Reported {
-  /** By node. */
+  /** Map from node id to the time of its report. */
   readonly ofNodes: ReadonlyMap<string, number>
-  /** When it was reported that there are more; null: not yet. */
+  /** When the existence of more was reported; null: not yet. */
   readonly ofMore: number | null
 }
 
 /** No stranger was reported yet. */
 export const noneReported: Reported = { ofNodes: new Map(), ofMore: null }
 
-/** A stranger is reported again after this time. */
+/** Interval between reports of one stranger. */
 const REPORT_EVERY_MS = 60 * 60 * 1_000
-/** An engine can make up as many as it likes, and each is a record in the audit of all databases. */
+/** An engine can invent any number, and each is an audit record among those of all databases. */
 const MOST_AT_A_TIME = 5
 
-/** Which strangers are reported to people now: each once an hour, a few of them by name, and how many more there are. */
+/** Returns the strangers to report now: each once an hour, a few by name, and the number of others. */
 export function strangersToReport(
   strangers: readonly Stranger[],
   reported: Reported,

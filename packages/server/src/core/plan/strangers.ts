@@ -9,25 +9,20 @@ import {
   type ObservedGroup,
 } from '../state/topology.ts'
 
-/** A node of the cluster that is no shard of the database, as the shards that know it see it. */
+/** A node of the cluster that is no shard of the database, as seen by the shards that know it. */
 export interface Stranger {
   readonly node: string
   readonly address: Address
-  /** A shard of the database was at its address: most likely the node is left over from a former process. */
+  /** True if a shard was at its address: most likely it is left over from a former process. */
   readonly former: boolean
-  /** The shards that know it, by id, without its followers: an engine cannot forget its primary. */
+  /** Ids of the shards that know it, except its followers: an engine cannot forget its primary. */
   readonly knownTo: readonly number[]
   readonly followedBy: readonly number[]
-  /**
-   * The slots that it has in the view of any shard. Ranges as the engines write them; '' when it has none.
-   */
+  /** Slots in the view of any shard, as ranges in engines' format; '' if none. */
   readonly slots: string
 }
 
-/**
- * Nodes that are no shards of the database. A node that is just joining, under a temporary id, does not count
- * yet.
- */
+/** Finds nodes that are no shards of the database. A joining node with a temporary id does not count yet. */
 export function findStrangers({ groups }: ObservedDatabase): readonly Stranger[] {
   const records = groups.flatMap(({ shards }) => shards)
   const live = records.filter(isLive)
@@ -35,12 +30,12 @@ export function findStrangers({ groups }: ObservedDatabase): readonly Stranger[]
   const found = new Map<string, Stranger>()
   for (const { id, engine } of live) {
     const { nodes = [], id: itself } = engine.cluster ?? {}
-    // By its id: over TLS an engine reports another port of its primary than the cluster does.
+    // By id: over TLS an engine reports another port of its primary than the cluster does.
     const followed = nodes.find((node) => node.id === itself)?.primary
     for (const node of nodes) {
       if (node.handshake || own.has(node.id)) continue
       const there = records.find((shard) => isAt(node.address, shard))
-      // A shard that does not answer may come back under this id; a shard that answers has another one.
+      // A silent shard may come back under this id; an answering one has another.
       if (there !== undefined && !isLive(there)) continue
       const follows = node.id === followed || isSameAddress(node.address, engine.primary)
       found.set(node.id, add(found.get(node.id), node, { id, follows, former: there !== undefined }))
@@ -63,13 +58,13 @@ function add(
   }
 }
 
-/** The stranger that has slots of the group, in the view of any shard. A former process of a shard does not count. */
+/** Returns the stranger with slots of the group in any view. A shard's former process does not count. */
 export function findClaimant({ slots }: ObservedGroup, strangers: readonly Stranger[]): Stranger | undefined {
   if (slots === null) return undefined
   return strangers.find((one) => !one.former && slotsWithin(readSlotRanges(one.slots), slots).length > 0)
 }
 
-/** The stranger's name in messages. */
+/** Formats the stranger's name for messages. */
 export function nameStranger({ node, address }: Pick<Stranger, 'node' | 'address'>): string {
   return `node ${node} at ${address.host}:${address.port}`
 }

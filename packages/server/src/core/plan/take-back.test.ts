@@ -129,7 +129,8 @@ describe('a standby that could not carry out a command of its primary', () => {
             const successor = membersOf(world).find(({ id }) => id === step.to)
             const observer = seen.shards.find((shard) => shard.id === step.to)
             expect(observer !== undefined && isLive(observer)).toBe(true)
-            // A command that it skipped after the plan was made is found while writes are stopped, and the role does not move.
+            // A command that it skipped after the plan was made is found while writes are stopped, and the
+            // role does not move.
             if (successor?.engine?.errorReplies === observer?.engine?.errorReplies)
               expect(successor?.engine?.log).not.toContain(HOLE)
           },

@@ -104,7 +104,10 @@ test('a standby that was restarted has lost its count of missed commands, and th
 })
 
 describe('an old primary that the upgrade has restarted on the new revision', () => {
-  /** Shard 2 was primary on the goal, and died when 1 was on the goal, too: 3, which is still on the old revision, was promoted in its place. */
+  /**
+   * Shard 2 was primary on the goal, and died when 1 was on the goal, too: 3, which is still on the old
+   * revision, was promoted in its place.
+   */
   function ledByThree(errorReplies: number): ObservedGroup {
     const seen = ledByTwo({})
     const leader = seen.shards[2]?.address ?? null

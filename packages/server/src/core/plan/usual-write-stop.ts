@@ -1,10 +1,10 @@
 import type { Goal } from '../state/goal.ts'
 
-/** Estimates: measured by bench/upgrade on a machine with little else to do. A busy machine takes longer. */
+/** Estimates from bench/upgrade on an idle machine. A busy one takes longer. */
 const ALONE = { typical: 5, longest: 30 }
 const IN_CLUSTER = { typical: 12, longest: 60 }
 
-/** The write stop of a handover as far as it is known before: in milliseconds, the median and the longest that was measured. */
+/** Returns the expected write stop of a handover in ms: measured median and maximum. */
 export function usualWriteStop({ cluster }: Pick<Goal, 'cluster'>): {
   readonly typical: number
   readonly longest: number

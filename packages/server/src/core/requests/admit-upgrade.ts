@@ -1,9 +1,9 @@
 import type { Obstacle } from '../state/obstacle.ts'
 
-/** Upgrades that run at once, over all databases. Those that wait for a person or for the time do not count. */
+/** Upgrades that run at the same time over all databases, except those that wait for a person or a time. */
 export const UPGRADES_AT_ONCE = 8
 
-/** What the queue knows of an action, with status and step as texts on record: only a few of their values matter here. */
+/** The queue's view of an action. Status and step are recorded texts; few of their values matter here. */
 export interface Queued {
   readonly uid: string
   readonly kind: string
@@ -13,13 +13,13 @@ export interface Queued {
   readonly createdAt: string
 }
 
-/** Why an upgrade waits for others. */
+/** Reason for an upgrade's wait for others. */
 export interface NotAdmitted extends Obstacle {
-  /** How many other upgrades must end, or begin to wait, before it may begin. */
+  /** Other upgrades that must end, or begin to wait, before it may begin. */
   readonly places: number
 }
 
-/** Why a queued upgrade may not begin yet; undefined when it may. First come, first served. */
+/** Returns why a queued upgrade may not begin yet, or undefined. First come, first served. */
 export function whyNotAdmitted(action: Queued, active: readonly Queued[]): NotAdmitted | undefined {
   if (action.status !== 'queued' || action.kind !== 'upgrade') return undefined
   const upgrades = active.filter(({ kind, uid }) => kind === 'upgrade' && uid !== action.uid)

@@ -1,10 +1,13 @@
-/** Time of one processor for the two TLS connections between two shards. Measured: 128 shards on two processors were created in 72, 87 and 140 s. */
+/**
+ * CPU time for the two TLS connections between two shards. Measured: 128 shards on two processors took 72, 87
+ * and 140 s to create.
+ */
 const MS_A_PAIR = 32
 const LONG_MS = 60_000
 
 /**
- * A warning before this many shards become one cluster: each shard connects to each other shard, so the time grows with the
- * square of their number. Undefined if they are few, or if the number of processors is not known.
+ * Returns a warning before this many shards form one cluster: each connects to each other, so the time grows
+ * quadratically. Undefined if they are few, or the number of processors is unknown.
  */
 export function crowdedCluster(shards: number, cores: number | undefined): string | undefined {
   const minutes = minutesFor(pairsAmong(shards), cores)
@@ -13,9 +16,9 @@ export function crowdedCluster(shards: number, cores: number | undefined): strin
 }
 
 /**
- * The same before such a cluster is upgraded: each group gets one shard more, which connects to all others, and each replica connects to all
- * again when it is restarted. Measured on two processors: for 64 groups without replicas 98 s were estimated and 153 s were needed, with a load of clients;
- * for 32 groups with a replica each 73 s were estimated and 65 s were needed.
+ * Like crowdedCluster, before an upgrade: each group gets an additional shard, and each restarted replica
+ * reconnects, each to all others. Measured on two processors: 64 groups without replicas, estimate 98 s,
+ * actual 153 s under client load; 32 groups with a replica each, estimate 73 s, actual 65 s.
  */
 export function crowdedUpgrade(
   { groups, replicas }: { readonly groups: number; readonly replicas: number },
@@ -32,7 +35,7 @@ function pairsAmong(shards: number): number {
   return (shards * (shards - 1)) / 2
 }
 
-/** Undefined for less than one minute, and if the number of processors is not known. */
+/** Undefined for less than a minute, or an unknown number of processors. */
 function minutesFor(pairs: number, cores: number | undefined): number | undefined {
   if (cores === undefined || cores < 1) return undefined
   const ms = (pairs * MS_A_PAIR) / cores

@@ -2,13 +2,13 @@ import type { Database, DatabaseStatus } from '../state/database.ts'
 import type { BuildFilter } from './build-filter.ts'
 import type { ListOrder } from './list-order.ts'
 
-/** The order of a list of databases. */
+/** Order of a list of databases. */
 export type DatabasesOrder = ListOrder<'uid' | 'name' | 'memory_size' | 'created_time' | 'last_changed_time'>
 
-/** The order of lists that ask for none. */
+/** Default order of lists. */
 export const byUid: DatabasesOrder = { by: 'uid', descending: false }
 
-/** The value of a database that its place in a list is known by. */
+/** Returns the value that determines a database's place in a list. */
 export function placeOf(database: Database, { by }: Pick<DatabasesOrder, 'by'>) {
   const { uid, name, memoryBytes, createdAt, changedAt } = database
   const values = {
@@ -21,11 +21,11 @@ export function placeOf(database: Database, { by }: Pick<DatabasesOrder, 'by'>) 
   return { value: values[by], uid }
 }
 
-/** Which databases a list has: only those for which all of it is true. */
+/** Filter of a list of databases; all conditions must be true. */
 export interface DatabasesFilter extends BuildFilter {
-  /** A part of the name, whatever its case; or the uid in digits. */
+  /** Part of the name, in any case; or the uid in digits. */
   readonly q?: string
   readonly status?: DatabaseStatus
-  /** Whether a person has to remove something. */
+  /** True: only databases with an obstacle that needs a person. */
   readonly hasObstacle?: boolean
 }

@@ -1,13 +1,13 @@
 import type { Obstacle } from '@fairlead/api'
 
-/** A command that may be given, or the reason why not. */
+/** A permitted command, or the reason for a refusal. */
 export type JudgedCommand =
   | { readonly words: readonly Buffer[]; readonly obstacle: undefined }
   | { readonly words: undefined; readonly obstacle: Obstacle<'command_not_allowed'> }
 
 /**
- * Reads a command as it came, and judges whether it can be given on a connection that has this one command. What the user of the database may do is for the
- * engine to judge. A line is split as redis-cli splits it; words in a list are taken as they are.
+ * Reads a command and checks that it can be sent alone on a connection. The engine checks the user's rights.
+ * A line is split like redis-cli splits it; a list's words are used unchanged.
  */
 export function judgeCommand(given: string | readonly string[]): JudgedCommand {
   const words = typeof given === 'string' ? splitLine(given) : given.map((word) => Buffer.from(word))
@@ -35,7 +35,7 @@ function whyNot(name: string, args: readonly string[]): string | undefined {
   return isRead && optionsOf(args).includes('block') ? `BLOCK ${waitReason}` : undefined
 }
 
-/** The words of a read of streams that are options: what follows GROUP are two names, what follows COUNT is a number, and what follows STREAMS are names of keys. */
+/** Returns the options of a stream read: GROUP takes two names, COUNT a number, STREAMS the keys. */
 function optionsOf(args: readonly string[]): readonly string[] {
   const options: string[] = []
   for (let n = 0; n < args.length && args[n] !== 'streams'; n += 1) {
@@ -75,10 +75,10 @@ const neverWith: ReadonlyMap<string, readonly string[]> = new Map([
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', a: '\x07' }
 
-/** As many as a list may have. */
+/** The limit of a list. */
 const MOST_WORDS = 1_024
 
-/** The words of a line; undefined where there are too many, or where a quotation does not end, or is followed by more than a space. */
+/** Splits a line into words. Undefined if there are too many, or a quotation does not end properly. */
 function splitLine(line: string): readonly Buffer[] | undefined {
   const words: Buffer[] = []
   let rest = line
@@ -95,7 +95,7 @@ function splitLine(line: string): readonly Buffer[] | undefined {
   }
 }
 
-/** What stands between double quotes: `\n` and its like, `\xHH` for a byte, and any other sign for itself. */
+/** Decodes a double-quoted text: `\n` and the like, `\xHH` for a byte, any other character for itself. */
 function readEscapes(text: string): Buffer {
   const parts = text.match(/\\x[0-9a-f]{2}|\\.|[^\\]+/gis) ?? []
   return Buffer.concat(

@@ -1,6 +1,6 @@
 /**
- * Why this many more shards and endpoints would find no free ports on the node, as a sentence; undefined when they would, as far as the record knows:
- * other processes may listen there too. `range` includes both ends; `taken` is the number of its ports that are taken.
+ * Returns why the node has no free ports for this many more shards and endpoints; undefined if it has, as far
+ * as recorded (other processes may listen, too). `range` includes both ends; `taken`: its recorded ports.
  */
 export function lackOfPorts(
   needed: number,

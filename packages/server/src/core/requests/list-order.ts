@@ -1,16 +1,16 @@
-/** By what a list is sorted; of equal ones the uid decides, in the same direction. */
+/** Sort key of a list; equal values are sorted by uid, in the same direction. */
 export interface ListOrder<By extends string> {
   readonly by: By
   readonly descending: boolean
 }
 
-/** An entry of a list: its value of what the list is sorted by, and its uid. */
+/** An entry of a list: its value of the sort key, and its uid. */
 export interface Place {
   readonly value: string | number
   readonly uid: number | string
 }
 
-/** A part of a list: at most `limit` entries after the one at `after`, but for the first `offset`. Without a limit, all. */
+/** Part of a list: after `after`, skipping `offset` entries, at most `limit` (default: all). */
 export interface ListPage<By extends string> {
   readonly order: ListOrder<By>
   readonly after?: Place | undefined
@@ -18,7 +18,7 @@ export interface ListPage<By extends string> {
   readonly offset?: number
 }
 
-/** Which of two entries comes first: negative when it is `a`. */
+/** Compares two entries; negative if `a` comes first. */
 export function comparePlaces(
   { descending }: Pick<ListOrder<string>, 'descending'>,
   a: Place,
@@ -28,7 +28,7 @@ export function comparePlaces(
   return descending ? -order : order
 }
 
-/** The page of a list that is in memory as a whole. */
+/** Returns a page of a list that is in memory. */
 export function pageInMemory<By extends string, Entry>(
   entries: readonly Entry[],
   { order, after, limit, offset = 0 }: ListPage<By>,

@@ -4,7 +4,7 @@ import type { Module } from '../modules/module.ts'
 import type { Goal } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 
-/** The properties of a database that decide which modules it can have. */
+/** Properties of a database that decide which modules it can have. */
 export interface ModuleTraits {
   readonly replicas: number
   readonly persistence: Goal['persistence']
@@ -13,13 +13,12 @@ export interface ModuleTraits {
 }
 
 /**
- * The edition of module packages, and of their API, that this Fairlead supports: what packages mean by the
- * version of "the cluster software". Fairlead's own version means nothing to them: packers write 5.2 and
- * above by default.
+ * Edition of module packages, and of their API, that this Fairlead supports: the "cluster software" version
+ * of packages. Fairlead's version means nothing to them: packers write 5.2 and above by default.
  */
 export const ENGINE_PACK_VERSION = '7.4.0'
 
-/** Every reason why a module cannot run on this engine, or under this Fairlead. */
+/** Returns every reason for which a module cannot run on this engine or under this Fairlead. */
 export function obstaclesOfVersions(module: Module, build: Build): readonly Refused[] {
   const { minEngineVersion, minEnginePackVersion } = module
   const what = `${module.name} ${module.semanticVersion}`
@@ -37,7 +36,7 @@ export function obstaclesOfVersions(module: Module, build: Build): readonly Refu
   return obstacles
 }
 
-/** Capabilities that the database uses and the module does not declare. */
+/** Returns the capabilities that the database uses and the module does not declare. */
 export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Refused | undefined {
   const missing = neededBy(traits).filter(({ capability }) => !module.capabilities.includes(capability))
   if (missing.length === 0) return undefined
@@ -48,7 +47,7 @@ export function obstacleOfCapabilities(module: Module, traits: ModuleTraits): Re
   }
 }
 
-/** The capabilities of modules that a feature of Fairlead's databases needs. */
+/** Returns the module capabilities needed by the database's features. */
 function neededBy({ replicas, persistence, cluster, evictionPolicy }: ModuleTraits) {
   const needs: readonly (readonly [boolean, string, string])[] = [
     [evictionPolicy !== 'noeviction', 'eviction_expiry', `eviction_policy ${evictionPolicy}`],

@@ -3,31 +3,31 @@ import type { Database, ShardRecord } from '../state/database.ts'
 import { type Goal, revisionOf } from '../state/goal.ts'
 import type { OfferedBuild } from './resolve-build.ts'
 
-/** What is on record of a database and of the room for it, at one moment. Bytes. */
+/** Records of a database, and the room for it, at the same time. Bytes. */
 export interface Standing {
   readonly database: Database
   readonly shards: readonly ShardRecord[]
-  /** Memory that is kept free on the node for shards that have not received their data, over all databases. */
+  /** Memory reserved on the node for shards without their data yet, over all databases. */
   readonly reservedBytes: number
-  /** Why the node has no port for a further shard in each group; undefined: it has. */
+  /** Lack of ports for an additional shard in each group; undefined if there are enough. */
   readonly lackOfPorts: string | undefined
 }
 
-/** What a plan was made from besides. */
+/** The other inputs of a plan. */
 export interface PlanSource {
   readonly goal: Goal
   readonly builds: readonly (OfferedBuild & { readonly holes: readonly { readonly id: string }[] })[]
   readonly modules: readonly Pick<Module, 'uid' | 'name'>[]
-  /** Memory that surge shards would leave free; below 0: there is not enough. */
+  /** Memory left free by surge shards; negative if there is not enough. */
   readonly spareBytes: number
-  /** When `spareBytes` was looked at. */
+  /** Reserved memory when `spareBytes` was measured. */
   readonly reservedBytes: number
 }
 
 /**
- * What a plan depends on, as a text that is the same as long as all of that is the same: the request, the settings, shards and modules of the database,
- * the builds on the nodes, and whether there is room. Nothing that is measured is in it, and no secret. Of the memory, what was reserved since
- * `source` was looked at counts.
+ * Returns a text that stays the same while the plan's inputs do: the request, the database's settings, shards
+ * and modules, the nodes' builds, and if there is room. It contains no measurement and no secret; of the
+ * memory, only reservations since `source` count.
  */
 export function planBasis(standing: Standing, source: PlanSource): string {
   const { database, shards } = standing

@@ -7,36 +7,36 @@ import { revisionOf } from '../state/goal.ts'
 import { type Order, resolveOrder } from './resolve-order.ts'
 import { type PastHandover, sayWriteStop } from './say-write-stop.ts'
 
-/** Whether an order may be given just now, and what it would do. */
+/** If an order may be given now, and its effect. */
 export interface OrderPreview {
   readonly ok: boolean
-  /** Why it would be refused; null: it would not. */
+  /** Code of a refusal; null if it would be accepted. */
   readonly code: ErrorCode | null
-  /** The same for people; '' where nothing is in the way. */
+  /** The refusal for people; '' if there is none. */
   readonly why: string
-  /** For people; '' where it would be refused. */
+  /** The effect for people; '' if refused. */
   readonly consequence: string
-  /** The phase right after it; of a retry of a failed upgrade, that of the new action. Null where it would be refused. */
+  /** The phase right after it (of a repeated failed upgrade: of the new action); null if refused. */
   readonly leadsTo: ActionPhase | null
-  /** How the action would end, if nothing fails and no other order comes; null: not by itself, or the order would be refused. */
+  /** The action's end without failures or other orders; null if it needs another one, or this is refused. */
   readonly outcome: ActionOutcome | null
 }
 
-/** What a preview depends on, besides the action itself. */
+/** Inputs of a preview besides the action. */
 export interface OrderScene {
-  /** Why this caller may give none; undefined: it may. */
+  /** Reason for which this caller may give no order; undefined if it may. */
   readonly forbidden: string | undefined
-  /** By the records, every group has handed over, although no turn has noted it yet. */
+  /** True if every group has handed over on record, even if no turn has noted it yet. */
   readonly haveAllLeft: boolean
-  /** Why a failed upgrade cannot be begun again; undefined: it can. Not looked at for others. */
+  /** Obstacle to repeating a failed upgrade; undefined if none. Not determined for other actions. */
   readonly whyNotAgain: Obstacle<ErrorCode> | undefined
-  /** Those that it has done. */
+  /** Handovers of this action. */
   readonly handovers: readonly PastHandover[]
   /** ISO 8601. */
   readonly at: string
 }
 
-/** All orders, in the order of a row of buttons. */
+/** All orders, in the order of their buttons. */
 export const allOrders = [
   'pause',
   'resume',
@@ -47,7 +47,7 @@ export const allOrders = [
   'retry',
 ] as const satisfies readonly Order[]
 
-/** What each order would do to this action: the same decision as that of the order itself, of which nothing is recorded. */
+/** Previews the effect of each order with the decision of the order itself, without recording it. */
 export function previewOrders(action: Action, scene: OrderScene): Readonly<Record<Order, OrderPreview>> {
   const of = (order: Order) => previewOrder(action, order, scene)
   return {
@@ -92,14 +92,14 @@ function refused(code: ErrorCode, why: string): OrderPreview {
   return { ok: false, code, why, consequence: '', leadsTo: null, outcome: null }
 }
 
-/** An action that is taken back needs no further order. Any other may stop for one. */
+/** An action that is taken back needs no other order; any other may stop for one. */
 function endOf(after: Action): ActionOutcome | null {
   if (after.orders.paused) return null
   if (after.goal.undo) return after.ending ?? 'failed'
   return needsAnOrder(after) ? null : 'completed'
 }
 
-/** It will stop for a person, or has stopped. */
+/** True if it will stop for a person, or has stopped. */
 function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
   const { supervised, rollbackWindow } = asked.policy
   const given = status === 'failed' ? { proceed: false, finalize: false } : orders
@@ -156,7 +156,7 @@ function buildOf({ build }: Pick<Action['goal'], 'build'>): string {
   return `${build.flavour} ${build.version}`
 }
 
-/** Whether a failed upgrade could be begun again on this database: it still is what it was then. */
+/** True if a failed upgrade could be repeated: the database is unchanged since. */
 export function isSameAgain(
   { kind, asked }: Pick<Action, 'kind' | 'asked'>,
   database: Parameters<typeof revisionOf>[0] | undefined,

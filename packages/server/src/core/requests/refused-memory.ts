@@ -1,21 +1,21 @@
 import type { Refused } from '../state/refused.ts'
 
-/** Bytes of all groups together, 0 is unlimited. */
+/** Bytes of all groups together; 0 is unlimited. */
 export interface MemoryPromise {
   readonly memoryBytes: number
   readonly replicas: number
 }
 
-/** In bytes. `totalBytes`: the memory for all shards of the node together; `freeBytes`: the free part of that, or of the machine, now. */
+/** `totalBytes`: for all shards of the node; `freeBytes`: free part of that, or of the machine, now. */
 export interface NodeMemory {
   readonly totalBytes: number
   readonly freeBytes: number
 }
 
-/** Measured on redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1 without data: at most 0.97 MB, and 2.77 MB in cluster mode. */
+/** Measured with Redis 7.0 and 8.0, Valkey 8.0, 8.1 and 9.1, without data: at most 0.97 and 2.77 MB. */
 const EMPTY_BYTES = { alone: 1_000_000, inCluster: 3_000_000 }
 
-/** Why no database with so little memory can be created, or undefined: its engines would refuse each write, or evict each key. */
+/** Refuses a new database with so little memory that its engines would refuse or evict everything. */
 export function refuseTinyMemory(wanted: {
   readonly memoryBytes: number
   readonly groups: number
@@ -29,9 +29,9 @@ export function refuseTinyMemory(wanted: {
 }
 
 /**
- * Why the node has no room for a database beside the `reserved` bytes of other databases, or undefined. Every shard may use all that
- * its database has reserved, so the memory that others have reserved is not free, also while they are empty. Databases without a limit reserve
- * nothing, and are not refused: `freeBytes` shows what they use.
+ * Refuses a database that does not fit next to the `reserved` bytes of others. Each shard may use all of its
+ * database's reservation, so others' reservations are not free even while empty. Databases without a limit
+ * reserve nothing and are not refused: `freeBytes` includes their use.
  */
 export function refuseLackOfMemory(
   wanted: MemoryPromise,

@@ -6,7 +6,10 @@ import { resolveDatabase } from './resolve-database.ts'
 import { resolveUpgrade, type UpgradeRequest, type UpgradeSubject } from './resolve-upgrade.ts'
 import { upgradableTo } from './upgrade-targets.ts'
 
-/** "valkey-8.1.1 crash", "valkey-8.1.1 A B": clients can end the engine, or run code through these holes, for which the cluster refuses it. */
+/**
+ * "valkey-8.1.1 crash", "valkey-8.1.1 A B": clients can end the engine, or run code through these holes, for
+ * which the cluster refuses it.
+ */
 function build(text: string): OfferedBuild {
   const [name = '', ...holes] = text.split(' ')
   const [flavour = '', version = ''] = name.split('-')

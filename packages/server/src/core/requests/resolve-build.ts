@@ -4,18 +4,19 @@ import type { Refused } from '../state/refused.ts'
 
 /** A build of the catalogue. */
 export interface OfferedBuild extends Build {
-  /** Holes through which clients run code in its engines, where the cluster refuses such builds. Absent: none. */
+  /** Holes through which clients run code, if the cluster refuses such builds. Absent: none. */
   readonly refusedFor?: readonly string[]
-  /** All that are known, also those for which no build is refused. Absent: none. */
+  /** All known holes, including those without a refusal. Absent: none. */
   readonly holes?: readonly KnownHole[]
 }
 
 /**
- * The build that a request names: "8.1.1", "8.1" (the newest of it), "valkey-8.1"; absent: the newest of the flavour.
- *
- * Without a flavour in the request it is `flavour`; if that is null (creation), valkey if there is any, otherwise the flavour
- * that there is; `preferred` comes before, if it has a fitting build without holes. Of several builds, it is the newest of those through whose holes clients can do the least harm. Refused with
- * the list of builds in the catalogue.
+ * Returns the build that a request names: "8.1.1", "8.1" (its newest), "valkey-8.1"; absent: the newest of
+ * the flavour. A refusal lists the catalogue. Without a flavour in the request:
+ * 1. `flavour`, unless null (creation);
+ * 2. `preferred`, if it has a fitting build without holes;
+ * 3. Valkey, if there is any fitting build; otherwise the flavour that exists.
+ * 4. Of several builds, the newest of those whose holes allow the least harm.
  */
 export function resolveBuild(
   requested: string | undefined,
@@ -45,7 +46,7 @@ export function resolveBuild(
 /** A lesser hole is no reason against the newest build. */
 const harms = { other: 0, crash: 1, code: 2 } as const satisfies Record<KnownHole['reach'], number>
 
-/** The one order of preference of builds of a flavour: the least harm that clients can do through known holes, then the newest. */
+/** Compares builds of a flavour: least harm through known holes first, then the newest. */
 export function leastHarmFirst(a: OfferedBuild, b: OfferedBuild): number {
   return harmOf(a) - harmOf(b) || compareVersions(b.version, a.version)
 }
@@ -54,7 +55,7 @@ function harmOf({ refusedFor = [], holes = [] }: OfferedBuild): number {
   return Math.max(0, refusedFor.length > 0 ? harms.code : 0, ...holes.map(({ reach }) => harms[reach]))
 }
 
-/** Valkey, unless only another flavour has the requested version, or the preferred one has a sound build of it. */
+/** Valkey, unless only another flavour has the version, or the preferred one has a sound build of it. */
 function defaultFlavour(
   catalogue: readonly OfferedBuild[],
   version: string | undefined,
@@ -67,10 +68,7 @@ function defaultFlavour(
   return fitting.find((build) => build.flavour === 'valkey')?.flavour ?? fitting[0]?.flavour ?? 'valkey'
 }
 
-/**
- * Why this build may not be used from now on: holes that the build `before` (which a database runs now; undefined: none yet) does not
- * have. Undefined: it may be used. The sentence names the builds without holes.
- */
+/** Refuses a build with holes that the present build `before` lacks. Names the builds without holes. */
 export function resolveHoles(
   target: Build,
   before: Build | undefined,

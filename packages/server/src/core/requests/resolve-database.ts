@@ -8,14 +8,14 @@ import { type NewModuleEntry, resolveNewModules } from './resolve-modules.ts'
 
 interface DatabaseRequest extends ModuleTraits {
   readonly engineVersion: string | undefined
-  /** The flavour where the version names none, if there is a build of it that fits. */
+  /** Flavour for a version without one, if it has a fitting build. */
   readonly preferredFlavour?: string
   readonly modules: readonly NewModuleEntry[]
 }
 
 /**
- * The build and modules for the shards of a new database. Without a version: the newest that its modules
- * allow. Refused with every obstacle in the message; the code is the first one's.
+ * Returns the build and modules for a new database's shards. Without a version: the newest that its modules
+ * allow. A refusal lists every obstacle; its code is the first one's.
  */
 export function resolveDatabase(
   request: DatabaseRequest,
@@ -36,7 +36,10 @@ export function resolveDatabase(
   return refused
 }
 
-/** Of the builds that fit what is requested, one that the modules allow, if there is one. They do not change the flavour of a version that is named. */
+/**
+ * Chooses, among builds that fit the request, one that the modules allow, if any. Modules do not change the
+ * flavour of a named version.
+ */
 function choose(
   { engineVersion, preferredFlavour }: Pick<DatabaseRequest, 'engineVersion' | 'preferredFlavour'>,
   builds: readonly OfferedBuild[],
@@ -50,13 +53,13 @@ function choose(
   return 'build' in fitting ? fitting : named
 }
 
-/** The build of a new database without modules whose request names none; undefined: there is no build. */
+/** Returns the build of a new database without modules or requested version; undefined if there is none. */
 export function buildForNew(builds: readonly OfferedBuild[]): Build | undefined {
   const target = resolveBuild(undefined, null, soundFirst(builds))
   return 'refused' in target ? undefined : target.build
 }
 
-/** The builds without holes, of any flavour, if there are any. */
+/** Returns the builds without holes, of any flavour; all if there are none. */
 function soundFirst(builds: readonly OfferedBuild[]): readonly OfferedBuild[] {
   const sound = builds.filter(({ refusedFor = [] }) => refusedFor.length === 0)
   return sound.length > 0 ? sound : builds

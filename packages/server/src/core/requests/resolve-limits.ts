@@ -8,7 +8,7 @@ import { dataBytes } from '../state/surge-bytes.ts'
 import { isLive, type ObservedDatabase } from '../state/topology.ts'
 import { obstacleOfCapabilities } from './module-rules.ts'
 
-/** Bytes of all groups together, 0 is unlimited. Undefined limits stay as they are. */
+/** Bytes of all groups together; 0 is unlimited. Undefined limits stay unchanged. */
 export interface LimitsRequest {
   readonly memoryBytes: number | undefined
   readonly evictionPolicy: string | undefined
@@ -16,13 +16,13 @@ export interface LimitsRequest {
 
 export interface LimitsSubject {
   readonly database: Database
-  /** The action that runs on the database. */
+  /** The running action of the database. */
   readonly action: Pick<Action, 'uid' | 'kind'> | undefined
   readonly seen: ObservedDatabase
   readonly catalogue: readonly Module[]
 }
 
-/** The limits that a database will have, in bytes; `change`: they differ from those that it has. */
+/** The database's new limits in bytes; `change`: they differ from the present ones. */
 export interface NewLimits {
   readonly memoryBytes: number
   readonly evictionPolicy: string
@@ -30,8 +30,9 @@ export interface NewLimits {
 }
 
 /**
- * New limits for a database, or why not. While an upgrade runs, the memory may be raised: that is the way out for a database that needs
- * more on the other build. Any other change is refused until the upgrade has ended, and no other obstacle is named then.
+ * Returns the new limits of a database, or a refusal. During an upgrade the memory may be raised: the way out
+ * for a database that needs more on the other build. Any other change is refused until its end, without other
+ * obstacles.
  */
 export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): NewLimits | Refused {
   const { database } = subject
@@ -42,7 +43,7 @@ export function resolveLimits(request: LimitsRequest, subject: LimitsSubject): N
   const wanted = { memoryBytes, evictionPolicy, change }
   if (!change) return wanted
   const raises = isAtLeast(memoryBytes, database.memoryBytes)
-  // Other obstacles are seen during that change, and may end with it.
+  // Other obstacles depend on that change, and may end with it.
   const running = busy(subject, raises && !hasOtherPolicy)
   if (running !== undefined) return running
   const obstacles = [
@@ -70,7 +71,7 @@ function strangeToModules(
   })
 }
 
-/** The node must have the additional memory: each shard may fill it. */
+/** Checks that the node has the additional memory: each shard may fill it. */
 function lackOfMemory({ database, seen }: LimitsSubject, wanted: NewLimits): readonly Refused[] {
   const [before, after] = [limitsOf(database), limitsOf({ ...database, ...wanted })]
   const shards = seen.groups.reduce((sum, group) => sum + group.shards.length, 0)
@@ -82,8 +83,8 @@ function lackOfMemory({ database, seen }: LimitsSubject, wanted: NewLimits): rea
 }
 
 /**
- * A limit below the data's size would refuse writes at once, or evict keys; only databases whose policy may
- * evict any key accept that.
+ * Refuses a limit below the data's size, which would refuse writes or evict keys immediately, unless the
+ * policy may evict any key.
  */
 function lackOfRoom({ database, seen }: LimitsSubject, wanted: NewLimits): readonly Refused[] {
   if (mayEvictAnything(wanted.evictionPolicy)) return []

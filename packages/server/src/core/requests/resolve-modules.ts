@@ -6,41 +6,41 @@ import type { UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 import { type ModuleTraits, obstacleOfCapabilities, obstaclesOfVersions } from './module-rules.ts'
 
-/** One entry of a request to upgrade modules. Either set of keys of the specification names the module, or both. */
+/** An entry of a request to upgrade modules. Either set of the specification's keys names the module. */
 export interface ModuleEntry {
-  /** Its place in the request, for messages: "modules[0]". */
+  /** Place in the request, for messages: "modules[0]". */
   readonly place: string
-  /** Uid of the module that the database has. */
+  /** Uid of the database's present module. */
   readonly currentModule: string | undefined
   readonly moduleName: string | undefined
   readonly currentVersion: string | undefined
-  /** Uid; undefined: the newest version that engine, Fairlead and database allow. */
+  /** Uid; undefined: the newest version allowed by engine, Fairlead and database. */
   readonly newModule: string | undefined
   /** Undefined: unchanged. Empty: none. */
   readonly newArgs: readonly string[] | undefined
 }
 
-/** One entry of the modules of a database that is to be created. */
+/** An entry of a new database's modules. */
 export interface NewModuleEntry {
   readonly place: string
   readonly uid: string | undefined
   readonly name: string | undefined
-  /** Undefined: the newest that engine, Fairlead and database allow. */
+  /** Undefined: the newest allowed by engine, Fairlead and database. */
   readonly semanticVersion: string | undefined
-  /** Undefined: those of the module's package. */
+  /** Undefined: the arguments in the module's package. */
   readonly args: readonly string[] | undefined
 }
 
-/** The facts by which a request for modules is judged. */
+/** Facts for judging a request for modules. */
 export interface ModuleScene {
-  /** The build that the database will run. */
+  /** Future build of the database. */
   readonly build: Build
   readonly traits: ModuleTraits
   readonly catalogue: readonly Module[]
 }
 
 /**
- * The modules that a database will have, by name; or every obstacle, in the order of docs/operate/modules.md, over all entries.
+ * The database's future modules, by name; or every obstacle of all entries, in the order of docs/operate/modules.md.
  * `passedOver`: a sentence for each newer version that does not fit.
  */
 export type ResolvedModules =
@@ -48,8 +48,8 @@ export type ResolvedModules =
   | { readonly obstacles: readonly Refused[] }
 
 /**
- * The modules of a database after an upgrade. `latest`: modules that no entry names are upgraded to their newest version, too.
- * Unchanged modules must still support the engine.
+ * Returns the modules of a database after an upgrade. `latest`: unnamed modules are upgraded to their newest
+ * version, too. Unchanged modules must still support the engine.
  */
 export function resolveModules(
   current: readonly UsedModule[],
@@ -70,7 +70,7 @@ export function resolveModules(
   )
 }
 
-/** The modules of a database that is to be created. */
+/** Returns the modules of a new database. */
 export function resolveNewModules(entries: readonly NewModuleEntry[], scene: ModuleScene): ResolvedModules {
   const resolved = collect(entries.map((entry) => inField(entry.place, resolveNew(entry, scene))))
   if ('obstacles' in resolved) return resolved
@@ -90,7 +90,7 @@ type Resolved =
   | { readonly module: UsedModule; readonly passedOver?: readonly string[] }
   | { readonly obstacles: readonly Refused[] }
 
-/** Obstacles that name no field are about the entry as a whole. */
+/** Obstacles without a field concern the whole entry. */
 function inField(field: string, resolved: Resolved): Resolved {
   if ('module' in resolved) return resolved
   return { obstacles: resolved.obstacles.map((obstacle) => ({ field, ...obstacle })) }
@@ -104,7 +104,7 @@ function collect(resolved: readonly Resolved[]): ResolvedModules {
   return { modules: modules.toSorted((a, b) => (a.name < b.name ? -1 : 1)), passedOver }
 }
 
-/** The module of the database that an entry means. If the entry names it in two ways, both must agree. */
+/** Returns the database's module that an entry names. Two names in one entry must agree. */
 function findUsed(
   entry: ModuleEntry,
   current: readonly UsedModule[],
@@ -151,7 +151,7 @@ function doublesOf(named: readonly { readonly used: UsedModule | Refused }[]): r
   return doubles.map(({ name }) => conflict(`modules names ${name} twice: send one entry for it`, 'modules'))
 }
 
-/** The request of `latest_with_modules` for a module that no entry names. */
+/** Returns the request of `latest_with_modules` for an unnamed module. */
 function newest({ name }: UsedModule): ModuleEntry {
   const nothing = { currentModule: undefined, currentVersion: undefined, newArgs: undefined }
   return { place: name, moduleName: name, newModule: undefined, ...nothing }
@@ -180,7 +180,7 @@ function find(place: string, uid: string, used: UsedModule, { catalogue }: Modul
   )
 }
 
-/** The module stays: its capabilities were checked when it was added. Only the engine may change. */
+/** Keeps a module: its capabilities were checked when it was added; only the engine may change. */
 function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
   const module = catalogue.find(({ uid }) => uid === used.uid)
   if (module === undefined)
@@ -218,8 +218,8 @@ function findNew(
 }
 
 /**
- * The newest version that fits, not older than the one that is `used`. If none fits, the obstacles of the newest one that
- * the engine allows, or of the newest. `args` undefined: those of its package.
+ * Returns the newest fitting version, not older than `used`. If none fits: the obstacles of the newest one
+ * that the engine allows, or of the newest. `args` undefined: those of its package.
  */
 function choose(
   name: string,
@@ -249,7 +249,7 @@ function choose(
   return { obstacles: [...(isOlder ? [downgrade(used, nearest)] : []), ...obstacles(nearest)] }
 }
 
-/** `traits` null: its capabilities have been checked already. */
+/** `traits` null: its capabilities were checked before. */
 function obstaclesTo(module: Module, traits: ModuleTraits | null, build: Build): readonly Refused[] {
   const lacking = traits === null ? undefined : obstacleOfCapabilities(module, traits)
   return [...obstaclesOfVersions(module, build), ...(lacking === undefined ? [] : [lacking])]

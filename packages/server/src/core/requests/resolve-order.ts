@@ -3,10 +3,10 @@ import { whyPaused } from '../plan/plan-database.ts'
 import { type Action, undoGoal } from '../state/action.ts'
 import type { Refused } from '../state/refused.ts'
 
-/** The orders that people may give about a running upgrade. `retry` of an upgrade that has ended is a new action. */
+/** People's orders for a running upgrade. `retry` of an ended upgrade is a new action. */
 export type Order = 'pause' | 'resume' | 'cancel' | 'rollback' | 'finalize' | 'redo' | 'retry'
 
-/** The changes that an order makes to an action. Empty: only begin the next turn at once. */
+/** Changes of an action by an order. Empty: only begin the next turn immediately. */
 export type OrderedChange = Partial<
   Pick<
     Action,
@@ -23,17 +23,15 @@ export type OrderedChange = Partial<
   >
 >
 
-/** The name of the user who gives an order, and when (ISO 8601). */
+/** Name of the user, and time of the order (ISO 8601). */
 export interface Given {
   readonly by: string
   readonly at: string
 }
 
 /**
- * The change that an order makes to a running upgrade, or the reason why it makes none.
- *
- * Taking back is the same plan with the old revision as the goal (undoGoal), at any moment; to undo that is
- * the same plan with the accepted goal.
+ * Returns the change of a running upgrade by an order, or a refusal. Taking back is the same plan with the
+ * old revision as the goal (undoGoal), at any time; undoing that is the same plan with the accepted goal.
  */
 export function resolveOrder(action: Action, order: Order, { by, at }: Given): OrderedChange | Refused {
   const { goal, orders } = action
@@ -57,7 +55,8 @@ export function resolveOrder(action: Action, order: Order, { by, at }: Given): O
         : { orders: { ...orders, finalize: true }, ...goesOn(action, ['until_finalized', 'rollback_window']) }
     case 'cancel':
     case 'rollback':
-      // An order of its own turns it round: given twice, because an answer was lost, or by two users at once, this one still means the same.
+      // Turning it round is a separate order: repeated after a lost answer, or by two users, this one keeps
+      // its meaning.
       return goal.undo ? notApplicable('it is being taken back already') : takeBack(action, order, by)
     case 'redo':
       return goal.undo ? turnRound(action) : notApplicable('it is not being taken back')
@@ -66,7 +65,7 @@ export function resolveOrder(action: Action, order: Order, { by, at }: Given): O
   }
 }
 
-/** Only what is blocked can be tried again. Where it waits for an order, or for the end of the window, another look changes nothing. */
+/** Only a blocked action can be retried: another look does not change a wait for an order or the window. */
 function tryAgain({ waiting }: Action): OrderedChange | Refused {
   if (waiting === null) return notApplicable('there is nothing to try again: nothing is blocked just now')
   const wayOut = waysOut[waiting.code]
@@ -82,7 +81,7 @@ const waysOut: { readonly [Reason in HoldReason]?: string } = {
     'every group has handed over, and it goes on when the window ends, or when a user finalizes it',
 }
 
-/** What waited for a user or for the window waits for the end of the pause from now on. What waits for a shard may go on: that is up to the next turn. */
+/** Turns waits for a user or the window into waits for the end of the pause. Waits for a shard stay. */
 function waitsAsPaused({ waiting }: Action, at: string): OrderedChange {
   if (waiting === null || waysOut[waiting.code] === undefined) return {}
   const plain = { shard: null, until: null, stuck: false }
@@ -112,7 +111,7 @@ function takeBack(action: Action, order: 'cancel' | 'rollback', by: string): Ord
   }
 }
 
-/** The accepted goal, and the present one. */
+/** Describes the accepted and the present goal. */
 function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'rollback'): string {
   if (order === 'cancel')
     return handedOverAt === null ? 'cancelled' : 'cancelled after the handover, and rolled back'
@@ -120,7 +119,7 @@ function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'ro
   return goal.groups === 1 ? 'rolled back before the handover' : 'rolled back before the last handover'
 }
 
-/** The goal as it was accepted: everything that was taken back until now is done again. */
+/** Restores the accepted goal: everything taken back so far is done again. */
 function turnRound({ asked, orders }: Action): OrderedChange {
   return {
     ...{ goal: asked, orders: { ...orders, paused: false }, error: null, ending: null, handedOverAt: null },
@@ -129,8 +128,8 @@ function turnRound({ asked, orders }: Action): OrderedChange {
 }
 
 /**
- * Completes an upgrade whose rollback is stuck because the former build cannot take over the data of the target. Refuses
- * while the rollback may still succeed.
+ * Completes an upgrade whose rollback is stuck because the former build cannot take over the target's data.
+ * Refused while the rollback may still succeed.
  */
 function completeInstead(action: Action): OrderedChange | Refused {
   const { waiting, orders } = action
@@ -141,7 +140,7 @@ function completeInstead(action: Action): OrderedChange | Refused {
 
 const cannotTakeOver: ReadonlySet<HoldReason> = new Set(['cannot_read', 'data_differs'])
 
-/** An action that waited for just this order does not wait any more; what the next turn finds is on record then. */
+/** Clears the wait for just this order; the next turn records its findings. */
 function goesOn({ waiting }: Action, codes: readonly HoldReason[]): OrderedChange {
   return waiting !== null && codes.includes(waiting.code) ? nothingAwaited : {}
 }

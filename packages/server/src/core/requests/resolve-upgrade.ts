@@ -9,7 +9,7 @@ import { obstacleInOneCluster } from './cluster-pairs.ts'
 import { type OfferedBuild, resolveBuild, resolveHoles } from './resolve-build.ts'
 import { type ModuleEntry, type ResolvedModules, resolveModules } from './resolve-modules.ts'
 
-/** The request for an upgrade, after the vendor's field names were mapped to Fairlead's. */
+/** Request for an upgrade, with the vendor's field names mapped to Fairlead's. */
 export interface UpgradeRequest {
   readonly forceRestart: boolean
   readonly keepEngineVersion: boolean
@@ -18,23 +18,23 @@ export interface UpgradeRequest {
   readonly preserveRoles: boolean
   readonly swapRoles: boolean
   readonly engineVersion: string | undefined
-  /** The data may be discarded if the database is neither replicated nor persistent. */
+  /** Data may be discarded if the database is neither replicated nor persistent. */
   readonly mayDiscard: boolean
-  /** The data may be discarded, of any database. */
+  /** Data of any database may be discarded. */
   readonly forceDiscard: boolean
   readonly policy: Policy
   readonly modules: readonly ModuleEntry[]
-  /** What the user sent, without secrets: for the record of the action. No rule reads it. */
+  /** The user's request without secrets, for the action's record. No rule reads it. */
   readonly written?: Readonly<Record<string, unknown>>
 }
 
-/** The builds on the nodes and the catalogue of modules. */
+/** Builds on the nodes, and the catalogue of modules. */
 export interface Catalogue {
   readonly builds: readonly OfferedBuild[]
   readonly modules: readonly Module[]
 }
 
-/** The facts about the database that the rules need. */
+/** Facts about the database that the rules need. */
 export interface UpgradeSubject {
   readonly build: Build
   readonly restartNonce: number
@@ -45,9 +45,9 @@ export interface UpgradeSubject {
   readonly persistence: Goal['persistence']
   readonly evictionPolicy: string
   readonly primaries: readonly number[]
-  /** Why the node has no memory for a further shard; null when it has, and when that is not known. */
+  /** Lack of memory for an additional shard; undefined if there is enough, or that is unknown. */
   readonly lackOfMemory: string | undefined
-  /** Why the node has no port for a further shard in each group; null when it has. */
+  /** Lack of ports for an additional shard in each group; undefined if there are enough. */
   readonly lackOfPorts: string | undefined
 }
 
@@ -59,9 +59,8 @@ export interface ResolvedUpgrade {
 }
 
 /**
- * Turns a request into a closed goal, or refuses. `change` is false when nothing would change.
- *
- * Every obstacle is found, not just the first: the code is the first one's, the message names them all.
+ * Turns a request into a closed goal, or refuses it. `change` is false if nothing would change. Finds every
+ * obstacle: the code is the first one's, the message names all.
  */
 export function resolveUpgrade(
   request: UpgradeRequest,
@@ -90,7 +89,7 @@ export function resolveUpgrade(
     modules: resolved.modules,
   }
   const change = revisionOf(runs) !== revisionOf(from)
-  // A shard that is upgraded in place, or begins empty, needs no further port.
+  // A shard that is upgraded in place, or begins empty, needs no additional port.
   if (change && !discard && subject.lackOfMemory === undefined && subject.lackOfPorts !== undefined)
     return {
       refused: 'insufficient_resources',
@@ -100,7 +99,7 @@ export function resolveUpgrade(
   return { change, goal: goalOf(runs, { request, subject, from, discard }), passedOver }
 }
 
-/** The complete goal: the request, and the parts of the database that it does not change. The request is not read again later. */
+/** Returns the complete goal: the request, and the unchanged parts of the database. */
 function goalOf(
   runs: Runs,
   asked: {
@@ -135,7 +134,7 @@ function holesIn(target: Build, subject: UpgradeSubject, { builds }: Catalogue):
   return insecure === undefined ? [] : [insecure]
 }
 
-/** Only a database that is neither replicated nor persistent takes the first of the two flags. */
+/** The first flag applies only to a database that is neither replicated nor persistent. */
 function mayDiscard({ mayDiscard, forceDiscard }: UpgradeRequest, subject: UpgradeSubject): boolean {
   return forceDiscard || (mayDiscard && isFleeting(subject))
 }
@@ -160,19 +159,20 @@ function resolveTarget(request: UpgradeRequest, subject: UpgradeSubject, catalog
     (one) => fits(one) && obstaclesTo(one, withRoom, mayDiscard(request, subject)).length === 0,
   )
   if (engineVersion !== undefined) {
-    // What it runs is no target while another build fits, and an older sound build never is: it is refused as a downgrade.
+    // Its present build is no target while another fits, and an older sound build never is: that is refused
+    // as a downgrade.
     const found = [open, others, notOlder].map((builds) => resolveBuild(engineVersion, build.flavour, builds))
     return found.find((one) => 'build' in one) ?? resolveBuild(engineVersion, build.flavour, catalogue.builds)
   }
   if (open.some(isOf(build))) return resolveBuild(undefined, build.flavour, open)
-  // Of builds that are not open, it stays on its own.
+  // If no other build is open, it stays on its build.
   if (catalogue.builds.some((one) => isSame(one, build)) && fits(build)) return { build }
   const allowed = notOlder.filter(fits)
   // If the modules allow no build, their obstacles are reported for the newest one.
   return resolveBuild(undefined, build.flavour, allowed.some(isOf(build)) ? allowed : notOlder)
 }
 
-/** One flavour and one version. */
+/** True for the same flavour and version. */
 export function isSame(a: Build, b: Build): boolean {
   return a.flavour === b.flavour && a.version === b.version
 }
@@ -191,7 +191,7 @@ function resolveTargetModules(
   return resolveModules(subject.modules, modules, latestWithModules, scene)
 }
 
-/** To ask for the present version and also to name it is no contradiction, if both are the same. */
+/** Naming the present version together with keep_engine_version is no contradiction. */
 function keepTarget(build: Build, engineVersion: string | undefined): { readonly build: Build } | Refused {
   if (engineVersion === undefined || !('refused' in resolveBuild(engineVersion, build.flavour, [build])))
     return { build }
@@ -229,7 +229,7 @@ function obstaclesTo(target: Build, subject: UpgradeSubject, discard: boolean): 
       message: `engine_version: ${target.flavour} ${target.version} is older than the ${build.version} that the database runs`,
     })
   }
-  // Also an upgrade that begins empty goes group by group, so both builds are in the cluster.
+  // Even an upgrade that begins empty goes group by group, so both builds are in the cluster.
   const mix = subject.cluster ? obstacleInOneCluster(build, target) : undefined
   if (mix !== undefined)
     obstacles.push({ refused: 'upgrade_path_unsupported', field: 'engine_version', message: mix })

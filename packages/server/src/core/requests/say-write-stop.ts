@@ -2,13 +2,13 @@ import { sayLength } from '@fairlead/api'
 import { usualWriteStop } from '../plan/usual-write-stop.ts'
 import type { Goal } from '../state/goal.ts'
 
-/** A handover that was: its write stop and the longest wait of a client, in milliseconds; null: not measured. */
+/** A past handover: its write stop and a client's longest wait in ms; null if not measured. */
 export interface PastHandover {
   readonly writeStopMs: number
   readonly longestWaitMs: number | null
 }
 
-/** For how long the handovers of an order will stop writes: what those before it took, or what is usual. Nothing is promised: load changes it. */
+/** Describes the write stop of an order's handovers, from earlier ones or estimates. Load changes it. */
 export function sayWriteStop(
   goal: Pick<Goal, 'cluster' | 'groups'>,
   before: readonly PastHandover[],

@@ -10,24 +10,24 @@ import {
   type UpgradeSubject,
 } from './resolve-upgrade.ts'
 
-/** A build of the cluster as the target of an upgrade of one database. */
+/** A build as the target of an upgrade of one database. */
 export interface UpgradeTarget {
   readonly build: Build
   readonly isCurrent: boolean
-  /** Of its flavour. */
+  /** True for the newest of its flavour. */
   readonly isNewest: boolean
   readonly isRecommended: boolean
-  /** What is in the way of it, with the modules as they are; empty: nothing. */
+  /** Obstacles with the present modules; empty if none. */
   readonly obstacles: readonly Refused[]
-  /** The same with the newest modules that it allows, and these modules, or none where it is not possible. Undefined: the database has no modules. */
+  /** The same with the newest allowed modules, and these (none if impossible). Undefined without modules. */
   readonly withNewest:
     | { readonly obstacles: readonly Refused[]; readonly modules: readonly UsedModule[] }
     | undefined
 }
 
 /**
- * Every build of the catalogue as a target: those of the database's flavour first, of each flavour the newest first. `busy`: why no upgrade at
- * all can begin now.
+ * Returns every build of the catalogue as a target: the database's flavour first, newest first in each
+ * flavour. `busy`: why no upgrade can begin now.
  */
 export function upgradeTargets(
   subject: UpgradeSubject,
@@ -53,8 +53,8 @@ export function upgradeTargets(
 }
 
 /**
- * The build that an upgrade goes to which names none, with the modules as they are; undefined: it runs the newest that it can. What is in the way only now (the room on the
- * node, another action) does not count.
+ * Returns the target of an upgrade that names no build, with the present modules; undefined if the database
+ * runs the newest possible. Temporary obstacles (room on the node, another action) are ignored.
  */
 export function upgradableTo(subject: UpgradeSubject, catalogue: Catalogue): Build | undefined {
   const withRoom = { ...subject, lackOfMemory: undefined, lackOfPorts: undefined }
@@ -62,7 +62,7 @@ export function upgradableTo(subject: UpgradeSubject, catalogue: Catalogue): Bui
   return 'refused' in resolved || !resolved.change ? undefined : resolved.goal.build
 }
 
-/** As a user sends it who names nothing else than the build, and modules. */
+/** Creates the request of a user that names only the build, and modules. */
 function requestFor(build: Build | undefined, modules: UpgradeRequest['modules']): UpgradeRequest {
   return {
     ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false },
@@ -80,7 +80,7 @@ function newestOf(modules: readonly UsedModule[]): UpgradeRequest['modules'] {
   })
 }
 
-/** Each once, though a node may find a build in several places. */
+/** Removes duplicates: a node may find a build in several places. */
 function inOrder(builds: readonly Build[], first: string): readonly Build[] {
   return builds
     .filter((build, n) => builds.findIndex((other) => isSame(build, other)) === n)

@@ -13,30 +13,30 @@ import {
 import { hasHandedOver } from '../state/way-back.ts'
 import { since, waitOf } from './wait-of.ts'
 
-/** What a turn found in one group. */
+/** Findings of a turn in one group. */
 export interface LaneNews {
   readonly verdict: Verdict
   readonly seen: ObservedGroup
   readonly goal: Goal
-  /** Why its step, which is due, could not be done at the last attempt. */
+  /** Reason for the failure of its due step at the last attempt. */
   readonly held: Obstacle | undefined
-  /** When the rollback window ends by itself, ISO 8601; null: it does not, or is not open. */
+  /** End of the rollback window by time (ISO 8601); null if there is none, or it is not open. */
   readonly windowEnds: string | null
-  /** The steps that are still to come, the one that is due included; undefined: not foreseen in this turn. */
+  /** Future steps, including the due one; undefined if not computed in this turn. */
   readonly toCome: readonly StepToCome[] | undefined
-  /** It is time to record how far followers are. */
+  /** True if followers' progress should be recorded. */
   readonly isTimeForLag: boolean
   /** ISO 8601. */
   readonly at: string
 }
 
-/** Most steps of a lane on record: a lane that is mended repeatedly must not grow without end. */
+/** Limit of recorded steps: a repeatedly repaired lane must not grow without end. */
 const MOST_STEPS = 60
 
-/** The record of a lane after this turn's look. `before` undefined: it is the first. */
+/** Returns the record of a lane after this turn's look. `before` undefined: first record. */
 export function advanceLane(before: LaneRecord | undefined, news: LaneNews): LaneRecord {
   const { verdict, seen, goal, held, windowEnds, at } = news
-  // What was put off may have been another step than the one that is due now.
+  // The postponed step may be another one than the due one.
   const isTriedAgain = verdict.kind === 'do' && isRunning(before, nameStep(verdict.step, seen, goal))
   const wait = waitOf(verdict, isTriedAgain ? held : undefined, windowEnds)
   const waiting = since(wait, before?.waiting ?? null, at)
@@ -56,7 +56,7 @@ export function advanceLane(before: LaneRecord | undefined, news: LaneNews): Lan
   }
 }
 
-/** The record of a lane that has shown that the goal cannot be reached: its last step, or what came of it, is the reason. */
+/** Returns the record of a lane whose goal is unreachable, as shown by its last step or its result. */
 export function failLane(lane: LaneRecord, at: string): LaneRecord {
   const last = lane.steps.at(-1)
   if (last === undefined) return lane
@@ -71,7 +71,7 @@ function isRunning(before: LaneRecord | undefined, due: StepToCome): boolean {
   return last?.state === 'running' && isSameStep(due, last)
 }
 
-/** Ends the step that ran if it is not due any more, and begins the one that is. */
+/** Ends the running step if it is not due any more, and begins the due one. */
 function advanceSteps(
   steps: readonly TakenStep[],
   { verdict, seen, goal, held, at }: LaneNews,
@@ -84,14 +84,14 @@ function advanceSteps(
   return due === undefined ? ended : [...ended, begin(due, at)]
 }
 
-/** A start had its effect, and then its shard cannot go on: the step has failed for as long as a person is waited for because of this shard. */
+/** If a started shard gets stuck, its step counts as failed for as long as a person is waited for. */
 function judgeLast(steps: readonly TakenStep[], waiting: Waiting | null, before: Waiting | null) {
   const last = steps.at(-1)
   if (last === undefined || !starts.includes(last.kind)) return steps
   const isWhy = (wait: Waiting | null) => wait?.stuck === true && String(wait.shard) === last.shard
   if (isWhy(waiting) && last.state === 'done')
     return [...steps.slice(0, -1), { ...last, state: 'failed' as const }]
-  // What failed otherwise is the reason why the upgrade is taken back, and remains so.
+  // A step that failed otherwise is the reason for taking the upgrade back, and stays failed.
   if (!isWhy(waiting) && isWhy(before) && last.state === 'failed')
     return [...steps.slice(0, -1), { ...last, state: 'done' as const }]
   return steps
@@ -103,7 +103,10 @@ function begin(step: StepToCome, at: string): TakenStep {
   return { ...step, state: 'running', began: at, ended: null }
 }
 
-/** A handover is done when the record of the primary says so. Any other step that is not due any more, and was not put off, has had its effect. */
+/**
+ * Ends a step. A handover is done if the recorded primary shows it; other steps that are no longer due, and
+ * were not postponed, have had their effect.
+ */
 function end(
   step: TakenStep,
   { shards, recordedPrimary }: ObservedGroup,
@@ -116,7 +119,7 @@ function end(
   return { ...step, shard, state: isDone ? 'done' : 'left', ended: at }
 }
 
-/** Between two forecasts, those that were foreseen but for the one that began. */
+/** Between two forecasts: the last forecast without the step that began. */
 function comingSteps(
   before: LaneRecord | undefined,
   { toCome, verdict, seen, goal }: LaneNews,
@@ -134,10 +137,10 @@ function isSameStep(one: StepToCome, other: StepToCome): boolean {
   return one.shard === other.shard || one.kind === 'add-shard' || other.shard?.startsWith(NEW) === true
 }
 
-/** Shards that are not there yet are called new-1, new-2, … in each group. */
+/** Prefix of future shards: new-1, new-2, … in each group. */
 const NEW = 'new-'
 
-/** Foreseen steps of one group as people name them. Shards that are not in `seen` are named in the order in which they come. */
+/** Names foreseen steps of one group for people. Shards missing in `seen` are numbered in their order. */
 export function nameComing(steps: readonly Step[], seen: ObservedGroup, goal: Goal): readonly StepToCome[] {
   const names = new Map(seen.shards.map(({ id }) => [id, String(id)]))
   let added = 0
@@ -164,7 +167,7 @@ export function nameComing(steps: readonly Step[], seen: ObservedGroup, goal: Go
   })
 }
 
-/** A step of the plan as people name it. */
+/** Names a step of the plan for people. */
 export function nameStep(step: Step, seen: ObservedGroup, goal: Goal): StepToCome {
   const named = { kind: step.kind, why: step.why }
   if (step.kind === 'hand-over')
@@ -180,7 +183,7 @@ export function nameStep(step: Step, seen: ObservedGroup, goal: Goal): StepToCom
   }
 }
 
-/** What a shard is to its group just now; null: no single shard, or none of its. */
+/** Returns the present duty of a shard in its group; null if there is no such single shard. */
 export function dutyOf(id: number | null, seen: ObservedGroup, goal: Goal): ShardDuty | null {
   const shard = seen.shards.find((one) => one.id === id)
   if (shard === undefined) return null
@@ -196,13 +199,13 @@ function isHome({ id }: ObservedShard, goal: Goal): boolean {
   return goal.homes.includes(id)
 }
 
-/** The primary is on the revision that the upgrade leads to. */
+/** True if the primary is on the revision that the upgrade leads to. */
 function isMoved(seen: ObservedGroup, goal: Goal): boolean {
   if (goal.from === null) return true
   return goal.undo ? !hasHandedOver(seen, goal) : hasHandedOver(seen, goal)
 }
 
-/** The first shard of the group that receives a full sync. */
+/** Returns the progress of the first shard that receives a full sync. */
 function syncOf(
   { shards }: ObservedGroup,
   before: SyncProgress | null,
@@ -225,7 +228,7 @@ function syncOf(
   }
 }
 
-/** Of the followers that hold the history of their primary, the one that is furthest behind. */
+/** Returns the lag of the slowest follower that has its primary's history. */
 function lagOf({ shards, recordedPrimary }: ObservedGroup): number | null {
   const primary = shards.filter(isLive).find(({ id }) => id === recordedPrimary)
   if (primary === undefined) return null

@@ -1,7 +1,7 @@
 import type { Action, ActionNews } from '../state/action.ts'
 import { phaseOf } from '../state/action-phase.ts'
 
-/** The action after these news at `at` (ISO 8601), with everything that follows from them. */
+/** Returns the action after these news at `at` (ISO 8601), with derived fields. */
 export function changed(before: Action, { lanes: _, ...news }: ActionNews, at: string): Action {
   const after = { ...before, ...news }
   const hasEnded = after.status === 'done' || after.status === 'failed'

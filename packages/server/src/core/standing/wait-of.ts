@@ -3,8 +3,8 @@ import type { Obstacle } from '../state/obstacle.ts'
 import type { Verdict } from '../state/topology.ts'
 
 /**
- * What a group waits for. `held`: why its step, which is due, could not be done at the last attempt. Null: something is being done, or nothing is left to
- * do. A group whose goal turned out hopeless is taken back in the same turn.
+ * Returns the wait of a group; null if it works, or has nothing left to do. `held`: why its due step failed
+ * at the last attempt. A group with a hopeless goal is taken back in the same turn.
  */
 export function waitOf(
   verdict: Verdict,
@@ -36,7 +36,7 @@ export function waitOf(
       }
     }
     case 'do': {
-      // What is prepared beside the turns is being done.
+      // A preparation concurrent with the turns counts as work.
       if (held === undefined || held.code === 'preparing') return null
       const { step, late } = verdict
       const shard = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : null
@@ -52,7 +52,7 @@ function isRoom(code: Obstacle['code']): boolean {
   return code === 'node_room' || code === 'parallel_limit' || code === 'queued'
 }
 
-/** The same wait as before keeps the time of its beginning. A sentence may change in it: a percentage, for one. */
+/** Returns the wait with its start, kept if unchanged. Its sentence may change, for example a percentage. */
 export function since(now: Waiting | null, before: WaitingSince | null, at: string): WaitingSince | null {
   if (now === null) return null
   const isSame =

@@ -3,7 +3,7 @@ import type { Action, Certificate } from './action.ts'
 import { isUndoing, outcomeOf, windowEndsOf } from './action-phase.ts'
 import type { LanePatch } from './lane-record.ts'
 
-/** A change of the visible state of an action. Applied in order, the changes give that state. */
+/** A change of an action's visible state. Applied in order, the changes give that state. */
 export type ActionChange = Partial<
   Pick<
     Action,
@@ -21,32 +21,32 @@ export type ActionChange = Partial<
   > & {
     readonly outcome: ActionOutcome | null
     readonly windowEnds: string | null
-    /** Whether the action is being undone. */
+    /** True if the action is being undone. */
     readonly undo: boolean
     readonly paused: boolean
-    /** Whether it can be rolled back right now, what is in the way, and the reason in words. */
+    /** If it can be rolled back now, the obstacle, and the reason in words. */
     readonly eligible: boolean
     readonly rollbackObstacle: RollbackObstacle | null
     readonly reason: string
-    /** One line each. */
+    /** One per line. */
     readonly warnings: string
   }
 >
 
-/** What happened to an action: it changed, its lanes did, or a handover was proven for it. */
+/** A notice about an action: it changed, its lanes did, or a handover was proven for it. */
 export type ActionNotice =
   | { readonly type: 'action'; readonly change: ActionChange }
   | { readonly type: 'lanes'; readonly lanes: readonly LanePatch[] }
   | { readonly type: 'handover'; readonly certificate: Certificate }
 
-/** A notice on record. `seq` rises over all actions. */
+/** A recorded notice. `seq` rises over all actions. */
 export type ActionEvent = ActionNotice & {
   readonly seq: number
   readonly actionUid: string
   readonly at: string
 }
 
-/** The part of an action that events report: everything that people see except lanes and the steps to come. */
+/** Returns the part of an action that events report: all visible fields except lanes and future steps. */
 export function visibleOf(action: Action): Required<ActionChange> {
   const { status, progress, step, holdReason, waitingFor, needsPerson } = action
   const { error, orders, wayBack, phase, waiting, beganAt, endedAt } = action
@@ -68,7 +68,7 @@ export function visibleOf(action: Action): Required<ActionChange> {
   }
 }
 
-/** The visible changes from `before` to `after`; undefined: none. */
+/** Returns the visible changes from `before` to `after`, or undefined. */
 export function changeOf(before: ActionChange, after: ActionChange): ActionChange | undefined {
   const keys = Object.keys(after) as (keyof ActionChange)[]
   const changed = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
@@ -76,7 +76,7 @@ export function changeOf(before: ActionChange, after: ActionChange): ActionChang
   return Object.fromEntries(changed.map((key) => [key, after[key]]))
 }
 
-/** Whether nothing of this action can change any more. */
+/** True if the action is final. */
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status === 'done' || status === 'failed'
 }

@@ -2,13 +2,13 @@ import type { ActionOutcome, ActionPhase } from '@fairlead/api'
 import type { Action } from './action.ts'
 import { windowEndsAt } from './orders.ts'
 
-/** The part of an action that its phase depends on. */
+/** Fields of an action that determine its phase. */
 export type Standing = Pick<
   Action,
   'kind' | 'status' | 'goal' | 'orders' | 'handedOverAt' | 'waiting' | 'handingOver'
 >
 
-/** Where an action is, at `nowMs` (Unix time): exactly one phase. What only a person can mend comes before what a person has asked for. */
+/** Returns an action's one phase at `nowMs` (Unix ms). Obstacles for a person precede a person's orders. */
 export function phaseOf(action: Standing, nowMs: number): ActionPhase {
   const { kind, status, orders, waiting } = action
   if (status === 'done' || status === 'failed') return 'ended'
@@ -23,19 +23,19 @@ export function phaseOf(action: Standing, nowMs: number): ActionPhase {
   return action.handingOver ? 'handing_over' : 'preparing'
 }
 
-/** Whether it undoes what it began. */
+/** True if it undoes its work. */
 export function isUndoing({ kind, goal }: Pick<Action, 'kind' | 'goal'>): boolean {
   return goal.undo || (goal.kind === 'remove' && kind !== 'delete')
 }
 
-/** Every group has handed over, and the old primaries stay as standbys. */
+/** True if every group has handed over and the old primaries stay as standbys. */
 function isWindowOpen({ goal, orders, handedOverAt }: Standing, nowMs: number): boolean {
   if (handedOverAt === null || orders.finalize || goal.policy.rollbackWindow === 0) return false
   const endsAt = windowEndsAt(goal, handedOverAt)
   return endsAt === null || nowMs < endsAt
 }
 
-/** When the window ends by itself, ISO 8601; null where it does not, or is not open. */
+/** Returns when the window ends by time (ISO 8601); null if it does not, or is not open. */
 export function windowEndsOf(
   action: Pick<Action, 'status' | 'goal' | 'orders' | 'handedOverAt'>,
 ): string | null {
@@ -45,7 +45,7 @@ export function windowEndsOf(
   return endsAt === null ? null : new Date(endsAt).toISOString()
 }
 
-/** How it ended; null while it runs. */
+/** Returns its end; null while it runs. */
 export function outcomeOf({ status, ending }: Pick<Action, 'status' | 'ending'>): ActionOutcome | null {
   if (status === 'done') return 'completed'
   return status === 'failed' ? (ending ?? 'failed') : null

@@ -5,15 +5,13 @@ import type { Orders } from './orders.ts'
 import type { WayBack } from './way-back.ts'
 
 /**
- * A long operation, from the request to its end.
- *
- * - `queued`: accepted; the reconciler has not looked at it yet, or other upgrades have to end first. Ends with its
+ * A long operation, from the request to its end. `needsPerson` is true while it runs with an obstacle that
+ * only a person can resolve.
+ * - `queued`: accepted; the reconciler has not looked at it, or other upgrades must end first. Ends with its
  *   first turn.
- * - `running`: the planner leads the database to `goal`. Ends as `done`, or, where the goal turns out hopeless or a
- *   person takes it back, goes on with the goal that undoes it and ends as `failed`.
- * - `done`, `failed`: final. `error` says why it failed; the database serves as before.
- *
- * `needsPerson` is true while something stands in the way that only a person can resolve; the action still runs.
+ * - `running`: the planner leads the database to `goal`. Ends as `done`; if the goal is hopeless or a person
+ *   takes it back, it continues with the undoing goal and ends as `failed`.
+ * - `done`, `failed`: final. `error` is the reason of a failure; the database serves as before.
  */
 export interface Action {
   readonly uid: string
@@ -21,48 +19,48 @@ export interface Action {
   readonly kind: 'create' | 'upgrade' | 'delete'
   readonly status: ActionStatus
   readonly goal: Goal
-  /** The goal as it was accepted: an undo changes `goal`, and can itself be undone. */
+  /** The accepted goal: an undo changes `goal`, and can itself be undone. */
   readonly asked: Goal
   readonly orders: Orders
-  /** When the last group had handed over, ISO 8601; null before, and after an undo began. */
+  /** When the last group had handed over (ISO 8601); null before, and after an undo began. */
   readonly handedOverAt: string | null
-  /** The way back of an upgrade that runs, as last observed; null before its first turn, and for other actions. */
+  /** Way back of a running upgrade, as last observed; null before its first turn, and for other actions. */
   readonly wayBack: WayBack | null
-  /** Warnings for people: losses that no handover caused, settings that could not be carried over. */
+  /** Warnings for people: losses without a handover, settings that could not be carried over. */
   readonly warnings: readonly string[]
   /** 0 to 100; only rises. */
   readonly progress: number
-  /** The kind of the present step, or of the verdict if there is none. */
+  /** Kind of the present step, or of the verdict without one. */
   readonly step: ActionState
-  /** Why it waits, as a code. Null while it does not wait, and in records that are older than this field. */
+  /** Code of its wait; null without one, and in records older than this field. */
   readonly holdReason: HoldReason | null
-  /** The same as a sentence; empty while it does not wait. */
+  /** The wait as a sentence; empty without one. */
   readonly waitingFor: string
   readonly needsPerson: boolean
-  /** What it waits for while nothing is being done in any group; null while something is, and in records that are older than this field. */
+  /** The wait while no group works; otherwise null, as in records older than this field. */
   readonly waiting: WaitingSince | null
-  /** The role of a group moves, or is about to. */
+  /** True if the role of a group moves, or will next. */
   readonly handingOver: boolean
-  /** Follows from the rest at each change; on record so that all readers agree. */
+  /** Derived at each change, and recorded so that all readers agree. */
   readonly phase: ActionPhase
-  /** How it will end as things are now, if not as completed. Null: it is to reach its goal. */
+  /** Expected end unless completed; null if it should reach its goal. */
   readonly ending: Exclude<ActionOutcome, 'completed'> | null
   readonly pending: readonly PendingStep[]
   readonly error: string | null
-  /** What the user sent, without secrets; null where that is not known. */
+  /** The user's request without secrets; null if unknown. */
   readonly request: Readonly<Record<string, unknown>> | null
-  /** The name of the user that asked for it; null where that is not known. */
+  /** Name of the requesting user; null if unknown. */
   readonly requestedBy: string | null
-  /** When it left the queue, and when it ended; ISO 8601, null before. */
+  /** When it left the queue, and when it ended (ISO 8601); null before. */
   readonly beganAt: string | null
   readonly endedAt: string | null
-  /** The header `traceparent` of the request that began it, if that is traced. */
+  /** Header `traceparent` of the request, if traced. */
   readonly trace?: string | undefined
   readonly createdAt: string
   readonly changedAt: string
 }
 
-/** The facts about an action that a turn records. */
+/** Facts about an action that a turn records. */
 export type ActionNews = Partial<
   Pick<
     Action,
@@ -84,53 +82,56 @@ export type ActionNews = Partial<
     | 'error'
   >
 > & {
-  /** Those that have changed. */
+  /** The changed lanes. */
   readonly lanes?: readonly LaneRecord[]
 }
 
-/** How far an action is; `done` and `failed` are final. */
+/** Progress of an action; `done` and `failed` are final. */
 export type ActionStatus = 'queued' | 'running' | 'done' | 'failed'
 
-/** A step that is still to come, as people see it. */
+/** A future step as shown to people. */
 export interface PendingStep {
   readonly shard: string
   readonly kind: string
   readonly why: string
 }
 
-/** The proof of one handover. Offsets are bytes of the replication stream. */
+/** Proof of one handover. Offsets are bytes of the replication stream. */
 export interface Certificate {
   readonly from: number
   readonly to: number
   readonly replid: string
-  /** Null after a crash if the engines do not know it any more, because they were restarted. The same holds for `offsetTo`. */
+  /** Null after a crash if restarted engines no longer know it; also for `offsetTo`. */
   readonly offsetFrom: number | null
   readonly offsetTo: number | null
-  /** The number of keys that both held at that point; null after a crash, if they could not be counted. */
+  /** Number of keys in both at that point; null after a crash if they could not be counted. */
   readonly keys: number | null
   /**
-   * From the pause of the old primary to the promotion of the new one, by the server's clock: no shard took
-   * writes. The sum of its parts. In milliseconds. Null after a crash in which the clock was set back: then no bound is known.
+   * Ms without writes at any shard, from the pause of the old primary to the promotion of the new one, by the
+   * server's clock: the sum of its parts. Null after a crash with the clock set back, without a known bound.
    */
   readonly writeStopMs: number | null
-  /** The hold: how long the endpoint kept back requests, by the proxy's clock: never less than `writeStopMs`. Null without an endpoint, and after a crash. */
+  /**
+   * The hold: ms for which the endpoint kept requests back, by the proxy's clock, at least `writeStopMs`.
+   * Null without an endpoint, and after a crash.
+   */
   readonly heldMs: number | null
-  /** Absent, as are those below, in records that are older than these fields, and after a crash. */
+  /** Absent, like the next fields, in older records and after a crash. */
   readonly group?: number
-  /** How long each part took, one after the other, in milliseconds by the server's clock. */
+  /** Lengths of the sequential parts in ms, by the server's clock. */
   readonly parts?: HandoverParts
-  /** How clients of the endpoint waited; absent also without an endpoint. */
+  /** Waits of the endpoint's clients; absent also without an endpoint. */
   readonly waited?: WaitedClients
-  /** When the hold began, by the server's clock (Unix milliseconds), and how long after that the move did. Absent also without an endpoint. */
+  /** Begin of the hold (Unix ms, server's clock), and ms until the move. Absent also without an endpoint. */
   readonly began?: { readonly holdAt: number; readonly moveAfterMs: number }
-  /** Put together after a crash, from the engines' own records: `writeStopMs` is then an upper bound, or null. */
+  /** True if recovered after a crash from the engines' records: `writeStopMs` is an upper bound, or null. */
   readonly recovered: boolean
-  /** Null until every follower resumed the stream. */
+  /** Null until every follower has resumed the stream. */
   readonly fullSyncs: number | null
   readonly at: string
 }
 
-/** The parts of a handover. `hold` and `release` are 0 without an endpoint. */
+/** Parts of a handover. `hold` and `release` are 0 without an endpoint. */
 export interface HandoverParts {
   readonly hold: number
   readonly pause: number
@@ -139,14 +140,14 @@ export interface HandoverParts {
   readonly release: number
 }
 
-/** Clients of the endpoint that waited for an answer, their requests, and the longest wait in milliseconds. */
+/** Waiting clients of the endpoint, their requests, and the longest wait in ms. */
 export interface WaitedClients {
   readonly clients: number
   readonly requests: number
   readonly longestMs: number
 }
 
-/** The goal that undoes an upgrade: what the database ran before, with the old primaries as primaries. */
+/** Returns the goal that undoes an upgrade: the former runs, with the old primaries as primaries. */
 export function undoGoal(goal: Goal): Goal {
   if (goal.from === null) return { ...goal, kind: 'remove' }
   return {
@@ -160,8 +161,9 @@ export function undoGoal(goal: Goal): Goal {
 }
 
 /**
- * How far an action is, from the steps it has taken and those foreseen. Never falls, and is 100 only at its end. `isMoved`: all roles are where
- * they should be. Before that, an empty plan means that no step can be planned now, not that all are done.
+ * Returns the progress of an action from its taken and foreseen steps. Never falls; 100 only at the end.
+ * `isMoved`: all roles are in place; before that an empty plan means that no step can be planned now, not
+ * that all are done.
  */
 export function progressOf(
   before: number,

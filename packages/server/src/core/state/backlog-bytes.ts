@@ -1,9 +1,9 @@
-/** At 20,000 small writes a second this holds 24 s. */
+/** Holds 24 s of 20,000 small writes per second. */
 export const LEAST_BACKLOG_BYTES = 64 * 1024 * 1024
 
 /**
- * The backlog that lets a replica resume after its restart: twice what is written during one. Measured on a GiB: 5 to
- * 10 s to save, 2 to 3 s to load; a restart without data takes less than a second.
+ * Returns the backlog with which a replica can resume after its restart: twice the writes during one.
+ * Measured per GiB: 5 to 10 s to save, 2 to 3 s to load; a restart without data takes less than a second.
  */
 export function backlogBytes({
   writtenPerSecond,

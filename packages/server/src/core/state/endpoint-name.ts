@@ -1,10 +1,10 @@
-/** The name of a database's endpoint at the proxy of a node. */
+/** Returns the name of a database's endpoint at the proxy of a node. */
 export function endpointName(databaseUid: number): string {
   return `db${databaseUid}`
 }
 
-/** The host to which clients of every database connect, until there are more nodes. */
+/** Host for clients of every database, while there is only one node. */
 export const ENDPOINT_HOST = '127.0.0.1'
 
-/** The names that clients may use for it: the TLS certificate of endpoints proves them. */
+/** Names that clients may use for it; the endpoints' TLS certificate proves them. */
 export const endpointHosts: readonly string[] = [...new Set([ENDPOINT_HOST, 'localhost', '127.0.0.1', '::1'])]

@@ -1,13 +1,13 @@
 import type { Database } from './database.ts'
 
 /**
- * `maxmemory` of an engine counts more than its clients' data: it includes the backlog of replication. That memory is for replication,
- * so it is added to the memory of the database. Only this file says how much.
+ * An engine's `maxmemory` includes more than its clients' data, namely the replication backlog. That is added
+ * to the memory of the database; only this file defines how much.
  */
 
-/** The limits that a database grants to one shard. */
+/** Limits that a database grants to one shard. */
 export interface Limits {
-  /** For its clients: data, connections, and the megabyte that an empty engine takes. Bytes; 0 is unlimited. */
+  /** Bytes for its clients: data, connections, and the megabyte of an empty engine; 0 is unlimited. */
   readonly shareBytes: number
   readonly evictionPolicy: string
 }
@@ -21,19 +21,19 @@ export function limitsOf({
   return { shareBytes: Math.floor(memoryBytes / groups.length), evictionPolicy }
 }
 
-/** The `maxmemory` that leaves `shareBytes` to clients beside a backlog of this size (0: no backlog). Bytes; 0 is unlimited. */
+/** Returns the `maxmemory` that leaves `shareBytes` to clients, with this backlog (0: none). 0: unlimited. */
 export function engineLimit(shareBytes: number, backlogBytes: number): number {
   return shareBytes === 0 ? 0 : shareBytes + engineOverhead(backlogBytes)
 }
 
 /**
- * How much of an engine's memory replication and Fairlead take at most, in bytes, with a backlog of this size: the backlog is kept in
- * blocks with a head each (1/256 of it, measured on redis 7.0 and 8.0, valkey 8.0, 8.1 and 9.1 alike; the engines' own
- * mem_not_counted_for_evict excludes what replicas need beyond that). Twice that share is added here.
+ * Returns the maximum bytes that replication and Fairlead take in an engine with a backlog of this size. The
+ * backlog is kept in blocks with headers: 1/256 of it, measured on Redis 7.0 and 8.0, Valkey 8.0, 8.1 and
+ * 9.1; twice that is added. (The engines' mem_not_counted_for_evict excludes what replicas need beyond that.)
  */
 export function engineOverhead(backlogBytes: number): number {
   return backlogBytes + Math.ceil(backlogBytes / 128) + OURS_BYTES
 }
 
-/** Links to replicas (90 KB each), connections of server and agent (40 KB), answers to them, the bus of cluster mode. */
+/** Links to replicas (90 KB each), connections of server and agent (40 KB) with answers, the cluster bus. */
 const OURS_BYTES = 2 * 1024 * 1024

@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from './topology.ts'
 
-/** A group whose roles are settled: one primary that answers, and the others. */
+/** A group with settled roles: one answering primary, and the others. */
 export interface Group {
   readonly seen: ObservedGroup
   readonly goal: Goal
@@ -20,7 +20,7 @@ export interface Group {
   readonly replicas: readonly ObservedShard[]
 }
 
-/** Whether it is linked, has loaded its data, and has written its append-only file if one is wanted. */
+/** True if it is linked, has loaded its data, and has its append-only file if one is wanted. */
 export function isReady(shard: ObservedShard, { goal, primary }: Group): boolean {
   return (
     isLinked(shard, primary) &&
@@ -30,7 +30,7 @@ export function isReady(shard: ObservedShard, { goal, primary }: Group): boolean
   )
 }
 
-/** Waits for a shard that is not ready yet, with the progress of its full sync if the engine reports it. */
+/** Waits for a shard that is not ready, with the progress of its full sync if reported. */
 export function awaitShard(shard: ObservedShard, group: Group): Verdict {
   const isLoaded = isLinked(shard, group.primary) && isLive(shard) && !shard.engine.loading
   return {
@@ -41,12 +41,15 @@ export function awaitShard(shard: ObservedShard, group: Group): Verdict {
   }
 }
 
-/** The progress of the file that an engine writes. It is waited for as long as the file grows: many engines may write to one slow disk. */
+/**
+ * Returns the progress of the file that an engine writes. The wait lasts while the file grows: many engines
+ * may write to one slow disk.
+ */
 export function progressOf({ saving }: EngineState): { readonly progress?: number } {
   return saving.progress == null ? {} : { progress: saving.progress.done }
 }
 
-/** The same for people, to append to a sentence; '' if it is not known. */
+/** Formats the progress for people, to append to a sentence; '' if unknown. */
 export function howFar({ saving }: EngineState): string {
   if (saving.progress?.of == null) return ''
   const { done, of } = saving.progress
@@ -57,7 +60,7 @@ function whyNotReady(shard: ObservedShard, group: Group): Obstacle {
   const { code, why } = describeState(shard, group)
   if (shard.trouble === '') return { code, why }
   const { primary } = group
-  // A sync that the primary has interrupted: its log has the reason.
+  // The primary has interrupted the sync: its log has the reason.
   const other =
     primary.trouble === '' || isLinked(shard, primary)
       ? ''
@@ -79,18 +82,18 @@ function describeState(shard: ObservedShard, { primary }: Group): Obstacle {
   return { code: 'saving', why: `${name} writes its append-only file${howFar(shard.engine)}` }
 }
 
-/** The known facts about a silence, for the record: the folder of a shard that is given up is deleted with its log. */
+/** Returns known facts about a silence, for the record: a given-up shard's folder is deleted with its log. */
 function whySilent({ processWhy, trouble, lastLogLine = '' }: ObservedShard): string {
   const said = trouble === '' && lastLogLine !== '' ? `its log ends with: ${lastLogLine}` : ''
   return [processWhy, said].filter((words) => words !== '').join('; ')
 }
 
-/** A reason in brackets, to append to a sentence; '' if there is none: an agent reports nothing about a silence that has just begun. */
+/** Returns a reason in brackets, to append to a sentence; '' if there is none (a silence has just begun). */
 export function inBrackets(reason: string): string {
   return reason === '' ? '' : ` (${reason})`
 }
 
-/** The verdict that this step is next. */
+/** Returns the verdict that this step is next. */
 export function act(step: Step): Verdict {
   return { kind: 'do', step }
 }

@@ -1,8 +1,8 @@
 /**
- * The timeouts that Fairlead sets, in milliseconds, the shortest first: a process starts with that one (agent/src/engine/engine-config.ts). The others are not
- * round: a person sets no such value, so Fairlead recognizes its own values.
+ * Fairlead's timeouts in ms. A process starts with the shortest (agent/src/engine/engine-config.ts). The
+ * others are odd values that no person sets, so Fairlead recognizes them.
  */
 export const NODE_TIMEOUTS_MS: readonly number[] = [5_000, 10_240, 20_480, 40_960, 59_904]
 
-/** The setting of an engine in cluster mode after which it counts another shard as failed. */
+/** Engines' setting in cluster mode: time after which another shard counts as failed. */
 export const NODE_TIMEOUT = 'cluster-node-timeout'

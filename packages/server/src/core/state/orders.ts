@@ -1,29 +1,29 @@
 import type { Goal } from './goal.ts'
 import type { Obstacle } from './obstacle.ts'
 
-/** The orders of people for a running action. */
+/** People's orders for a running action. */
 export interface Orders {
-  /** Paused: nothing new is begun. Faults are still repaired. */
+  /** True: no new work begins; faults are still repaired. */
   readonly paused: boolean
-  /** The supervised stop is passed. */
+  /** True: the supervised stop is passed. */
   readonly proceed: boolean
-  /** The rollback window is over, whatever time it has left. */
+  /** True: the rollback window is over, whatever time is left. */
   readonly finalize: boolean
 }
 
-/** The orders of an action that got none. */
+/** Orders of an action without any. */
 export const noOrders: Orders = { paused: false, proceed: false, finalize: false }
 
-/** What a plan may do now, according to the orders of people and the time. */
+/** Permissions of a plan now, from people's orders and the time. */
 export interface Allowed {
   readonly paused: boolean
   readonly mayHandOver: boolean
   readonly mayFinalize: boolean
-  /** Why not, for people. */
+  /** Reason for not finalizing, for people. */
   readonly onFinalize: { readonly on: 'person' | 'time' } & Obstacle
 }
 
-/** The permissions of a plan without restrictions. */
+/** Permissions of a plan without restrictions. */
 export const unrestricted: Allowed = {
   paused: false,
   mayHandOver: true,
@@ -31,10 +31,7 @@ export const unrestricted: Allowed = {
   onFinalize: { on: 'time', code: 'rollback_window', why: '' },
 }
 
-/**
- * `handedOverAt`: when the last group handed over, in Unix milliseconds; null before. An undo needs no
- * approval.
- */
+/** `handedOverAt`: time of the last group's handover (Unix ms); null before. An undo needs no approval. */
 export function allowedBy(goal: Goal, orders: Orders, handedOverAt: number | null, now: number): Allowed {
   const { supervised, rollbackWindow } = goal.policy
   if (goal.undo) return { ...unrestricted, paused: orders.paused }
@@ -58,7 +55,7 @@ export function allowedBy(goal: Goal, orders: Orders, handedOverAt: number | nul
   }
 }
 
-/** When the rollback window ends by itself, Unix milliseconds; null: it does not. `handedOverAt` is ISO 8601. */
+/** Returns when the rollback window ends by time (Unix ms), or null. `handedOverAt`: ISO 8601. */
 export function windowEndsAt({ policy }: Pick<Goal, 'policy'>, handedOverAt: string): number | null {
   const { rollbackWindow } = policy
   return rollbackWindow === 'until-finalized' ? null : Date.parse(handedOverAt) + rollbackWindow * 1000

@@ -1,4 +1,4 @@
-/** TCP ports; both ends belong to it. */
+/** TCP ports, both ends included. */
 export interface PortRange {
   readonly from: number
   readonly to: number

@@ -1,4 +1,4 @@
-/** The text of a variable as a whole number; `otherwise` when it is not set. `fault` ends the reading. */
+/** Reads a variable as an integer; `otherwise` if it is not set. `fault` ends the reading. */
 export function readInteger(
   text: string | undefined,
   otherwise: number,
@@ -10,7 +10,7 @@ export function readInteger(
   return value >= from && value <= to ? value : fault(`must be a whole number from ${from} to ${to}`)
 }
 
-/** Two ports, as in 10000-10999; that when it is not set. `fault` ends the reading. */
+/** Reads two ports, as in 10000-10999 (the default). `fault` ends the reading. */
 export function readRange(
   text: string | undefined,
   fault: (sentence: string) => never,

@@ -1,11 +1,11 @@
-/** The address of a PostgreSQL database, and the user to sign in as. */
+/** Address of a PostgreSQL database, and the user to sign in as. */
 export interface PostgresAddress {
   /** A name, an address, or the folder of a Unix socket. */
   readonly host: string
   readonly port: number
   readonly database: string
   readonly user: string
-  /** Null: no TLS, which is allowed for this machine only. `rootCertificate`: a file in PEM; null: the authorities of this system. */
+  /** Null: no TLS, only on this machine. `rootCertificate`: a PEM file; null: the system's authorities. */
   readonly tls: { readonly rootCertificate: string | null } | null
 }
 
@@ -13,8 +13,10 @@ const form = '`postgres://user@host:5432/database`'
 const known = new Set(['sslmode', 'sslrootcert', 'host'])
 
 /**
- * Reads `postgres://user@host[:port]/database[?sslmode=verify-full|disable][&sslrootcert=FILE][&host=/FOLDER]`, with libpq's words. TLS with a certificate
- * that is checked is the default; `disable` is allowed for loopback and Unix sockets only, where it is the default. Any fault ends in `fault`.
+ * Reads
+ * `postgres://user@host[:port]/database[?sslmode=verify-full|disable][&sslrootcert=FILE][&host=/FOLDER]`
+ * (libpq's words). TLS with a checked certificate is the default; `disable` is allowed only for loopback and
+ * Unix sockets, and is their default. Any fault ends in `fault`.
  */
 export function readPostgresAddress(text: string, fault: (sentence: string) => never): PostgresAddress {
   const url = URL.parse(text)
@@ -56,7 +58,7 @@ export function readPostgresAddress(text: string, fault: (sentence: string) => n
   return { ...place, tls: null }
 }
 
-/** Undefined if the text cannot be decoded, or has control characters: PostgreSQL ends a name at the character NUL, and takes the rest for other settings. */
+/** Undefined if undecodable or with control characters: PostgreSQL ends a name at NUL, and reads on. */
 function decode(text: string): string | undefined {
   try {
     const decoded = decodeURIComponent(text)

@@ -2,22 +2,22 @@ import type { Build } from '@fairlead/api'
 import { compareVersions, matchesVersion } from '@fairlead/engine'
 import type { Runs } from './goal.ts'
 
-/** Which builds can take over from which by replication. The format of the full sync decides. */
+/** Formats of full syncs: these decide between which builds replication can take over. */
 interface Format {
   readonly flavour: string
-  /** Measured versions stand for these versions. */
+  /** Versions represented by the measured ones. */
   readonly versions: readonly string[]
-  /** The RDB format that a primary sends. */
+  /** RDB format that a primary sends. */
   readonly sends: number
-  /** The highest format that a replica reads, of those that its flavour shares with redis up to 11. */
+  /** Highest format that a replica reads, of those shared with Redis (up to 11). */
   readonly reads: number
-  /** Formats that it also reads with `rdb-version-check relaxed`, if they contain only classic types. */
+  /** Formats also read with `rdb-version-check relaxed`, if they contain only classic types. */
   readonly readsRelaxed?: readonly number[]
 }
 
 /**
- * Measured: docs/explain/measurements/engines.md §3, 81 pairs of these builds, 2,000 strings and every core type; each pair that could replicate was
- * also seen to resume after a swap of the roles. Formats 12 and above of redis are not those of valkey.
+ * Measured (docs/explain/measurements/engines.md §3): 81 pairs, 2,000 strings and every core type; each pair that
+ * replicated also resumed after a swap of roles. Redis's formats from 12 are not Valkey's.
  */
 const formats: readonly Format[] = [
   { flavour: 'redis', versions: ['6.0', '6.2'], sends: 9, reads: 9 },
@@ -31,18 +31,15 @@ const formats: readonly Format[] = [
 
 /** How a fresh replica on `to` can get its data from a primary on `from`. */
 export interface ReplicationPath {
-  /** Why it cannot, as a sentence; undefined when it can, or when it was not measured: then the surge shard is the proof. */
+  /** Obstacle; undefined if there is none, or none was measured: then the surge shard is the proof. */
   readonly obstacle: string | undefined
-  /** True: the replica needs a setting to read the other flavour's format. */
+  /** True if the replica needs a setting to read the other flavour's format. */
   readonly relaxed: boolean
-  /** True: this pair was measured, with success or not. */
+  /** True if this pair was measured, whatever the result. */
   readonly measured: boolean
 }
 
-/**
- * Whether build `to` can read the snapshot and the stream of build `from`, by their RDB formats; `measured`: we have
- * seen it.
- */
+/** Returns if build `to` can read the snapshot and stream of build `from`, by their RDB formats. */
 export function replicationPath(from: Build, to: Build): ReplicationPath {
   const sender = formatOf(from)
   const reader = formatOf(to)
@@ -55,7 +52,7 @@ export function replicationPath(from: Build, to: Build): ReplicationPath {
   return { obstacle, relaxed: false, measured: true }
 }
 
-/** Why a fresh process of `to` cannot get its data from a process of `from`, as a sentence; undefined when no reason is known. */
+/** Returns why a fresh process of `to` cannot get its data from a process of `from`, if that is known. */
 export function obstacleToReplication(from: Feed, to: Feed): string | undefined {
   return replicationPath(from.build, to.build).obstacle ?? obstacleOfModules(from.modules, to.modules)
 }
@@ -63,8 +60,8 @@ export function obstacleToReplication(from: Feed, to: Feed): string | undefined 
 type Feed = Pick<Runs, 'build' | 'modules'>
 
 /**
- * Measured (docs/explain/measurements/modules.md): a replica without the module, or with an older one, ends its process in the full sync, when
- * its own data are gone already.
+ * Measured (docs/explain/measurements/modules.md): a replica without the module, or with an older one, exits during the
+ * full sync, when its former data are already gone.
  */
 function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | undefined {
   for (const { name, semanticVersion } of from) {
@@ -84,15 +81,15 @@ function formatOf({ flavour, version }: Build): Format | undefined {
 }
 
 /**
- * Does a process of `to` start with the files that a process of `from` has saved? Measured: valkey 9 sends other engines a format that they read, and writes its own files in a
- * format that redis 8.0 does not recognize ("Wrong signature").
+ * True if a process of `to` starts with files saved by `from`. Measured: Valkey 9 sends other engines a
+ * readable format, but writes files that Redis 8.0 does not recognize ("Wrong signature").
  */
 export function readsFilesOf(from: Build, to: Build): boolean {
   const isOwnForm = from.flavour === 'valkey' && compareVersions(from.version, '9.0') >= 0
   return !isOwnForm || to.flavour === 'valkey'
 }
 
-/** A valkey newer than those measured, whose primary is not a valkey. */
+/** True for a Valkey newer than those measured, with a primary of another flavour. */
 function isForeign(from: Build, to: Build): boolean {
   return to.flavour === 'valkey' && from.flavour !== 'valkey' && compareVersions(to.version, '9.0') >= 0
 }

@@ -1,9 +1,9 @@
-/** A node in the view of a node of the cluster. */
+/** A node in the view of another cluster node. */
 interface Node {
   readonly id: string
   readonly myself: boolean
   readonly epoch: number
-  /** Ranges as the engines write them: "0-5460 7000". */
+  /** Ranges in engines' format: "0-5460 7000". */
   readonly slots: string
 }
 
@@ -11,8 +11,8 @@ interface Node {
 const SLOTS = 16_384
 
 /**
- * Does a node know the present slot map: each primary's slots and epoch as that primary itself knows them, and every
- * slot served? `views` holds the answers of the primaries. Undefined when it does, otherwise what is missing, as a sentence.
+ * Returns what a node lacks of the present slot map: every slot served, and each primary's slots and epoch as
+ * in the primary's view (`views`). Undefined if complete.
  */
 export function whyNotKnown(view: readonly Node[], views: readonly (readonly Node[])[]): string | undefined {
   const served = view.reduce((sum, { slots }) => sum + countSlots(slots), 0)

@@ -1,6 +1,6 @@
 import type { SlotRange } from './database.ts'
 
-/** Ranges as the engines write them, in order: "0-5460 7000". Empty for none. Throws for any other text. */
+/** Reads ranges in engines' format, in order: "0-5460 7000". Empty for none. Throws for other text. */
 export function readSlotRanges(text: string): readonly SlotRange[] {
   return text
     .split(' ')
@@ -12,19 +12,19 @@ export function readSlotRanges(text: string): readonly SlotRange[] {
     })
 }
 
-/** As people read them: "0-5460, 7000". */
+/** Formats ranges for people: "0-5460, 7000". */
 export function writeSlotRanges(ranges: readonly SlotRange[]): string {
   return ranges.map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`)).join(', ')
 }
 
-/** The slots of `ranges` that lie in `within`. */
+/** Returns the slots of `ranges` inside `within`. */
 export function slotsWithin(ranges: readonly SlotRange[], within: SlotRange): readonly SlotRange[] {
   return ranges
     .map(({ first, last }) => ({ first: Math.max(first, within.first), last: Math.min(last, within.last) }))
     .filter(({ first, last }) => first <= last)
 }
 
-/** The slots of `ranges` that lie outside of `without`. */
+/** Returns the slots of `ranges` outside of `without`. */
 export function slotsOutside(ranges: readonly SlotRange[], without: SlotRange): readonly SlotRange[] {
   return ranges.flatMap((range) => [
     ...slotsWithin([range], { first: 0, last: without.first - 1 }),
@@ -32,7 +32,7 @@ export function slotsOutside(ranges: readonly SlotRange[], without: SlotRange): 
   ])
 }
 
-/** The slots of `whole` that are in none of `ranges`, which are in order. */
+/** Returns the slots of `whole` in none of `ranges`, which are in order. */
 export function slotsMissing(whole: SlotRange, ranges: readonly SlotRange[]): readonly SlotRange[] {
   return ranges.reduce<readonly SlotRange[]>(
     (missing, range) => missing.flatMap((part) => slotsOutside([part], range)),

@@ -7,7 +7,10 @@ import { isLive, type LiveShard, type ObservedGroup, type ObservedShard } from '
 const MB = 1_000_000
 const goal = goalOf()
 
-/** A primary and its surge shard, 2, that is ready to take over. Megabytes; `clients`: of the data, what connections take. */
+/**
+ * A primary and its surge shard, 2, that is ready to take over. Megabytes; `clients`: of the data, what
+ * connections take.
+ */
 function surging(
   share: number,
   before: number,

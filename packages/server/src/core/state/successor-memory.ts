@@ -4,27 +4,24 @@ import type { Group } from './group.ts'
 import type { LiveShard, Verdict } from './topology.ts'
 
 /**
- * Does the data fit the successor? Builds differ: many small keys take twice as much on redis 8.0 as on valkey 9.1. As a replica the successor
- * evicts and refuses nothing, but from its promotion on it would, and Fairlead would have caused that loss. So it
- * does not take over. A primary that is at its limit itself is no obstacle, if its successor needs no more than the primary.
+ * If the data fits a successor's memory. Builds differ: many small keys take twice as much on Redis 8.0 as on
+ * Valkey 9.1. After its promotion the successor would evict or refuse, and Fairlead would have caused that
+ * loss; a primary at its limit is no obstacle if its successor needs no more.
  */
 export interface SuccessorMemory {
-  /** `wait`: there is no room together with the connections that its primary has right now; that may change. */
+  /** `wait`: no room together with its primary's present connections; that may change. */
   readonly verdict: 'fits' | 'near' | 'wait' | 'too-large'
-  /** For people; '' when it fits. */
+  /** For people; '' if it fits. */
   readonly why: string
 }
 
-/** Two processes with the same data may differ by this much. */
+/** Possible difference between two processes with the same data. */
 const SAME_BYTES = 512 * 1024
 const SAME_SHARE = 0.01
-/** From this share of the limit on, a warning is given. */
+/** Share of the limit above which a warning is given. */
 const NEAR = 0.95
 
-/**
- * Whether the data of the group, and its clients, fit the successor's memory; bytes are compared as both engines measure
- * them.
- */
+/** Checks that the group's data and clients fit the successor's memory, as measured by both engines. */
 export function judgeSuccessor(
   successor: LiveShard,
   { goal, primary, seen }: Omit<Group, 'replicas'>,
@@ -45,14 +42,15 @@ export function judgeSuccessor(
 }
 
 /**
- * How many times as much memory the same data may take on `to` as on `from`. Measured with 400,000 small keys: to redis
- * 8.0 from valkey 9.1 2.0 times, from valkey 8.1 1.5 times, from redis 7.0 1.06 times. Later valkeys take less.
+ * Returns the maximum growth of the same data from `from` to `to`. Measured with 400,000 small keys: to Redis
+ * 8.0 from Valkey 9.1 2.0 times, from Valkey 8.1 1.5 times, from Redis 7.0 1.06 times. Later Valkeys take
+ * less.
  */
 export function mostGrowth(from: Build, to: Build): number {
   return from.flavour === 'valkey' && to.flavour !== 'valkey' ? 2 : 1.06
 }
 
-/** Why a successor may not take over for lack of memory, as a verdict; undefined when it may. */
+/** Returns why a successor may not take over for lack of memory, as a verdict; or undefined. */
 export function planRoom(successor: LiveShard, group: Group): Verdict | undefined {
   const { verdict, why } = judgeSuccessor(successor, group)
   if (verdict === 'too-large') return { kind: 'hopeless', code: 'memory_size', why }

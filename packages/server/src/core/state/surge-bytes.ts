@@ -2,12 +2,12 @@ import { LEAST_BACKLOG_BYTES } from './backlog-bytes.ts'
 import { engineOverhead } from './engine-memory.ts'
 import { isLive, type ObservedGroup } from './topology.ts'
 
-/** A full engine holds a little more than its limit; a report of more than twice the limit is not believed. */
+/** A full engine holds slightly more than its limit; a report above twice the limit is not believed. */
 const MOST_OF_LIMIT = 2
 
 /**
- * The memory that the data of a group takes now, in bytes, without backlogs: in the fullest of its shards that answer. An engine may
- * report any number, and this much memory is reserved for its successor: so it counts only up to twice the engine's limit.
+ * Returns the bytes of a group's data without backlogs, in its fullest answering shard. An engine may report
+ * any number, and this much is reserved for its successor, so it counts only up to twice the limit.
  */
 export function dataBytes({ shards, limits }: Pick<ObservedGroup, 'shards' | 'limits'>): number {
   const told = Math.max(0, ...shards.filter(isLive).map(({ engine }) => engine.memory.dataBytes))
@@ -15,7 +15,7 @@ export function dataBytes({ shards, limits }: Pick<ObservedGroup, 'shards' | 'li
 }
 
 /**
- * The most memory that a further shard of the group takes, in bytes: the data with room to receive it, and a backlog as large as the
+ * Returns the maximum bytes of an additional shard: the data with room to receive it, and a backlog like the
  * largest in the group, which it gets before it takes over.
  */
 export function surgeBytes(group: Pick<ObservedGroup, 'shards' | 'limits'>): number {

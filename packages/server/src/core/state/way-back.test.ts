@@ -5,7 +5,10 @@ import { wayBack } from './way-back.ts'
 
 const goal = goalOf()
 
-/** Shard 3, the surge shard, is primary; 1 is the standby, 2 another old replica. `change` has the differences of the standby. */
+/**
+ * Shard 3, the surge shard, is primary; 1 is the standby, 2 another old replica. `change` has the differences
+ * of the standby.
+ */
 function handedOver(change: (shard: ObservedShard) => ObservedShard = (shard) => shard): ObservedGroup {
   const follow = (shard: ObservedShard) =>
     isLive(shard) ? withEngine(shard, { role: 'replica', primary: { host: '', port: 3 }, link: 'up' }) : shard

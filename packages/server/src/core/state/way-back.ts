@@ -13,8 +13,8 @@ import {
 } from './topology.ts'
 
 /**
- * Can an upgrade be taken back without losing anything, right now? `obstacle` is what is in the way; null when nothing is, and in records that
- * are older than this field. `reason` says the same, or why it can, as a sentence.
+ * If an upgrade can be taken back now without a loss. `obstacle`: null if there is none, and in records older
+ * than this field. `reason`: the obstacle, or why it can, as a sentence.
  */
 export interface WayBack {
   readonly eligible: boolean
@@ -22,19 +22,19 @@ export interface WayBack {
   readonly reason: string
 }
 
-/** The way back of a whole database: as open as that of each of its groups. */
+/** Returns the way back of a whole database: open if each group's is. */
 export function wayBack({ groups }: ObservedDatabase, goal: Goal): WayBack {
   if (goal.discard) return wayBackClosed('data_discarded', 'the former data was discarded, as requested')
   const obstacles = groups.flatMap((group) => obstacleToReturn(group, goal) ?? [])
   const [first] = obstacles
   if (first !== undefined) return wayBackClosed(first.code, obstacles.map(({ why }) => why).join('; '))
   if (!groups.some((group) => hasHandedOver(group, goal)))
-    // Before the first handover, and also when an old shard was promoted again in place of a new primary that died.
+    // Before the first handover, and if an old shard was promoted again because a new primary died.
     return open(`no primary is on ${describeGoal(goal)}, so no role has to move back`)
   return open('every old primary is a standby and holds all data')
 }
 
-/** The way back is closed. `reason` is for people. */
+/** Returns a closed way back. `reason` is for people. */
 export function wayBackClosed(obstacle: RollbackObstacle, reason: string): WayBack {
   return { eligible: false, obstacle, reason }
 }
@@ -43,7 +43,7 @@ function open(reason: string): WayBack {
   return { eligible: true, obstacle: null, reason }
 }
 
-/** Why one group cannot go back; undefined when it can, or has not handed over. */
+/** Returns why one group cannot go back; undefined if it can, or has not handed over. */
 function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<RollbackObstacle> | undefined {
   if (!hasHandedOver(seen, goal)) return undefined
   const primary = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
@@ -66,27 +66,27 @@ function obstacleToReturn(seen: ObservedGroup, goal: Goal): CodedObstacle<Rollba
   return unsound && { code: 'data_differs', why: `${where}${unsound.why}` }
 }
 
-/** Shards that run the former revision, and are to stay on it. */
+/** Returns the shards that run the former revision and should stay on it. */
 function standbysOf({ shards }: ObservedGroup, before: string): readonly ObservedShard[] {
   return shards.filter(
     (shard) => shard.revision === before && revisionOf(shard.wanted) === before && !shard.leaving,
   )
 }
 
-/** Whether the way back of an upgrade ends when this shard is given up: its group has handed over, and has no other standby. */
+/** True if the way back ends with this shard: its group has handed over and has no other standby. */
 export function isLastStandby(shard: number, seen: ObservedGroup, goal: Goal): boolean {
   if (goal.from === null || goal.undo || !hasHandedOver(seen, goal)) return false
   const standbys = standbysOf(seen, revisionOf(goal.from))
   return standbys.length === 1 && standbys[0]?.id === shard
 }
 
-/** Whether the group has handed over: its primary runs the goal's revision, or is to run it. */
+/** True if the group has handed over: its primary runs, or should run, the goal's revision. */
 export function hasHandedOver(seen: ObservedGroup, goal: Goal): boolean {
   const recorded = seen.shards.find((shard) => shard.id === seen.recordedPrimary)
   return recorded !== undefined && revisionOf(recorded.wanted) === revisionOf(goal)
 }
 
-/** The same for all groups, by the record: it is true already before the next look at the engines, which may take long. */
+/** Like hasHandedOver for all groups, from the record: true before the next look at the engines. */
 export function haveAllLeft(
   groups: readonly Pick<GroupRecord, 'primaryShard'>[],
   shards: readonly Pick<ShardRecord, 'id' | 'runs'>[],
@@ -99,15 +99,14 @@ export function haveAllLeft(
 }
 
 /**
- * Why a follower cannot be trusted to hold the data of its primary, although it is linked and at the same
- * offset; undefined when it can. An engine skips unknown commands, and only counts them (measured: HEXPIRE to
- * an older version, a missing module). A restart resets that count, so a restarted standby is not trusted.
- * Exception: a restart on the goal's revision, because the count was checked before, and later misses are
- * counted from 0.
- *
- * Redis before 6.2 does not count commands with an unknown syntax: since 6.2 a `SET` with a time to live is
- * sent to followers as `SET … PXAT`, and 6.0 keeps the old value (measured, with equal offsets and as many
- * keys on both sides).
+ * Returns why a linked follower at the same offset cannot be trusted to hold its primary's data, or
+ * undefined.
+ * 1. An engine skips unknown commands and only counts them (measured: HEXPIRE to an older version, a missing
+ *    module).
+ * 2. A restart resets that count, so a restarted standby is not trusted; except on the goal's revision,
+ *    because the count was checked before, and later misses count from 0.
+ * 3. Redis before 6.2 does not count commands with unknown syntax: since 6.2 a `SET` with a time to live is
+ *    replicated as `SET … PXAT`, and 6.0 keeps the old value (measured: equal offsets and numbers of keys).
  */
 export function whyDiverged(
   shard: ObservedShard,
@@ -134,25 +133,22 @@ export function whyDiverged(
   return { code: 'data_differs', why }
 }
 
-/**
- * May a follower have old values of keys that `primary` wrote, without a count of them? Also for a primary that is gone: its
- * record says what it ran.
- */
+/** True if a follower may silently have old values of keys that `primary` (present or gone) wrote. */
 export function mayHaveOldValues(shard: ObservedShard, primary: Pick<ObservedShard, 'wanted'>): boolean {
   return countsTooLittle(shard) && losesStandby(shard.wanted.build, primary.wanted.build)
 }
 
-/** A process that does not run its wanted build yet is not judged: it is on its way to that build. */
+/** A process that does not run its wanted build yet is not judged: it will change. */
 function countsTooLittle({ wanted, revision }: ObservedShard): boolean {
   return revision === revisionOf(wanted) && isBefore62(wanted.build)
 }
 
-/** Redis before 6.2, which cannot make writes wait either. */
+/** True for Redis before 6.2, which cannot make writes wait either. */
 export function isBefore62({ flavour, version }: Build): boolean {
   return flavour === 'redis' && compareVersions(version, '6.2') < 0
 }
 
-/** Whether old shards on `build` miss writes of a new primary on `target`. */
+/** True if old shards on `build` miss writes of a new primary on `target`. */
 export function losesStandby(build: Build, target: Build): boolean {
   return isBefore62(build) && !isBefore62(target)
 }

@@ -15,7 +15,6 @@ import type { Refused } from '../../core/state/refused.ts'
 import { agentAway } from '../../nodes/agent-away.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import type { Db, Store } from '../../store/open-store.ts'
-import { rememberUnchanged } from '../../store/remember-unchanged.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
 import { unlessBusy } from '../refusals/unless-busy.ts'
@@ -112,7 +111,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
   const now = () => new Date(deps.now()).toISOString()
   const view = (database: Database) => viewOf(database, shards, actions)
 
-  const get = rememberUnchanged(store, async (uid: number) => view(await find(databases, uid)))
+  const get = async (uid: number) => view(await find(databases, uid))
   return {
     list: (query) => listViews(query, { databases, shards, actions }),
     shardsOf: shards.idsOf,

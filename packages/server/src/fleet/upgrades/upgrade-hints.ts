@@ -70,7 +70,7 @@ function hintFrom(catalogue: Catalogue): UpgradeHint {
     hints.set(key, found)
     return found
   }
-  // An unchanged database is the same object on each read; computing the key is the expensive part.
+  // Computing the key is the expensive part, so the answer for each object is remembered.
   const seen = new WeakMap<Database, Build | null>()
   return (database) => {
     const known = seen.get(database)

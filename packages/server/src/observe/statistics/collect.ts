@@ -23,8 +23,8 @@ export interface Collecting {
 
 /** Asks once for what has changed since it asked last. */
 export interface Collect {
-  /** Never throws for what agent and proxy do; answers the intervals that have ended. */
-  (signal: AbortSignal): Promise<ReturnType<Series['take']>>
+  /** Never throws for what agent and proxy do. */
+  (signal: AbortSignal): Promise<void>
   readonly measured: Measured
 }
 
@@ -81,7 +81,7 @@ export function createCollect(deps: Collecting): Collect {
       const samples = await takeReport(report, endpoints, seen, deps)
       seen.said = ''
       // What was measured has happened since the last look: most looks come just after the end of an interval.
-      return deps.series.take(seen.atMs - HALF_A_LOOK_MS, samples)
+      deps.series.take(seen.atMs - HALF_A_LOOK_MS, samples)
     } catch (cause) {
       const why = messageOf(cause)
       const isUsual = signal.aborted || cause instanceof AgentUnreachable
@@ -90,7 +90,6 @@ export function createCollect(deps: Collecting): Collect {
       // Everything is told again.
       seen.boot = ''
       if (!signal.aborted || cause instanceof AgentUnreachable) seen.agentIsUp = false
-      return []
     }
   }
   return Object.assign(collect, { measured: seen })

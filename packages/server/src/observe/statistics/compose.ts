@@ -1,21 +1,28 @@
-import type { AnsweredInterval } from '@fairlead/api'
+import type { StatisticsInterval } from '@fairlead/api'
 import type { Values } from './columns.ts'
-import type { Point } from './series.ts'
 
-/** Of which kept interval a longer one is made, and of how many. */
-export const composed = {
-  '15min': { of: '5min', parts: 3 },
-  '12hour': { of: '1hour', parts: 12 },
-} as const satisfies Partial<
-  Record<AnsweredInterval, { readonly of: AnsweredInterval; readonly parts: number }>
+/** The values of one thing in one slot of ten seconds, or in one interval of several slots. */
+export interface Point {
+  readonly slot: number
+  readonly values: Values
+}
+
+/** Milliseconds of a slot: one measurement. */
+export const SLOT_MS = 10_000
+/** Slots in each interval that is answered. */
+export const slotsIn = { '10sec': 1, '5min': 30, '15min': 90, '1hour': 360 } as const satisfies Record<
+  StatisticsInterval,
+  number
 >
 
-/** One of those that are made of others. */
-export type ComposedInterval = keyof typeof composed
+/** Returns the number of the slot, counted from 1970, that contains this moment. */
+export function slotOf(atMs: number): number {
+  return Math.floor(atMs / SLOT_MS)
+}
 
 /**
- * Longer intervals from the points of shorter ones (in order, `parts` of them to each). One that has not ended by `endSlot` (of the short ones) is left out. Of parts that
- * were not measured nothing is known: the values are those of the others.
+ * Makes intervals of `parts` slots from points in order. Leaves out an interval that has not ended by `endSlot`. An interval with
+ * unmeasured slots has the values of the others.
  */
 export function compose(points: readonly Point[], parts: number, endSlot: number): readonly Point[] {
   const bySlot = Map.groupBy(points, ({ slot }) => Math.floor(slot / parts))
@@ -24,7 +31,7 @@ export function compose(points: readonly Point[], parts: number, endSlot: number
     .map(([slot, group]) => ({ slot, values: meanOf(group.map(({ values }) => values)) }))
 }
 
-/** Means; of latencies, which are for each request, the mean is weighted with the requests. Quantiles cannot be added: the greatest is an upper bound. */
+/** Means. The mean latency is weighted with the requests; of quantiles the greatest is an upper bound. */
 function meanOf(parts: readonly Values[]): Values {
   const names = new Set(parts.flatMap((values) => Object.keys(values)))
   return Object.fromEntries([...names].map((name) => [name, meanOfOne(name, parts)]))

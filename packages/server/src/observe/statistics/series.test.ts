@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { compose, type Point } from './compose.ts'
 import { createRing } from './ring.ts'
 import { createSeries, type Sample } from './series.ts'
 
@@ -30,7 +31,7 @@ test('an idle object takes no memory, and has values in each measured interval',
   series.take(start + ms10, [])
   series.take(start + 4 * ms10, [])
   expect(series.size.bytes).toBe(0)
-  const points = series.points('bdb', 7, '10sec', 0, slotOf(start + 9 * ms10))
+  const points = series.points('bdb', 7, 0, slotOf(start + 9 * ms10))
   expect(points.map(({ slot }) => slot - slotOf(start))).toEqual([0, 1, 4])
   expect(points[2]?.values).toEqual({ total_req: 0, no_of_keys: 5 })
   expect(series.last('bdb', 7)).toEqual({ slot: slotOf(start) + 4, values: { total_req: 0, no_of_keys: 5 } })
@@ -42,46 +43,32 @@ test('values are kept, and in idle intervals rates are 0 and sizes stay', () => 
   series.take(start + ms10, [database(100, 6)])
   series.take(start + 2 * ms10, [])
   series.take(start + 3 * ms10, [database(50, 9)])
-  const points = series.points('bdb', 7, '10sec', 0, slotOf(start) + 3)
+  const points = series.points('bdb', 7, 0, slotOf(start) + 3)
   expect(points.map(({ values }) => [values['total_req'], values['no_of_keys']])).toEqual([
     ...[[0, 5] as const, [100, 6] as const],
     ...[[0, 6] as const, [50, 9] as const],
   ])
 })
 
-test('an interval that ends has the means of all its looks, also of those in which nothing happened, and is told once', () => {
-  const series = createSeries()
-  const looks = 30
-  const counts = Array.from({ length: 41 }, () => 0)
-  counts[3] = 100
-  series.take(start, [database(0)])
-  for (let n = 1; n < looks; n += 1) {
-    const at = start + n * ms10
-    const latencies = { microseconds: 4_000, counts }
-    if (n !== 10) series.take(at, [])
-    else series.take(at, [{ ...database(300), latencies }])
-  }
-  const [closed, ...others] = series.take(start + 300_000, [])
-  expect(others).toEqual([])
-  expect(closed).toMatchObject({ interval: '5min', slot: start / 300_000 })
-  expect(closed?.points).toHaveLength(1)
-  expect(closed?.points[0]?.values).toMatchObject({ total_req: 10, no_of_keys: 5, avg_latency: 40 })
-  expect(closed?.points[0]?.values['latency_p99']).toBeGreaterThan(
-    closed?.points[0]?.values['latency_p50'] ?? 0,
-  )
-  expect(series.points('bdb', 7, '5min', 0, start / 300_000)).toHaveLength(1)
-
-  const later = createSeries()
-  if (closed !== undefined) later.restore(closed)
-  expect(later.points('bdb', 7, '5min', 0, start / 300_000)).toMatchObject([{ values: { total_req: 10 } }])
-  expect(later.last('bdb', 7)).toBeNull()
+test('a longer interval has the means of its parts, when it has ended', () => {
+  const part = (slot: number, values: Point['values']): Point => ({ slot, values })
+  const parts = [
+    part(30, { total_req: 10, avg_latency: 100, latency_p99: 500, used_memory: 3_000 }),
+    part(31, { total_req: 30, avg_latency: 200, latency_p99: 900, used_memory: 6_000 }),
+    // The other parts were not measured, and this one has no latency.
+    part(62, { total_req: 0, used_memory: 6_000 }),
+    part(63, { total_req: 6, avg_latency: 50, latency_p99: 70, used_memory: 6_000 }),
+    part(90, { total_req: 99 }),
+  ]
+  expect(compose(parts, 30, 91)).toEqual([
+    part(1, { total_req: 20, avg_latency: 175, latency_p99: 900, used_memory: 4_500 }),
+    part(2, { total_req: 3, avg_latency: 50, latency_p99: 70, used_memory: 6_000 }),
+  ])
 })
 
 test('beyond the memory limit, the series that were idle for the longest are dropped first', () => {
   const series = createSeries(1)
   series.take(start, [database(100)])
-  expect(series.size).toMatchObject({ dropped: 0 })
-  series.take(start + 300_000, [])
   expect(series.size).toMatchObject({ bytes: 0, dropped: 1 })
   expect(series.uids('bdb')).toEqual([7])
   series.forget('bdb', 7)

@@ -1,74 +1,62 @@
-import { type AnsweredInterval, type KeptInterval, keptIntervals } from '@fairlead/api'
-import type { Store } from '../../store/open-store.ts'
-import { type StatisticsStore, statisticsStore } from '../stores/statistics-store.ts'
+import type { StatisticsInterval } from '@fairlead/api'
 import { type Collecting, createCollect, type Measured } from './collect.ts'
 import { type SeriesKind, shown, type Values } from './columns.ts'
-import { type ComposedInterval, compose, composed } from './compose.ts'
+import { compose, type Point, SLOT_MS, slotOf, slotsIn } from './compose.ts'
 import { rememberPlaces, type ShardPlace } from './databases-of-shards.ts'
-import { resolutions, slotOf, storedIntervals } from './resolutions.ts'
-import { createSeries, type Point, type Series } from './series.ts'
+import { createSeries, type Series } from './series.ts'
 
-/** An interval as it is shown; times are Unix milliseconds. */
+/** One interval of an answer; times are Unix milliseconds. */
 export interface Interval {
-  readonly interval: AnsweredInterval
+  readonly interval: StatisticsInterval
   readonly fromMs: number
   readonly toMs: number
   readonly values: Values
 }
 
-/** Which intervals are asked for; times are Unix milliseconds. */
+/** The intervals that a request asks for; times are Unix milliseconds. */
 export interface IntervalsAsked {
-  readonly interval: AnsweredInterval | undefined
+  readonly interval: StatisticsInterval | undefined
   readonly fromMs: number | undefined
   readonly toMs: number | undefined
 }
 
-/** What was measured of databases, shards and nodes, by every server for itself. */
+/** Measurements of databases, shards and nodes, which each server makes for itself. */
 export interface Statistics extends AsyncDisposable {
   uids(kind: SeriesKind): readonly number[]
-  /** In order. None of what is not known. */
+  /** In order; an interval without a measurement is missing. */
   intervals(kind: SeriesKind, uid: number, asked: IntervalsAsked): readonly Interval[]
-  /** The last of those that `intervals` answers. */
+  /** The last of those that `intervals` returns. */
   last(kind: SeriesKind, uid: number, asked: IntervalsAsked): Interval | null
   readonly size: Series['size']
-  /** The last look. */
+  /** The last measurement. */
   readonly measured: Measured
-  /** Measures now. It is done every ten seconds by itself. */
+  /** Measures now. This happens every ten seconds anyway. */
   look(): Promise<void>
 }
 
-const LOOK_EVERY_MS = 10_000
-/** A kept interval is closed by the first look that is wholly after it. */
-const CLOSED_WITHIN_MS = 2 * LOOK_EVERY_MS
-/** A look that takes longer is given up: the next one is due. */
+/** A measurement that takes longer is abandoned: the next one is due. */
 const LOOK_WITHIN_MS = 8_000
 
 interface Deps extends Pick<Collecting, 'agent' | 'proxy' | 'log' | 'now'> {
-  readonly store: Store
   readonly placesOf: (shardIds: readonly number[]) => Promise<readonly ShardPlace[]>
 }
 
-/** Reads what an earlier server has stored, and measures every ten seconds until it is disposed of. */
-export async function createStatistics({ store, placesOf, ...deps }: Deps): Promise<Statistics> {
+/** Measures every ten seconds until it is disposed of. */
+export function createStatistics({ placesOf, ...deps }: Deps): Statistics {
   const { now, log } = deps
   const series = createSeries()
-  const stored = statisticsStore(store.db)
-  await restore(series, stored, now())
   const collect = createCollect({ ...deps, series, places: rememberPlaces(placesOf) })
   const end = new AbortController()
-  const look = async () => {
-    const closed = await collect(AbortSignal.any([end.signal, AbortSignal.timeout(LOOK_WITHIN_MS)]))
-    for (const each of closed) await stored.add(each, each.slot - resolutions[each.interval].most)
-  }
+  const look = () => collect(AbortSignal.any([end.signal, AbortSignal.timeout(LOOK_WITHIN_MS)]))
   let looking: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
-  // At whole multiples of it: then each look is the only one of its interval.
+  // At whole multiples of a slot, so that each measurement is the only one of its slot.
   const schedule = () => {
-    timer = setTimeout(turn, LOOK_EVERY_MS - (Date.now() % LOOK_EVERY_MS) + 50).unref()
+    timer = setTimeout(turn, SLOT_MS - (Date.now() % SLOT_MS) + 50).unref()
   }
   const turn = () => {
     looking = look()
-      .catch((cause: unknown) => log.warn({ err: cause }, 'statistics cannot be stored'))
+      .catch((cause: unknown) => log.warn({ err: cause }, 'statistics cannot be measured'))
       .finally(() => {
         if (!end.signal.aborted) schedule()
       })
@@ -97,47 +85,22 @@ export async function createStatistics({ store, placesOf, ...deps }: Deps): Prom
   }
 }
 
-async function restore(series: Series, stored: StatisticsStore, nowMs: number): Promise<void> {
-  for (const interval of storedIntervals) {
-    const from = slotOf(interval, nowMs) - resolutions[interval].most
-    for await (const closed of stored.read(interval, from)) series.restore(closed)
-  }
-}
-
 function intervalsOf(
   series: Series,
   nowMs: number,
   kind: SeriesKind,
   uid: number,
-  { interval: asked, fromMs = 0, toMs = nowMs }: IntervalsAsked,
+  { interval = '10sec', fromMs = 0, toMs = nowMs }: IntervalsAsked,
 ): readonly Interval[] {
-  const reaches = (one: KeptInterval) => fromMs >= nowMs - resolutions[one].ms * resolutions[one].most
-  const interval = asked ?? (fromMs === 0 ? '10sec' : (keptIntervals.find(reaches) ?? '1hour'))
-  const from = Math.floor(fromMs / lengthOf(interval))
-  if (!isComposed(interval)) {
-    const points = series.points(kind, uid, interval, from, slotOf(interval, toMs))
-    return points.map((point) => show(kind, interval, point))
-  }
-  const { of, parts } = composed[interval]
-  const lastPart = (Math.floor(toMs / lengthOf(interval)) + 1) * parts - 1
-  const points = series.points(kind, uid, of, from * parts, lastPart)
-  return compose(points, parts, slotOf(of, nowMs - CLOSED_WITHIN_MS)).map((point) =>
-    show(kind, interval, point),
-  )
+  const parts = slotsIn[interval]
+  const ofWhole = (atMs: number) => Math.floor(atMs / (parts * SLOT_MS))
+  const points = series.points(kind, uid, ofWhole(fromMs) * parts, (ofWhole(toMs) + 1) * parts - 1)
+  // The measurement of the slot before this one may still be missing.
+  const whole = parts === 1 ? points : compose(points, parts, slotOf(nowMs) - 1)
+  return whole.map((point) => show(kind, interval, point))
 }
 
-function isComposed(interval: AnsweredInterval): interval is ComposedInterval {
-  return interval in composed
-}
-
-/** Milliseconds. */
-function lengthOf(interval: AnsweredInterval): number {
-  if (!isComposed(interval)) return resolutions[interval].ms
-  const { of, parts } = composed[interval]
-  return resolutions[of].ms * parts
-}
-
-function show(kind: SeriesKind, interval: AnsweredInterval, { slot, values }: Point): Interval {
-  const ms = lengthOf(interval)
+function show(kind: SeriesKind, interval: StatisticsInterval, { slot, values }: Point): Interval {
+  const ms = slotsIn[interval] * SLOT_MS
   return { interval, fromMs: slot * ms, toMs: (slot + 1) * ms, values: shown(kind, values) }
 }

@@ -5,12 +5,12 @@ import { endpointName } from '../../core/state/endpoint-name.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import type { EndpointProxy } from '../turn/ports.ts'
 
-/** In between an engine does other things. */
+/** Scripts per batch: between batches the engine does other work. */
 const AT_ONCE = 64
 
 /**
- * Gives an engine the scripts that clients of the endpoint have loaded into their engine: all, or those since the last call. `SCRIPT LOAD` and
- * `EVAL` are not replicated. Best effort: a script that is missing is loaded again by its clients. Never rejects.
+ * Gives an engine the scripts that clients of the endpoint have loaded: all, or those since the last call
+ * (`SCRIPT LOAD` and `EVAL` are not replicated). Best effort: clients reload a missing script. Never rejects.
  */
 export async function carryScripts(
   database: Database,
@@ -40,7 +40,7 @@ async function load(engine: EngineConnection, script: string): Promise<void> {
   try {
     await engine.call('SCRIPT', 'LOAD', Buffer.from(script, 'base64'))
   } catch (cause) {
-    // A newer engine may refuse what an older one took.
+    // A newer engine may refuse a script that an older one accepted.
     if (!(cause instanceof EngineError)) throw cause
   }
 }

@@ -15,37 +15,37 @@ import { inPieces } from '../turn/in-pieces.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 import { explainRefusal, refusalOf } from './refusal-of.ts'
 
-/** The shard whose users and settings count, and the one that is to have them too. */
+/** The shard whose users and settings count, and the shard that should get them. */
 export interface SettingsPair {
   readonly from: EngineConnection
   readonly fromBuild: Build
   readonly to: EngineConnection
   readonly toBuild: Build
-  /** Is the database in cluster mode? */
+  /** True in cluster mode. */
   readonly inCluster: boolean
-  /** The parameters of the process of `from`, right after its start (readBaseline); null: not read then. */
+  /** Parameters of `from` right after its start (readBaseline); null if not read then. */
   readonly baseline: Parameters | null
-  /** The limit of the replicas' output buffer at `from` when no full sync runs; null or absent: the limit that `from` reports. */
+  /** Replicas' output buffer limit of `from` without a full sync; null or absent: the reported limit. */
   readonly replicaLimit?: ReplicaLimit | null
 }
 
-/** What was done, and what could not be. */
+/** The result: what was carried, and what could not be. */
 export interface CarriedSettings {
   /** Names of users and parameters. */
   readonly carried: readonly string[]
   readonly obstacles: Different
 }
 
-/** What is still different, and why, as sentences. Without values: they may be secret. */
+/** Remaining differences and their reasons, as sentences without values, which may be secret. */
 export interface Different {
   readonly users: readonly string[]
-  /** Everything else: parameters, files of users, and rights to commands that the target does not have. */
+  /** All others: parameters, files of users, rights to commands that the target does not have. */
   readonly settings: readonly string[]
 }
 
 /**
- * Gives the shard `to` the users and the settings that were set on `from` at run time: engines replicate
- * neither. Idempotent; `from` is only read. Throws EngineUnreachable; what an engine refuses is an obstacle.
+ * Gives `to` the users and settings set on `from` at run time, because engines replicate neither. Idempotent;
+ * only reads `from`. Throws EngineUnreachable; an engine's refusal is an obstacle.
  */
 export async function carrySettings(parts: Carrying): Promise<CarriedSettings> {
   const { equal, ...done } = await carry(parts, null, MOST_ROUNDS)
@@ -54,16 +54,16 @@ export async function carrySettings(parts: Carrying): Promise<CarriedSettings> {
 }
 
 /**
- * Carries what was changed on `from` since `to` was last given its users and settings. What was changed on `to` meanwhile
- * stays. Asks `from` two questions, and `to` none, if nothing was changed. Throws EngineUnreachable.
+ * Carries changes on `from` since the last carry to `to`, and keeps changes on `to`. Without changes it costs
+ * two requests to `from` and none to `to`. Throws EngineUnreachable.
  */
 export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
   return (await carryOnlyChanges(parts, MOST_ROUNDS)) ?? carrySettings(parts)
 }
 
 /**
- * The same once `to` serves: in one round, because each could undo what its clients have changed by then. Undefined: it is not
- * known what `to` was given, and nothing is carried.
+ * Like carryChanges, once `to` serves: only one round, because another could undo changes of its clients.
+ * Undefined if the last carry is unknown; then nothing is carried.
  */
 export async function carryLateChanges(parts: Carrying): Promise<CarriedSettings | undefined> {
   return carryOnlyChanges(parts, 1)
@@ -78,17 +78,17 @@ async function carryOnlyChanges(parts: Carrying, rounds: number): Promise<Carrie
   if (changes.users.size === 0 && changes.settings.size === 0)
     return { carried: [], obstacles: { users: [], settings: [] } }
   const { equal, ...done } = await carry(parts, changes, rounds)
-  // What others have changed since then is for the next look.
+  // Later changes of others are for the next call.
   given.set(parts.to, { ...withChanges(now, equal, changes), from: parts.from })
   return done
 }
 
 type Carrying = SettingsPair & { readonly effect: Effect }
 
-/** What the source of a target had when the target was last given it. An entry goes with the connection. */
+/** The source state at the last carry to each target. An entry is dropped with its connection. */
 const given = new WeakMap<EngineConnection, SourceSettings & { readonly from: EngineConnection }>()
 
-/** Carries users and settings: these only, or all (null). `equal`: the state of the source that the target has now. */
+/** Carries these users and settings, or all (null). `equal`: the source state that the target has now. */
 async function carry(
   { effect, ...parts }: Carrying,
   only: Changes | null,
@@ -98,7 +98,7 @@ async function carry(
   const carried: string[] = []
   let seen = await compare(pair, only)
   let equal = seen.source
-  /** The orders of the last round, with the reason of those that were refused. */
+  /** Orders of the last round, with the reason of refused ones. */
   let tried: ReadonlyMap<string, string | undefined> = new Map()
   let isUnsaved = false
   const isNew = ({ order }: Difference) => !tried.has(JSON.stringify(order))
@@ -114,7 +114,7 @@ async function carry(
   }
   const unsaved = isUnsaved && seen.keepsUsersInFile ? await saveUsers(pair.to, effect) : []
   if (!seen.differences.some(isNew)) equal = seen.source
-  // What somebody has changed since the last round is no obstacle: it is looked at again when the role moves.
+  // A change since the last round is no obstacle: it is examined when the role moves.
   const left = seen.differences.filter((each) => !isNew(each))
   const describe = ({ order, text }: Difference) => `${text}${tried.get(JSON.stringify(order)) ?? ''}`
   return {
@@ -131,7 +131,7 @@ async function carry(
   }
 }
 
-/** Gives each order. Answers the orders, with the reason of those that were refused. */
+/** Gives each order. Returns the orders, with the reason of refused ones. */
 async function removeDifferences(
   to: EngineConnection,
   differences: readonly Difference[],
@@ -146,7 +146,7 @@ async function removeDifferences(
   return orders
 }
 
-/** Makes a parameter that is set back to the value of its baseline count as changed, too. */
+/** Makes a parameter that was reset to its baseline value count as changed, too. */
 async function withResets(pair: SettingsPair): Promise<SettingsPair> {
   const last = given.get(pair.to)
   if (last?.from !== pair.from || pair.baseline === null) return pair
@@ -155,26 +155,26 @@ async function withResets(pair: SettingsPair): Promise<SettingsPair> {
   return { ...pair, baseline: { ...pair.baseline, ...Object.fromEntries(reset) } }
 }
 
-/** Rounds in which something else is different than in the one before: somebody is changing it. */
+/** Limit of rounds with new differences: another client is changing settings. */
 const MOST_ROUNDS = 10
 
 function isOfUser({ kind }: Difference): boolean {
   return kind !== 'carry-setting'
 }
 
-/** Which users and run-time settings of `from` are missing or different at `to`, as sentences. Changes nothing. */
+/** Returns how users and run-time settings of `to` differ from `from`, as sentences. Changes nothing. */
 export async function compareSettings(pair: SettingsPair): Promise<readonly string[]> {
   const { differences, obstacles } = await compare(pair, null)
   return [...obstacles.users, ...obstacles.settings, ...differences.map(({ text }) => text)]
 }
 
 interface Difference {
-  /** The name of its effect. */
+  /** Name of its effect. */
   readonly kind: 'carry-user' | 'remove-user' | 'carry-setting'
-  /** "user app", "setting hz". */
+  /** For example "user app" or "setting hz". */
   readonly subject: string
   readonly text: string
-  /** The command that removes the difference. */
+  /** Command that removes the difference. */
   readonly order: readonly string[]
 }
 
@@ -198,7 +198,7 @@ async function compare(
   const settings = compareParameters(pair, source, target)
   return {
     differences: [...users.differences, ...settings.differences],
-    // Of these a client notices nothing: the command is not there.
+    // Clients do not notice these: the command does not exist.
     obstacles: { users: users.obstacles, settings: [...users.lost, ...settings.obstacles] },
     keepsUsersInFile: (target['aclfile'] ?? '') !== '',
     source: { users: lines, settings: raised },
@@ -271,7 +271,7 @@ function compareParameters(
   }
 }
 
-/** These sentences contain names that an engine reports, which may be any text, and there may be very many. */
+/** Cleans and limits sentences: names from an engine may be any text, and very many. */
 function toTell(obstacles: readonly string[]): readonly string[] {
   const told = obstacles.slice(0, MOST_TOLD).map((each) => printable(each))
   return obstacles.length > MOST_TOLD
@@ -281,7 +281,7 @@ function toTell(obstacles: readonly string[]): readonly string[] {
 
 const MOST_TOLD = 50
 
-/** So that ACL LOAD, or a start on the same file, finds them. The agent writes the file again at each start. */
+/** Saves users for ACL LOAD, or a start on the same file. The agent rewrites the file at each start. */
 async function saveUsers(to: EngineConnection, effect: Effect): Promise<readonly string[]> {
   const why = await refusalOf(() => effect('save-users', () => to.call('ACL', 'SAVE')))
   return why === undefined ? [] : [`the users on ${place(to)} cannot be written to its file`]

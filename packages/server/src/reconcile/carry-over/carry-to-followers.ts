@@ -21,7 +21,7 @@ import {
   type SettingsPair,
 } from './carry-settings.ts'
 
-/** The ports for carrying users and settings from a primary to its followers. */
+/** Ports for carrying users and settings from a primary to its followers. */
 export type CarryingPorts = NodeAgent<'readBaseline'> &
   EngineConnections &
   EffectRunner &
@@ -29,7 +29,7 @@ export type CarryingPorts = NodeAgent<'readBaseline'> &
   ActionRecords &
   Clock
 
-/** The primary of a group, and shards that may take its place. */
+/** Primary of a group, and shards that may replace it. */
 export interface Followers {
   readonly database: Database
   readonly primary: ShardRecord
@@ -38,22 +38,22 @@ export interface Followers {
 }
 
 /**
- * Gives followers the users and settings that were set on their primary at run time, which engines do not
- * replicate. Undefined when no user would be missing if a follower took over, else an obstacle that names the
- * user; other settings that cannot be carried over are a warning of the action.
+ * Gives followers the users and settings set on their primary at run time, which engines do not replicate.
+ * Returns an obstacle that names users who would be missing after a takeover, or undefined; other settings
+ * that cannot be carried are a warning of the action.
  */
 export async function carryToFollowers(
   about: Followers,
   ports: CarryingPorts,
 ): Promise<Obstacle | undefined> {
-  // An idle database without replicas is not asked what nothing needs.
+  // Without replicas an idle database is not asked.
   if (about.followers.length === 0) return undefined
   const pairs = await pairsOf(about, ports)
   const carried = await mapInOrder(pairs, (pair) => carrySettings({ ...pair, effect: ports.effect }))
   return await toldOf(carried, about, ports)
 }
 
-/** Looks again at users and settings while the role moves to `successor`, one of the followers: HandoverSettings. */
+/** Carries changes again while the role moves to the follower `successor`: see HandoverSettings. */
 export async function laterSettings(about: Followers, successor: number, ports: CarryingPorts) {
   const pairs = await pairsOf(about, ports)
   const { effect } = ports
@@ -62,7 +62,7 @@ export async function laterSettings(about: Followers, successor: number, ports: 
       const carried = await carryLateChanges({ ...pair, effect })
       return carried === undefined ? UNKNOWN : (await toldOf([carried], about, ports))?.why
     } catch {
-      // The old primary has died, or is not what it was.
+      // The old primary has died, or was replaced.
       return UNKNOWN
     }
   }
@@ -98,7 +98,7 @@ async function toldOf(
   { action }: Followers,
   ports: CarryingPorts,
 ): Promise<Obstacle | undefined> {
-  // A client whose user is missing, or may do less, would notice; a setting is for people to look at.
+  // Clients would notice a missing user, or one with fewer rights; a setting is for people to check.
   if (action !== undefined)
     for (const { obstacles } of carried)
       for (const words of obstacles.settings) await warnOf(action, words, ports)
@@ -117,5 +117,5 @@ async function mapInOrder<From, To>(
 
 const UNKNOWN = 'users and settings that were changed while the role moved may be missing'
 
-/** The most characters that a message says about users. */
+/** Most characters about users in a message. */
 const LONGEST = 2_000

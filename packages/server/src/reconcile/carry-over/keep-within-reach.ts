@@ -11,8 +11,9 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { readAclDialect, readParameters, readUserLines } from './read-settings.ts'
 
 /**
- * Takes from the users of running engines the rights that reach beyond their database: in processes that an older Fairlead has started, of
- * modules, whose commands its agent does not know, and of users that people have added since. No connection is closed for it.
+ * Removes rights beyond the database from users of running engines: users of processes started by an older
+ * Fairlead, rights to modules' commands that the agent does not know, and users added since. Closes no
+ * connection.
  */
 export async function keepWithinReach(
   database: Database,
@@ -21,7 +22,7 @@ export async function keepWithinReach(
   memory: TurnMemory,
 ): Promise<void> {
   for (const shard of groups.flatMap(({ shards }) => shards)) {
-    // While another build is being started, it is not known which commands the process has.
+    // While another build starts, the process's commands are unknown.
     if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
     if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
     await ifItAnswers(() => limit(shard, database, ports, memory))
@@ -29,15 +30,16 @@ export async function keepWithinReach(
 }
 
 /**
- * Shorter than the interval of the safety net, so that each of its turns does this: until then a user that was added at run time may have too many rights.
+ * Shorter than the safety net's interval, so that each of its turns does this: until then a user added at run
+ * time may have too many rights.
  */
 const LOOK_EVERY_MS = 30_000
 
-/** What the rights of the users of a process depend on. */
+/** The input for judging a process's users. */
 interface UsersSeen {
   readonly lines: readonly string[]
   readonly hasModules: boolean
-  /** A digest of all of it, and of the process: while it is the same, the engine is not asked for its commands again, which are hundreds of kilobytes. */
+  /** Digest of this and the process: while unchanged, the engine's commands (hundreds of KB) are not read. */
   readonly judged: string
 }
 
@@ -70,7 +72,7 @@ async function limit(
     )
 }
 
-/** Answers the names of the users that had more, 50 at most; undefined when the engine refuses to limit them. Throws EngineUnreachable. */
+/** Returns the names of limited users, at most 50; undefined if refused. Throws EngineUnreachable. */
 export async function limitUsers(
   engine: EngineConnection,
   build: Parameters<typeof readAclDialect>[1],
@@ -96,5 +98,5 @@ export async function limitUsers(
   }
 }
 
-/** It is for the log. */
+/** Limit of names for the log. */
 const MOST_NAMED = 50

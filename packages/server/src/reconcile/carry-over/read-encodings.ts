@@ -4,7 +4,7 @@ import type { Parameters } from '../../core/carry-over/runtime-settings.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import { readParameters } from './read-settings.ts'
 
-/** Reads the limits of compact forms that were set at run time, after `baseline`. Undefined: they are not known. */
+/** Reads the limits of compact encodings set at run time, after `baseline`. Undefined if unknown. */
 export async function readEncodings(
   connect: () => Promise<EngineConnection>,
   baseline: Parameters | null,
@@ -14,7 +14,7 @@ export async function readEncodings(
   return parameters === null ? undefined : encodingsSet(parameters, baseline)
 }
 
-/** Picks them from all parameters of an engine that began with `baseline`. */
+/** Picks them from all parameters of an engine that started with `baseline`. */
 export function encodingsSet(parameters: Parameters, baseline: Parameters): Encodings {
   const set = ENCODINGS.flatMap((name) => {
     const value = parameters[name]

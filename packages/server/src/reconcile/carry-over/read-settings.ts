@@ -4,26 +4,29 @@ import type { AclDialect } from '../../core/carry-over/acl-dialect.ts'
 import { commandTable } from '../../core/carry-over/command-rights.ts'
 import { baselineOf, type Parameters } from '../../core/carry-over/runtime-settings.ts'
 
-/** All parameters of an engine. They hold secrets. */
+/** Reads all parameters of an engine. They include secrets. */
 export async function readParameters(engine: EngineConnection): Promise<Parameters> {
   const words = listOf(await engine.call('CONFIG', 'GET', '*')).map(String)
   const names = words.filter((_, n) => n % 2 === 0)
   return Object.fromEntries(names.map((name, n) => [name, words[2 * n + 1] ?? '']))
 }
 
-/** What is kept about a process that has just started, to know later which settings were made at run time. Without secrets. */
+/**
+ * Reads the parameters of a process that has just started, without secrets; later this shows which settings
+ * were made at run time.
+ */
 export async function readBaseline(engine: EngineConnection): Promise<Parameters> {
   return baselineOf(await readParameters(engine))
 }
 
 /** Each user costs a check of hundreds of commands. */
 const MOST_USERS = 10_000
-/** The largest known engine has some 700, modules and subcommands included. */
+/** The largest known engine has some 700, including modules and subcommands. */
 const MOST_COMMANDS = 5_000
 /** A command is usually in four categories. */
 const MOST_PLACES_IN_CATEGORIES = 30_000
 
-/** The users of an engine, as lines of ACL LIST. They hold digests of passwords. Throws when it says that it has more than 10,000. */
+/** Reads the users of an engine (lines of ACL LIST, with password digests). Throws above 10,000. */
 export async function readUserLines(engine: EngineConnection): Promise<readonly string[]> {
   const lines = listOf(await engine.call('ACL', 'LIST')).map(String)
   if (lines.length > MOST_USERS) throw new Error(`an engine has more than ${MOST_USERS} users`)
@@ -31,9 +34,9 @@ export async function readUserLines(engine: EngineConnection): Promise<readonly 
 }
 
 /**
- * What the rules of users can name there: its commands and categories, those of modules included. Read once for each connection with the
- * same modules, because the answer has hundreds of kilobytes. The answer of one engine is never used for
- * another one, not even of the same build: an engine may lie, and that would change the rights of users of other databases.
+ * Reads the commands and categories that rules of users can name, including modules. Read once for each
+ * connection and set of modules (hundreds of KB). Never shared between engines, not even of the same build: a
+ * lying engine would change rights in other databases.
  */
 export async function readAclDialect(engine: EngineConnection, build: Build): Promise<AclDialect> {
   const what = JSON.stringify([build, await engine.call('MODULE', 'LIST')])
@@ -45,13 +48,13 @@ export async function readAclDialect(engine: EngineConnection, build: Build): Pr
   return dialect
 }
 
-/** By connection, and so by process: the entry is dropped with the connection. */
+/** Cache by connection, and so by process: dropped with the connection. */
 const dialects = new WeakMap<
   EngineConnection,
   { readonly what: string; readonly dialect: Promise<AclDialect> }
 >()
 
-/** Many engines of one build give the same answer, which is one object then (connection.ts): it is parsed once. */
+/** Parses once: equal answers of engines of one build are the same object (connection.ts). */
 function dialectOf(reply: readonly Reply[], build: Build): AclDialect {
   const known = ofReplies.get(reply)
   if (known?.build.flavour === build.flavour && known.build.version === build.version) return known
@@ -72,10 +75,10 @@ function readCommands(reply: readonly Reply[], build: Build): AclDialect {
   return { build, commands: commandTable(commands.filter(({ name }) => !traps.has(name))) }
 }
 
-/** Lines of HTTP, by which redis 6 recognizes a browser that a web page sent to it. It lists them as commands, and in the rights of users. */
+/** Lines of HTTP by which Redis 6 recognizes a browser. It lists them as commands and in users' rights. */
 const traps: ReadonlySet<string> = new Set(['host:', 'post'])
 
-/** An entry of COMMAND: the name first, categories in the 7th place; since redis 7, subcommands in the 10th. */
+/** Reads an entry of COMMAND: name, categories (7th field), and since Redis 7 subcommands (10th). */
 function readCommand(
   entry: Reply,
 ): readonly { readonly name: string; readonly categories: readonly string[] }[] {
@@ -89,7 +92,7 @@ function readCommand(
   ]
 }
 
-/** Throws when the engine did not answer with a list. */
+/** Throws if the reply is no list. */
 function listOf(reply: Reply): readonly Reply[] {
   if (reply === null || typeof reply === 'string' || typeof reply === 'number')
     throw new Error('the engine answered with something else than a list')

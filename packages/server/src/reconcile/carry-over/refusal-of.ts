@@ -1,6 +1,6 @@
 import { EngineError, printable } from '@fairlead/engine'
 
-/** The engine's words when it refuses a command; undefined when it obeys. */
+/** Returns the engine's error if it refuses a command; undefined if it obeys. */
 export async function refusalOf(act: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await act()
@@ -11,10 +11,10 @@ export async function refusalOf(act: () => Promise<unknown>): Promise<string | u
   }
 }
 
-/** The engine's error text, unless it quotes an argument of the command: that may be a password or another secret. */
+/** Returns the engine's error text, unless it quotes an argument: that may be a password or a secret. */
 export function explainRefusal(why: string, args: readonly string[]): string {
   const [, , ...given] = args
-  // Nothing is known about the part that was cut off.
+  // The part that was cut off is unknown.
   const quotes = why.endsWith('…') || given.some((each) => each !== '' && why.includes(printable(each)))
   return quotes ? ': the engine refuses it' : `: the engine refuses it (${why})`
 }

@@ -21,11 +21,11 @@ import type {
 } from '../turn/ports.ts'
 import { ENDPOINT_OF, type TurnMemory } from '../turn/turn-memory.ts'
 
-/** How long clients are held at most before the role moves: a move that did not take milliseconds will not come soon. */
+/** Longest hold of clients before the role moves: a move takes milliseconds, or will not come soon. */
 const HOLD_MS = 2_000
-/** How long replies to requests under way may take: a slow command delays the other commands of its client, not a handover. */
+/** Longest wait for outstanding replies: a slow command delays its own client, not a handover. */
 const DRAIN_MS = 500
-/** How soon to check again whether a proxy that lost its folder has it back. */
+/** Interval for checking if a proxy that lost its folder has it back. */
 const AGAIN_MS = 10_000
 
 type PlacingPorts = Placing &
@@ -33,14 +33,14 @@ type PlacingPorts = Placing &
   DatabaseRecords<'portsWithin' | 'countPortsWithin' | 'setEndpointPort'> &
   ShardRecords<'portsWithin' | 'countPortsWithin' | 'listOf'> &
   EffectRunner
-/** The ports for opening an endpoint and pointing it at its primaries. */
+/** Ports for opening an endpoint and pointing it at its primaries. */
 export type PointingPorts = PlacingPorts & EndpointProxy<'putEndpoint'> & Certifying<'current'>
-/** The ports for holding its clients while a role moves. */
+/** Ports for holding its clients while a role moves. */
 export type HoldingPorts = EndpointProxy<'holdEndpoint' | 'releaseEndpoint' | 'switchEndpoint'> & EffectRunner
 
 /**
- * Makes the endpoint of a database point at its primaries on record; gives it a port if it has none. Not while
- * a role moves: then it is held, and the handover points it at the new primary. Throws ProxyUnreachable.
+ * Points the endpoint at the primaries on record, and gives it a port if needed. Not while a role moves: then
+ * it is held, and the handover points it at the new primary. Throws ProxyUnreachable.
  */
 export async function keepEndpoint(
   database: Database,
@@ -74,7 +74,7 @@ async function dropEndpoint(
   await effect('remove-endpoint', () => proxy.removeEndpoint({ params: { id: endpointName(uid) } }))
 }
 
-/** Idempotent. Does nothing, and answers null, while one of its primaries is not known. */
+/** Idempotent. Returns null and does nothing while a primary is unknown. */
 async function putEndpoint(
   database: Database,
   shards: readonly ShardRecord[],
@@ -90,7 +90,7 @@ async function putEndpoint(
   const body: EndpointSpec = {
     ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
-    // A client that asks Sentinel for the primary connects without TLS, so Sentinel does not serve databases with TLS.
+    // Clients of Sentinel connect to the primary without TLS, so Sentinel does not list databases with TLS.
     ...(tls === null && { name: database.name }),
     replicas,
     shards: database.cluster ? routes : null,
@@ -101,15 +101,15 @@ async function putEndpoint(
 }
 
 /**
- * The endpoint got redirects of slots that it did not believe: from a script, or to an address that is no shard of the database.
- * Every turn looks where slots are; this only reports it to people.
+ * Logs redirects of slots that the endpoint did not follow: from a script, or to an address outside of the
+ * database. Each turn checks slots anyway.
  */
 function reportDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log, memory: TurnMemory): void {
   if (doubted === undefined) return
   const note = `doubts of ${uid}`
   const before = Number(memory.notes.get(note) ?? 0)
   memory.notes.set(note, String(doubted.count))
-  // Fewer than before: this is another proxy process, which counts from 0.
+  // A smaller number comes from a new proxy process, which counts from 0.
   const more = doubted.count < before ? doubted.count : doubted.count - before
   if (more > 0)
     ports.log.warn(
@@ -118,12 +118,12 @@ function reportDoubts({ uid }: Database, { doubted }: EndpointReport, ports: Log
     )
 }
 
-/** The certificate that clients are shown now; null without TLS. */
+/** Returns the certificate that clients get now; null without TLS. */
 async function tlsOf({ tls }: Database, ports: Certifying<'current'>): Promise<TlsNow['proxy'] | null> {
   return tls ? (await ports.tls.current()).proxy : null
 }
 
-/** The addresses that serve the slots, in the order of the slots. */
+/** Returns the addresses that serve the slots, in the order of the slots. */
 function routesOf({ groups }: Database, shards: readonly ShardRecord[]) {
   return groups.flatMap(({ slots, primaryShard }) =>
     shards
@@ -136,7 +136,7 @@ function addressOf({ host, port }: Address): Address {
   return { host, port }
 }
 
-/** Endpoints get their ports like shards: one after the other, so that a port is on record before the next is looked for. */
+/** Gives the endpoint a port like a shard: sequentially, so that each port is on record before the next. */
 async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number> {
   return ports.inTurn(async () => {
     const { portRange, agent } = ports
@@ -150,8 +150,9 @@ async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number>
 }
 
 /**
- * Makes the switch shorter: active clients get a connection to the successor before they are held. Answers why the successor accepts no connections, as a
- * sentence: clients would be disconnected. Undefined when it accepts them, or there are no clients.
+ * Connects active clients to the successor before the hold, which shortens the switch. Returns why the
+ * successor accepts no connections, because clients would be disconnected; undefined if it does, or there are
+ * no clients.
  */
 export async function prepareClients(
   database: Database,
@@ -166,36 +167,36 @@ export async function prepareClients(
   return unreachable ?? undefined
 }
 
-/** Clients reach it through an endpoint. */
+/** True if clients reach the database through an endpoint. */
 export function isServed(database: Database): boolean {
   return hasEndpoint(database) && database.endpointPort !== null
 }
 
-/** Something is in the way, and no client is held. It says when to try again. */
+/** An obstacle before any client is held, with the time until the next try. */
 export interface NotHeld extends Obstacle {
   readonly afterMs: number
   readonly cut: number
 }
 
-/** Clients of an endpoint that are held, each after an answered request. */
+/** Held clients of an endpoint, each after an answered request. */
 export interface HeldClients {
-  /** How many other clients were closed, because their long requests had delayed handovers for too long. */
+  /** Other clients closed because their long requests had delayed handovers for too long. */
   readonly cut: number
-  /** Lets them go on with the shard they had. */
+  /** Lets clients continue at the old shard. */
   release(): Promise<void>
   /**
-   * Takes them to the successor. Answers how long they were held, in milliseconds; null when the proxy is gone, and its clients with it: the
-   * next turn points the endpoint when it is back.
+   * Moves clients to the successor. Returns the length of the hold in ms; null if the proxy is gone with its
+   * clients: the next turn points the endpoint when it is back.
    */
   moveToSuccessor(): Promise<number | null>
-  /** How clients waited; null before that, and where the proxy does not say. */
+  /** Returns how clients waited; null before the move, or if the proxy does not report it. */
   waited(): WaitedClients | null
 }
 
 /**
- * Holds the clients of a group before its role moves to `successor`, and waits until all their requests are answered: no request is under
- * way then that the demotion could interrupt. Null when it has no endpoint.
- * If the server dies, the proxy releases them by itself.
+ * Holds a group's clients before its role moves to `successor`, and waits until all requests are answered, so
+ * that the demotion interrupts none. Null without an endpoint. If the server dies, the proxy releases the
+ * clients.
  */
 export async function holdClients(
   database: Database,
@@ -246,13 +247,13 @@ export async function holdClients(
   }
 }
 
-/** How an order names the group to the proxy; for a database that is not sharded it holds all clients. */
+/** Names the group in an order to the proxy; empty (all clients) without sharding. */
 export function slotOf({ cluster, groups }: Database, number: number): { readonly slot?: number } {
   const group = groups.find((one) => one.number === number)
   return cluster && group !== undefined ? { slot: group.slots.first } : {}
 }
 
-/** After an interruption: no client is held any longer, and all are connected to the group's primary. */
+/** Restores the endpoint after an interruption: releases clients and connects all to the group's primary. */
 export async function restoreEndpoint(
   database: Database,
   group: number,

@@ -12,8 +12,9 @@ import { slotOf } from './endpoints.ts'
 type TapingPorts = EndpointProxy<'readTape'> & HandoverRecords<'keepTape'>
 
 /**
- * Takes what the endpoint has counted around the last handover of each group, when it is complete; and before that when the role is about to move again,
- * which may yet fail. The proxy has it for two minutes; a proxy that was replaced meanwhile has nothing, and the handover stays without.
+ * Stores the endpoint's counts around each group's last handover when they are complete, or earlier if the
+ * role is about to move again. The proxy keeps them for two minutes; after its replacement the handover has
+ * none.
  */
 export async function keepTapes(
   database: Database,
@@ -34,12 +35,12 @@ export async function keepTapes(
       continue
     }
     memory.again(what)
-    // All groups have the same proxy: each further question could take as long, and repairs wait for it.
+    // All groups share a proxy: each further request could take as long, and repairs wait for it.
     return
   }
 }
 
-/** False: the proxy does not answer just now. */
+/** Returns false if the proxy does not answer. */
 async function take(
   database: Database,
   group: number,
@@ -49,7 +50,7 @@ async function take(
   try {
     const params = { id: endpointName(database.uid) }
     const { tape } = await proxy.readTape({ params, query: slotOf(database, group) })
-    // Another one is of a move that no handover of ours has made.
+    // Another tape is of a move without a handover.
     if (tape !== null && tape.heldMs === heldMs) await handovers.keepTape(handover, tape)
     return true
   } catch (cause) {

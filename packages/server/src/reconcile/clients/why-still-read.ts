@@ -6,9 +6,8 @@ import { ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { EndpointProxy } from '../turn/ports.ts'
 
 /**
- * Why the process of a shard may not end yet: clients of the endpoint still read what it answered before its
- * role moved. The proxy reports them for half a minute at most: a client that does not read is not waited
- * for. Undefined: there are none.
+ * Returns the obstacle to ending a shard's process: endpoint clients still read replies from before its role
+ * moved. The proxy reports them for at most half a minute, so a client that does not read is not waited for.
  */
 export async function whyStillRead(
   { uid }: Database,

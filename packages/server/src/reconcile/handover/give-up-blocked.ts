@@ -6,17 +6,18 @@ import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { isServed, slotOf } from '../clients/endpoints.ts'
 import type { EffectRunner, EndpointProxy, EngineConnections, PassingTime } from '../turn/ports.ts'
 
-/** Between two batches an engine serves others: a batch takes it a millisecond or less. */
+/** Commands per batch: one takes the engine at most 1 ms, and it serves others in between. */
 const AT_ONCE = 64
 /**
- * Limits the time from the question to the proxy to the last order. The proxy lets clients that were answered wait for a
- * second, so no order ends a later command; the demotion ends what is left.
+ * Time from the request to the proxy to the last order. The proxy keeps answered clients waiting for a
+ * second, so no order ends a later command; the demotion ends the rest.
  */
 const WITHIN_MS = 300
 
 /**
- * Before clients are held: makes a primary end the blocking commands of the endpoint's clients, if these are many. A demotion
- * would end them all at once, and writes would be stopped for as long as that takes. The endpoint sends them again, to the successor or to the same primary. Best effort.
+ * Before clients are held: ends many blocking commands of the endpoint's clients at the primary. A demotion
+ * would end all of them while writes are stopped. The endpoint sends them again, to the successor or the same
+ * primary; best effort.
  */
 export async function giveUpBlocked(
   database: Database,
@@ -42,15 +43,17 @@ export async function giveUpBlocked(
       unblock(primary, newest, new Set(addresses), () => time.elapsed() < until),
     )
   } catch (cause) {
-    // An older proxy does not know this order, and a redis before 6.2 has no such list. If the engine is gone, the next command to it says so.
+    // An older proxy does not know this order, and Redis before 6.2 has no such list. If the engine is gone,
+    // the next command reports it.
     if (![ApiError, AgentUnreachable, EngineError, EngineUnreachable].some((kind) => cause instanceof kind))
       throw cause
   }
 }
 
 /**
- * A blocking command is ended between two other commands: it was executed and answered, or it was not executed. CLIENT LIST of 3,000 clients takes
- * longer than ending their commands; so the list is read in parts, by client numbers, the newest first.
+ * Ends blocking commands between other commands: each is either answered or not executed. CLIENT LIST of
+ * 3,000 clients takes longer than ending their commands, so it is read in parts by client number, newest
+ * first.
  */
 async function unblock(
   primary: EngineConnection,
@@ -66,7 +69,7 @@ async function unblock(
   }
 }
 
-/** The numbers of the blocked clients among these addresses. Each address that is found is removed from `addresses`. `list`: the answer of CLIENT LIST. */
+/** Returns the blocked clients' numbers and removes their addresses. `list`: answer of CLIENT LIST. */
 function blockedOf(list: string, addresses: Set<string>): readonly string[] {
   return list.split('\n').flatMap((line) => {
     const [, id = '', address = '', flags = ''] = /^id=(\d+) addr=(\S+) .* flags=(\S+) /.exec(line) ?? []

@@ -11,75 +11,75 @@ import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
 import { letWritesGo } from './stop-writes.ts'
 
-/** The role that is to move, from shard `from` to shard `to`. Everything is prepared. */
+/** The role that moves from shard `from` to shard `to`. Everything is prepared. */
 export interface RoleToMove
   extends Pick<MovingGroup, 'primary' | 'successor' | 'others' | 'build' | 'errorReplies' | 'orders'> {
   readonly inCluster: boolean
   readonly group: number
   readonly from: number
   readonly to: number
-  /** The address at which replicas can follow the successor. */
+  /** Address at which replicas can follow the successor. */
   readonly successorRecord: Pick<ShardRecord, 'host' | 'port' | 'tlsPort'>
 }
 
-/** The ports of a handover, besides the connections of the group. It knows no store, no proxy and no agent. */
+/** Ports of a handover, besides the group's connections. It knows no store, proxy or agent. */
 export interface HandoverPorts extends MovingPorts, TakingOver, Clock {
   readonly clients: HandoverClients
   readonly settings: HandoverSettings
   readonly record: HandoverRecord
 }
 
-/** What a handover does with the clients of the endpoint, in this order. */
+/** Operations of a handover on the endpoint's clients, in this order. */
 export interface HandoverClients {
-  /** Ends blocking commands, if these are many. */
+  /** Ends blocking commands, if there are many. */
   giveUpBlocked(): Promise<void>
-  /** Null: there is no endpoint. */
+  /** Null without an endpoint. */
   hold(): Promise<HeldClients | NotHeld | null>
-  /** Resolves when the successor has received all messages that they published. */
+  /** Resolves when the successor has received all messages published by clients. */
   messagesArrived(): Promise<void>
-  /** Gives the successor the scripts that were loaded since it was prepared. Never rejects. */
+  /** Gives the successor the scripts loaded since it was prepared. Never rejects. */
   carryScripts(): Promise<void>
 }
 
 /** Carries users and settings that were changed since the preparations. */
 export interface HandoverSettings {
-  /** Before anything stops. An obstacle: a user that a follower cannot be given. */
+  /** Called before anything stops. Returns an obstacle if a follower cannot get a user. */
   carry(): Promise<Obstacle | undefined>
-  /** When the successor serves. What cannot be carried is a warning of the action. Rejects only if the store does. */
+  /** Called when the successor serves. Failures are warnings of the action; rejects if the store does. */
   carryToSuccessor(): Promise<void>
 }
 
-/** What a handover writes down, in this order: `intend` first, then `abandon`, or all the others. */
+/** Records of a handover, in this order: `intend`, then `abandon` or all the others. */
 export interface HandoverRecord {
-  /** Before anything stops. */
+  /** Called before anything stops. */
   intend(): Promise<void>
-  /** Nothing has moved. */
+  /** Called if the role has not moved. */
   abandon(): Promise<void>
-  /** The successor has the role; no client of the endpoint is there yet. */
+  /** Called when the successor has the role, before any client of the endpoint is there. */
   serving(): Promise<void>
-  /** How many clients were closed because their long requests delayed handovers for too long; mostly 0. */
+  /** Clients closed because their long requests delayed handovers for too long; mostly 0. */
   cut(clients: number): Promise<void>
-  /** The clients are there. */
+  /** Called when the clients are at the successor. */
   moved(certificate: Certificate): Promise<void>
   /** Records the offset of the new primary's history. */
   history(point: Pick<History, 'replid' | 'offset' | 'before'>): Promise<void>
 }
 
-/** Steps 2 to 6 of hand-over-primary.ts, which says why each is where it is: from the intent on record to the siblings that follow the successor. */
+/** Does steps 2 to 6 of hand-over-primary.ts (reasons there): from the intent to siblings that follow. */
 export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<Outcome> {
   const { primary, successor, successorRecord, inCluster } = role
   const { clients, effect, record, settings, time } = ports
   const missing = await settings.carry()
   if (missing !== undefined) return { kind: 'hopeless', ...missing }
-  // Somebody may have made its replicas writable. What the old primary took as one would be lost.
+  // Its replicas may have been made writable: writes that the old primary takes as a replica would be lost.
   await effect('set-read-only', () => primary.call('CONFIG', 'SET', 'replica-read-only', 'yes'))
-  // Before anything stops: nothing of it concerns a primary.
+  // Done before anything stops: it has no effect on a primary.
   const successorAt = inCluster ? successor.address : await prepareToFollow(primary, successorRecord, ports)
   await record.intend()
   await clients.giveUpBlocked()
   const [began, holdAt] = [time.elapsed(), ports.now()]
   const held = await clients.hold()
-  // Counted from before the hold: the hold ends later than this, and so does the pause.
+  // Counted from before the hold: the hold and the pause end later than this.
   const until = held === null ? null : began + ORDER_WITHIN_MS
   if (held !== null && 'why' in held) {
     await record.abandon()
@@ -88,7 +88,8 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return { kind: 'not yet', code, why, afterMs }
   }
   await clients.messagesArrived()
-  // Scripts that were loaded since. No new one comes while clients are held, and the transfer runs while the role moves.
+  // Scripts loaded since. No new one arrives while clients are held, and the transfer runs while the role
+  // moves.
   const scripts = clients.carryScripts()
   const takeClients = async () => {
     const all = Promise.all([scripts, settings.carryToSuccessor()])
@@ -110,9 +111,9 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
   return { kind: 'done' }
 }
 
-/** How long clients are held for new scripts, users and settings at most; usually there are none. */
+/** Longest hold for new scripts, users and settings; usually there are none. */
 const CARRY_MS = 200
-/** The pause after an attempt that held clients without moving the role. */
+/** Pause after an attempt that held clients without moving the role. */
 const CALM_MS = 3_000
 
 interface HandedOver extends Omit<Moved, 'began'> {
@@ -120,14 +121,14 @@ interface HandedOver extends Omit<Moved, 'began'> {
   readonly began: NonNullable<Certificate['began']>
 }
 
-/** Step 6. The record comes first: clients that connect to the shard itself ask for it there. */
+/** Does step 6. The record comes first: clients that connect to shards directly read it. */
 async function finishHandover(
   { primary, successor, others, build, successorRecord, group, from, to, inCluster }: RoleToMove,
   moved: HandedOver,
   ports: HandoverPorts,
 ): Promise<void> {
   const { effect, record, settings, now } = ports
-  // If the new primary dies in this very second, the shard that replaces it must hold its history, not the old one.
+  // If the new primary dies now, its replacement must hold this history, not the old one.
   const { replid, offset, replid2, secondOffset } = await replicationOf(successor)
   if (replid2 !== moved.replid)
     throw new Error(
@@ -143,7 +144,8 @@ async function finishHandover(
     writeStopMs: moved.writeStopMs,
     heldMs: moved.heldMs,
     group,
-    // The parts follow one after the other: clients are held until the move begins, also while the last messages arrive and clocks are read.
+    // The parts are sequential: clients are held until the move begins, including the wait for messages and
+    // the reading of clocks.
     parts: {
       ...moved.parts,
       ...(moved.heldMs === null ? { hold: 0, release: 0 } : { hold: moved.began.moveAfterMs }),
@@ -155,7 +157,7 @@ async function finishHandover(
     at: new Date(now()).toISOString(),
   })
   if (!inCluster) await letWritesGo(primary, build, ports)
-  // Until the record said that the role has moved, people changed the old primary.
+  // Until the record was written, people changed the old primary.
   await settings.carryToSuccessor()
   await record.history({ replid, offset, ...historyBefore({ replid2, secondOffset }) })
   if (inCluster) return // in cluster mode the siblings follow by themselves

@@ -2,21 +2,19 @@ import { type EngineConnection, type ReplicationInfo, readReplication } from '@f
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Time } from '../turn/time.ts'
 
-/** A follower that is further behind would make writes wait. */
+/** A follower further behind would make writes wait. */
 const LAG_BYTES = 256 * 1024
 /**
- * A stream that flows passes the probe within this time. After a first full sync it is held back for up to a second (measured: 921 to
- * 965 ms): the next turns check again, and the other groups do not wait.
+ * A flowing stream passes the probe within this time. After a first full sync it stalls for up to a second
+ * (measured: 921 to 965 ms): later turns check again, and other groups do not wait.
  */
 const FLOWS_WITHIN_MS = 50
 
 /**
- * Does the replication stream from `primary` really flow to every follower? "Link up" and "online" come up to
- * a second too early. A probe is put into the stream; each follower's offset must pass it, and then be close
- * behind twice. A sibling counts as much as the successor: one that is far behind could not resume at the new
- * primary.
- *
- * Undefined when the gate is open, otherwise the obstacle, which names shards by `nameOf` their port. Stops nothing.
+ * Checks that the replication stream from `primary` really flows to every follower; "link up" and "online"
+ * come up to a second too early. A probe is put into the stream, and each follower's offset must pass it and
+ * then be close behind twice. This includes siblings, because one far behind could not resume at the new
+ * primary. Returns the obstacle (shards named by `nameOf` their port) or undefined; stops nothing.
  */
 export async function passGate(
   primary: EngineConnection,
@@ -29,8 +27,8 @@ export async function passGate(
   const syncing = replicas.find(({ online }) => !online)
   if (syncing !== undefined) return { code: 'full_sync', why: `${nameOf(syncing.port)} receives a full sync` }
 
-  // WAIT for more replicas than exist: the primary asks all of them, in the stream, for their offset. This changes no data, on
-  // every version, in cluster mode too (where PUBLISH goes another way).
+  // WAIT for more replicas than exist makes the primary ask all of them for their offset, in the stream. It
+  // changes no data, on every version and in cluster mode (unlike PUBLISH).
   await primary.call('WAIT', 1_000, 1)
   const probe = (await replicationOf(primary)).offset
   const deadline = elapsed() + FLOWS_WITHIN_MS
@@ -64,7 +62,7 @@ async function whyNotClose(
   return { code: 'replication', why: `the stream to ${name} does not flow yet` }
 }
 
-/** The section `replication` of an engine's INFO, read now. Throws EngineError or EngineUnreachable. */
+/** Reads the section `replication` of an engine's INFO. Throws EngineError or EngineUnreachable. */
 export async function replicationOf(connection: EngineConnection): Promise<ReplicationInfo> {
   return readReplication(await connection.info('replication'))
 }

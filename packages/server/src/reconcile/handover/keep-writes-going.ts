@@ -7,8 +7,8 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { letWritesGo, refusesWrites } from './stop-writes.ts'
 
 /**
- * A redis before 6.2 that was told to refuse writes does so until it is told otherwise, unlike a pause, which ends by itself. If
- * writes are safe (it is the only primary, and no handover holds it), this lets them go on.
+ * Ends a refusal of writes where writes are safe: the shard is the only primary, and no handover holds it.
+ * Needed for Redis before 6.2, whose refusal, unlike a pause, has no timeout.
  */
 export async function keepWritesGoing(
   database: Database,
@@ -29,7 +29,7 @@ export async function keepWritesGoing(
   }
 }
 
-/** Undefined also if a silent shard may be another primary. */
+/** Returns the only primary; undefined also if a silent shard may be another one. */
 function onlyPrimary({ shards }: ObservedGroup) {
   if (shards.some(isSilent)) return undefined
   const primaries = shards.filter(isLive).filter(({ engine }) => engine.role === 'primary')

@@ -5,7 +5,10 @@ import { listenOnTheBus } from './messages-on-the-bus.ts'
 
 const slots = { first: 100, last: 355 }
 
-/** Listens at a successor that receives nothing. Answers the channel, and the address of the shard at which it was published. */
+/**
+ * Listens at a successor that receives nothing. Answers the channel, and the address of the shard at which it
+ * was published.
+ */
 async function listened() {
   const channels: string[] = []
   const published: unknown[] = []

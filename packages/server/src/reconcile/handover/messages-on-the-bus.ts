@@ -8,19 +8,23 @@ import { member, type StepContext } from '../turn/step-context.ts'
 /** Nagle's algorithm and delayed acknowledgements make it up to 50 ms (decision 22). */
 const ARRIVED_WITHIN_MS = 200
 
-/** In cluster mode a published message goes from shard to shard over the bus, and replication offsets do not count it. */
+/**
+ * Waits for messages on the bus: in cluster mode published messages pass from shard to shard there, and
+ * replication offsets do not count them.
+ */
 export interface MessagesOnTheBus extends Disposable {
   /**
-   * Waits until the successor has received all messages that were published at the primary before: a client that subscribes at the successor after that gets
-   * no message twice. Waits 200 ms at most, and not at all if no client has subscribed. Never rejects for an error of an engine. To be awaited
-   * before the takeover, because that ends subscriptions to shard channels at the successor.
+   * Waits until the successor has received all messages published at the primary, so that a client which
+   * subscribes at the successor then gets none twice. Waits at most 200 ms, and not without subscribers;
+   * never rejects for an engine's error. Must be awaited before the takeover, which ends subscriptions to
+   * shard channels at the successor.
    */
   arrived(): Promise<void>
 }
 
 /**
- * Begins to listen at the successor. Null if there is nothing to wait for (not in cluster mode, no endpoint), and if one of the two is a redis
- * before 7.0: only shard channels are hidden from clients that have subscribed to everything (`PSUBSCRIBE *`). Throws EngineUnreachable.
+ * Begins to listen at the successor. Null without cluster mode or endpoint, and for Redis before 7.0: only
+ * shard channels are hidden from `PSUBSCRIBE *`. Throws EngineUnreachable.
  */
 export async function listenOnTheBus(
   { from, to }: { readonly from: number; readonly to: number },
@@ -41,7 +45,8 @@ export async function listenOnTheBus(
   return {
     async arrived() {
       try {
-        // The last message from the primary to the successor: messages between two shards stay in order, whatever their channels are.
+        // The last message from the primary to the successor: messages between two shards stay in order
+        // across channels.
         const [stats] = await Promise.all([primary.info('stats'), primary.call('SPUBLISH', channel, '')])
         if (isListenedTo(stats)) await Promise.race([heard, ports.time.pause(ARRIVED_WITHIN_MS)])
       } catch (cause) {
@@ -52,10 +57,7 @@ export async function listenOnTheBus(
   }
 }
 
-/**
- * A channel whose messages belong to the group with these slots, and whose name no client can know before: a message of a client
- * on it would end the wait too early, and the server would have to read it.
- */
+/** Returns a channel of the group's slots with a random name: a client's message would end the wait early. */
 function channelIn({ first, last }: SlotRange): string {
   const word = randomBytes(8).toString('hex')
   for (let n = 0; ; n += 1) {

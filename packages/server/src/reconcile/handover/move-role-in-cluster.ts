@@ -18,23 +18,24 @@ import {
 import { type Still, standStill } from './stand-still.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
-/** How long the old primary may take to learn of the takeover: 4 to 20 ms measured. It stays paused meanwhile. */
+/** Longest time for the old primary to learn of the takeover: 4 to 20 ms measured. It stays paused. */
 const HEARS_WITHIN_MS = 2_000
-/** Pings of a primary are part of its stream: a ping between the last look and the takeover would put the old primary's offset ahead. */
+/** Pings are part of the stream: one before the takeover would put the old primary's offset ahead. */
 const PING_SETTING = 'repl-ping-replica-period'
 const NEVER_S = 3_600
 
 /**
- * In cluster mode an engine cannot be demoted by command. The successor takes over at equal offsets (`CLUSTER FAILOVER
- * TAKEOVER`: one message, no vote, and none of a vote's delays; docs/explain/measurements/handover.md, finding 3), and the old primary,
- * paused until then, steps down when it learns of the takeover. It learns of it also if the server is killed in between.
- *
- * The gate before this has checked that the successor knows the whole slot map: otherwise it would take over only what it
- * believes its primary to own, and the rest of the data would be deleted (finding 4).
- *
- * Nothing demotes the old primary first, so two things keep it from taking writes that would be lost: the order to take over
- * carries an end that lies within the pause, and the pause goes on for longer than a stalled primary is left alone (decision 18).
- * And a successor takes over only with an epoch above that of its primary: then the old primary cannot keep its slots.
+ * Moves the role in cluster mode, where no command demotes an engine.
+ * 1. The gate has checked that the successor knows the whole slot map: otherwise it would take over only the
+ *    slots that it believes its primary to own, and the other data would be deleted
+ *    (docs/explain/measurements/handover.md, finding 4).
+ * 2. Writes stop, and offsets become equal.
+ * 3. The successor takes over (`CLUSTER FAILOVER TAKEOVER`: one message, no vote and none of its delays;
+ *    finding 3). Its epoch must be above its primary's, so that the old primary cannot keep its slots.
+ * 4. The old primary stays paused until it learns of the takeover and steps down, even if the server is
+ *    killed in between.
+ * 5. It must take no writes that would be lost: the order expires within the pause, and the pause lasts
+ *    longer than a stalled primary is left alone (decision 18).
  */
 export async function moveRoleInCluster(
   group: MovingGroup,
@@ -64,7 +65,7 @@ export async function moveRoleInCluster(
     // Clients of the endpoint need not wait for the old primary: none of them goes there any more.
     const [heldMs] = await Promise.all([
       parts.lap('release', group.takeClients()),
-      // From here on it redirects clients that connect to it directly, also those that it held.
+      // From here on it redirects clients that connect to it directly, including those that it held.
       untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),
     ])
     const { replid, keys } = equal
@@ -74,7 +75,7 @@ export async function moveRoleInCluster(
   }
 }
 
-/** Undefined when the successor has taken over. Otherwise writes go on at the old primary. */
+/** Returns undefined if the successor has taken over. Otherwise writes continue at the old primary. */
 async function orderTakeover(
   { primary, successor, build, orders }: MovingGroup,
   { clock, until, epoch }: Still & { readonly clock: ClockReading },
@@ -97,7 +98,7 @@ async function lookWithoutPings(group: MovingGroup) {
   return seen
 }
 
-/** After an interruption the former ping period is not known, so the engine's default is set. */
+/** Restores pings after an interruption: the former period is unknown, so the engine's default is set. */
 export async function resumePings(shard: EngineConnection): Promise<void> {
   const period = await readPingPeriod(shard)
   if (period === String(NEVER_S)) await shard.call('CONFIG', 'SET', PING_SETTING, 10)
@@ -108,7 +109,7 @@ async function readPingPeriod(primary: EngineConnection): Promise<string> {
   return Array.isArray(reply) ? String(reply[1]) : '10'
 }
 
-/** Thrown if the old primary does not step down in time: the next turn plans from what it observes, and the pause ends by itself. */
+/** Throws if the old primary does not step down in time: the next turn replans, and the pause times out. */
 async function untilSteppedDown(primary: EngineConnection, { elapsed, pause }: Time): Promise<void> {
   const deadline = elapsed() + HEARS_WITHIN_MS
   while ((await replicationOf(primary)).role !== 'replica') {

@@ -16,73 +16,73 @@ import type { Time } from '../turn/time.ts'
 import { replicationOf } from './handover-gate.ts'
 import { letWritesGo, stopWrites } from './stop-writes.ts'
 
-/** The members of a group whose role moves. */
+/** Members of a group whose role moves. */
 export interface MovingGroup {
   readonly primary: EngineConnection
   readonly successor: EngineConnection
   readonly others: readonly EngineConnection[]
-  /** The address at which the primary will follow the successor; not used in cluster mode. */
+  /** Address at which the primary will follow the successor; unused in cluster mode. */
   readonly successorAt: Address
-  /** The build of the primary: the way in which its writes are stopped depends on it. */
+  /** Build of the primary; decides how its writes are stopped. */
   readonly build: Build
-  /** How many commands of its primary the successor had not been able to execute when the plan was made: the number must not have risen. */
+  /** Commands that the successor had failed to execute when the plan was made: must not have risen. */
   readonly errorReplies: number
   /**
-   * In Time.elapsed: an order that cannot be taken back is not given later. Whatever was stopped for the handover, writes or
-   * clients of the endpoint, stays stopped for longer than that. Null: no client is held, and it is counted from right before the pause.
+   * Deadline (Time.elapsed) of an order that cannot be taken back; stopped writes and held clients stay
+   * stopped for longer. Null: no client is held, and it counts from right before the pause.
    */
   readonly until: number | null
   readonly orders: {
-    /** Called right before the successor is told to serve. */
+    /** Called right before the order to serve. */
     readonly give: () => void
-    /** It has refused. */
+    /** Called if it has refused. */
     readonly refused: () => void
-    /** In cluster mode, for a successor whose epoch is not above its primary's: makes it possible that it raises its own. */
+    /** For a successor in cluster mode whose epoch is not above its primary's: lets it raise its epoch. */
     readonly raiseEpoch: () => Promise<void>
   }
-  /** Called once, when the successor serves: takes the clients of the endpoint there. Answers how long they were held. */
+  /** Called once, when the successor serves: moves the endpoint's clients. Returns the hold in ms. */
   readonly takeClients: () => Promise<number | null>
 }
 
-/** The ports for moving a role, besides the connections of the group. */
+/** Ports for moving a role, besides the group's connections. */
 export type MovingPorts = EffectRunner & PassingTime
 
-/** The role has moved: at which point of which history, and how long writes and clients waited, in milliseconds. */
+/** The role has moved: the point in the history, and the waiting times in ms. */
 export interface Moved {
   readonly replid: string
   readonly offset: number
-  /** The number of keys that both held at that point. */
+  /** Number of keys in both at that point. */
   readonly keys: number
-  /** From the pause of the old primary to the promotion of the successor: no shard took writes. */
+  /** From the pause of the old primary to the promotion of the successor. */
   readonly writeStopMs: number
-  /** How long clients of the endpoint waited: from before the pause until they were served by the successor; null without any. */
+  /** Wait of the endpoint's clients from before the pause until they were served; null without clients. */
   readonly heldMs: number | null
-  /** How long each part took, in milliseconds. */
+  /** Length of each part in ms. */
   readonly parts: Omit<HandoverParts, 'hold'>
-  /** When the first of them began, in Time.elapsed. */
+  /** Start of the first part (Time.elapsed). */
   readonly began: number
 }
 
-/** The role has not moved, and the primary still serves. `hopeless`: trying again would not help. */
+/** The role has not moved, and the primary still serves. `hopeless`: a retry would not help. */
 export interface NotMoved extends Obstacle {
   readonly hopeless: boolean
-  /** Makes the next attempt succeed. To be called when clients are not held any longer. */
+  /** Makes the next attempt succeed. Call it after clients are released. */
   readonly remedy?: () => Promise<void>
 }
 
-/** The move took so long that clients may not be held any longer: they are released, and the handover starts again. */
+/** The move exceeded the clients' hold: they are released, and the handover restarts. */
 export const tooLate: NotMoved = {
   ...{ code: 'order_late', why: 'the handover took too long to be finished safely', hopeless: false },
 }
 
-/** How long writes may wait for the successor to catch up, after a gate that saw it close behind. */
+/** Longest wait of writes for the successor to catch up, after a gate that saw it close behind. */
 const CATCH_UP_MS = 300
 
 /**
- * Outside of cluster mode. Either the role has moved, or the primary still serves and `why` says what was in the way.
- *
- * After the demotion the old primary's offset is frozen; it must equal the successor's, in the same history. If not, the demotion is taken
- * back. If the server is killed in between, there is no primary: that is safe, and the next turn promotes one.
+ * Moves the role outside of cluster mode; on failure the primary still serves, and `why` names the obstacle.
+ * The demotion freezes the old primary's offset, which must equal the successor's in the same history;
+ * otherwise the demotion is taken back. If the server is killed in between, there is no primary: that is
+ * safe, and the next turn promotes one.
  */
 export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<Moved | NotMoved> {
   const { effect, time } = ports
@@ -125,7 +125,10 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   return { ...pointOf(frozen), keys: equal.keys, writeStopMs, heldMs, parts: parts.all(), began }
 }
 
-/** `began`: right before the order to pause is sent. The pause begins later than that, and lasts for longer than the order is valid. */
+/**
+ * Returns the deadline. `began`: right before the order to pause; the pause begins later, and lasts longer
+ * than the order is valid.
+ */
 export function untilOf({ until }: Pick<MovingGroup, 'until'>, began: number): number {
   return until ?? began + ORDER_WITHIN_MS
 }
@@ -139,7 +142,7 @@ function pointOf({ replid, offset }: Point): Point {
   return { replid, offset }
 }
 
-/** How long the parts of a move take. The laps follow one after the other: each begins where the last one ended. */
+/** Measures the sequential parts of a move: each lap begins at the end of the last one. */
 export function measureParts(time: Pick<Time, 'elapsed'>) {
   const parts = { pause: 0, equal: 0, promote: 0, release: 0 }
   let from = time.elapsed()
@@ -151,13 +154,13 @@ export function measureParts(time: Pick<Time, 'elapsed'>) {
       from = at
       return done
     },
-    /** The parts in which no shard took writes. */
+    /** Parts without writes at any shard. */
     writeStopMs: () => roundMs(parts.pause + parts.equal + parts.promote),
     all: (): Moved['parts'] => ({ ...parts }),
   }
 }
 
-/** Checked because nothing is sent over a broken connection: then the successor has certainly not received the order. */
+/** Checked because nothing is sent over a broken connection: the successor has certainly no order then. */
 async function promote({ successor, orders }: MovingGroup): Promise<void> {
   if (!successor.usable)
     throw new EngineUnreachable(`the connection to the successor at port ${successor.address.port} is broken`)
@@ -170,7 +173,7 @@ async function promote({ successor, orders }: MovingGroup): Promise<void> {
   }
 }
 
-/** The offset of every member, each at some moment after writes were stopped. */
+/** Offsets of all members, read after writes were stopped. */
 export interface Look {
   readonly primary: Standing
   readonly successor: Standing
@@ -178,12 +181,12 @@ export interface Look {
 }
 type Point = Pick<ReplicationInfo, 'replid' | 'offset'>
 interface Standing extends Point {
-  /** Read after the offset, like `errorReplies`: once the primary's last offset is reached, nothing changes any more. */
+  /** Read after the offset, like `errorReplies`: at the primary's last offset, nothing changes any more. */
   readonly keys: number
   readonly errorReplies: number
 }
 
-/** Asks all members at once; the first question to the primary is sent before this returns. */
+/** Asks all members concurrently; the first request to the primary is sent before this returns. */
 export async function look({ primary, successor, others }: MovingGroup): Promise<Look> {
   const [mine, theirs, ...rest] = await Promise.all([
     standingOf(primary),
@@ -205,10 +208,10 @@ async function standingOf(shard: EngineConnection): Promise<Standing> {
 }
 
 /**
- * With writes stopped, waits until every follower has the primary's offset: a follower with the successor's offset
- * resume its stream from the successor. Then the successor must have executed every command, and hold as many keys as the primary:
- * at equal offsets, a difference means that it skipped a command since the plan looked. Returns the primary's
- * point in the stream.
+ * Waits with stopped writes until every follower has the primary's offset, so that each can resume from the
+ * successor. Then the successor must have executed every command and hold the same number of keys: a
+ * difference at equal offsets means a skipped command since the plan was made. Returns the primary's point in
+ * the stream.
  */
 export async function becomeEqual(
   group: MovingGroup,
@@ -246,7 +249,7 @@ function isAt(one: Point, other: Point): boolean {
   return one.offset === other.offset && one.replid === other.replid
 }
 
-/** Milliseconds with two decimals: clocks of two processes do not agree better than that. */
+/** Rounds to two decimals: clocks of two processes do not agree better than that. */
 function roundMs(ms: number): number {
   return Math.round(ms * 100) / 100
 }

@@ -5,8 +5,9 @@ import { addressToFollow } from '../../core/state/shard-addresses.ts'
 import type { EffectRunner } from '../turn/ports.ts'
 
 /**
- * Makes a shard ready to follow another one outside of cluster mode, over TLS if both can: links that it opens from now on use TLS or not accordingly; the link
- * that it has stays. Of a primary this changes only what it would do as a replica. Answers the address to follow. Throws EngineUnreachable.
+ * Prepares a shard to follow another one outside of cluster mode, over TLS if both can: new links use TLS
+ * accordingly, the present link stays. On a primary this has no effect until it is a replica. Returns the
+ * address to follow; throws EngineUnreachable.
  */
 export async function prepareToFollow(
   shard: EngineConnection,
@@ -22,7 +23,7 @@ export async function prepareToFollow(
   return { host, port }
 }
 
-/** Asks the process and not the record: the process may be older and without TLS, which only its next process will have. */
+/** Asks the process, not the record: an older process may be without TLS. */
 async function speaksTls(shard: EngineConnection): Promise<boolean> {
   const reply = await shard.call('CONFIG', 'GET', 'tls-port')
   return Array.isArray(reply) && Number(reply[1] ?? 0) > 0

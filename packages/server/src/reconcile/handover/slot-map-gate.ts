@@ -3,17 +3,18 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import { whyNotKnown } from '../../core/state/slot-map.ts'
 
 /**
- * Is the group ready for this successor, in cluster mode? Undefined when it is, else what is missing. Asks the
- * engines right before the role moves. The plan has checked a moment ago that all primaries know the successor,
- * too (core/plan/plan-cluster.ts): they redirect clients to it, and nothing is lost if one of them learns of it late.
- *
- * - The successor must see every slot served, and know of its primary what the primary itself knows. If it believes its primary to own
- *   fewer slots, it would take over only those; the data of the other slots would be deleted (docs/explain/measurements/handover.md, finding 4).
- * - No other member of the group may count it to another shard of the cluster than its primary (redis 7.0 and later):
- *   otherwise its slots "migrate" one by one to a stranger (5,461 lines in the log, 90 ms), and followers of the old
- *   primary take a full sync. A member that has read the group from its file counts it to none, and hands over well.
- * - Every other member must know the successor and the successor's primary. A sibling that does not takes the successor for a stranger that takes
- *   slots away: it keeps following the old primary, or takes a full sync.
+ * Checks in cluster mode, right before the role moves, that the group is ready for this successor. Returns
+ * the obstacle or undefined. The plan has already checked that all primaries know the successor
+ * (core/plan/plan-cluster.ts): they redirect clients to it, and late knowledge loses nothing.
+ * 1. The successor must see every slot served, and know the slots of its primary. If it knew fewer, it would
+ *    take over only those; the data of the others would be deleted (docs/explain/measurements/handover.md, finding
+ *    4).
+ * 2. No member may count the successor to another shard of the cluster than its primary (Redis 7.0 and
+ *    later): its slots would "migrate" singly to a stranger (5,461 log lines, 90 ms), and followers of the
+ *    old primary would take a full sync. A member that read the group from its file counts it to none, and
+ *    hands over well.
+ * 3. Every other member must know the successor and its primary. A sibling that does not keeps following the
+ *    old primary, or takes a full sync, because the successor seems to be a stranger that takes slots away.
  */
 export async function whyNotMapped(
   primary: EngineConnection,
@@ -60,7 +61,7 @@ async function nodesOf(connection: EngineConnection) {
   return readClusterNodes(String(await connection.call('CLUSTER', 'NODES')))
 }
 
-/** The shards of the cluster as this member sees them, each as a text that names its nodes; none before redis 7.0. */
+/** Returns the cluster's shards as this member sees them, as texts with node ids; none before Redis 7.0. */
 async function shardsOf(member: EngineConnection): Promise<readonly string[]> {
   try {
     const shards = await member.call('CLUSTER', 'SHARDS')

@@ -2,23 +2,22 @@ import type { Build } from '@fairlead/api'
 import { compareVersions, type EngineConnection } from '@fairlead/engine'
 import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 
-/** The pause ends by itself after this, also if the server dies. It is needed for a few milliseconds only. */
+/** Timeout of the pause, also if the server dies. It is needed for a few milliseconds. */
 const PAUSE_MS = 2_000
-/** Longer than the agent waits before it ends a silent primary (2 minutes): a primary that wakes up before that is still paused. */
+/** Longer than the agent leaves a silent primary alone (2 minutes): if it wakes up, it is still paused. */
 const OUTLASTS_MS = 150_000
-/** All clients of an old primary wait this long when its role moves in cluster mode: the order to take over is valid for most of this time. */
+/** Pause of all clients of an old primary at a move in cluster mode; the order is valid for most of it. */
 const PAUSE_ALL_MS = 600
-/** For how long `fence` stops writes. Each turn of a stuck database renews it; without turns it ends by itself. */
+/** Length of a `fence`. Each turn of a stuck database renews it; without turns it ends. */
 const FENCE_MS = 30_000
 /** More replicas than any database has: the engine then refuses writes. */
 const NEVER_REPLICAS = 1_000
 const REFUSAL = 'min-replicas-to-write'
 
 /**
- * Stops writes at a primary and then has a `look`, which is sent behind the order on the same connection and does not
- * wait for its answer: what the look sees of the primary does not change any more. Works on engines of any age. Since redis 6.2 writes wait (CLIENT PAUSE
- * … WRITE). Before 6.2, a pause would hold Fairlead's commands too, and held commands would be executed at its end: there, writes are refused instead
- * (NOREPLICAS), with a setting that `letWritesGo` takes back.
+ * Stops writes at a primary, and pipelines `look` behind the order on the same connection: the primary's
+ * state that it sees is final. Since Redis 6.2 writes wait (CLIENT PAUSE … WRITE). Earlier a pause would also
+ * hold Fairlead's commands, so writes are refused (NOREPLICAS) until `letWritesGo`.
  */
 export async function stopWrites<T>(
   primary: EngineConnection,
@@ -36,9 +35,8 @@ export async function stopWrites<T>(
 }
 
 /**
- * Prolongs the stop for a takeover by another shard, in which this primary takes no part: if this primary stalls now
- * and wakes up later, it must not take writes before it has learned of the takeover. The short pause must still
- * be in force when this is called; the caller ends the stop.
+ * Prolongs the stop for a takeover by another shard: a primary that stalls now must not take writes later,
+ * before it has learned of the takeover. The short pause must still be in force; the caller ends the stop.
  */
 export async function keepWritesStopped(
   primary: EngineConnection,
@@ -50,8 +48,9 @@ export async function keepWritesStopped(
 }
 
 /**
- * For a primary that refuses writes, but not writes of scripts: all its clients wait, Fairlead included, until the time is over; nothing ends this
- * pause earlier. Answers the offset at which they wait, and until when at least (Time.elapsed). Null for engines on which writes wait: they do not need this.
+ * Pauses all clients (Fairlead too) of a primary that refuses writes but not writes of scripts; nothing ends
+ * this pause earlier. Returns their offset, and the earliest end (Time.elapsed). Null for engines on which
+ * writes wait.
  */
 export async function pauseAll(
   primary: EngineConnection,
@@ -60,7 +59,8 @@ export async function pauseAll(
 ): Promise<{ readonly offset: number; readonly endsAt: number } | null> {
   if (canPauseWrites(build)) return null
   const endsAt = time.elapsed() + PAUSE_ALL_MS
-  // In one transaction, or the second command would wait, too. ROLE instead of INFO, because INFO in a transaction would be replicated.
+  // In one transaction, or the second command would wait, too. ROLE instead of INFO, which a transaction
+  // would replicate.
   const [, , , replies] = await effect('pause-all', () =>
     Promise.all([
       primary.call('MULTI'),
@@ -76,8 +76,9 @@ export async function pauseAll(
 }
 
 /**
- * Keeps a primary beside another one from taking more writes, until a person has decided. Before redis 6.2 they are refused, but for
- * those of scripts; a pause would hold Fairlead's own commands too. The refusal does not end by itself: see keep-writes-going.ts.
+ * Stops writes at one of two primaries until a person has decided. Before Redis 6.2 they are refused, except
+ * those of scripts, because a pause would hold Fairlead's commands; that refusal has no timeout: see
+ * keep-writes-going.ts.
  */
 export async function fence(
   primary: EngineConnection,
@@ -88,7 +89,7 @@ export async function fence(
   else await effect('fence', () => primary.call('CONFIG', 'SET', REFUSAL, NEVER_REPLICAS))
 }
 
-/** Does it refuse writes because this module told it to? Always false for engines on which writes wait instead. */
+/** True if it refuses writes because of this module. Always false for engines on which writes wait. */
 export async function refusesWrites(shard: EngineConnection, build: Build): Promise<boolean> {
   if (canPauseWrites(build)) return false
   const reply = await shard.call('CONFIG', 'GET', REFUSAL)

@@ -5,19 +5,22 @@ import type { AskAsClient, CommandOutcome } from '../../fleet/endpoints/commands
 /** An upgrade may hold the command for a while; people wait for it. */
 const CONNECT_WITHIN_MS = 2_000
 const ANSWER_WITHIN_MS = 5_000
-/** A reply is read, and written as JSON, in one turn of the event loop: 16 MB of it kept all other requests waiting for half a second. COMMAND has 12,600 values. */
+/**
+ * A reply is read, and written as JSON, in one turn of the event loop: 16 MB delayed all other requests for
+ * 0.5 s. COMMAND has 12,600 values.
+ */
 const replyLimits = { bytes: 1024 * 1024, values: 20_000 }
-/** Between the shards of one database: a slot may move once in between. */
+/** Between shards of one database; a slot may move once during them. */
 const MOST_REDIRECTS = 2
 
-/** Follows redirects, to these addresses only: an engine may name any. */
+/** Sends a command as a client. Follows redirects only to these addresses, because an engine may name any. */
 export const askAsClient: AskAsClient = askThrough(connectEngine)
 
 type Connect = (
   options: Parameters<typeof connectEngine>[0],
 ) => Promise<Pick<EngineConnection, 'call'> & Disposable>
 
-/** The same through another way to connect, for tests. */
+/** Like askAsClient, with another way to connect, for tests. */
 export function askThrough(connect: Connect): AskAsClient {
   return async (addresses, command) => {
     let [at] = addresses
@@ -56,7 +59,7 @@ async function askAt(
       return { outcome: { end: 'refused', why: cause.message }, moved }
     }
     if (!(cause instanceof EngineUnreachable)) throw cause
-    // It refused the connection in words of its own: a script keeps it busy, for example.
+    // The engine refused the connection itself, for example because a script runs.
     if (cause.cause instanceof EngineError) return { outcome: { end: 'refused', why: cause.cause.message } }
     const why = isSent ? `${cause.message}; the command may have been carried out` : cause.message
     return { outcome: { end: isSent ? 'unknown' : 'not sent', why } }

@@ -3,7 +3,7 @@ import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EngineConnections } from '../turn/ports.ts'
 
-/** Full syncs that each of these shards has served since its process started, by shard id; of those that answer. */
+/** Returns the full syncs served by each answering shard since its process started, by shard id. */
 export async function countFullSyncs(
   database: Database,
   shards: readonly ShardRecord[],
@@ -17,7 +17,7 @@ export async function countFullSyncs(
   return Object.fromEntries(counts.filter((one) => one !== null))
 }
 
-/** How many were added in between, over all shards. A process that was restarted in between counts from 0. */
+/** Returns the number added between both counts. A restarted process counts from 0. */
 export function fullSyncsSince(
   before: Readonly<Record<string, number>>,
   now: Readonly<Record<string, number>>,

@@ -32,14 +32,14 @@ import { readEngineMemory } from './read-engine-memory.ts'
 import { readSaving } from './read-saving.ts'
 import { readSync } from './read-sync.ts'
 
-/** The ports for observing a database. */
+/** Ports for observing a database. */
 export type ObservingPorts = NodeAgent<'reportNode' | 'reportShards'> &
   ShardRecords<'reservedBytes' | 'listOf'> &
   HandoverRecords<'last'> &
   EngineConnections &
   Clock
 
-/** Looks at everything a decision about the database may depend on. Throws AgentUnreachable. */
+/** Observes everything that a decision about the database may depend on. Throws AgentUnreachable. */
 export async function observe(
   database: Database,
   ports: ObservingPorts,
@@ -48,7 +48,7 @@ export async function observe(
   const records = await ports.shards.listOf(database.uid)
   const names = records.map(({ id }) => agentName(id))
   const report = await reportShards(names, ports.agent, signal)
-  // Memory that is reserved for shards that have not received their data yet is not free for others.
+  // Memory reserved for shards that have not received their data yet is not free for others.
   const memoryFreeBytes = report.memoryFreeBytes - (await ports.shards.reservedBytes())
   const handovers = await ports.handovers.last(database.uid)
   const shards = await Promise.all(
@@ -78,7 +78,7 @@ function describeHandover(
 ): Pick<ObservedGroup, 'handover' | 'standby' | 'tapeDue'> {
   if (last === undefined) return { handover: null, standby: null }
   const { from, to, released, closed, intendedAt, standby } = last
-  // If the clock was set back meanwhile, it counts as old: otherwise it would count as young for as long as the clock was set back.
+  // If the clock was set back, the handover counts as old: otherwise it would count as young for that long.
   const ageMs = Math.abs(now - Date.parse(intendedAt))
   const due = tapeDue(last, now)
   return {
@@ -103,7 +103,7 @@ async function observeShard(
   const found = report.shards.find(({ id }) => id === agentName(record.id))
   const mayAnswer = found?.state === 'running' || found?.state === 'stopping'
   const engine = mayAnswer ? await inspect(record, about, ports) : null
-  // The agent's reason comes first: the agent runs on the machine of the process.
+  // The agent's reason comes first: it runs on the machine of the process.
   const unanswered = typeof engine === 'string' ? `the server does not reach it: ${engine}` : ''
   return {
     id: record.id,
@@ -140,7 +140,7 @@ function silenceOf({ silence, startedAt }: ShardReport): Silence | null {
 /** The agent has no folder for it. */
 const nothing: Disk = { lookedAt: 0, snapshot: null, aof: 'none', claim: null }
 
-/** The state that the engine reports; or, if it does not answer, the reason for people. Silence is a fact for the plan, not an error. */
+/** Returns the engine's state; if it does not answer, the reason: silence is a fact for the plan. */
 async function inspect(
   record: ShardRecord,
   { database, records }: About,
@@ -156,16 +156,16 @@ async function inspect(
     const view = readView(String(state ?? ''), readClusterNodes(String(nodes ?? '')), records)
     return readEngine(info, view, records)
   } catch (cause) {
-    // The agent is away, or this server has been replaced: nothing is known of the engine.
+    // The agent is away, or this server was replaced: nothing is known of the engine.
     if (cause instanceof AgentUnreachable || cause instanceof ApiError) throw cause
     return messageOf(cause)
   }
 }
 
 /**
- * After a full sync a primary holds its stream back until the follower has acknowledged an offset, which
- * takes up to a second; meanwhile it reports "online,offset=0". After a partial sync it reports that, too,
- * but sends at once: a primary that has served no full sync holds nothing back.
+ * After a full sync a primary stalls the stream for up to a second, until the follower has acknowledged an
+ * offset, and reports "online,offset=0". After a partial sync it reports the same but sends immediately:
+ * without a served full sync, no stream is stalled.
  */
 function heldBack(
   fields: InfoFields,
@@ -215,7 +215,7 @@ function readEngine(text: string, cluster: ClusterView | null, records: readonly
     keys: countKeys(fields),
     aof: isOn('aof_enabled') ? aof : 'off',
     saving: readSaving(fields),
-    // Engines create the backlog for their first follower, or with their first stream, and keep it (repl-backlog-ttl 0).
+    // Engines create the backlog with their first follower or stream, and keep it (repl-backlog-ttl 0).
     streamed: isOn('repl_backlog_active'),
     ...heldBack(fields, replication, records),
     errorReplies: numberOf(fields, 'unexpected_error_replies'),

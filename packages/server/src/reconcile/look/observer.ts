@@ -8,7 +8,7 @@ import { StaleEpoch } from '../../nodes/agent-link.ts'
 import type { Reach, Reaches } from '../turn/reach.ts'
 import { type ObservingPorts, observe } from './observe.ts'
 
-/** What services may observe without changing anything. */
+/** Observations for services. Changes nothing. */
 export interface Observer {
   look(database: Database): Promise<ObservedDatabase>
   /** Connects as a client of the database would. */
@@ -16,10 +16,13 @@ export interface Observer {
 }
 
 const LOOK_WITHIN_MS = 5_000
-/** A client that gets no answer for this long calls it a failure, too. */
+/** Clients, too, consider a longer silence a failure. */
 const PROBE_WITHIN_MS = 2_000
 
-/** Looks with the connections of the reconciler; a look that takes too long rejects. Another server may hold the database: this one looks, and orders nothing. */
+/**
+ * Creates an observer over the reconciler's connections; a look that takes too long rejects. Another server
+ * may hold the database: this one gives no orders.
+ */
 export function createObserver(
   ports: Omit<ObservingPorts, keyof Reach> & {
     readonly reachUnder: Reaches['under']
@@ -36,7 +39,8 @@ export function createObserver(
         return await lookUnder(await leases.knownEpoch(database.uid))
       } catch (cause) {
         if (!(cause instanceof StaleEpoch)) throw cause
-        // Another server has taken the database over, and this server does not know it yet; or its store is older than the running databases.
+        // Another server has taken over the database without this one knowing, or the store is older than the
+        // running databases.
         return await lookUnder(await leases.epochAfterRefusal(database.uid))
       }
     },
@@ -47,7 +51,7 @@ export function createObserver(
 /** An engine that refuses the login or PING serves: its users have other rights than Fairlead knows. */
 const refusals: ReadonlySet<string> = new Set(['WRONGPASS', 'NOAUTH', 'NOPERM'])
 
-/** Connects as a client would, and answers how far it came. */
+/** Connects as a client would, and returns how far it came. */
 export async function probeAsClient(
   { host, port }: Address,
   password: string,
@@ -63,7 +67,7 @@ export async function probeAsClient(
     return { found: 'served', why: '' }
   } catch (cause) {
     if (!(cause instanceof EngineUnreachable)) return { found: 'served', why: '' }
-    // A process of another user that has the port is no endpoint, and was told no password.
+    // A port held by another user's process is no endpoint; it got no password.
     const { cause: reason } = cause
     const isRefused = reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED'
     if (reason instanceof EngineError && refusals.has(reason.code)) return { found: 'served', why: '' }

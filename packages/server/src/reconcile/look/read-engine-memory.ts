@@ -2,8 +2,8 @@ import { type InfoFields, numberOf } from '@fairlead/engine'
 import type { EngineMemory } from '../../core/state/topology.ts'
 
 /**
- * What an engine says of its memory in INFO. Since redis 7.0 replicas and backlog share their buffers
- * (mem_total_replication_buffers); before, they are counted apart.
+ * Reads memory values from INFO. Since Redis 7.0 replicas and backlog share buffers
+ * (mem_total_replication_buffers); before, they are counted separately.
  */
 export function readEngineMemory(fields: InfoFields): EngineMemory {
   const backlog = numberOf(fields, 'mem_replication_backlog')

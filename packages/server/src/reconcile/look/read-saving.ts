@@ -1,17 +1,20 @@
 import { type InfoFields, numberOf } from '@fairlead/engine'
 import type { FileProgress, Saving } from '../../core/state/saving.ts'
 
-/** What INFO says about the snapshots of an engine, and about the file that it is writing. */
+/** Reads the state of snapshots, and the file being written, from INFO. */
 export function readSaving(fields: InfoFields): Saving {
   const isWriting = fields['rdb_bgsave_in_progress'] === '1'
   const state = isWriting ? 'writing' : fields['rdb_last_bgsave_status'] === 'err' ? 'failed' : 'idle'
-  // Redis 7 counts them; before, the time of the last snapshot is the start of the process until there is one.
+  // Redis 7 counts snapshots; before, the time of the last one is initially the start of the process.
   const none = fields['rdb_saves'] === '0'
   const lastAt = none ? null : numberOf(fields, 'rdb_last_save_time') * 1_000
   return { state, lastAt, progress: readFileProgress(fields) }
 }
 
-/** The progress of the child process that writes a snapshot or an append-only file. Engines update its number of keys about once a second. */
+/**
+ * Reads the progress of the child process that writes a snapshot or append-only file. Engines update its
+ * number of keys about once a second.
+ */
 function readFileProgress(fields: InfoFields): FileProgress | null {
   const names = ['rdb_current_bgsave_time_sec', 'aof_current_rewrite_time_sec']
   const seconds = Math.max(...names.map((name) => Number(fields[name] ?? -1)))

@@ -2,8 +2,8 @@ import { type InfoFields, numberOf } from '@fairlead/engine'
 import type { EngineState } from '../../core/state/topology.ts'
 
 /**
- * How much of a full sync has arrived, in bytes. Engines report it since redis 7.0. A primary that sends its data as it reads them announces no
- * size: then `total` is null.
+ * Reads the received bytes of a full sync (since Redis 7.0). `total` is null if the primary streams its data
+ * without announcing a size.
  */
 export function readSync(fields: InfoFields): NonNullable<EngineState['sync']> | null {
   if (fields['master_sync_read_bytes'] === undefined) return null

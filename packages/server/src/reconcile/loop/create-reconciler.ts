@@ -21,7 +21,7 @@ import { shareQueue, withQueue } from './shared-queue.ts'
 import type { Queue } from './slots.ts'
 import { takeTurn } from './take-turn.ts'
 
-/** The dependencies besides the ports of a turn. */
+/** Dependencies besides the ports of a turn. */
 interface ReconcilerDeps
   extends DatabaseRecords<'listReserved'>,
     ShardRecords<'databasesOf'>,
@@ -30,25 +30,25 @@ interface ReconcilerDeps
   readonly leases: Leases
   readonly recordsUnder: (databaseUid: number, epoch: number) => Records
   readonly reaches: Pick<Reaches, 'work' | 'rest'>
-  /** Undefined: nothing is traced. */
+  /** Undefined: no tracing. */
   readonly recordSpan: RecordSpan | undefined
   readonly counters: CountersOfRecords & Pick<Counters, 'turns' | 'turnSeconds'>
-  /** Undefined: no other server shares the store, so no other one takes orders. */
+  /** Undefined if no other server shares the store. */
   readonly orders: OrdersOnRecord | undefined
-  /** The link whose answers may be long in coming: the agent answers when something changes. */
+  /** A link for long polls: the agent answers when something changes. */
   readonly hearing: HearingPorts['agent']
 }
 
-/** The turns of all databases. Disposed of, it ends those that run and waits for them. */
+/** The turns of all databases. Dispose to end the running ones and wait for them. */
 export interface Reconciler extends Loop {
-  /** Nudges every database: something that concerns all of them has changed. */
+  /** Nudges every database after a change that concerns all of them. */
   nudgeAll(): Promise<void>
 }
 
-/** How long the first turns wait for the first report of the agent. */
+/** Longest wait of the first turns for the agent's first report. */
 const FIRST_WITHIN_MS = 1_000
 
-/** Starts the turns of every database on record that this server holds, of each that gets a nudge, and of each that it takes over later. */
+/** Starts the turns of each database that this server holds or takes over later, and of each nudged one. */
 export async function createReconciler(given: GivenPorts & ReconcilerDeps): Promise<Reconciler> {
   const { leases, databases, log, orders, reaches } = given
   await using opened = new AsyncDisposableStack()
@@ -70,7 +70,7 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
           )
         }
         const turn = await counted(counters, () => takeTurn(uid, leases, work, log))
-        // A database with work in progress, or with trouble, keeps its connections from turn to turn.
+        // A database with work in progress, or with trouble, keeps its connections between turns.
         if (turn.next !== 'again') reaches.rest(uid)
         return turn
       },
@@ -90,7 +90,7 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   const nudgeAll = () => nudgeThose(isOurs)
   const changed = (uid: number, queue: Queue) => isOurs(uid) && loop.nudge(uid, queue)
   const otherProxy = () => held.allAgain(ENDPOINT_OF)
-  // First of all: the offsets of the primaries must be on record before a turn finds one of them dead.
+  // Done first: the primaries' offsets must be on record before a turn finds one of them dead.
   await startHearing(given, { changed, otherProxy }, opened)
   leases.onTaken((buckets) => nudgeThose((uid) => buckets.has(bucketOf(uid))))
   await nudgeThose((uid) => isOurs(uid) && !loop.knows(uid))
@@ -103,7 +103,7 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
   return { nudge, knows, load, nudgeAll, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** Counts a turn, and how long it took. */
+/** Counts a turn and its duration. */
 async function counted(
   { turns, turnSeconds }: Pick<Counters, 'turns' | 'turnSeconds'>,
   take: () => Promise<Turn>,
@@ -121,7 +121,7 @@ async function counted(
   }
 }
 
-/** Resolves when the agent has reported everything once, or does not answer for now. */
+/** Resolves when the agent has reported everything once, or does not answer. */
 async function startHearing(
   given: GivenPorts & ReconcilerDeps,
   listener: Omit<Listener, 'asked'>,
@@ -143,7 +143,7 @@ async function startHearing(
   await Promise.race([asked.promise, realTime.pause(FIRST_WITHIN_MS, end.signal).catch(() => undefined)])
 }
 
-/** Only for databases that this server holds, each within its lease: the servers that hold the others hear of them. */
+/** Only for databases that this server holds, within their leases: other servers hear of theirs. */
 async function advanceHeld(
   seen: readonly StreamSeen[],
   { shards, leases, recordsUnder }: ReconcilerDeps,

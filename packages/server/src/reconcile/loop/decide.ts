@@ -22,9 +22,9 @@ import { keepShardCertificates } from '../shards/shard-certificates.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
-/** The state of a turn when its steps have been chosen. */
+/** State of a turn when its steps are chosen. */
 export interface TurnState {
-  /** When the look began, by Time.elapsed. */
+  /** Start of the look (Time.elapsed). */
   readonly began: number
   readonly database: Database
   readonly action: Action | undefined
@@ -52,7 +52,7 @@ export async function decide(
   await reportHangingShards(seen, { database, action }, ports, memory)
   await reportStrangers(seen, { database, action }, ports, memory)
   await keepEndpoint(database, goal, seen, ports, memory).catch((cause: unknown) => {
-    // A turn of a database in service goes on without its endpoint; a creation or a removal waits for it.
+    // A turn of a database in service continues without its endpoint; a creation or removal waits for it.
     if (action !== undefined && action.kind !== 'upgrade') throw cause
     ports.log.warn(
       { err: cause, database: database.uid },
@@ -67,8 +67,8 @@ export async function decide(
 }
 
 /**
- * The primaries of a new database have just been put on record: what follows is decided by the same look, which is some milliseconds old, with the records as they are
- * now. Undefined: another turn decides.
+ * After the first primaries of a new database were recorded: decides again with the same look, a few
+ * milliseconds old, and the new records. Undefined: another turn decides.
  */
 export async function afterFirstPrimaries(
   turn: TurnState,
@@ -89,7 +89,7 @@ export async function afterFirstPrimaries(
   return decide({ ...turn, database, action, goal: action.goal, seen: { groups } }, ports, memory)
 }
 
-/** What each group is to do next: the plan, limited by the orders of people, with the deadlines of waits applied. Changes nothing. */
+/** Returns each group's verdict: the plan within people's orders, with the deadlines of waits. Pure. */
 export function planLanes(
   { database, action, goal, seen }: Pick<TurnState, 'database' | 'action' | 'goal' | 'seen'>,
   memory: Pick<TurnMemory, 'waitedMs' | 'whyHeld'>,
@@ -112,5 +112,5 @@ export function planLanes(
   }))
 }
 
-/** A machine that is busy for a while is the usual reason for a wait that takes too long. */
+/** The usual reason for a wait that takes too long is a busy machine. */
 const RETRY = '; everything begun is undone. If the machine was busy, try again with the order retry'

@@ -1,17 +1,17 @@
 import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 
-/** The port from which orders are read. */
+/** Port for reading orders. */
 export interface OrdersOnRecord {
-  /** Databases with orders after number `seq`, in the order of their numbers. */
+  /** Returns databases with orders after number `seq`, in the order of those numbers. */
   orderedAfter(seq: number): Promise<readonly { readonly uid: number; readonly seq: number }[]>
 }
 
 const LOOK_EVERY_MS = 500
-/** All databases are looked at this often, in case an order was missed. */
+/** Interval for checking all databases, in case an order was missed. */
 const ALL_EVERY_MS = 30_000
 
-/** Wakes the turns of databases for which other servers have taken orders, from now on, and all with `nudgeAll` now and then, until it is disposed of. */
+/** Nudges databases with new orders from other servers, and periodically all, until disposed of. */
 export async function followOrders(
   { orderedAfter }: OrdersOnRecord,
   {

@@ -6,31 +6,31 @@ import type { DatabaseRecords, Log, NodeAgent, PassingTime, ShardRecords } from 
 import { createMarks, type Marks } from './marks.ts'
 import type { Queue } from './slots.ts'
 
-/** The ports for hearing changes. */
+/** Ports for hearing changes. */
 export type HearingPorts = NodeAgent<'awaitChanges'> &
   ShardRecords<'databasesOf'> &
   DatabaseRecords<'advanceHistories' | 'listReserved'> &
   PassingTime &
   Log
 
-/** The effects of reported changes. */
+/** Effects of reported changes. */
 export interface Listener {
-  /** Something about the shards of this database has changed, or is reported for the first time (`watch`). */
+  /** Called when a shard of this database has changed, or is reported for the first time (`watch`). */
   changed(databaseUid: number, queue: Queue): unknown
-  /** A new process is the proxy of the node: it has opened the endpoints that are in its file. */
+  /** Called when a new process is the node's proxy; it has opened the endpoints in its file. */
   otherProxy(): void
-  /** Called after each answer, and each time that no answer came. */
+  /** Called after each answer, and each missing answer. */
   asked(): void
 }
 
-/** An answer comes within this time, also if nothing has changed: this shows that the connection lives. */
+/** An answer comes within this time, even without changes: this shows that the connection lives. */
 const WAIT_MS = 20_000
-/** How soon an agent that is away is asked again. */
+/** Pause before an absent agent is asked again. */
 const AWAY_MS = { first: 50, last: 1_000 }
-/** With an agent of a version that reports no changes, databases are looked at this often. */
+/** Polling interval for an agent whose version reports no changes. */
 const DEAF_MS = 1_000
 
-/** Hears what the agent has found out since, until `signal` is aborted. Never rejects. */
+/** Receives changes from the agent until `signal` is aborted. Never rejects. */
 export async function hearChanges(
   ports: HearingPorts,
   listener: Listener,
@@ -59,13 +59,13 @@ export async function hearChanges(
 interface Heard {
   boot: string
   seq: number
-  /** By the agent's name of a shard. */
+  /** Marks by the agent's names of shards. */
   readonly marks: Marks
-  /** The proxy's process. */
+  /** Process of the proxy. */
   proxy: number | null | undefined
 }
 
-/** The answer could not be read, or what follows from it could not be done: everything is asked for again, and counts as changed. */
+/** Called if the answer was unreadable or its effects failed: everything is requested again, as changed. */
 function forget(cause: unknown, heard: Heard, { log }: Log): void {
   log.warn({ err: cause, why: messageOf(cause) }, 'a report of changes of an agent cannot be processed')
   heard.seq = 0
@@ -78,9 +78,10 @@ async function lookAtAll({ databases }: HearingPorts, listener: Listener): Promi
 
 async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: Listener): Promise<void> {
   const changed = new Set([...different(news, heard)])
-  // To a server that has just started, every shard is new: these turns must not delay work in progress and users' orders.
+  // After a start of the server every shard is new: these turns must not delay work in progress and users'
+  // orders.
   const queue = heard.boot === '' ? 'watch' : 'action'
-  // First: a turn that finds the primary dead must know its last offset.
+  // Done first: a turn that finds the primary dead must know its last offset.
   const streams = news.offsets.map(({ id, ...stream }) => ({ shard: shardId(id), ...stream }))
   if (streams.length > 0) await ports.databases.advanceHistories(streams)
   const ids = [...changed].map(shardId).filter(Number.isSafeInteger)
@@ -98,7 +99,7 @@ async function take(news: Changes, heard: Heard, ports: HearingPorts, listener: 
   heard.seq = isComplete ? news.seq : 0
 }
 
-/** The shards whose mark has changed; keeps the new marks. */
+/** Yields the shards whose mark has changed, and keeps the new marks. */
 function* different({ all, shards, gone }: Changes, { marks }: Heard): Generator<string> {
   const listed = new Set(shards.map(({ id }) => id))
   const left = all ? [...marks.ids()].filter((id) => !listed.has(id)) : gone
@@ -108,7 +109,7 @@ function* different({ all, shards, gone }: Changes, { marks }: Heard): Generator
   }
 }
 
-/** The id of the shard on record, from the agent's name of it. */
+/** Returns the recorded shard id in the agent's name. */
 function shardId(name: string): number {
   return Number(name.slice(1))
 }

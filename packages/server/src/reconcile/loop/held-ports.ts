@@ -12,18 +12,18 @@ import { realTime } from '../turn/time.ts'
 import { createTurnMemory, type TurnMemory } from '../turn/turn-memory.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
-/** The ports of a turn that outlive a lease. The others are made anew for each lease. */
+/** Ports of a turn that outlive a lease. The others are created for each lease. */
 export type GivenPorts = Omit<
   TurnPorts,
   'preparations' | 'takeovers' | 'ordersToServe' | 'time' | keyof Records | keyof Reach
 > &
   EffectRunner & { readonly reachUnder: Reaches['under'] }
 
-/** The ports of the turns of a database for as long as this server holds it. Disposed of, it ends what they have begun. */
+/** Ports for the turns of databases that this server holds. Dispose to end what they have begun. */
 export interface HeldPorts extends AsyncDisposable {
-  /** Knowledge from one lease is forgotten with it: another server may have acted since. Throws LeaseLost. */
+  /** Knowledge is dropped with its lease: another server may have acted since. Throws LeaseLost. */
   of(databaseUid: number): { readonly ports: TurnPorts; readonly memory: TurnMemory }
-  /** See TurnMemory.allAgain: for all databases. */
+  /** Like TurnMemory.allAgain, for all databases. */
   allAgain(words: string): void
 }
 
@@ -34,10 +34,10 @@ interface Lease {
   readonly own: Pick<TurnPorts, 'preparations' | 'takeovers' | 'ordersToServe' | 'time'>
 }
 
-/** No effect is begun that may outlast the lease: clients are held for 2 s at most. */
+/** No effect begins that may outlast the lease: clients are held for at most 2 s. */
 const EFFECT_NEEDS_MS = 2_500
 
-/** `recordsUnder` gives the records of a database, written only while it is held under that epoch. */
+/** `recordsUnder`: returns the records of a database, writable only while it is held under that epoch. */
 export function createHeldPorts(
   given: GivenPorts,
   leases: Pick<Leases, 'epochOf' | 'heldSince'>,

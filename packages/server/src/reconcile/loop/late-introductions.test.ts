@@ -67,7 +67,9 @@ test('an undo that waits for an introduction which never arrives says so after a
   expect((await noted(lastLanes(60)))?.needsPerson).not.toBe(true)
   expect(await noted(lastLanes(60))).toMatchObject({
     holdReason: 'cluster_view',
-    waitingFor: expect.stringMatching(/shard 2.*for more than 1 min now; see docs\/cluster-view.md$/),
+    waitingFor: expect.stringMatching(
+      /shard 2.*for more than 1 min now; see docs\/explain\/cluster-view.md$/,
+    ),
     needsPerson: true,
   })
   expect((await noted(arrived()))?.needsPerson).not.toBe(true)

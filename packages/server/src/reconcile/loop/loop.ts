@@ -5,22 +5,22 @@ import type { Turn } from './reconcile-database.ts'
 import { createSafetyNet, REST_MS } from './safety-net.ts'
 import { createSlots, firstOf, type Load, type Queue } from './slots.ts'
 
-/** The turns of all databases. Disposed of, it ends those that run and waits for them. */
+/** The turns of all databases. Dispose to end the running ones and wait for them. */
 export interface Loop extends AsyncDisposable {
-  /** Look at this database now, or when its queue allows. Default: as for a change. */
+  /** Takes a turn now, or when its queue allows. Default: the queue of changes. */
   nudge(databaseUid: number, queue?: Queue): void
-  /** Whether the database has a turn now, or will have one. */
+  /** True if the database has a turn now, or will have one. */
   knows(databaseUid: number): boolean
-  /** What it does now. */
+  /** Returns the present load. */
   load(): Load
 }
 
-/** Trouble: tried again after 100 ms, then twice as long each time, at most 10 s. */
+/** After trouble: retries after 100 ms, doubled each time up to 10 s. */
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 10_000
-/** Turns at once, over all databases: they wait for engines most of the time. */
+/** Concurrent turns over all databases: they mostly wait for engines. */
 export const AT_ONCE = 32
-/** How many of these one queue may take, so that no queue blocks another. Handovers never wait for a place. */
+/** Limit of each queue, so that none blocks another. Handovers never wait for a slot. */
 const OF_QUEUE: Readonly<Record<Queue, number>> = {
   handover: Number.POSITIVE_INFINITY,
   action: 28,
@@ -29,14 +29,14 @@ const OF_QUEUE: Readonly<Record<Queue, number>> = {
 
 interface LoopDeps {
   readonly turn: (databaseUid: number, signal: AbortSignal, cause: Cause) => Promise<Turn>
-  /** Told of each failed turn. */
+  /** Called after each failed turn. */
   readonly trouble: (databaseUid: number, cause: unknown, timesInARow: number) => Promise<void>
   readonly log: Logger
 }
 
 /**
- * Turns for each database, one at a time for each, at most AT_ONCE at once, until it is disposed of. A nudge in the
- * middle of a turn brings another one right after it: a change is never overlooked.
+ * Takes turns for each database, one at a time, and at most AT_ONCE in total, until disposed of. A nudge
+ * within a turn causes another one right after it, so that no change is overlooked.
  */
 export function startLoop(deps: LoopDeps): Loop {
   const stop = new AbortController()
@@ -52,7 +52,8 @@ export function startLoop(deps: LoopDeps): Loop {
     net.remove(uid)
     Object.assign(entry, { next: queue, cause } satisfies Partial<Entry>)
     if (stop.signal.aborted) return
-    // Thousands of databases may rest for long: one timer is enough for them. Upkeep that was put off for that long has no deadline: a later look does it.
+    // One timer is enough for thousands of databases at rest. Upkeep postponed for that long has no deadline:
+    // a later look does it.
     if (afterMs >= REST_MS) net.add(uid)
     else entry.timer = setTimeout(() => ask(uid, entry, queue), afterMs)
   }
@@ -114,7 +115,7 @@ interface NextTurn {
   readonly cause: Cause
 }
 
-/** Takes one turn. Answers when the next turn comes; undefined when the database is gone. Never rejects. */
+/** Takes one turn. Returns when the next turn comes; undefined if the database is gone. Never rejects. */
 async function nextTurn(
   uid: number,
   entry: Entry,
@@ -139,7 +140,7 @@ async function nextTurn(
   }
 }
 
-/** If an agent is away, the turns of all its databases fail: the reason is enough, without a stack trace. */
+/** If an agent is away, the turns of all its databases fail: the reason suffices, without a stack trace. */
 function describeTrouble(cause: unknown, database: number, timesInARow: number): object {
   const what = cause instanceof AgentUnreachable ? { why: cause.message } : { err: cause }
   return { database, ...what, timesInARow }
@@ -147,11 +148,11 @@ function describeTrouble(cause: unknown, database: number, timesInARow: number):
 
 interface Entry {
   state: 'idle' | 'running'
-  /** While its turn runs: another is to follow. */
+  /** Set while its turn runs if another one should follow. */
   nudged: Queue | undefined
-  /** In which queue its next turn is to come. */
+  /** Queue of its next turn. */
   next: Queue | undefined
-  /** Why its next turn comes, or why the one that runs has come. */
+  /** Reason for the next or the running turn. */
   cause: Cause
   failures: number
   timer: NodeJS.Timeout | undefined

@@ -1,15 +1,15 @@
 import { createDigest } from '@fairlead/api'
 
-/** The marks of shards that were heard last, with their digest. */
+/** The last received marks of shards, with their digest. */
 export interface Marks {
-  /** False: the shard has this mark already. */
+  /** Returns false if the shard already has this mark. */
   set(id: string, mark: string): boolean
-  /** False: the shard has no mark. */
+  /** Returns false if the shard has no mark. */
   delete(id: string): boolean
   clear(): void
-  /** By the agent's names of shards. */
+  /** Returns the agent's names of shards. */
   ids(): Iterable<string>
-  /** Calculated as the agent does it, at the same cost for any number of shards. */
+  /** Calculated as by the agent, at a constant cost for any number of shards. */
   digest(): string
 }
 

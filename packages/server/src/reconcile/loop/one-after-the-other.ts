@@ -3,9 +3,9 @@ import type { Moves } from '../turn/step-context.ts'
 import type { Time } from '../turn/time.ts'
 
 /**
- * Roles move one after the other, and a turn begins no further move after some time. While another group still prepares its handover, that group
- * waits for the end of the turn: then a turn spends as long on moves as on looking. Otherwise the turn goes on for longer, but ends, so that pauses,
- * cancels and other changes are noticed.
+ * Serializes role moves; a turn starts no new move after its deadline, so that it ends and pauses, cancels
+ * and other changes are noticed. While a group still prepares its handover, the deadline is the duration of
+ * the look; otherwise it is MOVES_MS.
  */
 export function oneAfterTheOther(
   lookedMs: number,

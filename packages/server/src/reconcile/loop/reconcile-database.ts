@@ -19,25 +19,25 @@ import { HELD_MS, isTold, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
-/** When nothing is to be done. */
+/** The turn when no work is left. */
 const atRest = { next: 'watch', dueMs: Number.POSITIVE_INFINITY } as const
 
-/** When to look at a database again. A throw means: with back-off. */
+/** When to look at a database again. If a turn throws: with backoff. */
 export type Turn =
   | { readonly next: 'gone' }
-  /** Nothing to do: look when something changes, and periodically; but in `dueMs` at the latest. */
+  /** No work: look on a change, periodically, and in `dueMs` at the latest. */
   | { readonly next: 'watch'; readonly dueMs: number }
-  /** `handsOver`: a role is about to move. */
+  /** `handsOver`: a role moves next. */
   | { readonly next: 'again'; readonly afterMs: number; readonly handsOver?: boolean }
 
-/** After a handover, clients that were released ask this server process for the primary: they come first. */
+/** Released clients ask this server process for the primary after a handover: they come first. */
 const AFTER_HANDOVER_MS = 50
-/** The first turn of a new database at rest. */
+/** Time of the first turn of a new database at rest. */
 const SETTLED_MS = 1_000
-/** A person has to act: no hurry. */
+/** Pause while a person has to act. */
 const LATER_MS = 5_000
 
-/** One turn: look, decide, do one thing in each group, look again. Every decision is in core/. */
+/** Takes one turn: look, decide, do one step in each group, look again. All decisions are in core/. */
 export async function reconcileDatabase(
   uid: number,
   ports: TurnPorts,
@@ -47,14 +47,14 @@ export async function reconcileDatabase(
 ): Promise<Turn> {
   const ofTurn = forOneTurn(memory, uid, cause)
   const turn = await underRequest(undefined, () => planTurn(uid, ports, ofTurn, signal))
-  // The action's id, in place of that of the request that began it: its work may outlast this process.
+  // Logs the action's id instead of the request's: its work may outlast this process.
   const next =
     'next' in turn ? turn : await underAction(turn.action, () => actOn(turn, ports, ofTurn, signal))
   const dueMs = ofTurn.endOfTurn()
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
 }
 
-/** The second half of a turn, and another one where the first left only records to be made. */
+/** Does the second half of a turn, and another one if the first recorded only primaries. */
 async function actOn(
   turn: TurnState,
   ports: TurnPorts,
@@ -67,13 +67,13 @@ async function actOn(
   return more === undefined ? next : act(more, ports, memory, signal)
 }
 
-/** What is done for an action names its id in logs, and is a part of the trace of the request that began it. */
+/** Runs `work` with the action's id in logs, and in the trace of the request that began it. */
 function underAction<T>(action: Action | undefined, work: () => T): T {
   const traced = action === undefined ? work : () => underTrace(action.trace, spanOfAction(action.uid), work)
   return underRequest(action?.uid, traced)
 }
 
-/** The first half of a turn: it looks, and decides. Answers what to do, or when to look again. */
+/** Does the first half of a turn: look and decide. Returns the work, or when to look again. */
 export async function planTurn(
   uid: number,
   ports: TurnPorts,
@@ -93,7 +93,7 @@ export async function planTurn(
   return decide({ began, database, action, goal, seen }, ports, memory)
 }
 
-/** Each group of a new database has a primary that answers, and at least one of them is not on record yet. */
+/** True if each group of a new database has an answering primary, and at least one is not on record yet. */
 function hasFirstPrimaries({ action, lanes }: TurnState): boolean {
   const records = ({ verdict }: Lane) => verdict.kind === 'do' && verdict.step.kind === 'record-primary'
   const isThere = (lane: Lane) => records(lane) || lane.verdict.kind === 'done'
@@ -102,7 +102,7 @@ function hasFirstPrimaries({ action, lanes }: TurnState): boolean {
 
 type ActingTurn = TurnState & { readonly moves: Moves }
 
-/** The second half of a turn: it carries out the lanes, one step in each group. Answers when to look again. */
+/** Does the second half of a turn: carries out one step in each group. Returns when to look again. */
 export async function act(
   turn: TurnState,
   ports: TurnPorts,
@@ -139,15 +139,15 @@ export async function act(
   }
 }
 
-/** Steps for which others wait: clients, or the groups whose role has moved already. */
+/** True for steps that others wait for: clients, or groups whose role has already moved. */
 function handsOver({ verdict }: Lane): boolean {
   return verdict.kind === 'do' && ['hand-over', 'seal-handover'].includes(verdict.step.kind)
 }
 
-/** Over all groups: with more, the disk of the node would be slower than the deadline of a command. */
+/** For all groups: with more, the node's disk would exceed the deadline of a command. */
 const STEPS_AT_ONCE = 16
 
-/** It has reached its handover, or has to wait for the other groups. */
+/** True if the group has reached its handover, or has to wait for other groups. */
 function isAtHandover({ verdict }: Lane): boolean {
   if (verdict.kind !== 'do') return verdict.kind !== 'wait'
   return ['hand-over', 'record-follows', 'seal-handover'].includes(verdict.step.kind)
@@ -162,11 +162,11 @@ async function finish(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Pr
   if (action.kind === 'upgrade') await syncSettings(turn, ports)
   await ports.effect('finish', () => finishAction(action, database, ports))
   memory.forget(database.uid)
-  // What is kept of a database at rest was kept in this turn, too.
+  // The upkeep of a database at rest was done in this turn, too.
   return action.kind === 'create' ? { next: 'watch', dueMs: SETTLED_MS } : { next: 'again', afterMs: 0 }
 }
 
-/** Does what one group's verdict asks for. Answers after how many milliseconds to look again. */
+/** Carries out a group's verdict. Returns the ms until the next look. */
 async function actInLane(
   { group, verdict }: Lane,
   turn: ActingTurn,
@@ -197,7 +197,7 @@ async function actInLane(
   }
 }
 
-/** A step found that the goal cannot be reached: the upgrade is taken back if that is possible, otherwise a person has to act. */
+/** Called if a step found the goal unreachable: takes the upgrade back, or leaves it to a person. */
 async function meetHopelessness(
   obstacle: Obstacle,
   group: number,
@@ -225,12 +225,12 @@ function afterStep(
   return step === 'hand-over' ? AFTER_HANDOVER_MS : 0
 }
 
-/** Its agent has just been told to start a process, watches that, and reports how it ends. */
+/** True if the agent now starts a process, and reports how that ends. */
 function startsProcess(step: Step['kind']): boolean {
   return step === 'add-shard' || step === 'start-shard' || step === 'restart-shard'
 }
 
-/** A step that would break an invariant is a fault of ours: it is thrown, not carried out. */
+/** A step that breaks an invariant is a bug: it throws and is not carried out. */
 async function doStep(
   step: Step,
   group: number,

@@ -1,25 +1,25 @@
-/** Looks at each database at rest once in a while, in case a change was missed. Disposed of, it looks at none. */
+/** Looks at each database at rest periodically, in case a change was missed. Dispose to stop. */
 export interface SafetyNet extends Disposable {
-  /** It rests from now on. */
+  /** The database rests from now on. */
   add(databaseUid: number): void
-  /** It has a turn, or is gone. */
+  /** The database has a turn, or is gone. */
   remove(databaseUid: number): void
 }
 
-/** A database that rests is looked at again after this long. Changes are heard (hear-changes.ts). */
+/** Interval for looking at a database at rest. Changes are heard (hear-changes.ts). */
 export const REST_MS = 50_000
-/** Whichever will have rested for that long so soon is looked at together with one that has: to wake up server and agent costs more than some looks do. */
+/** Databases due this soon are included in a look: waking server and agent costs more than some looks. */
 const GATHERED_MS = 2_500
 /**
- * No more than so many each second, over all of them: so what the safety net costs has a bound, whatever their number. Up to 200 databases each has its look
- * every 50 s; of 10,000 each within 42 minutes. The one that has rested for the longest comes first.
+ * Databases per second, longest rest first. This bounds the cost: up to 200 databases get a look every 50 s,
+ * each of 10,000 within 42 minutes.
  */
 const AT_ONCE = 4
 const PACE_MS = 1_000
 
-/** `look` begins the turn of a database, which is removed by that. */
+/** `look` begins the turn of a database, which removes it here. */
 export function createSafetyNet(look: (databaseUid: number) => void): SafetyNet {
-  /** Since when each rests; in this order. */
+  /** Map from database to the start of its rest, oldest first. */
   const resting = new Map<number, number>()
   let timer: NodeJS.Timeout | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -33,7 +33,7 @@ export function createSafetyNet(look: (databaseUid: number) => void): SafetyNet 
     timer = undefined
     const now = performance.now()
     const [oldest] = resting
-    // A timer may fire a little early, and the oldest may be another one by now.
+    // A timer may fire early, and the oldest entry may have changed.
     if (oldest !== undefined && now >= oldest[1] + REST_MS - 1) {
       lookedAt = now
       const due = firstOf(resting, AT_ONCE).filter(([, since]) => now >= since + REST_MS - GATHERED_MS)
@@ -56,7 +56,7 @@ export function createSafetyNet(look: (databaseUid: number) => void): SafetyNet 
   }
 }
 
-/** Of thousands, without a list of all. */
+/** Returns the first entries, without a list of all. */
 function firstOf<Entry>(entries: Iterable<Entry>, count: number): readonly Entry[] {
   const first: Entry[] = []
   for (const entry of entries) {

@@ -1,12 +1,13 @@
 import type { Records } from '../records/stored-records.ts'
 import type { ActionsOnRecord } from '../turn/ports.ts'
 
-/** The queue of upgrades is read once in this time for all that wait in it. */
+/** Waiting actions share one read of the queue for this time. */
 const SHARED_FOR_MS = 250
 
 /**
- * `listActive` of the store, shared by all actions that wait: each asks about every half a second, and to read all of them each time would cost the square of their
- * number. An answer is used only if it contains the action that asks; so it contains all earlier actions too, and no action overtakes another.
+ * Shares `listActive` of the store among waiting actions: each asks about every 0.5 s, and separate reads
+ * would have a quadratic cost. An answer is used only if it contains the asking action; it then contains all
+ * earlier ones, so that none overtakes another.
  */
 export function shareQueue(
   listActive: ActionsOnRecord['listActive'],
@@ -25,7 +26,7 @@ export function shareQueue(
 
 type Listed = Awaited<ReturnType<ActionsOnRecord['listActive']>>
 
-/** Records of one database, with that queue. */
+/** Returns the records with that shared queue. */
 export function withQueue(records: Records, listActive: ActionsOnRecord['listActive']): Records {
   return { ...records, actions: { ...records.actions, listActive } }
 }

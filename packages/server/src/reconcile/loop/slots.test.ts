@@ -17,7 +17,8 @@ test('in any order of requests, each database gets one place, and no queue takes
       const running: { uid: number; queue: Queue }[] = []
       const fill = () => {
         for (let next = slots.take(); next !== undefined; next = slots.take()) {
-          // It gets its place from the first queue in which it has asked since its last turn, or from one with precedence over that.
+          // It gets its slot from the first queue that it has asked since its last turn, or from one with
+          // precedence.
           expect(asked.has(next.uid)).toBe(true)
           asked.delete(next.uid)
           running.push(next)

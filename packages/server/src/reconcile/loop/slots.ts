@@ -1,26 +1,26 @@
-/** Whose turn comes first: a handover that has begun; then what is in progress, or has changed; then the safety net. */
+/** Queues by precedence: begun handovers, then work in progress and changes, then the safety net. */
 export type Queue = 'handover' | 'action' | 'watch'
 
 const inOrder: readonly Queue[] = ['handover', 'action', 'watch']
 
-/** Places for work on databases, and those that wait for one. A database waits in one queue at most. */
+/** Slots for work on databases, and waiting databases, each in at most one queue. */
 export interface Slots {
-  /** The database waits in this queue; if it waits already, it moves to the queue that has precedence. */
+  /** Adds the database to this queue; if it waits already, moves it to the queue with precedence. */
   ask(uid: number, queue: Queue): void
-  /** Takes a place for the next database; undefined: no database waits, or no place is free. */
+  /** Takes a slot for the next database; undefined if none waits or no slot is free. */
   take(): { readonly uid: number; readonly queue: Queue } | undefined
-  /** Frees a place that was taken for this queue. */
+  /** Frees a slot that was taken for this queue. */
   free(queue: Queue): void
   load(): Load
 }
 
-/** How many databases work, and how many wait in each queue. */
+/** Number of running databases, and of waiting ones by queue. */
 export interface Load {
   readonly running: number
   readonly waiting: Readonly<Record<Queue, number>>
 }
 
-/** `atOnce` places in all, at most `ofQueue` of them for each queue. A queue without a bound needs no place. */
+/** Creates `atOnce` slots, at most `ofQueue` for each queue. A queue without a limit needs no slot. */
 export function createSlots(atOnce: number, ofQueue: Readonly<Record<Queue, number>>): Slots {
   const waiting: Record<Queue, Set<number>> = { handover: new Set(), action: new Set(), watch: new Set() }
   const taken: Record<Queue, number> = { handover: 0, action: 0, watch: 0 }
@@ -58,7 +58,7 @@ export function createSlots(atOnce: number, ofQueue: Readonly<Record<Queue, numb
   }
 }
 
-/** Of two queues the one that has precedence. */
+/** Returns the queue with precedence. */
 export function firstOf(a: Queue | undefined, b: Queue): Queue {
   return a !== undefined && inOrder.indexOf(a) <= inOrder.indexOf(b) ? a : b
 }

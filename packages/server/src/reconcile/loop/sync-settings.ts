@@ -12,10 +12,7 @@ interface About {
   readonly seen: ObservedDatabase
 }
 
-/**
- * Before an upgrade counts as done: every shard that may become primary gets the users and settings of its
- * primary.
- */
+/** Gives every follower the users and settings of its primary, before an upgrade counts as done. */
 export async function syncSettings({ database, action, seen }: About, ports: TurnPorts): Promise<void> {
   const records = await ports.shards.listOf(database.uid)
   for (const { group, recordedPrimary } of seen.groups) {
@@ -27,7 +24,7 @@ export async function syncSettings({ database, action, seen }: About, ports: Tur
   }
 }
 
-/** The name contains the run ids, because a restarted process has lost the settings made at run time; its primary still has them. */
+/** The name contains the run ids: a restarted process has lost its run-time settings. */
 export async function resyncSettings(turn: About, ports: TurnPorts, memory: TurnMemory): Promise<void> {
   const runs = turn.seen.groups.flatMap(({ shards }) => shards.map(({ engine }) => engine?.runId ?? ''))
   const what = `users and settings of ${turn.database.uid}: ${runs.join(' ')}`
@@ -35,6 +32,7 @@ export async function resyncSettings(turn: About, ports: TurnPorts, memory: Turn
 }
 
 /**
- * Shorter than the interval of the safety net, so each of its turns does this: if the primary dies, the users of a follower are at most this old.
+ * Shorter than the safety net's interval, so that each of its turns does this: if the primary dies, a
+ * follower's users are at most this old.
  */
 const RESYNC_EVERY_MS = 30_000

@@ -5,10 +5,13 @@ import type { Leases } from '../../leases/leases-service.ts'
 import { StaleEpoch } from '../../nodes/agent-link.ts'
 import type { Turn } from './reconcile-database.ts'
 
-/** How soon to try again, when a renewal of the lease is expected. */
+/** Pause before a retry when the lease is about to be renewed. */
 const LEASE_AGAIN_MS = 500
 
-/** For this server, a database that another server holds is gone. Its turns go on there, and here again if this server takes it back. */
+/**
+ * Takes a turn within the lease. A database held by another server is gone for this one; its turns continue
+ * there, and here again if this server takes it back.
+ */
 export async function takeTurn(
   uid: number,
   leases: Pick<Leases, 'heldEpoch' | 'during' | 'raise'>,
@@ -22,7 +25,8 @@ export async function takeTurn(
       log.debug({ database: uid, why: messageOf(cause) }, 'another server holds this database')
       return { next: 'gone' }
     }
-    // The lease may have been too short for an effect, and be renewed by now. If it is lost, the next renewal says so.
+    // The lease may have been too short for an effect, and be renewed now. If it is lost, the next renewal
+    // shows it.
     if (cause instanceof LeaseLost) return { next: 'again', afterMs: LEASE_AGAIN_MS }
     if (cause instanceof StaleEpoch) await leases.raise(uid)
     throw cause

@@ -10,7 +10,7 @@ import type {
   ShardRecords,
 } from '../turn/ports.ts'
 
-/** All ports that a turn and its steps use. Each function that a turn calls takes the ports that it needs. */
+/** All ports of a turn and its steps. Each function of a turn takes only the ports that it needs. */
 export type TurnPorts = StepPorts &
   ObservingPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &

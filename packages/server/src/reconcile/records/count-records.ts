@@ -1,13 +1,13 @@
 import type { Counters } from '../../observe/metrics/counters.ts'
 import type { Records } from './stored-records.ts'
 
-/** Where ends of actions and handovers are counted. */
+/** Counters for ended actions and handovers. */
 export type CountersOfRecords = Pick<
   Counters,
   'ended' | 'handovers' | 'writeStopSeconds' | 'heldSeconds' | 'longestWaitSeconds'
 >
 
-/** The same records; what ends in them is counted when it is on record. */
+/** Returns the records with counting of ends, once these are on record. */
 export function countRecords(records: Records, counters: CountersOfRecords): Records {
   const { actions, handovers } = records
   return {
@@ -16,7 +16,7 @@ export function countRecords(records: Records, counters: CountersOfRecords): Rec
       ...actions,
       async finish(action, database, at) {
         await actions.finish(action, database, at)
-        // A user may have given it another goal meanwhile: then it goes on.
+        // If a user has set another goal, the action continues.
         const now = await actions.get(action.uid)
         if (now?.status === 'queued' || now?.status === 'running') return
         counters.ended.add(action.kind, action.error === null ? 'done' : 'failed')
@@ -36,7 +36,7 @@ export function countRecords(records: Records, counters: CountersOfRecords): Rec
       async close(id, certificate, at) {
         await handovers.close(id, certificate, at)
         if (certificate === null) counters.handovers.add('abandoned')
-        // Its times are bounds, not measured.
+        // Its times are bounds, not measurements.
         else if (certificate.recovered) counters.handovers.add('recovered')
       },
     },

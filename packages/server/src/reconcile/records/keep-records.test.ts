@@ -6,7 +6,10 @@ import type { GroupHistory } from '../turn/ports.ts'
 import { createTurnMemory } from '../turn/turn-memory.ts'
 import { endReservations, keepHistory } from './keep-records.ts'
 
-/** A group with one replica, as a turn sees it: the offset of its primary, and whether that reports new writes. */
+/**
+ * A group with one replica, as a turn sees it: the offset of its primary, and whether that reports new
+ * writes.
+ */
 function seenAt(offset: number, writes: string, history: GroupHistory['history'] | null): ObservedDatabase {
   const group = groupOf(1)
   const shards = group.shards.map((shard) =>

@@ -6,8 +6,9 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { type ReportingPorts, reportRestartLoss } from './report-data-loss.ts'
 
 /**
- * Records each primary's replication offset, so that a failover can tell which replica is current. Not while its role moves. A primary that was
- * started again has another history: the possible loss is reported before that history is recorded.
+ * Records each primary's replication offset, so that a failover knows which replica is current; not while the
+ * role moves. A restarted primary has another history: a possible loss is reported before that history is
+ * recorded.
  */
 export async function keepHistory(
   about: { readonly database: Database; readonly action: Action | undefined },
@@ -28,7 +29,7 @@ export async function keepHistory(
     if (history !== null) await reportRestartLoss(seen, history, about, ports)
     const key = `history of ${database.uid}:${group}`
     const writes = primary.engine.writes && `${runId} ${primary.engine.writes}`
-    // Where nothing was written since, the PINGs of the engine are all that has been added.
+    // Without writes, only PINGs of the engine were added.
     const isIdle = writes !== undefined && memory.notes.get(key) === writes
     const advanced = history?.offset !== offset && !isIdle && memory.isTime(key, HISTORY_EVERY_MS)
     const isSame = history?.replid === replid && history.runId === runId
@@ -40,13 +41,13 @@ export async function keepHistory(
   if (news.length > 0) await ports.databases.setHistories(database.uid, news)
 }
 
-/** Not more often, because each record is a commit to disk. Not less often, because a replica that is behind the record is not promoted in place of a dead primary. */
+/**
+ * Not more often, because each record is a commit to disk; not less often, because a replica behind the
+ * record does not replace a dead primary.
+ */
 const HISTORY_EVERY_MS = 1_000
 
-/**
- * A shard that follows its primary has taken the memory that was kept free for it: from now on the node
- * itself counts it.
- */
+/** Ends memory reservations of shards that follow their primary: the node itself counts their memory now. */
 export async function endReservations(
   { groups }: ObservedDatabase,
   { shards }: ShardRecords<'withReservation' | 'endReservations'>,

@@ -20,7 +20,10 @@ import type { ActionRecords, Clock, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { noteLanes } from './note-lanes.ts'
 
-/** After how many milliseconds to ask again whether other upgrades still go first; undefined: it is this action's turn. The reason is noted in the action. */
+/**
+ * Returns the ms until the next check if other upgrades come first; undefined if it is this action's turn.
+ * Notes the reason in the action.
+ */
 export async function hasToWait(
   action: Action,
   ports: ActionRecords<'listActive' | 'update'> & Clock,
@@ -30,13 +33,13 @@ export async function hasToWait(
   if (obstacle === undefined) return undefined
   const { code, why } = obstacle
   await noteWait(action, { ...{ shard: null, until: null, stuck: false, on: 'capacity' }, code, why }, ports)
-  // The first few in the queue ask often. A thousand behind them must not slow down those that run.
+  // The first few in the queue check often; a thousand others must not slow down the running ones.
   return Math.min(QUEUED_MS.most, QUEUED_MS.least * Math.ceil(obstacle.places / UPGRADES_AT_ONCE))
 }
 
 const QUEUED_MS = { least: 500, most: 10_000 }
 
-/** Writes down what an action does and waits for, where that changed: people follow it, and nothing else reads it. */
+/** Records changes of an action's work and waits. People follow it; no other code reads it. */
 export async function noteAction(
   action: Action,
   seen: ObservedDatabase,
@@ -51,10 +54,10 @@ export async function noteAction(
   const obstacle = 'why' in verdict && verdict.why !== '' ? verdict : (late ?? memory.whyHeld(databaseUid))
   const isTime = verdict.kind !== 'done' && memory.isTime(`plan of ${databaseUid}`, PLAN_EVERY_MS)
   const toCome = isTime ? foresee(seen, goal) : undefined
-  // An old shard may have taken the place of a new primary that died: then the role has to move again.
+  // An old shard may have replaced a new primary that died: then the role has to move again.
   const handedOverAt = handedOver(seen, goal) ? (action.handedOverAt ?? at) : null
   const noted = await noteLanes({ ...action, handedOverAt }, { seen, lanes, toCome, at }, memory, ports)
-  // One record for all of it: each waits for the disk.
+  // One record for all: each waits for the disk.
   await note(action, ports, {
     status: 'running',
     step: verdict.kind === 'do' ? verdict.step.kind : verdict.kind,
@@ -84,10 +87,10 @@ function planOf(
   }
 }
 
-/** The whole plan is computed for people only: more often than this they could not read it. */
+/** The whole plan is computed for people only, who could not read it more often. */
 const PLAN_EVERY_MS = 500
 
-/** Of what the groups do and wait for, what people should know first. */
+/** Returns the verdict that people should know first. */
 function mostTelling(lanes: readonly Lane[]): Verdict {
   const order: readonly Verdict['kind'][] = ['stuck', 'hopeless', 'do', 'wait', 'hold', 'done']
   const rank = ({ verdict }: Lane) =>
@@ -101,7 +104,7 @@ function handedOver({ groups }: ObservedDatabase, goal: Goal): boolean {
   return !goal.undo && goal.from !== null && groups.every((group) => hasHandedOver(group, goal))
 }
 
-/** An error outside of the server ended this turn; it is tried again. `lasts`: it was so for many turns, and a person should look. */
+/** Notes an external error that ended this turn; it is retried. `lasts`: a person should look. */
 export async function noteTrouble(
   action: Action,
   why: string,
@@ -115,7 +118,7 @@ export async function noteTrouble(
   await noteWait(action, trouble, ports, lasts)
 }
 
-/** The goal is reached: an upgrade takes effect on record, or was taken back and has failed; whole or not at all. */
+/** Ends the action: an upgrade takes effect on record, or was taken back and has failed, as a whole. */
 export async function finishAction(
   action: Action,
   database: Database,
@@ -125,8 +128,8 @@ export async function finishAction(
 }
 
 /**
- * The goal cannot be reached, or is not wanted any more. From now on the action takes back what it began, and
- * will end as failed. `group`: the one that has shown it; undefined: none.
+ * Gives up an unreachable or unwanted goal: the action takes back its work and will end as failed. `group`:
+ * the group that has shown it; undefined: none.
  */
 export async function giveUpAction(
   action: Action,
@@ -148,7 +151,7 @@ export async function giveUpAction(
   )
 }
 
-/** A warning, which is shown with the action. Each is added once. */
+/** Adds a warning to the action, once. */
 export async function warnOf(
   action: Action,
   warning: string,
@@ -164,7 +167,7 @@ function onceAShard(pending: PendingStep[], { shard, kind, why }: NamedStep): Pe
   return [...pending, { shard, kind, why }]
 }
 
-/** The whole action waits. */
+/** Notes a wait of the whole action. */
 async function noteWait(
   action: Action,
   wait: Waiting,
@@ -175,7 +178,7 @@ async function noteWait(
   await note(action, ports, { ...said(wait), waiting, ...(needsPerson && { needsPerson }) })
 }
 
-/** Why it waits, for programs and for people. */
+/** Returns why it waits, for programs and for people. */
 function said(obstacle: Obstacle | undefined): Pick<Action, 'holdReason' | 'waitingFor'> {
   return { holdReason: obstacle?.code ?? null, waitingFor: obstacle?.why ?? '' }
 }

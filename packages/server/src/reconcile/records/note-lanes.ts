@@ -10,17 +10,17 @@ import type { ActionRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { traceWaits } from './trace-waits.ts'
 
-/** What a turn found, in all groups. */
+/** Findings of a turn in all groups. */
 interface Found {
   readonly seen: ObservedDatabase
   readonly lanes: readonly Lane[]
-  /** Undefined: not foreseen in this turn. */
+  /** Undefined if not computed in this turn. */
   readonly toCome: readonly Foreseen[] | undefined
   /** ISO 8601. */
   readonly at: string
 }
 
-/** What a turn changes of the lanes of an action, and what follows from the lanes for the whole. */
+/** Returns the changed lanes of an action, and the fields of the whole action that follow from its lanes. */
 export async function noteLanes(
   action: Action,
   found: Found,
@@ -60,11 +60,11 @@ export async function noteLanes(
 
 const MOVING: readonly string[] = ['hand-over', 'restart-primary', 'release-handover']
 
-/** How often people see how far followers are: it is a record each time, if anything is written to the database. */
+/** Interval for updating followers' progress: each is a record if the database is written to. */
 const LAG_EVERY_MS = 5_000
 const SYNC_EVERY_MS = 1_000
 
-/** Null while something is being done in any group. Of several waits, the one that people should know first. */
+/** Returns the wait that people should know first; null while any group works. */
 function waitOfAll(lanes: readonly LaneRecord[]): Waiting | null {
   const open = lanes.filter(({ state }) => state !== 'done')
   if (open.some(({ waiting }) => waiting === null)) return null

@@ -5,8 +5,8 @@ import type { Verdict } from '../../core/state/topology.ts'
 import type { DatabaseRecords, Log } from '../turn/ports.ts'
 
 /**
- * Records an obstacle that only a person can remove, if it has changed: the database shows it, also while no action runs. Work that is late is shown by its action;
- * by the database only when no action runs.
+ * Records an obstacle that only a person can remove, if it has changed; the database shows it even without an
+ * action. Late work is shown by its action, and by the database only if none runs.
  */
 export async function noteObstacle(
   {
@@ -19,7 +19,7 @@ export async function noteObstacle(
   const stuck = lanes.map(({ verdict }) => obstacleIn(verdict, action)).find((why) => why !== undefined)
   const now = stuck ?? null
   if (now === obstacle) return
-  // Its words may change each second: for how long a process has been silent, for example.
+  // Its text may change each second, for example a duration.
   if (obstacle === null) log.error({ database: uid, obstacle: now }, 'a person has to decide')
   await databases.setObstacle(uid, now)
 }

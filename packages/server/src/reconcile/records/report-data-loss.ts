@@ -19,7 +19,7 @@ import type { StepContext } from '../turn/step-context.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { warnOf } from './note-action.ts'
 
-/** For people: the log, the audit, and the action if one runs. */
+/** Ports for reports to people: the log, the audit, and a running action. */
 export type ReportingPorts = ActionRecords & AuditTrail & OrdersGiven<'mayBeGiven'> & Clock & Log
 type ReportingContext<Ports = ReportingPorts> = Pick<
   StepContext<Ports>,
@@ -27,8 +27,8 @@ type ReportingContext<Ports = ReportingPorts> = Pick<
 >
 
 /**
- * A replica was promoted because its primary was gone, not because it was handed the role: what the primary had
- * acknowledged and not yet sent is lost. Asynchronous replication allows that, and it is reported.
+ * Reports the loss after a replica was promoted because its primary was gone, without a handover:
+ * acknowledged writes that were not sent yet. Asynchronous replication allows this.
  */
 export async function reportPromotionLoss(
   shard: number,
@@ -52,7 +52,7 @@ export async function reportPromotionLoss(
   await reportEvent({ type: 'bdb_primary_replaced', words, details }, { database, action }, ports)
 }
 
-/** A follower with redis before 6.2 keeps the old value of a key that a newer primary has set with a time to live, and does not report it. */
+/** Before Redis 6.2 a follower of a newer primary silently keeps the old value of a key set with a TTL. */
 async function oldValuesOf(
   successor: ObservedShard | undefined,
   gone: ObservedShard | undefined,
@@ -66,8 +66,8 @@ async function oldValuesOf(
 }
 
 /**
- * Reports that a primary died without a replica to replace it, and serves again with the data on its disk. With
- * `appendfsync always` those are all acknowledged writes, and nothing is reported.
+ * Reports that a primary died without a replacement and serves again with the data on disk. With `appendfsync
+ * always` those are all acknowledged writes, and nothing is reported.
  */
 export async function reportRestartLoss(
   seen: ObservedGroup,
@@ -87,7 +87,7 @@ export async function reportRestartLoss(
   await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, about, ports)
 }
 
-/** The history that its process continues says nothing; the file that it has loaded does. An append-only file does not say its offset. */
+/** Uses the loaded file: the new process's history shows nothing. An append-only file has no offset. */
 function lostOnDisk(
   known: History,
   { engine, disk }: LiveShard,
@@ -97,12 +97,12 @@ function lostOnDisk(
   return beganEmpty(engine, persistence) ? known.offset : null
 }
 
-/** Nothing is kept on disk, and its process continues no former history. */
+/** True if nothing is kept on disk and the process continues no former history. */
 function beganEmpty({ replid2 }: EngineState, persistence: Database['persistence']): boolean {
   return persistence === 'disabled' && /^0*$/.test(replid2)
 }
 
-/** A process hangs, and is not ended automatically: people must be told of that, also if no action runs. Reported once an hour. */
+/** Reports, once an hour, a hung process that is not ended automatically, even without an action. */
 export async function reportHangingShards(
   { groups }: ObservedDatabase,
   about: { readonly database: Database; readonly action: Action | undefined },
@@ -119,7 +119,7 @@ export async function reportHangingShards(
 
 const REPORT_EVERY_MS = 60 * 60 * 1_000
 
-/** `lost`: bytes of the stream; null: the number is not known. */
+/** Reports writes lost in a handover. `lost`: bytes of the stream; null if unknown. */
 export async function reportHandoverLoss(
   { from, to, offsetTo }: Certificate,
   lost: number | null,
@@ -135,9 +135,8 @@ export async function reportHandoverLoss(
 }
 
 /**
- * A primary whose append-only file is gone is started, because no other shard holds any data. An
- * empty database would have such a file. (With another `appendfsync` than always it is reported as any
- * return.)
+ * Reports that a primary without its append-only file is started, because no other shard holds data; an empty
+ * database would have the file. (Unless `appendfsync` is always, this is reported as any return.)
  */
 export async function reportEmptyStart(
   { shard, follow }: { readonly shard: number; readonly follow: number | null },
@@ -154,7 +153,7 @@ export async function reportEmptyStart(
   await reportEvent({ type: 'bdb_primary_lost_memory', words, details }, { database, action }, ports)
 }
 
-/** The record is up to a second old: even if the shard has everything up to the record, newer writes may be missing. */
+/** The record is up to a second old: newer writes may be missing even if everything on record is there. */
 function areLost(bytes: number | null): string {
   if (bytes === null) return 'may be lost; how many is not known'
   return bytes === 0
@@ -166,7 +165,7 @@ function detailOf(bytes: number | null): { readonly lost_bytes?: string } {
   return bytes === null ? {} : { lost_bytes: String(bytes) }
 }
 
-/** For people: the log, the audit, and the action if one runs. */
+/** Reports to people: the log, the audit, and a running action. */
 export async function reportEvent(
   {
     type,

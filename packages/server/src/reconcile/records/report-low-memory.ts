@@ -4,7 +4,7 @@ import type { ActionRecords, Clock } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
 import { warnOf } from './note-action.ts'
 
-/** A successor that has little room left where its primary had more: people should know before their clients do. */
+/** Warns of a successor with little memory left where its primary had more, before clients notice. */
 export async function reportLowMemory(
   { from, to }: { readonly from: number; readonly to: number },
   { seen, action, ports }: Pick<StepContext<ActionRecords & Clock>, 'seen' | 'action' | 'ports'>,

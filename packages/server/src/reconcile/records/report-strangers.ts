@@ -10,10 +10,9 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 import { type ReportingPorts, reportEvent } from './report-data-loss.ts'
 
 /**
- * A node is in the cluster that is no shard of the database, and never was: people must be told of it, also when
- * there is no action. Reported once an hour for each, and for many as a number
- * (core/plan/strangers-to-report.ts). A former shard is forgotten without a report. After its restart the
- * server remembers no stranger, and takes any node without slots for a former shard.
+ * Reports nodes in the cluster that are not, and never were, shards of the database, even without an action:
+ * once an hour each, many as a number (core/plan/strangers-to-report.ts). Former shards are forgotten without
+ * a report. A restarted server takes any node without slots for a former shard.
  */
 export async function reportStrangers(
   seen: ObservedDatabase,
@@ -37,7 +36,7 @@ export async function reportStrangers(
   if (more > 0) await reportEvent(newsOfMore(more), about, ports)
 }
 
-/** Shards, and any node at the address of a shard: that node is left over from a former process of it, or does not answer yet. */
+/** Adds shards, and nodes at a shard's address: these are from a former process, or do not answer yet. */
 function meet(
   { groups }: ObservedDatabase,
   strangers: readonly Stranger[],
@@ -48,7 +47,7 @@ function meet(
     for (const node of engine.cluster?.nodes ?? [])
       if (node.id === engine.cluster?.id || records.some((shard) => isAt(node.address, shard)))
         met.add(node.id)
-  // An engine may make up as many as it likes. The oldest are forgotten: at worst they are reported a second time.
+  // An engine may invent any number. The oldest are dropped: at worst they are reported twice.
   return met.size <= MOST_MET ? met : new Set([...met].slice(-MOST_MET))
 }
 
@@ -74,7 +73,7 @@ function newsOf(stranger: Stranger) {
   return { type: 'bdb_stranger_in_cluster', words, details } as const
 }
 
-/** Writes that the other node has acknowledged meanwhile were never in this database. */
+/** Reports slots that were taken back. Writes acknowledged by the other node were never in this database. */
 export async function reportTakeBack(
   { shard, slots, thief }: { readonly shard: number; readonly slots: SlotRange; readonly thief: ClusterNode },
   { database, action, ports }: Pick<StepContext<ReportingPorts>, 'database' | 'action' | 'ports'>,

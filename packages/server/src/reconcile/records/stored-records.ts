@@ -31,8 +31,8 @@ export type Records = DatabaseRecords<keyof DatabasesOnRecord> &
   AuditTrail
 
 /**
- * The records of the reconciler, kept in the store: the only module of the reconciler that knows a store. `fence` is the first statement of every
- * transaction that writes: it throws where this server may not write any more.
+ * Creates the reconciler's records in the store; no other module of the reconciler knows a store. `fence`:
+ * first statement of every writing transaction; throws if this server may not write any more.
  */
 export function storedRecords(
   store: Store,
@@ -125,7 +125,7 @@ function handoverRecords(db: Db, write: Write): HandoversOnRecord {
   }
 }
 
-/** Since this turn looked, a user may have rolled the action back, or resumed it: then it has another goal. */
+/** True if a user has rolled back or resumed the action since the look: it has another goal then. */
 async function isSuperseded(db: Db, { uid, goal }: Action): Promise<boolean> {
   const now = await actionsStore(db).get(uid)
   return JSON.stringify(now?.goal) !== JSON.stringify(goal)

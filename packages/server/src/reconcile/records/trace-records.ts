@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { nowMs, type RecordSpan, readTraceparent } from '@fairlead/engine'
 import type { Records } from './stored-records.ts'
 
-/** The id of the span of an action: made from its uid, so that every server, and each one that comes after a crash, names the same. */
+/** Derives the span id of an action from its uid, so that all servers, also after a crash, use the same. */
 export function spanOfAction(uid: string): string {
   return createHash('sha256').update(uid).digest('hex').slice(0, 16)
 }
 
-/** The same records; an action that has ended becomes a span of the request that began it. */
+/** Returns the records with tracing: an ended action becomes a span of the request that began it. */
 export function traceRecords(records: Records, record: RecordSpan): Records {
   const { actions } = records
   return {
@@ -18,7 +18,7 @@ export function traceRecords(records: Records, record: RecordSpan): Records {
         await actions.finish(action, database, at)
         const parent = readTraceparent(action.trace)
         const now = parent?.isSampled === true ? await actions.get(action.uid) : undefined
-        // A user may have given it another goal meanwhile: then it goes on.
+        // If a user has set another goal, the action continues.
         if (parent?.isSampled !== true || now?.status === 'queued' || now?.status === 'running') return
         record({
           ...{ traceId: parent.traceId, spanId: spanOfAction(action.uid), parentId: parent.spanId },

@@ -3,7 +3,10 @@ import type { Action } from '../../core/state/action.ts'
 import type { LaneRecord, WaitingSince } from '../../core/state/lane-record.ts'
 import { spanOfAction } from './trace-records.ts'
 
-/** Each wait of a group that is over, such as for a full sync, becomes a span of its action. Its beginning is on record: a restart changes nothing. */
+/**
+ * Records each ended wait of a group, for example for a full sync, as a span of its action. Its start is on
+ * record and survives a restart.
+ */
 export function traceWaits(
   { uid, trace }: Pick<Action, 'uid' | 'trace'>,
   known: readonly LaneRecord[],

@@ -12,8 +12,8 @@ type SpecContext = Pick<
 >
 
 /**
- * Before a replica becomes primary: should its process die before the agent learns of its role, it is not
- * restarted by itself. In cluster mode it would come back as an empty primary, and empty the shard that still
+ * Called before a replica becomes primary: if its process dies before the agent knows its role, the agent
+ * must not restart it. In cluster mode it would return as an empty primary, and empty the shard that still
  * has the data.
  */
 export async function disableAutoRestart(

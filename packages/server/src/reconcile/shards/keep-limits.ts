@@ -16,9 +16,9 @@ import { nextLimits } from '../turn/shard-spec.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * Keeps the limits of the database's record both in the settings with which agents start its shards, and in the running
- * engines. It corrects every difference: a changed record, a change by hand, and processes that are older
- * than the record. Nothing restarts for it.
+ * Keeps the recorded limits of the database in the settings for its next processes and in the running
+ * engines. Corrects every difference: a changed record, a manual change, older processes. Nothing restarts
+ * for it.
  */
 export async function keepLimits(
   database: Database,
@@ -33,16 +33,13 @@ export async function keepLimits(
       const isFollowed = group.shards.length > 1
       const orders = limitOrders(shard.engine.memory, group.limits, isFollowed)
       if (orders.length > 0) await sendLimits(shard, database, orders, ports)
-      // An engine that does not take its limit, and one whose data do not fit yet, are asked again.
+      // An engine that rejects its limit, or whose data do not fit yet, is asked again.
       if (orders.length > 0 || isOverLimit(shard.engine.memory, group.limits, isFollowed))
         memory.again(`limit of shard ${shard.id}`)
     }
 }
 
-/**
- * The settings for the next process of a shard: if it started with less than its database grants, it would evict keys before
- * the next look.
- */
+/** Sets the limits of a shard's next process: with less, it would evict keys before the next look. */
 async function keepNext(
   { id, leaving, next }: ObservedShard,
   wanted: ReturnType<typeof nextLimits>,
@@ -60,7 +57,7 @@ async function sendLimits(
   ports: EngineConnections & EffectRunner & Log,
 ): Promise<void> {
   const { id, address } = shard
-  // The plan sees an engine that dies meanwhile; a busy engine is asked again in the next turn.
+  // The plan notices a dead engine; a busy one is asked again in the next turn.
   await ifItAnswers(async () => {
     const engine = await ports.engines.connect(database, { id, ...address })
     await obey(engine, orders, ports)
@@ -68,7 +65,7 @@ async function sendLimits(
   })
 }
 
-/** Gives an engine the limit that it needs in a group with others, before it gets a follower or takes over. */
+/** Gives an engine the limit for a group with others, before it gets a follower or takes over. */
 export async function setLimits(
   engine: EngineConnection,
   limits: Limits,
@@ -78,7 +75,7 @@ export async function setLimits(
   await obey(engine, limitOrders(memory, limits, true), ports)
 }
 
-/** Raises the limit of an engine for a backlog that is about to become larger. */
+/** Raises the limit of an engine for a backlog that will grow. */
 export async function makeRoom(
   engine: EngineConnection,
   { shareBytes }: Pick<ObservedGroup['limits'], 'shareBytes'>,

@@ -7,9 +7,9 @@ import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * Shards of a large cluster talk to each other less often: core/plan/node-timeout.ts says how often. A
- * process starts with the shortest timeout. A timeout that a person has set is kept. Nothing waits for a
- * shard that does not answer.
+ * Sets longer node timeouts in large clusters, where shards should exchange messages less often
+ * (core/plan/node-timeout.ts). Processes start with the shortest one; one set by a person is kept. No step
+ * waits for a silent shard.
  */
 export async function keepNodeTimeout(
   database: Database,
@@ -48,10 +48,10 @@ async function keep(
   return 'kept'
 }
 
-/** The bound exists because a shard that gets a shorter timeout pings many others at once. */
+/** Limit, because a shard that gets a shorter timeout pings many others at the same time. */
 const MOST_IN_A_TURN = 16
 /**
- * How long shards may keep a timeout after the number of nodes has changed. Shorter than the interval of the safety net, so that no turn of it
- * leaves it out.
+ * Time for which shards may keep a timeout after the number of nodes has changed. Shorter than the safety
+ * net's interval, so that each of its turns does this.
  */
 const LOOK_EVERY_MS = 30_000

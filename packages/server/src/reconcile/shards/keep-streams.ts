@@ -11,9 +11,9 @@ import type { EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
 /**
- * After a full sync a primary sends a follower no new writes until the follower has reported its offset, which engines do once a
- * second. This makes the follower report at once. Until then it counts as not linked (core/state/topology.ts): if the primary died, the writes
- * of clients since the beginning of the sync would be lost.
+ * Makes a follower report its offset immediately after a full sync: its primary sends no new writes before,
+ * and engines report once a second. Until then it counts as not linked (core/state/topology.ts), and if the
+ * primary died, writes since the start of the sync would be lost.
  */
 export async function keepStreams(
   database: Database,
@@ -25,12 +25,12 @@ export async function keepStreams(
     const { primary, followers } = heldBackIn(seen)
     for (const follower of followers) {
       if (!memory.isTime(`stream to ${follower.id}`, ASK_EVERY_MS)) continue
-      // A shard that does not answer is the plan's concern.
+      // The plan handles a shard that does not answer.
       await ifItAnswers(() => ports.engines.acknowledge(database, { id: follower.id, ...follower.address }))
     }
     if (primary === undefined || followers.length === 0 || primary.engine.offset > 0) continue
-    // If nothing was ever written, a report of offset 0 looks the same as no report: the question itself
-    // goes into the stream.
+    // If nothing was ever written, a report of offset 0 looks like no report: this command itself enters the
+    // stream.
     await ifItAnswers(async () => {
       const connection = await ports.engines.connect(database, { id: primary.id, ...primary.address })
       await connection.call('WAIT', 1_000, 1)
@@ -50,5 +50,5 @@ function heldBackIn({ shards }: ObservedGroup): {
   return { primary, followers }
 }
 
-/** A primary that has not noticed the end of the sync yet ignores the report: then the follower reports once more. */
+/** A primary that has not noticed the end of the sync ignores the report: the follower then reports again. */
 const ASK_EVERY_MS = 100

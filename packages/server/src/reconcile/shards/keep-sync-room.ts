@@ -19,11 +19,10 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 type SyncRoomPorts = EffectRunner & ShardRecords<'limitBefore' | 'setLimitBefore'> & NodeAgent<'readBaseline'>
 
 /**
- * While a follower takes a full sync, its primary may hold back more of what is written meanwhile than
- * engines allow by default: they drop a replica that is 256 MB behind, and a large database under load would
- * never be synced. A shard that feeds no sync, whatever it did before, gets its former limit back, which is
- * on record before another one is set. If a server dies in between, the next one recognises our limits by
- * their size.
+ * Raises the replica output limit of a primary while a follower takes a full sync: by default engines drop a
+ * replica that is 256 MB behind, so a large database under load would never be synced. Other shards get their
+ * former limit back, which is recorded before a change; after a crash, the next server recognizes raised
+ * limits by their size.
  */
 export async function keepSyncRoom(
   database: Database,
@@ -36,7 +35,7 @@ export async function keepSyncRoom(
     for (const shard of group.shards.filter(isLive)) {
       const { id, address, engine } = shard
       const isFeeding = bytes !== null && id === group.recordedPrimary && engine.role === 'primary'
-      // Once at first, to find what a former server has left, and again after each sync.
+      // Once at first, for leftovers of a former server, and after each sync.
       const key = `usual limit of shard ${id}, ${engine.runId}`
       if (!memory.isTime(isFeeding ? `${key}, to widen` : key, isFeeding ? WIDEN_EVERY_MS : DAY_MS)) continue
       if (isFeeding) memory.again(key)
@@ -51,7 +50,7 @@ export async function keepSyncRoom(
   }
 }
 
-/** What a shard's limit was before it was raised, while it is: an operator may have set it, and then it goes with the role. */
+/** Returns a shard's limit before it was raised: an operator may have set it, and it moves with the role. */
 export async function limitBefore(
   connection: EngineConnection,
   id: number,
@@ -63,7 +62,7 @@ export async function limitBefore(
   return await limitOnRecord({ id, engine: { runId } }, ports)
 }
 
-/** For this process only: the next one begins with the limit that its agent writes. */
+/** Reads the record for this process only: the next one starts with the agent's limit. */
 async function limitOnRecord(
   { id, engine }: { readonly id: number; readonly engine: { readonly runId: string } },
   { shards }: ShardRecords<'limitBefore'>,
@@ -81,7 +80,7 @@ async function widen(
   const now = await limitOf(connection)
   if (now === null || allows(now, bytes)) return
   if (!isOurs(now)) await shards.setLimitBefore(id, { runId: engine.runId, limit: now })
-  // Never lowered while a sync runs: that could interrupt it.
+  // Never lowered during a sync, which could interrupt it.
   const hardBytes = Math.max(bytes, isOurs(now) ? now.hardBytes : 0)
   await setLimit(connection, { hardBytes, softBytes: 0, softSeconds: 0 }, effect)
 }
@@ -99,7 +98,7 @@ async function setLimit(connection: EngineConnection, limit: ReplicaLimit, effec
   await effect('sync-room', () => connection.call('CONFIG', 'SET', SYNC_SETTING, writeReplicaLimit(limit)))
 }
 
-/** Read from the agent's baseline of the process. */
+/** Reads the limit from the agent's baseline of the process. */
 async function limitAtStart(shard: number, { agent }: NodeAgent<'readBaseline'>): Promise<ReplicaLimit> {
   const { settings } = await agent.readBaseline({ params: { id: agentName(shard) } })
   return readReplicaLimit(settings?.[SYNC_SETTING] ?? '') ?? usualLimit

@@ -15,24 +15,24 @@ import type {
 import { member, type StepContext } from '../turn/step-context.ts'
 
 type Ports = Pick<ShardRecord, 'port' | 'tlsPort'>
-/** The ports (of a turn) that are needed to give a shard its TCP ports. */
+/** Ports of a turn for finding TCP ports of a shard. */
 export type PlacingPorts = Placing &
   NodeAgent<'findFreePort'> &
   ShardRecords<'portsWithin' | 'countPortsWithin'> &
   DatabaseRecords<'portsWithin' | 'countPortsWithin'> &
   Log
 type PortContext = Pick<StepContext<PlacingPorts>, 'database' | 'ports' | 'signal'>
-/** `shardTls`: shards that are added from now on speak TLS to others, if their build and database can. */
+/** `shardTls`: new shards use TLS between shards, if their build and database can. */
 export type TlsPorts = Trying<'provesTls'> & { readonly shardTls: boolean }
 
-/** One for clients, with one for the bus above it; and one for replicas, if the shard speaks TLS. Throws when none is free. */
+/** Finds a client port (the bus port is above it), and a TLS port if needed. Throws if none is free. */
 export async function findPorts(isTls: boolean, context: PortContext): Promise<Ports> {
   const { database, ports } = context
   const port = await findPort(database.cluster ? [BUS_DISTANCE] : [], context)
   if (port === null) throw noneIsFree(context, database.cluster)
   if (!isTls) return { port, tlsPort: null }
   const tlsPort = await findPort([], context, [port])
-  // A shard of an older database stays without TLS: its upgrade counts on one port only.
+  // A shard of an older database stays without TLS: its upgrade needs only one port.
   if (tlsPort === null && database.shardTls) throw noneIsFree(context)
   if (tlsPort === null)
     ports.log.warn({ database: database.uid }, 'no port is free for TLS: a shard stays without TLS')
@@ -40,8 +40,8 @@ export async function findPorts(isTls: boolean, context: PortContext): Promise<P
 }
 
 /**
- * Does a new process of a shard speak TLS to others? In a database that is older than TLS between shards it does from now on, if its build can:
- * a replica uses TLS if both sides can. In cluster mode such a database stays without TLS, because there all shards must use the same.
+ * True if a new process of a shard uses TLS to others. In a database older than this TLS it does if its build
+ * can, because a replica uses TLS if both sides can; not in cluster mode, where all shards must be the same.
  */
 export async function getsTls(
   runs: Runs,
@@ -51,7 +51,7 @@ export async function getsTls(
   return !database.cluster && ports.shardTls && (await ports.trials.provesTls(database, runs))
 }
 
-/** Records what the next process of a shard runs, with a port for TLS, if it has none and gets one. Answers the new record. */
+/** Records what the next process of a shard runs, with a TLS port if it needs one. Returns the new record. */
 export async function recordRuns(
   before: ShardRecord,
   next: Pick<ShardRecord, 'runs'> & Partial<Pick<ShardRecord, 'follows'>>,
@@ -69,7 +69,10 @@ export async function recordRuns(
   })
 }
 
-/** The members, each with the address at which it can be followed now: an older process speaks no TLS, whatever its record says about the next process. */
+/**
+ * Returns the members with their present addresses for followers: an older process has no TLS, whatever is
+ * recorded for the next one.
+ */
 export function asTheyRun(
   members: readonly ShardRecord[],
   { shards }: Pick<ObservedGroup, 'shards'>,
@@ -79,7 +82,7 @@ export function asTheyRun(
   return members.map((shard) => (isPlain(shard.id) ? { ...shard, tlsPort: null } : shard))
 }
 
-/** A member of the group, with the address at which it can be followed now. */
+/** Returns a member of the group, with the address at which it can be followed now. */
 export function toFollow(
   id: number,
   { members, seen }: Pick<StepContext<unknown>, 'members' | 'seen'>,

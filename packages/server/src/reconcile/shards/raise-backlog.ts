@@ -4,13 +4,13 @@ import type { Limits } from '../../core/state/engine-memory.ts'
 import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 import { makeRoom } from './keep-limits.ts'
 
-/** The write rate is measured over this time. */
+/** Sampling time of the write rate. */
 const SAMPLE_MS = 100
 
 /**
- * Makes the backlog of a primary large enough for a replica that is about to restart: what is written meanwhile must
- * still be in it, or the replica needs a full sync. The size is only raised; the engine's next start begins with the default again. The limit of
- * the engine is raised first, so that the backlog takes no memory from clients.
+ * Enlarges a primary's backlog for a replica that restarts, which needs a full sync if later writes are no
+ * longer in it. Raises the engine's limit first, so that clients lose no memory. The engine's next start uses
+ * the default again.
  */
 export async function raiseBacklog(
   primary: EngineConnection,

@@ -6,7 +6,7 @@ import type { ShardCertificate } from '../../tls/tls-service.ts'
 import type { Certifying, EffectRunner, NodeAgent } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
-/** The certificate that a shard shows to other shards of its database; null for a shard without TLS. */
+/** Returns a shard's certificate for other shards of its database; null without TLS. */
 export async function shardCertificate(
   { databaseUid, tlsPort }: Pick<ShardRecord, 'databaseUid' | 'tlsPort'>,
   { tls }: Certifying<'shards'>,
@@ -15,8 +15,8 @@ export async function shardCertificate(
 }
 
 /**
- * Gives shards the current certificate: it is renewed long before the previous one expires, and both are
- * signed by the same authority, so that it does not matter which shard gets it when. Nothing restarts for it.
+ * Gives shards the current certificate. It is renewed long before the previous one expires, and both have the
+ * same authority, so the order of shards does not matter. Nothing restarts for it.
  */
 export async function keepShardCertificates(
   { uid }: Pick<Database, 'uid'>,

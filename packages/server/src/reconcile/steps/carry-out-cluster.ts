@@ -6,7 +6,7 @@ import { type CommandContext, command, member, type StepContext } from '../turn/
 
 const done: Outcome = { kind: 'done' }
 
-/** In cluster mode a primary is named by its node id. */
+/** Makes a shard follow a primary, named by its node id in cluster mode. */
 export async function followInCluster(
   shard: number,
   primary: number,
@@ -17,7 +17,7 @@ export async function followInCluster(
   return command(shard, context, 'CLUSTER', 'REPLICATE', String(await connection.call('CLUSTER', 'MYID')))
 }
 
-/** The other shards learn of it by gossip. */
+/** Sends the greetings. Other shards learn of the new one by gossip. */
 export async function meetInCluster(
   { greetings, why }: Extract<Step, { kind: 'meet' }>,
   context: CommandContext,
@@ -32,10 +32,10 @@ export async function meetInCluster(
 }
 
 /**
- * One command for all of its slots, which every version understands.
- *
- * Before that an epoch of its own, while it knows no other node (the engine refuses later). Nodes with equal epochs raise theirs one by one, whenever they hear of each other,
- * and each node that joins begins with 0: a primary with 0 would raise its epoch then, perhaps at the moment at which a replica raises its own to the same number.
+ * Assigns all slots in one command, which every version supports. First it sets an epoch, while the node
+ * knows no other (later the engine refuses). Nodes with equal epochs raise theirs when they hear of each
+ * other, and joining nodes begin with 0: a primary with 0 could raise its epoch at the same time as a
+ * replica, to the same number.
  */
 export async function assignSlots(
   { shard, slots }: Extract<Step, { kind: 'assign-slots' }>,
@@ -50,8 +50,8 @@ export async function assignSlots(
 }
 
 /**
- * All shards forget the node within one minute: during that minute they do not tell each other about it. A shard that has ended
- * meanwhile, or does not know it any more, has nothing to forget.
+ * Makes all shards forget the node. For one minute they do not mention it to each other, so all must do it
+ * within that time. A shard that has ended or no longer knows it has nothing to forget.
  */
 export async function forgetNode(
   { node, shards }: Extract<Step, { kind: 'forget-node' }>,
@@ -68,15 +68,14 @@ export async function forgetNode(
 }
 
 /**
- * The others forget a follower while its process ends: each engine tries ten times a second to reach each
- * node that it knows and that is gone, and starts a TLS handshake for it. 64 that ended at once left clients
- * a twentieth of their writes, until all were forgotten. The plan forgets the rest
- * (core/plan/plan-cluster.ts).
- *
- * The follower must not forget the others. For a minute an engine announces with each ping what it was told
- * to forget (redis since 7.2, valkey), and each node that knows the sender obeys and announces it, too;
- * valkey 8.1 makes itself known again to those that forgot it. When its process took 12 s to end, all
- * primaries forgot each other.
+ * Makes the others forget a follower while its process ends.
+ * 1. Each engine tries ten times a second to reach each known node that is gone, with a TLS handshake. 64
+ *    that ended at the same time left clients a twentieth of their writes, until all were forgotten. The plan
+ *    forgets the rest (core/plan/plan-cluster.ts).
+ * 2. The follower must not forget the others. For a minute an engine announces with each ping what it was
+ *    ordered to forget (Redis since 7.2, Valkey); each node that knows the sender obeys and announces it,
+ *    too. Valkey 8.1 introduces itself again to those that forgot it. When its process took 12 s to end, all
+ *    primaries forgot each other.
  */
 export async function forgetFollower(
   id: number,

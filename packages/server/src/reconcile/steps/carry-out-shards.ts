@@ -39,7 +39,7 @@ import { forgetFollower } from './carry-out-cluster.ts'
 import { type GivingUpPorts, whyKept } from './give-up-standby.ts'
 import { writeAnew } from './write-anew.ts'
 
-/** The ports for adding, starting, restarting and retiring shards. */
+/** Ports for adding, starting, restarting and retiring shards. */
 export type ShardPorts = NodeAgent<'putShard' | 'readBaseline' | 'removeShard' | 'endShardProcess'> &
   EngineConnections<'connect' | 'forget'> &
   EndpointProxy<'reportProxy'> &
@@ -59,7 +59,10 @@ type ShardContext = StepContext<ShardPorts>
 /** The only node. */
 const THIS_NODE = { uid: 1, host: '127.0.0.1' }
 
-/** Adds a shard: it is on record first, so that no process is started without a record. If another database has a shard with its number on the node, that shard stays as it is. */
+/**
+ * Adds a shard. It is recorded first, so that no process starts without a record. A shard of another database
+ * with its number on the node stays unchanged.
+ */
 export async function addShard(
   step: Extract<Step, { kind: 'add-shard' }>,
   context: ShardContext,
@@ -67,10 +70,10 @@ export async function addShard(
   const { database, group, seen, ports, members } = context
   const unproven = await ports.trials.whyUnproven(database, step.runs)
   if (unproven !== undefined) return { kind: 'hopeless', ...unproven }
-  // An agent restarts a primary that is alone. With a replica that would be dangerous, so it ends before there is a replica.
+  // An agent restarts a single primary. With a replica that would be dangerous, so it is disabled before.
   const alone = members.length === 1 ? members.find(({ id }) => id === step.follow) : undefined
   if (alone !== undefined) await put(alone, [alone, { ...alone, id: 0 }], context)
-  // From now on its primary keeps a backlog, whose memory does not count as the clients'.
+  // From now on its primary keeps a backlog, whose memory is not the clients'.
   const primary = members.find(({ id }) => id === step.follow)
   if (primary !== undefined)
     await setLimits(await ports.engines.connect(database, primary), seen.limits, ports)
@@ -103,9 +106,8 @@ export async function addShard(
 }
 
 /**
- * Gives the agent the spec on record again, for a process that is missing, or is not the wanted one. The agent
- * comes first: if the record came first and the server were killed in between, the record would say that all is well, and the process would
- * never be started.
+ * Sends the recorded spec again, for a missing or wrong process. The agent comes before the record: otherwise
+ * a crash in between would leave a correct record without a process.
  */
 export async function startShard(
   step: Extract<Step, { kind: 'start-shard' }>,
@@ -117,7 +119,7 @@ export async function startShard(
   return done
 }
 
-/** The record comes first: a crash in between leaves a process that is not the wanted one, which the next turn sees. */
+/** Restarts a shard. The record comes first: after a crash in between, the next turn corrects the process. */
 export async function restartShard(
   step: Extract<Step, { kind: 'restart-shard' }>,
   context: ShardContext,
@@ -138,7 +140,7 @@ export async function restartShard(
   return done
 }
 
-/** Restarts a primary that no other shard can replace: it saves its data, and its next process loads them. */
+/** Restarts a primary that no shard can replace: it saves its data, and its next process loads them. */
 export async function restartPrimary(
   step: Extract<Step, { kind: 'restart-primary' }>,
   context: ShardContext,
@@ -154,7 +156,7 @@ export async function restartPrimary(
   return done
 }
 
-/** Only for append-only files: a snapshot is written when the process ends. Undefined also if the process has ended already. */
+/** Checks that the append-only file is rewritten; a snapshot is written at the end. Undefined if ended. */
 async function whyUnwritten(
   id: number,
   { database, members, seen, ports }: ShardContext,
@@ -172,9 +174,10 @@ async function whyUnwritten(
 }
 
 /**
- * The intent comes first and the record is removed last: a shard on record may still run, and a shard that is leaving does not come back. Its record is removed
- * when a look has found that its agent does not know it any more. In cluster mode its agent is told before the others forget it: until then
- * it may have to take over, and a forgotten shard can join the cluster again only after a minute.
+ * Retires a shard: records the intent first and removes the record last, when the agent no longer knows the
+ * shard. A recorded shard may still run, and a leaving one does not come back. In cluster mode the agent gets
+ * the order before the others forget the shard: until then it may have to take over, and a forgotten shard
+ * can rejoin only after a minute.
  */
 export async function retireShard(
   step: Extract<Step, { kind: 'retire-shard' }>,
@@ -203,7 +206,10 @@ export async function retireShard(
   return { kind: 'not yet', code: 'shard_stopping', why: `shard ${step.shard} is being stopped` }
 }
 
-/** An order to the agent, which looks once more: the order is void as soon as the process answers. The next look shows whether it has ended. */
+/**
+ * Orders the agent to end a hung process. The agent checks again: the order is void once the process answers.
+ * The next look shows the result.
+ */
 export async function endProcess(
   step: Extract<Step, { kind: 'end-process' }>,
   { ports, signal }: ShardContext,
@@ -219,10 +225,10 @@ export async function endProcess(
   }
 }
 
-/** An agent looks at a silent process about once a second. */
+/** An agent checks a silent process about once a second. */
 const ENDS_MS = 250
 
-/** The agent comes first: the plan reads the record, and the record must not be ahead of the agent. */
+/** Records the primary to follow. The agent comes first: the plan reads the record, which must lag. */
 export async function recordFollows(
   step: Extract<Step, { kind: 'record-follows' }>,
   context: ShardContext,
@@ -250,7 +256,7 @@ async function put(
   )
 }
 
-/** Reads the limits of compact forms of its primary, or of its own process if it has none. */
+/** Reads the limits of compact encodings from its primary, or from its process if it has none. */
 async function encodingsFor(
   shard: ShardRecord,
   members: readonly ShardRecord[],

@@ -28,7 +28,7 @@ import { afterRefusal } from './raise-epoch.ts'
 import { type ReleasingPorts, releaseHandover, type SealingPorts, sealHandover } from './seal-handover.ts'
 import { type TakingBackPorts, takeBack } from './take-back.ts'
 
-/** The ports of all steps. Each function takes those that it uses. */
+/** Ports of all steps. Each function takes only those that it uses. */
 export type StepPorts = ShardPorts &
   HandoverStepPorts &
   ReleasingPorts &
@@ -64,11 +64,12 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   promote: async (step, context) => {
     const shard = member(step.shard, context)
     const runs = context.seen.shards.find(({ id }) => id === step.shard)?.revision
-    // While the shard may still carry out this order, no other shard is promoted (may-serve.ts). If it is the only shard, that does not matter.
+    // While the shard may still execute this order, no other is promoted (may-serve.ts). For a single shard
+    // this does not matter.
     const follows = context.members.length > 1 ? null : shard.follows
     // A spec of another revision would restart the process that is being promoted.
     if (runs === revisionOf(shard.runs)) await disableAutoRestart({ ...shard, follows }, context)
-    // Its agent has just accepted a spec: it would have refused one for a shard that it was told to end.
+    // Its agent has accepted a spec: it would refuse one for a shard that it was ordered to end.
     if (shard.leaving)
       await context.ports.effect('record-staying', () => context.ports.shards.setLeaving(shard.id, false))
     if (follows !== shard.follows)
@@ -105,7 +106,7 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'seal-handover': async (_, context) => sealHandover(context),
   'record-primary': async ({ shard }, context) => {
     const { database, group, ports } = context
-    // However it became primary: the endpoint is pointed at it by this record, and clients call their scripts by hash.
+    // However it became primary: this record points the endpoint at it, and clients call scripts by hash.
     await ifItAnswers(async () => {
       const to = await ports.engines.connect(database, member(shard, context))
       await carryScripts(database, to, { all: true }, ports)
@@ -115,13 +116,13 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   },
 }
 
-/** Carries one step out, and says how that went; it throws for trouble, which is tried again. */
+/** Carries out one step and returns its outcome. Throws for trouble, which is retried. */
 export function carryOut(step: Step, context: Context): Promise<Outcome> {
-  // The table is keyed by the step's own kind, so this is the carrier for it.
+  // The table is keyed by the step's kind, so this is its function.
   return (carriers[step.kind] as Carrier<Step['kind']>)(step, context)
 }
 
-/** The successor of an interrupted handover is told to serve: from here on it may serve. */
+/** Notes that the successor of an interrupted handover gets the order: from here on it may serve. */
 function noteOrder(shard: number, { database, group, seen, ports }: Context): void {
   if (shard === seen.handover?.to) ports.ordersToServe.give({ databaseUid: database.uid, group })
 }
@@ -133,7 +134,10 @@ async function followAlone(shard: number, primary: number, context: Context): Pr
   return command(shard, context, 'REPLICAOF', host, String(port))
 }
 
-/** For a shard whose primary is gone. A shard that stalls and wakes up later has to be asked again: another shard may serve by then. */
+/**
+ * Makes a shard take over from a lost primary. A shard that stalled is asked again after it wakes up: another
+ * one may serve by then.
+ */
 async function takeOver(shard: number, context: Context): Promise<Outcome> {
   const { database, members, ports } = context
   const successor = await ports.engines.connect(database, member(shard, { members }))
@@ -143,7 +147,7 @@ async function takeOver(shard: number, context: Context): Promise<Outcome> {
   return answer === 'taken' ? done : afterRefusal(shard, answer, context)
 }
 
-/** An engine refuses to write two snapshots at once: one that it has begun by itself serves as well. */
+/** Saves a snapshot. An engine cannot write two at the same time; one that it has begun serves as well. */
 async function saveSnapshot(shard: number, context: Context): Promise<Outcome> {
   const connection = await context.ports.engines.connect(context.database, member(shard, context))
   const isWriting = async () =>

@@ -3,12 +3,13 @@ import type { Outcome } from '../turn/outcome.ts'
 import type { ActionRecords, Clock, EffectRunner } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
 
-/** The ports for giving up a shard that may be the way back. */
+/** Ports for giving up a shard that may be the way back. */
 export type GivingUpPorts = ActionRecords<'closeWayBack'> & EffectRunner & Clock
 
 /**
- * Called before a shard is retired, or restarted on another revision. If it is the last standby of its group, no rollback is accepted from now on.
- * A rollback that was accepted since this turn looked comes first: then this is the outcome of the step. Undefined: the shard may be given up.
+ * Called before a shard is retired or restarted on another revision. If it is the last standby of its group,
+ * no rollback is accepted afterwards; one accepted since the look is the outcome of the step. Undefined: the
+ * shard may be given up.
  */
 export async function whyKept(
   { shard: id, why: reason }: { readonly shard: number; readonly why: string },

@@ -32,7 +32,7 @@ import { type RecordingPorts, recordHandover } from './record-handover.ts'
 
 type HandoverStep = Extract<Step, { kind: 'hand-over' }>
 type HandoverContext = StepContext<HandoverStepPorts>
-/** The ports of this step, from its preparations to its record. */
+/** Ports of this step, from its preparations to its record. */
 export type HandoverStepPorts = RecordingPorts &
   CarryingPorts &
   HoldingPorts &
@@ -46,22 +46,23 @@ export type HandoverStepPorts = RecordingPorts &
   TakingOver
 
 /**
- * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then promote.
- * Measured, with the reasons behind each word: docs/explain/measurements/handover.md. In this order:
- *
- * 1. Beside the turns (preparations.ts), because nothing stops and it takes the longest: the stream really flows, to the successor and
- *    to its siblings. Users and settings of run time are carried over: the successor must be what the primary is to its clients.
- *    Clients of the endpoint get connections to it, and it gets their scripts. In the turn that completes this, the gates are checked once
- *    more, as are users and settings; in cluster mode also that the group knows the successor, and that it knows the slot map.
- * 2. The intent is on record.
- * 3. Blocking commands are given up, if there are many (give-up-blocked.ts). Clients are held at the endpoint until all that they asked is
- *    answered, and in cluster mode until the successor has heard what they published. Then the pause: writes of clients that connect to
- *    the shard itself wait at the primary.
- * 4. Equal: every follower has everything the primary has, offsets and number of keys. If that takes too long, the
- *    pause ends and nothing happened.
- * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends. The endpoint
- *    takes its clients to the successor.
- * 6. The record of the new primary, with the certificate; siblings follow; the old primary lets its clients go.
+ * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then
+ * promote. Measurements and reasons: docs/explain/measurements/handover.md.
+ * 1. Preparation, concurrent with the turns (preparations.ts), because it stops nothing and takes the
+ *    longest. The stream really flows to the successor and its siblings. Run-time users and settings are
+ *    carried over, clients of the endpoint get connections to the successor, and it gets their scripts. The
+ *    turn that completes this checks gates, users and settings again; in cluster mode also that the group
+ *    knows the successor, and the successor the slot map.
+ * 2. The intent is recorded.
+ * 3. Many blocking commands are ended (give-up-blocked.ts). Clients are held at the endpoint until all
+ *    requests are answered, in cluster mode also until the successor has received their published messages.
+ *    Then the pause: writes of clients that connect to the shard directly wait at the primary.
+ * 4. Equality: every follower has the primary's offset and number of keys. If that takes too long, the pause
+ *    ends and nothing has changed.
+ * 5. The role moves (move-role.ts, move-role-in-cluster.ts): demote, then promote. The write stop ends, and
+ *    the endpoint takes its clients to the successor.
+ * 6. The new primary is recorded, with the certificate; siblings follow it; the old primary releases its
+ *    clients.
  */
 export async function handOverPrimary(step: HandoverStep, context: HandoverContext): Promise<Outcome> {
   const { database, members, ports } = context
@@ -72,11 +73,11 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
 
   const whyUnmapped = async () =>
     database.cluster ? await whyNotMapped(primary, successor, others) : undefined
-  // First of all: it may take seconds, and other groups can be prepared meanwhile.
+  // Done first: it may take seconds, and other groups can be prepared during them.
   const unmapped = await whyUnmapped()
   if (unmapped !== undefined) return { kind: 'not yet', ...unmapped }
 
-  // The name contains the processes, because a new process has none of the preparations of the former one.
+  // The name contains the processes: a new process has none of the former one's preparations.
   const runs = [step.from, step.to].map((id) => engineOf(id, context.seen)?.runId ?? null)
   const what = `handover of ${database.uid} from ${step.from} to ${step.to}, processes ${runs.join(' and ')}`
   const ask = () =>
@@ -90,7 +91,8 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
   }
   if (isPending(prepared)) return { ...prepared, kind: 'not yet' }
   if (prepared !== 'ready') return prepared
-  // Not while writes are stopped: the agent reads the shard again for it, and tunnels between server and engines would be slower meanwhile.
+  // Not while writes are stopped: the agent reads the shard again for it, and the tunnels between server and
+  // engines would be slower.
   await disableAutoRestart(member(step.to, { members }), context)
   const [fullSyncsBefore, gate] = await Promise.all([
     countFullSyncs(database, members, ports),
@@ -105,7 +107,7 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
   })
 }
 
-/** A shard as people know it, by its port. */
+/** Names a shard for people, from its port. */
 function namedIn(members: HandoverContext['members']): (port: number) => string {
   return (port) => {
     const shard = members.find((one) => one.port === port || one.tlsPort === port)
@@ -121,7 +123,7 @@ function isPending(prepared: Prepared | Pending): prepared is Pending {
 
 type Roles = Pick<MovingGroup, 'primary' | 'successor' | 'others'>
 
-/** Most of step 1. Nothing has stopped yet, and nothing has changed if it ends here. */
+/** Does most of step 1. Nothing is stopped or changed if it ends here. */
 async function prepare(
   step: HandoverStep,
   { primary, successor, others }: Roles,
@@ -133,7 +135,7 @@ async function prepare(
   const followers = members.filter(({ id }) => id !== step.from)
   const missing = await carryToFollowers({ database, primary: old, followers, action }, ports)
   if (missing !== undefined) return { kind: 'hopeless', ...missing }
-  // Because their backlog may have been raised just now.
+  // Their backlogs may just have been raised.
   for (const follower of [successor, ...others]) await setLimits(follower, seen.limits, ports)
   await reportLowMemory(step, { seen, action, ports })
   const unreachable = await prepareClients(database, group, successor.address, ports)
@@ -145,7 +147,7 @@ async function prepare(
   return 'ready'
 }
 
-/** Steps 2 to 6. */
+/** Does steps 2 to 6. */
 async function recordAndMove(
   step: HandoverStep,
   { primary, successor, others, fullSyncsBefore }: Roles & Pick<Handover, 'fullSyncsBefore'>,

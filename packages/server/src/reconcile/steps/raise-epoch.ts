@@ -5,10 +5,10 @@ import { type CommandContext, member } from '../turn/step-context.ts'
 import type { TakeoverAnswer } from '../turn/take-over.ts'
 
 /**
- * Raises the highest config epoch of the cluster, at a shard beside `successor`. A shard whose own epoch is the highest already does not raise it
- * (`CLUSTER BUMPEPOCH` answers STILL), so the first other shard that does is enough. `successor` hears of it by gossip, within seconds, and can then raise its own.
- *
- * Followers first: their own epoch means nothing to the others. A primary announces its slots again with the new one.
+ * Raises the highest config epoch of the cluster at a shard other than `successor`, which hears of it by
+ * gossip within seconds and can then raise its epoch. A shard that already has the highest epoch does not
+ * raise it (`CLUSTER BUMPEPOCH` answers STILL), so shards are tried until one does. Followers first: their
+ * epochs mean nothing to others, but a primary announces its slots again.
  */
 export async function raiseEpoch(successor: number, context: CommandContext): Promise<void> {
   const { database, everybody, ports } = context
@@ -24,7 +24,7 @@ export async function raiseEpoch(successor: number, context: CommandContext): Pr
   }
 }
 
-/** The outcome of an order to take over that was refused, and what makes the next one succeed. */
+/** Returns the outcome of a refused takeover order, and makes the next one succeed. */
 export async function afterRefusal(
   shard: number,
   answer: Exclude<TakeoverAnswer, 'taken'>,

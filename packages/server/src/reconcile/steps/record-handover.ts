@@ -13,7 +13,7 @@ import type {
 } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
 
-/** The ports for recording a handover, before and after it. */
+/** Ports for recording a handover, before and after it. */
 export type RecordingPorts = HandoverRecords<'intend' | 'certify' | 'close'> &
   DatabaseRecords<'setPrimary' | 'setHistories'> &
   ActionRecords &
@@ -22,7 +22,7 @@ export type RecordingPorts = HandoverRecords<'intend' | 'certify' | 'close'> &
   Clock &
   Log
 
-/** Writes down one handover of a group, from its intent on. */
+/** Records one handover of a group, from its intent. */
 export function recordHandover(
   { from, to }: Extract<Step, { kind: 'hand-over' }>,
   fullSyncsBefore: Handover['fullSyncsBefore'],
@@ -51,8 +51,9 @@ export function recordHandover(
     },
     abandon: () => handovers.close(intended().id, null, at()),
     /**
-     * If each write is on disk before it is acknowledged, the primary on record must be the shard whose disk has the writes, before the first client is
-     * there: if all processes die now, the primary on record is started from its disk. With other settings a crash may lose these last writes anyway.
+     * If each write is on disk before it is acknowledged, the recorded primary must be the shard with these
+     * writes before the first client arrives: after a crash of all processes it is started from its disk.
+     * With other settings a crash may lose the last writes anyway.
      */
     async serving() {
       if (database.persistence === 'aof')
@@ -61,7 +62,7 @@ export function recordHandover(
     async cut(clients) {
       if (clients === 0) return
       const why = `${clients} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was delayed repeatedly`
-      // The log of the proxy names these clients.
+      // The proxy's log names these clients.
       log.warn({ database: database.uid, cut: clients }, 'clients with requests that do not end were closed')
       if (action !== undefined) await warnOf(action, why, ports)
     },

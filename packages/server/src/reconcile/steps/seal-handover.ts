@@ -21,14 +21,14 @@ import type {
 } from '../turn/ports.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 
-/** The ports for ending the stops of an unfinished handover. */
+/** Ports for ending the stops of an unfinished handover. */
 export type ReleasingPorts = PointingPorts &
   EngineConnections &
   EndpointProxy<'releaseEndpoint'> &
   DatabaseRecords<'setPrimary'> &
   HandoverRecords<'open' | 'release'> &
   TakingOver
-/** The ports for closing a handover that is on record. */
+/** Ports for closing a recorded handover. */
 export type SealingPorts = ReportingPorts &
   EngineConnections &
   EffectRunner &
@@ -39,10 +39,7 @@ type Releasing = Pick<
 >
 type Sealing = Pick<StepContext<SealingPorts>, 'database' | 'group' | 'members' | 'action' | 'ports'>
 
-/**
- * After an interruption: no client is held any longer, and the store knows the primary. A dead process holds
- * no client.
- */
+/** Releases all clients after an interruption, and records the primary. A dead process holds no client. */
 export async function releaseHandover(primary: number, context: Releasing): Promise<Outcome> {
   const { database, group, members, everybody, seen, ports } = context
   const successor = seen.shards.find(({ id }) => id === seen.handover?.to)
@@ -58,7 +55,7 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
   for (const shard of members) {
     await ifItAnswers(async () => {
       const connection = await ports.engines.connect(database, shard)
-      // An old primary that has just woken up has not learned of its successor yet: it stays paused until it has.
+      // An old primary that has just woken up does not know its successor yet: until then it stays paused.
       const isUnheard =
         database.cluster && shard.id !== primary && (await replicationOf(connection)).role === 'primary'
       if (isUnheard) return
@@ -79,15 +76,15 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
   return done
 }
 
-/** When to look again at a process that is silent now. */
+/** Interval for looking at a process that is silent now. */
 const AGAIN_MS = 250
 
-/** The process runs and is silent: it may still carry out earlier orders. */
+/** True if the process runs and is silent: it may still execute earlier orders. */
 function mayWakeUp({ process, engine }: ObservedShard): boolean {
   return engine === null && ['starting', 'running', 'stopping'].includes(process)
 }
 
-/** Completes the certificate and closes the handover; one that moved nothing is closed without. */
+/** Completes the certificate and closes the handover; without a certificate if nothing moved. */
 export async function sealHandover(context: Sealing): Promise<Outcome> {
   const { database, group, members, ports } = context
   const handover = await ports.handovers.open(database.uid, group)
@@ -105,7 +102,7 @@ export async function sealHandover(context: Sealing): Promise<Outcome> {
   return done
 }
 
-/** Null when one of the two is gone, or the role is elsewhere: then other reports say so. */
+/** Null if one of the two is gone, or the role is elsewhere: other reports cover that. */
 async function lookAtOld({ from, to, standby }: Handover, context: Sealing): Promise<OldPrimary | null> {
   const { database, members, ports } = context
   if ([from, to].some((id) => !members.some((one) => one.id === id))) return null
@@ -121,9 +118,9 @@ async function lookAtOld({ from, to, standby }: Handover, context: Sealing): Pro
 }
 
 /**
- * The certificate of an interrupted handover, from what the engines themselves remember of it: the
- * replication id and offset at which their history branched. Null when the role did not move to the intended
- * successor, or when one of the two is gone; throws when one does not answer: then there is no proof.
+ * Recovers the certificate of an interrupted handover from the replication id and offset at which the
+ * engines' histories branched. Null if the role did not move to the successor, or one of the two is gone.
+ * Throws if one does not answer, because there is no proof then.
  */
 async function recoverCertificate(
   handover: Handover,
@@ -134,7 +131,7 @@ async function recoverCertificate(
   const successor = readReplication(await (await connect(handover.to)).info('replication'))
   if (successor.role !== 'primary') return null
   const old = readReplication(await (await connect(handover.from)).info('replication'))
-  // An old primary that has joined the history of its successor, in whichever way, has no offset of its own left.
+  // An old primary that has joined its successor's history has no separate offset left.
   const isJoined = old.replid === successor.replid
   return {
     from: handover.from,

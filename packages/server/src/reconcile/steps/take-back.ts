@@ -9,13 +9,10 @@ import { member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 import { afterRefusal } from './raise-epoch.ts'
 
-/** The ports for giving the slots of a group back to its shard. */
+/** Ports for giving the slots of a group back to its shard. */
 export type TakingBackPorts = ReportingPorts & EngineConnections & EffectRunner & TakingOver & PassingTime
 
-/**
- * The slots of a group go back to the shard that holds their data, from a node outside the group. One script:
- * all or nothing.
- */
+/** Gives a group's slots back to the shard with their data, from a foreign node. Atomic: one script. */
 export async function takeBack(
   { shard, slots }: Extract<Step, { kind: 'take-back' }>,
   context: Pick<StepContext<TakingBackPorts>, 'database' | 'everybody' | 'action' | 'ports'>,

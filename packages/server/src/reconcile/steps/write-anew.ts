@@ -5,8 +5,8 @@ import type { Prepared } from '../turn/preparations.ts'
 const LOOK_EVERY_MS = 20
 
 /**
- * Has an engine write its append-only file again, from its memory. An engine reads that file only when it starts: a file that was
- * damaged meanwhile would be noticed only after the process that held the data has ended. Stops nothing; 'ready' when the file is there.
+ * Makes an engine rewrite its append-only file from memory, and waits for it. Engines read that file only at
+ * their start, so damage would be noticed only after the process with the data has ended. Stops nothing.
  */
 export async function writeAnew(
   engine: Pick<EngineConnection, 'call' | 'info'>,

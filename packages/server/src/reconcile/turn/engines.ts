@@ -7,50 +7,51 @@ import { agentName } from '../../nodes/agent-name.ts'
 import type { Tunnel } from '../../nodes/open-tunnel.ts'
 import { type KeptConnections, keepConnections, type RestBounds } from './kept-connections.ts'
 
-/** Names a shard, and where its engine listens. */
+/** A shard, and the address of its engine. */
 export type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
 
 /**
- * Connections to engines as their administrator, one a shard, opened when first needed. All of them go through the agent of the node, which signs in. A command
- * throws EngineError or EngineUnreachable for what the engine does; AgentUnreachable when the agent was away or stalled, and StaleEpoch when another server
- * works on the database by now: neither says anything of the engine.
+ * Connections to engines as their administrator, one for each shard, opened on demand through the node's
+ * agent, which signs in. A command throws EngineError or EngineUnreachable for the engine's behaviour.
+ * AgentUnreachable (agent away or stalled) and StaleEpoch (another server works on the database) prove
+ * nothing about the engine.
  */
 export interface Engines {
-  /** Throws as a command does. A connection that broke is replaced at the next call. */
+  /** Throws like a command. A broken connection is replaced at the next call. */
   connect(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<EngineConnection>
-  /** Subscribes to a shard channel, on a connection of its own, which is the caller's to close. Throws as above. */
+  /** Subscribes to a shard channel on a separate connection, closed by the caller. Throws like a command. */
   listen(
     database: Pick<Database, 'uid'>,
     shard: ShardAt,
     channel: string,
     onMessage: () => void,
   ): Promise<Disposable>
-  /** Makes a replica report its offset to its primary at once, on a connection of its own. Throws as above. */
+  /** Makes a replica report its offset immediately, on a separate connection. Throws like a command. */
   acknowledge(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<void>
-  /** The number of the newest of a shard's clients: that of a connection which is opened for this. Throws as above. */
+  /** Returns the newest client number of a shard, by opening a connection. Throws like a command. */
   newestClient(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<number>
-  /** Closes the connection to a shard that is leaving. */
+  /** Closes the connection to a leaving shard. */
   forget(shardId: number): void
 }
 
-/** The connections that are open, over all turns. */
+/** Open connections, shared by all turns. */
 export interface EnginePool extends Disposable {
-  /** The engines as reached under this epoch: connections of another epoch are not used. */
+  /** Returns the engines under this epoch: connections of other epochs are not used. */
   under(epoch: Epoch): Engines
   /** See KeptConnections. */
   readonly work: KeptConnections['work']
   readonly rest: KeptConnections['rest']
 }
 
-/** How connections to engines are opened. */
+/** Ways to open connections to engines. */
 export interface WaysToEngines {
   /** Throws EngineUnreachable, AgentUnreachable, StaleEpoch. */
   open(shard: string, epoch: Epoch): Promise<Tunnel>
-  /** The present life of the agent. Throws AgentUnreachable, StaleEpoch. */
+  /** Returns the present life of the agent. Throws AgentUnreachable, StaleEpoch. */
   life(epoch: Epoch): Promise<string>
 }
 
-/** Connections to engines, one for each shard, opened when first asked for and kept while its database is worked on. */
+/** Creates a pool: one connection for each shard, opened on demand, kept while its database is worked on. */
 export function createEnginePool(ways: WaysToEngines, bounds?: RestBounds): EnginePool {
   const kept = keepConnections(bounds)
   const open: Open = async (shard, epoch, onMessage) => {
@@ -84,7 +85,8 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
       if (before !== undefined) return before
       kept.forget(shard.id)
       const connection = await connectTo(database, shard)
-      // Turns and preparations may ask for the same shard at once: if both opened a connection, one would never be closed.
+      // Turns and preparations may connect to the same shard concurrently: one of two new connections would
+      // never be closed.
       const other = kept.find(shard, epoch)
       if (other === undefined) return kept.put(database.uid, shard, epoch, connection)
       connection[Symbol.dispose]()
@@ -99,7 +101,8 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
     },
     async acknowledge(database, shard) {
       using replica = await connectTo(database, shard)
-      // REPLCONF ACK has no answer, on any engine: this promise gets the answer of the PING behind it, and the connection is closed after that.
+      // REPLCONF ACK has no answer on any engine: this promise gets the answer of the PING after it; then the
+      // connection is closed.
       const acknowledged = replica.call('REPLCONF', 'GETACK', '*')
       replica.call('PING').catch(() => undefined)
       await acknowledged
@@ -112,10 +115,7 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
   }
 }
 
-/**
- * A command without an answer says something of its engine only where the agent, which stands between, was there all the time: `checkAgent` throws
- * where it was not.
- */
+/** A missing answer blames the engine only if the agent was there all the time: else `checkAgent` throws. */
 function blamingTheRightOne(connection: EngineConnection, checkAgent: () => Promise<void>): EngineConnection {
   const checked = async <T>(answer: Promise<T>): Promise<T> => {
     try {
@@ -136,7 +136,7 @@ function blamingTheRightOne(connection: EngineConnection, checkAgent: () => Prom
   }
 }
 
-/** The answer of an engine that may be dead; null when it gives none. Its errors are thrown. */
+/** Returns the answer of an engine that may be dead; null if it gives none. Throws its errors. */
 export async function ifItAnswers<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()

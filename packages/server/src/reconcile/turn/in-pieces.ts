@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { InSteps } from '../../core/carry-over/in-steps.ts'
 
-/** Carries out steps for 5 ms at a time, and in between lets other databases and requests have their turn. */
+/** Runs steps for 5 ms at a time, so that other databases and requests have their turn in between. */
 export async function inPieces<Result>(work: InSteps<Result>): Promise<Result> {
   for (;;) {
     const until = performance.now() + PIECE_MS

@@ -6,23 +6,24 @@ import { AgentUnreachable } from '../../nodes/agent-link.ts'
 type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
 
 /**
- * One connection to each shard, with the epoch under which it was opened. While a database is worked on its connections are kept; those of one that rests are closed
- * when nothing was asked on them for a moment, so that ten thousand databases that rest have a few connections.
+ * One connection to each shard, with the epoch of its opening. Connections are kept while their database is
+ * worked on; those of a database at rest are closed after a short idle time, so that 10,000 such databases
+ * have few connections.
  */
 export interface KeptConnections extends Disposable {
-  /** Undefined if there is no connection that can be used under this epoch. */
+  /** Undefined if no connection is usable under this epoch. */
   find(shard: ShardAt, epoch: Epoch): EngineConnection | undefined
   /** Replaces the kept connection of the shard, and returns the connection to use. */
   put(databaseUid: number, shard: ShardAt, epoch: Epoch, connection: EngineConnection): EngineConnection
-  /** Closes the connection to a shard that is leaving. */
+  /** Closes the connection to a leaving shard. */
   forget(shardId: number): void
-  /** A turn begins: from now on its connections stay open. */
+  /** Called at the start of a turn: its connections stay open. */
   work(databaseUid: number): void
-  /** Nothing is in progress on it. */
+  /** Called when no work on the database is in progress. */
   rest(databaseUid: number): void
 }
 
-/** How long a connection to a database that rests stays open when nothing is asked, and how many of these there are at most. */
+/** Idle time of a connection to a database at rest, and the maximum number of such connections. */
 export interface RestBounds {
   readonly idleMs: number
   readonly most: number
@@ -41,7 +42,7 @@ export function keepConnections({ idleMs, most }: RestBounds = BOUNDS): KeptConn
     open.delete(shardId)
   }
   const resting = () => [...open.values()].filter((one) => !working.has(one.databaseUid))
-  /** In the order of their last use, so that those over the bound are the ones that were not used for the longest time. */
+  /** Closes idle connections by last use, so that those over the limit are the longest unused. */
   const closeIdle = () => {
     const closable = resting().filter(({ connection }) => connection.pending === 0)
     const now = performance.now()
@@ -97,17 +98,17 @@ interface Kept {
 }
 
 interface UsedConnection extends EngineConnection {
-  /** In milliseconds of a clock that only rises. */
+  /** Monotonic ms. */
   usedAt: number
-  /** Questions without an answer yet. */
+  /** Unanswered requests. */
   readonly pending: number
   /** Closed by this server, not by the engine. */
   closeForRest(): void
 }
 
 /**
- * A question on a connection that was closed for rest says nothing of the engine: it throws AgentUnreachable, as for a tunnel that broke. The next turn opens
- * another connection.
+ * Counts uses. A request on a connection closed for rest blames no engine: it throws AgentUnreachable, and
+ * the next turn opens another connection.
  */
 function countUse(connection: EngineConnection): UsedConnection {
   const state = { usedAt: performance.now(), pending: 0, isClosed: false }

@@ -1,15 +1,15 @@
 /**
- * Which successors have certainly not been told to serve: each open handover of this process is known from its intent on, and until its successor
- * is told. In memory only: nothing is known of a handover that a former server began.
+ * Tracks successors that certainly got no order to serve: each open handover of this process, from its intent
+ * until the order. In memory only: handovers begun by a former server are unknown.
  */
 export interface OrdersToServe {
-  /** This server has recorded a handover of this group. Its successor has been told nothing yet. */
+  /** Called when this server has recorded a handover of this group; its successor has no order yet. */
   begin(group: GroupName): void
-  /** Called right before the successor is told: from here on it may serve, whatever the answer is. */
+  /** Called right before the order: from here on the successor may serve, whatever it answers. */
   give(group: GroupName): void
-  /** The engine has answered that it does not carry the order out: it is not the primary. */
+  /** Called if the engine has refused the order: it is not the primary. */
   refused(group: GroupName): void
-  /** May the successor of the group's open handover have been told? */
+  /** True if the successor of the group's open handover may have got the order. */
   mayBeGiven(group: GroupName): boolean
 }
 
@@ -18,7 +18,7 @@ interface GroupName {
   readonly group: number
 }
 
-/** For a server process that has begun no handover yet. */
+/** Starts without handovers, for a new server process. */
 export function createOrdersToServe(): OrdersToServe {
   // At most one handover of a group is open.
   const notGiven = new Set<string>()

@@ -21,11 +21,11 @@ import type { Time } from './time.ts'
 import type { Trials } from './trials.ts'
 
 /*
- * The ports of a turn. A function names in its signature the ports that it uses, and what of each; a caller has
- * at least these. Nothing here knows a store, a socket or a file: a model in memory can stand behind each of them.
+ * The ports of a turn. Each function names the ports and operations that it uses in its signature; a caller
+ * has at least these. No store, socket or file is known here, so a model in memory can replace each port.
  */
 
-/** Carries out effects on the world, each under its name. */
+/** Carries out named effects on the world. */
 export interface EffectRunner {
   readonly effect: Effect
 }
@@ -40,17 +40,17 @@ export interface NodeAgent<Order extends keyof AgentLink> {
   readonly agent: Pick<AgentLink, Order>
 }
 
-/** Orders to the proxy of the node: it has the endpoints, and their clients. */
+/** Orders to the node's proxy, which has the endpoints and their clients. */
 export interface EndpointProxy<Order extends keyof ProxyLink> {
   readonly proxy: Pick<ProxyLink, Order>
 }
 
-/** Work that goes on beside the turns before a step. */
+/** Work before a step, concurrent with the turns. */
 export interface Preparing {
   readonly preparations: Pick<Preparations, 'ask' | 'end' | 'change'>
 }
 
-/** Which successors have certainly not been told to serve. */
+/** Successors that certainly got no order to serve. */
 export interface OrdersGiven<Use extends keyof OrdersToServe> {
   readonly ordersToServe: Pick<OrdersToServe, Use>
 }
@@ -60,7 +60,7 @@ export interface TakingOver {
   readonly takeovers: Takeovers
 }
 
-/** Builds and modules are tried before a shard is asked to run them. */
+/** Tests builds and modules before a shard runs them. */
 export interface Trying<Use extends keyof Trials = keyof Trials> {
   readonly trials: Pick<Trials, Use>
 }
@@ -70,14 +70,14 @@ export interface Certifying<Of extends 'current' | 'shards'> {
   readonly tls: Pick<Tls, Of>
 }
 
-/** Where shards and endpoints get their ports. */
+/** TCP ports of shards and endpoints. */
 export interface Placing {
   readonly portRange: { readonly from: number; readonly to: number }
-  /** One after the other: a port that was found free is on record before the next is looked for. */
+  /** Sequential: a free port is recorded before the next search. */
   readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
 }
 
-/** Under which epoch this server holds a database, where several share a store. Throws LeaseLost where it does not. */
+/** Epoch under which this server holds a database, if several share a store. Throws LeaseLost otherwise. */
 export interface Holding {
   readonly epochOf: (databaseUid: number) => number
 }
@@ -87,32 +87,32 @@ export interface Clock {
   readonly now: () => number
 }
 
-/** Time that passes: how long something took, and waiting. */
+/** Measures durations, and waits. */
 export interface PassingTime {
   readonly time: Time
 }
 
-/** Where what happened is logged. */
+/** The log. */
 export interface Log {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-/** What is on record of databases. */
+/** Recorded databases. */
 export interface DatabaseRecords<Use extends keyof DatabasesOnRecord> {
   readonly databases: Pick<DatabasesOnRecord, Use>
 }
 
-/** What is on record of shards. */
+/** Recorded shards. */
 export interface ShardRecords<Use extends keyof ShardsOnRecord> {
   readonly shards: Pick<ShardsOnRecord, Use>
 }
 
-/** What is on record of actions. */
+/** Recorded actions. */
 export interface ActionRecords<Use extends keyof ActionsOnRecord = 'get' | 'update'> {
   readonly actions: Pick<ActionsOnRecord, Use>
 }
 
-/** What is on record of handovers. */
+/** Recorded handovers. */
 export interface HandoverRecords<Use extends keyof HandoversOnRecord> {
   readonly handovers: Pick<HandoversOnRecord, Use>
 }
@@ -122,23 +122,23 @@ export interface AuditTrail {
   readonly audit: { append(event: AuditEvent, at: string): Promise<void> }
 }
 
-/** Each change is on record when its promise resolves, whole or not at all. Times are ISO 8601 in UTC. */
+/** Recorded databases. Each change is atomic, and on record when its promise resolves. Times: ISO 8601. */
 export interface DatabasesOnRecord {
-  /** The reservations of all databases. */
+  /** Returns the reservations of all databases. */
   listReserved(): Promise<readonly Reserved[]>
-  /** The ports of the endpoints of all databases. */
+  /** Returns the endpoint ports of all databases. */
   portsWithin(range: PortRange): Promise<readonly number[]>
   countPortsWithin(range: PortRange): Promise<number>
   get(uid: number): Promise<Database | undefined>
   setPrimary(uid: number, group: number, shard: number): Promise<void>
   setHistories(uid: number, histories: readonly GroupHistory[]): Promise<void>
-  /** Advances the offsets on record of these primaries; not while their role moves, and not if another history is on record by now. */
+  /** Advances recorded offsets of primaries, unless the role moves or another history is on record. */
   advanceHistories(seen: readonly StreamSeen[]): Promise<void>
   setEndpointPort(uid: number, port: number): Promise<void>
   setObstacle(uid: number, obstacle: string | null): Promise<void>
 }
 
-/** The offset of a primary's stream: the process of a shard, its history, and the bytes of it. */
+/** Offset of a primary's stream: the shard's process, its history, and the bytes. */
 export interface StreamSeen {
   readonly shard: number
   readonly runId: string
@@ -146,29 +146,29 @@ export interface StreamSeen {
   readonly offset: number
 }
 
-/** The last known offset of the history of a group's primary. */
+/** Last known offset in the history of a group's primary. */
 export interface GroupHistory {
   readonly group: number
   readonly history: History
 }
 
-/** The shards in the store, as the reconciler reads and changes them. */
+/** Shards in the store. */
 export interface ShardsOnRecord {
-  /** The shards of all databases. */
+  /** Returns the shards of all databases. */
   list(): Promise<readonly ShardPlace[]>
-  /** The ports of the shards of all databases, those for TLS too. */
+  /** Returns the ports of all databases' shards, including TLS ports. */
   portsWithin(range: PortRange): Promise<readonly number[]>
   countPortsWithin(range: PortRange): Promise<number>
-  /** The memory that is reserved for shards that have not received their data yet, over all databases. */
+  /** Returns the memory reserved for shards without their data yet, over all databases. */
   reservedBytes(): Promise<number>
-  /** Those of the database's shards for which memory is reserved. */
+  /** Returns those shards for which memory is reserved. */
   withReservation(ids: readonly number[]): Promise<readonly number[]>
-  /** The databases of these shards, each once; shards that are not on record are left out. */
+  /** Returns the distinct databases of these shards; unrecorded shards are left out. */
   databasesOf(ids: readonly number[]): Promise<readonly number[]>
   listOf(databaseUid: number): Promise<readonly ShardRecord[]>
-  /** Throws when the port is taken on that node. */
+  /** Throws if the port is taken on that node. */
   insert(shard: Omit<ShardRecord, 'id' | 'leaving'>, at: string): Promise<ShardRecord>
-  /** What its next process runs, the primary that it follows, and its TLS port if it has one. */
+  /** Sets what its next process runs, the primary to follow, and its TLS port if any. */
   setNext(id: number, next: Pick<ShardRecord, 'runs' | 'follows' | 'tlsPort'>): Promise<void>
   setFollows(id: number, follows: number | null): Promise<void>
   setLeaving(id: number, leaving: boolean): Promise<void>
@@ -178,37 +178,40 @@ export interface ShardsOnRecord {
   remove(id: number): Promise<void>
 }
 
-/** The actions in the store, as the reconciler reads and changes them. */
+/** Actions in the store. */
 export interface ActionsOnRecord {
   get(uid: string): Promise<Action | undefined>
-  /** The action that runs on a database, if one does. */
+  /** Returns the running action of a database, if any. */
   active(databaseUid: number): Promise<Action | undefined>
-  /** The active actions of all databases. With `including`, the uid of an action, the answer may be a moment old, but contains that action. */
+  /**
+   * Returns the active actions of all databases. With `including` (an action's uid) the answer may be
+   * slightly old, but contains that action.
+   */
   listActive(including?: string): Promise<readonly (Queued & { readonly databaseUid: number })[]>
-  /** The lanes of an action, by group. */
+  /** Returns the lanes of an action, by group. */
   lanes(uid: string): Promise<readonly LaneRecord[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
   /**
-   * The last standby of a group is about to be given up: from now on no rollback is accepted. False, and nothing is changed: the action has another goal by now,
-   * because a rollback was accepted before.
+   * Called before a group's last standby is given up: no rollback is accepted afterwards. Returns false,
+   * without a change, if a rollback was accepted before.
    */
   closeWayBack(action: Action, wayBack: WayBack, at: string): Promise<boolean>
-  /** Ends an action, and its goal takes effect on the record of its database; not if the action has another goal by now. */
+  /** Ends an action and applies its goal to the database's record, unless it has another goal by now. */
   finish(action: Action, database: Database, at: string): Promise<void>
 }
 
-/** The handovers in the store, as the reconciler reads and changes them. */
+/** Handovers in the store. */
 export interface HandoversOnRecord {
-  /** The handover of a group that is not closed yet. */
+  /** Returns the open handover of a group. */
   open(databaseUid: number, group: number): Promise<Handover | undefined>
-  /** By group of a database: the open handover, or the last one that moved the role. */
+  /** Returns for each group the open handover, or the last one that moved the role. */
   last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
-  /** Before anything stops. */
+  /** Called before anything stops. */
   intend(intent: Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>): Promise<Handover>
-  /** The role has moved: records the certificate, and the new primary. */
+  /** Records the certificate and the new primary, after the role has moved. */
   certify(handover: Handover, certificate: Certificate): Promise<void>
   release(id: number): Promise<void>
   close(id: number, certificate: Certificate | null, at: string): Promise<void>
-  /** What the endpoint counted around it. */
+  /** Keeps the endpoint's counts around it. */
   keepTape(id: number, tape: HandoverTape): Promise<void>
 }

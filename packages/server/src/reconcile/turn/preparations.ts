@@ -2,7 +2,7 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Outcome } from './outcome.ts'
 import { realTime, type Time } from './time.ts'
 
-/** The result of a preparation: ready, or an obstacle. */
+/** Result of a preparation: ready, or an obstacle. */
 export type Prepared = Outcome | 'ready'
 /** The preparation runs, or waits until others have been used. */
 export interface Pending extends Obstacle {
@@ -10,28 +10,29 @@ export interface Pending extends Obstacle {
 }
 
 /**
- * Work of some tenths of a second that comes before a step and changes nothing by itself. It goes on beside the turns, so that
- * no other group waits for it: a step asks for it in each turn, and goes on in the first one in which it is ready. In a turn in
- * which all others do the same it waits for that.
+ * Work of some tenths of a second before a step, without effects. It is concurrent with the turns, so that
+ * other groups do not wait: a step asks in each turn, and continues once the result is ready. If all other
+ * groups prepare too, the turn waits for that.
  */
 export interface Preparations extends AsyncDisposable {
   /**
-   * The state of `what`: begun now, running, or the answer of `prepare` of less than a second ago. Anything but 'ready' is
-   * answered, or thrown, once, and started again the next time. A few of one database run at once.
+   * Returns the state of `what`: just begun, running, or the result of `prepare` if younger than a second. A
+   * result other than 'ready' is returned or thrown once, and the work restarts at the next call. A few of
+   * one database run at the same time.
    */
   ask(
     of: { readonly databaseUid: number; readonly what: string },
     prepare: (signal: AbortSignal) => Promise<Prepared>,
   ): Prepared | Pending
-  /** The preparation was used. */
+  /** Called when the preparation was used. */
   end(what: string): void
-  /** Resolves when a preparation has ended or was used, and after `withinMs` at the latest. */
+  /** Resolves when a preparation has ended or was used, at the latest after `withinMs`. */
   change(withinMs: number): Promise<void>
 }
 
-/** More would only take the processors from each other, and be out of date when their turn comes. */
+/** More would compete for processors, and be outdated when their turn comes. */
 const AT_ONCE = 4
-/** A result that is older may no longer be true. */
+/** An older result may no longer be true. */
 const COUNTS_MS = 1_000
 
 interface Entry {

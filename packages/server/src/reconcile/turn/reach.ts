@@ -6,20 +6,20 @@ import { openTunnel } from '../../nodes/open-tunnel.ts'
 import { connectProxy, type ProxyLink } from '../../nodes/proxy-link.ts'
 import { createEnginePool, type EnginePool, type Engines, type WaysToEngines } from './engines.ts'
 
-/** The connections of this server for one database, under one epoch: once another server has taken over, all of them refuse. */
+/** This server's connections for one database and epoch: after a takeover by another server, all refuse. */
 export interface Reach {
   readonly agent: AgentLink
   readonly proxy: ProxyLink
   readonly engines: Engines
 }
 
-/** Gives each turn its connections, and is told when a turn begins and when the database rests. Disposed of, it closes the connections to engines. */
+/** Gives each turn its connections; must learn of turns and rest. Dispose to close those to engines. */
 export interface Reaches extends Disposable, Pick<EnginePool, 'work' | 'rest'> {
-  /** `epoch`: of the bucket of the database. */
+  /** `epoch`: of the database's bucket. */
   under(databaseUid: number, epoch: number): Reach
 }
 
-/** Where the agent and the proxy of the node listen (Unix sockets). Engines are reached through the agent, and in no other way. */
+/** Creates connections from the node's Unix sockets. Engines are reached only through the agent. */
 export function createReaches({
   agentSocket,
   proxySocket,
@@ -32,7 +32,7 @@ export function createReaches({
     agent: connectAgent(agentOperations, agentSocket, { epoch }),
     proxy: connectProxy(proxyOperations, proxySocket, { epoch }),
   })
-  /** By bucket, the connections of its last epoch. */
+  /** Map from bucket to the connections of its last epoch. */
   const known = new Map<number, ReturnType<typeof linksUnder>>()
   const links = (epoch: Epoch) => {
     const found = known.get(epoch.bucket)
@@ -58,12 +58,13 @@ export function createReaches({
 }
 
 /**
- * The agent accepts one connection in a round of its event loop, and a tunnel that is late is asked for again. On two busy processors the tunnels to the 128 shards
- * of one database were all late, each time: the agent worked only on those that the server had given up already.
+ * The agent accepts one connection in each round of its event loop, and a late tunnel is requested again. On
+ * two busy processors the tunnels to 128 shards of one database were late each time: the agent worked only on
+ * abandoned ones.
  */
 const TUNNELS_AT_ONCE = 16
 
-/** If the agent does not answer one of them, those in the queue fail with it: they do not wait for a deadline each. */
+/** If the agent does not answer one request, the queued ones fail with it: each would miss its deadline. */
 function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
   const inTurn = createTurns(TUNNELS_AT_ONCE)
   let waiting = new AbortController()
@@ -81,5 +82,5 @@ function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
     }, waiting.signal)
 }
 
-/** The agent is asked when an engine gave no answer; a handover may wait for that. */
+/** The agent is asked after an engine gave no answer; a handover may wait for that. */
 const LIFE_WITHIN_MS = 1_000

@@ -6,8 +6,8 @@ import { type Runs, revisionOf } from '../../core/state/goal.ts'
 import type { ShardCertificate } from '../../tls/tls-service.ts'
 
 /**
- * What the agent is asked to run for a shard. `members` are all shards of its group, itself included; `certificate` is that of the database's
- * shards, if this one speaks TLS to others; `encodings` are those that were set at run time, undefined if that is not known now.
+ * Returns the spec of a shard for the agent. `members`: all shards of its group; `certificate`: of the
+ * database's shards, if this one uses TLS to others; `encodings`: set at run time, undefined if unknown.
  */
 export function shardSpec(
   shard: ShardRecord,
@@ -25,9 +25,10 @@ export function shardSpec(
     replicaOf: primary === undefined ? null : followed(primary),
     cluster: database.cluster,
     tls: certificate === null || shard.tlsPort === null ? null : { port: shard.tlsPort, certificate },
-    // The files on its disk may be written by the former build, whatever its primary runs by now: its own snapshot, or the copy of a full sync.
+    // Files on its disk may be from the former build, whatever its primary runs: its snapshot, or a full
+    // sync's copy.
     rdbVersionCheck: 'relaxed',
-    // A primary that came back empty would empty its replicas: with others in the group, the server decides.
+    // A primary that returns empty would empty its replicas: with others in the group, the server decides.
     onCrash: primary === undefined && members.length > 1 ? 'wait' : 'restart',
     ...nextLimits(database, members.length),
     persistence: database.persistence,
@@ -45,12 +46,12 @@ function followed({ host, port, tlsPort }: ShardRecord): ShardSpec['replicaOf'] 
   return tlsPort === null ? { host, port } : { host, port, tlsPort }
 }
 
-/** The modules that a process loads at its start. */
+/** Returns the modules that a process loads at its start. */
 export function modulesFor({ modules }: Runs): ShardSpec['modules'] {
   return modules.map(({ sha256, name, args }) => ({ sha256, name, args: [...args] }))
 }
 
-/** The role with which a process starts, in a group of this many shards. Alone it has no backlog; keep-limits.ts notices one that it gets later. */
+/** Returns the limits of a starting process. Alone it has no backlog; keep-limits.ts notices a later one. */
 export function nextLimits(
   database: Database,
   members: number,

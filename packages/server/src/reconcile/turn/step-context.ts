@@ -4,15 +4,15 @@ import type { ObservedGroup } from '../../core/state/topology.ts'
 import { done, type Outcome } from './outcome.ts'
 import type { EffectRunner, EngineConnections } from './ports.ts'
 
-/** The objects and the ports of a step (ports.ts). */
+/** Objects and ports of a step (ports.ts). */
 export interface StepContext<Ports> {
   readonly database: Database
   readonly group: number
-  /** Of this group. */
+  /** Shards of this group. */
   readonly members: readonly ShardRecord[]
-  /** Of all groups. */
+  /** Shards of all groups. */
   readonly everybody: readonly ShardRecord[]
-  /** The group as the step was planned on. */
+  /** The group as observed when the step was planned. */
   readonly seen: ObservedGroup
   readonly action: Action | undefined
   readonly moves: Moves
@@ -20,27 +20,27 @@ export interface StepContext<Ports> {
   readonly signal: AbortSignal
 }
 
-/** Groups prepare their handovers side by side; roles move one after the other. */
+/** Groups prepare their handovers concurrently; roles move sequentially. */
 export interface Moves {
   readonly inTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
-  /** How long a step may wait for its preparation within the turn, by Time.elapsed. */
+  /** Deadline (Time.elapsed) for a step to wait for its preparation within the turn. */
   readonly waitUntil: number
 }
 
-/** The record of a shard of this group. Throws when there is none: a plan names only shards on record. */
+/** Returns a shard's record. Throws if there is none: a plan names only recorded shards of the group. */
 export function member(id: number, { members }: { readonly members: readonly ShardRecord[] }): ShardRecord {
   const shard = members.find((one) => one.id === id)
   if (shard === undefined) throw new Error(`shard ${id} is not on record`)
   return shard
 }
 
-/** The ports for single commands to shards of the database. */
+/** Ports for single commands to shards of the database. */
 export type CommandContext = Pick<
   StepContext<EngineConnections & EffectRunner>,
   'database' | 'everybody' | 'ports'
 >
 
-/** One command to one shard. Idempotent: each of them asks for a state. */
+/** Sends one command to one shard. Idempotent: each command asks for a state. */
 export async function command(
   shard: number,
   { database, everybody, ports }: CommandContext,

@@ -3,20 +3,20 @@ import type { SlotRange } from '../../core/state/database.ts'
 import type { Effect } from './effect.ts'
 import type { Time } from './time.ts'
 
-/** An order to take over is valid for this long at most; everything that was stopped for it stays so for longer. */
+/** Longest validity of an order to take over; everything stopped for it stays stopped for longer. */
 export const ORDER_WITHIN_MS = 1_500
-/** By how much two clocks of one machine may differ while an order expires, and the time to read them. */
+/** Largest difference of two clocks of one machine while an order expires, plus the time to read them. */
 const MARGIN_MS = 500
 
-/** A reading of an engine's clock: its value, and when the answer arrived (Time.elapsed). */
+/** A reading of an engine's clock: its value, and the arrival of the answer (Time.elapsed). */
 export interface ClockReading {
   readonly engineMs: number
   readonly readAt: number
 }
 
 /**
- * A takeover takes all slots that the successor believes its primary to have. `drop`: slots whose owner the successor forgets before, so
- * that they stay where they are. `add`: slots that it takes in addition.
+ * A takeover takes all slots that the successor believes its primary to have, except `drop`, whose owner it
+ * forgets before, and in addition `add`.
  */
 export interface SlotsOfOrder {
   readonly drop: readonly SlotRange[]
@@ -24,16 +24,17 @@ export interface SlotsOfOrder {
 }
 
 /**
- * `late`: the time of the order had passed. `equal`: the successor's epoch would not have been above that of its primary, and it cannot raise it by
- * itself (steps/raise-epoch.ts). In both cases nothing has happened.
+ * `late`: the order had expired. `equal`: the successor's epoch would not have been above its primary's, and
+ * it cannot raise it alone (steps/raise-epoch.ts). In both cases nothing has happened.
  */
 export type TakeoverAnswer = 'taken' | 'late' | 'equal'
 
-/** Orders to take over in cluster mode: they cannot be taken back once they are sent, so each carries its deadline. */
+/** Orders to take over in cluster mode. A sent order cannot be taken back, so each carries its deadline. */
 export interface Takeovers {
   /**
-   * Tells a replica to take over, unless `until` (of Time.elapsed) has passed when the replica reads the order. `clock` is a reading of its clock. `above`: the
-   * epoch of its primary, as that primary says; the replica itself adds what it knows. Throws EngineUnreachable: it may still happen, until `until`.
+   * Orders a replica to take over, unless `until` (Time.elapsed) has passed when it reads the order. `clock`:
+   * a reading of its clock; `above`: its primary's epoch according to the primary, the replica adds its own
+   * knowledge. Throws EngineUnreachable: the takeover may still happen before `until`.
    */
   order(
     successor: EngineConnection,
@@ -41,16 +42,17 @@ export interface Takeovers {
     effect: Effect,
     slots?: SlotsOfOrder,
   ): Promise<TakeoverAnswer>
-  /** True if no order to this engine can be carried out any more, neither of this server nor of a former one. */
+  /** True if no order to this engine can be executed any more, from this server or a former one. */
   areOver(successor: EngineConnection['address']): boolean
 }
 
 /**
- * The engine judges by its own clock, which is read before anything is stopped: two machines need not agree on the time.
- * `TIME` and `CLUSTER` in one script are carried out at one moment, on every version that has cluster mode.
- *
- * `TAKEOVER` raises no epoch if the replica's own, which is shown nowhere, is the highest that it knows. If its primary has the same one, the slots stay where they are, and
- * the node with the lower id gets all of them in the end, with or without the newest writes. `BUMPEPOCH` does the same raising, and says the number.
+ * Takes over if in time and with a higher epoch.
+ * 1. The engine uses its own clock, which is read before anything is stopped: two machines need not agree on
+ *    the time. `TIME` and `CLUSTER` in one script are atomic on every version with cluster mode.
+ * 2. `TAKEOVER` raises no epoch if the replica's own, which is shown nowhere, is the highest that it knows.
+ *    If its primary has the same one, the slots stay, and in the end the node with the lower id gets all of
+ *    them, with or without the newest writes. `BUMPEPOCH` raises in the same way and returns the number.
  */
 const TAKE_OVER = `local now = redis.call('TIME')
 if now[1] * 1000 + now[2] / 1000 > tonumber(ARGV[1]) then return 'late' end
@@ -79,7 +81,7 @@ return 'taken'`
 
 const none: SlotsOfOrder = { drop: [], add: [] }
 
-/** Starts without orders. Former servers gave no order after `since`, of Time.elapsed, which was 0 when this process began. */
+/** Starts without orders. Former servers gave none after `since` (Time.elapsed, 0 at process start). */
 export function createTakeovers(time: Pick<Time, 'elapsed'>, since = 0): Takeovers {
   const ends = new Map<string, number>()
   const nameOf = ({ host, port }: EngineConnection['address']) => `${host}:${port}`
@@ -100,7 +102,7 @@ export function createTakeovers(time: Pick<Time, 'elapsed'>, since = 0): Takeove
   }
 }
 
-/** Asks an engine for its time (`TIME`, milliseconds) and notes when the answer came, by our monotonic clock. */
+/** Reads an engine's clock (`TIME`, ms) and the monotonic time of the answer. */
 export async function readClock(
   engine: EngineConnection,
   time: Pick<Time, 'elapsed'>,

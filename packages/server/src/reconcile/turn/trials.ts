@@ -10,22 +10,23 @@ import { ensureModules, type ModuleSource } from '../../nodes/ensure-modules.ts'
 import type { Tls } from '../../tls/tls-service.ts'
 import { modulesFor, nextLimits } from './shard-spec.ts'
 
-/** Tries builds and modules in a process of their own before a shard is asked to run them. */
+/** Tests builds and modules in a separate process before a shard runs them. */
 export interface Trials {
-  /** Starts what a shard of the database would run, with its modules and their self-tests, and removes it again. */
+  /** Starts what a shard would run, with its modules and their self-tests, and removes it again. */
   tryRuns(database: Database, runs: Runs): Promise<TrialResult>
   /**
-   * Why shards cannot run this; undefined when a trial passed, now or before. Without modules nothing is tried:
-   * there the surge shard is the proof. `alone`: there will be no surge shard, so that the trial also finds a build that speaks no TLS.
+   * Returns why shards cannot run this; undefined after a passed trial. Without modules nothing is tried: the
+   * surge shard is the proof. `alone`: there will be no surge shard, so the trial also detects a build
+   * without TLS.
    */
   whyUnproven(database: Database, runs: Runs, alone?: 'alone'): Promise<Obstacle | undefined>
-  /** Can shards that run this speak TLS to each other? True if a trial did. */
+  /** Returns true if a trial shows that shards which run this can use TLS to each other. */
   provesTls(database: Database, runs: Runs): Promise<boolean>
-  /** Resolves when the files of the modules are on the node. */
+  /** Resolves when the modules' files are on the node. */
   deliver(runs: Runs, signal?: AbortSignal): Promise<void>
 }
 
-/** `agent` is a link that waits for longer answers. */
+/** `agent`: a link with a longer timeout. */
 export function createTrials(deps: {
   readonly agent: AgentLink
   readonly files: ModuleSource

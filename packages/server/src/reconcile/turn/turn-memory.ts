@@ -4,50 +4,54 @@ import type { Obstacle } from '../../core/state/obstacle.ts'
 import type { Verdict } from '../../core/state/topology.ts'
 
 /**
- * What the loop remembers from turn to turn. None of it decides what is true: after a restart of the server waits are
- * measured anew, and progress goes on from what is on record.
+ * Memory of the loop between turns. It never decides what is true: after a server restart waits are measured
+ * again, and progress continues from the record.
  */
 export interface TurnMemory {
   /**
-   * For how long the verdicts of a group have been waits for the same thing (core/plan/awaited.ts), which did not move on. 0 when it waits for nothing. Time in
-   * which nothing was looked at counts little: this server, or its machine, stalled then, and the shard may have as well.
+   * Returns for how long a group has waited for the same thing (core/plan/awaited.ts) without progress; 0 if
+   * it does not wait. Long gaps between looks count little: this server or its machine stalled, and perhaps
+   * the shard too.
    */
   waitedMs(databaseUid: number, group: number, verdict: Verdict): number
-  /** Why the last step of a group could not be done yet; undefined when it was. */
+  /** Sets why a group's last step could not be done; undefined if it was. */
   held(databaseUid: number, group: number, obstacle: Obstacle | undefined): void
-  /** Of any group of the database, or of the one with this number. */
+  /** Returns the obstacle of this group, or of any group. */
   whyHeld(databaseUid: number, group?: number): Obstacle | undefined
   stepTaken(databaseUid: number): void
   stepsTaken(databaseUid: number): number
   /** True at most once in `everyMs` for each `what`. */
   isTime(what: string, everyMs: number): boolean
-  /** For how long it is not time yet; 0: it is. */
+  /** Returns the ms until it is time; 0 if it is. */
   untilTime(what: string, everyMs: number): number
-  /** The work was not done: it is time for it again at once. */
+  /** Called if the work was not done: it is due again immediately. */
   again(what: string): void
-  /** The same for all names that begin with these words. */
+  /** Like `again`, for all names with this prefix. */
   allAgain(words: string): void
-  /** Former values of settings that were changed for a while. */
+  /** Former values of temporarily changed settings. */
   readonly notes: Map<string, string>
-  /** By database, the nodes in cluster mode that are its shards, or were. */
+  /** Map from database to the cluster nodes that are, or were, its shards. */
   readonly metNodes: Map<number, Set<string>>
-  /** By database, the strangers in its cluster that were reported to people, and when (Time.elapsed). */
+  /** Map from database to the strangers reported to people, with times (Time.elapsed). */
   readonly reportedStrangers: Map<number, Reported>
-  /** By database, the work that its last turn has put off. */
+  /** Map from database to the work that its last turn postponed. */
   readonly putOff: Map<number, ReadonlySet<string>>
-  /** An action on it ended. */
+  /** Called when an action on it has ended. */
   forget(databaseUid: number): void
 }
 
-/** The names of periodic work for an endpoint begin with this. */
+/** Prefix of the names of periodic work for an endpoint. */
 export const ENDPOINT_OF = 'endpoint of'
 
-/** A database that waits is looked at again after a second at most, and a turn takes a few seconds. */
+/** A waiting database is looked at after a second at most, and a turn takes a few seconds. */
 const MOST_BETWEEN_LOOKS_MS = 5_000
-/** An introduction that does not arrive is repeated after the shortest `cluster-node-timeout` of engines, which is 5 s. Other introductions are waited for in between. */
+/**
+ * A lost introduction is repeated after the shortest `cluster-node-timeout` of engines (5 s). Other
+ * introductions are waited for in between.
+ */
 const BY_TURNS_MS = 20_000
 
-/** `clock`: milliseconds that only rise; a machine's own time may be set back. */
+/** `clock`: monotonic ms, because a machine's clock may be set back. */
 export function createTurnMemory(clock = (): number => performance.now()): TurnMemory {
   const waits = new Map<number, Map<number, Map<string, Wait>>>()
   const steps = new Map<number, number>()
@@ -83,7 +87,8 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
     },
     held(databaseUid, group, obstacle) {
       of(holds, databaseUid).set(group, obstacle)
-      // The last of 64 groups may wait for minutes until its role may move. If the others wait for something, they say so themselves.
+      // The last of 64 groups may wait for minutes to move its role. Groups that wait for something else name
+      // it.
       if (obstacle?.code === 'other_groups') of(waits, databaseUid).delete(group)
     },
     whyHeld: (databaseUid, group) =>
@@ -110,21 +115,25 @@ export function createTurnMemory(clock = (): number => performance.now()): TurnM
   }
 }
 
-/** Why a turn takes place. `change`: something has changed, was ordered, or is in progress. `time`: work that was put off is due, or the safety net has come to the database. */
+/**
+ * Cause of a turn. `change`: something has changed, was ordered, or is in progress. `time`: postponed work is
+ * due, or the safety net has come to the database.
+ */
 export type Cause = 'change' | 'time'
 
-/** The same memory for one turn, which keeps when the work that the turn has put off is due. */
+/** The memory for one turn; tracks when work postponed by the turn is due. */
 export interface MemoryOfTurn extends TurnMemory {
-  /** The turn ends. In how many milliseconds something is due; infinite: nothing was put off. */
+  /** Ends the turn. Returns the ms until work is due; infinite if none was postponed. */
   endOfTurn(): number
 }
 
-/** How soon work that was due and could not be done is tried again. */
+/** Pause before a retry of work that was due and could not be done. */
 const TRY_AGAIN_MS = 1_000
 
 /**
- * Work is put off when `isTime` answers false, and by `again`. If nothing has happened, only work that was put off before is put off further: work that has just been
- * done needs no further turn. Otherwise two kinds of upkeep, one a second after the other, would begin turns for each other endlessly.
+ * Tracks postponed work: by `isTime` if false, and by `again`. Without a change, only work that was postponed
+ * before is postponed further; otherwise two kinds of upkeep, a second apart, would start turns for each
+ * other forever.
  */
 export function forOneTurn(memory: TurnMemory, databaseUid: number, cause: Cause): MemoryOfTurn {
   let due = Number.POSITIVE_INFINITY
@@ -156,7 +165,7 @@ interface Wait {
   readonly progress: number | undefined
   readonly introduces: boolean
   readonly waitedMs: number
-  /** In milliseconds of the clock. */
+  /** In ms of the clock. */
   readonly lookedAt: number
 }
 

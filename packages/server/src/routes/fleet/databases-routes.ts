@@ -2,7 +2,6 @@ import { type Build, createDatabase, type Database as DatabaseAnswer, getDatabas
 import { actorOf } from '../../core/identity/access.ts'
 import type { Databases, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { Mount } from '../../http/mount.ts'
-import { standing } from '../../http/standing-answers.ts'
 import { fromWire } from './database-wire.ts'
 import { show } from './show-database.ts'
 
@@ -14,7 +13,7 @@ export function databasesRoutes(
 ): void {
   mount(getDatabase, async ({ params }, caller) => {
     const [hint, view] = [await hints(), await databases.get(params.uid)]
-    return standing(withHint(show(view, caller), hint?.(view.database)))
+    return withHint(show(view, caller), hint?.(view.database))
   })
 
   mount(createDatabase, async ({ body }, caller) =>
@@ -25,17 +24,8 @@ export function databasesRoutes(
 /** The newest possible upgrade target of a database; null: it runs that build. */
 export type UpgradeHint = (database: DatabaseView['database']) => Build | null
 
-/** Adds the upgrade build; undefined: unknown. Returns the same object while both are unchanged. */
+/** Adds the upgrade build; undefined: unknown. */
 export function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
   if (to === undefined) return answer
-  const known = hinted.get(answer)
-  const before = known?.upgradable_to
-  if (known !== undefined && before?.engine === to?.flavour && before?.engine_version === to?.version)
-    return known
-  const upgradable_to = to && { engine: to.flavour, engine_version: to.version }
-  const one = { ...answer, upgradable_to }
-  hinted.set(answer, one)
-  return one
+  return { ...answer, upgradable_to: to && { engine: to.flavour, engine_version: to.version } }
 }
-
-const hinted = new WeakMap<DatabaseAnswer, DatabaseAnswer>()

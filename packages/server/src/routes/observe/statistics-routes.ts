@@ -1,6 +1,4 @@
 import {
-  type AnsweredInterval,
-  answeredIntervals,
   getClusterStats,
   getDatabaseStats,
   getLastClusterStats,
@@ -17,7 +15,9 @@ import {
   listNodeStats,
   listShardStats,
   Refusal,
+  type StatisticsInterval,
   type StatisticsKind,
+  statisticsIntervals,
   statisticsMetrics,
   timeIn,
 } from '@fairlead/api'
@@ -32,7 +32,7 @@ type Query = Input<typeof listDatabaseStats>['query']
 /** The only node. The cluster is all nodes together. */
 const THIS_NODE = 1
 
-/** Serves statistics. Lists omit hidden databases and shards. */
+/** Serves statistics. Lists omit databases, and their shards, that the caller may not see. */
 export function statisticsRoutes(
   mount: Mount,
   statistics: Statistics,
@@ -127,12 +127,12 @@ function readQuery({ interval, stime, etime }: Query): IntervalsAsked {
   }
 }
 
-function readInterval(asked: Query['interval']): AnsweredInterval | undefined {
-  const answered = answeredIntervals.find((one) => one === asked)
+function readInterval(asked: Query['interval']): StatisticsInterval | undefined {
+  const answered = statisticsIntervals.find((one) => one === asked)
   if (asked !== undefined && answered === undefined)
     throw new Refusal(
       'invalid_request',
-      `interval: ${asked} is not kept; ask for ${answeredIntervals.join(', ')}`,
+      `interval: ${asked} is not answered; ask for ${statisticsIntervals.join(', ')}`,
     )
   return answered
 }

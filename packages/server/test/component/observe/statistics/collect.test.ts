@@ -2,8 +2,8 @@ import { latencyBounds, type ShardStatistics, type StatisticsReport, type Traffi
 import { expect, test } from 'vitest'
 import { AgentUnreachable } from '../../../../src/nodes/agent-link.ts'
 import { createCollect } from '../../../../src/observe/statistics/collect.ts'
+import { slotOf } from '../../../../src/observe/statistics/compose.ts'
 import { rememberPlaces } from '../../../../src/observe/statistics/databases-of-shards.ts'
-import { slotOf } from '../../../../src/observe/statistics/resolutions.ts'
 import { createSeries } from '../../../../src/observe/statistics/series.ts'
 
 const start = Date.UTC(2026, 10, 23, 12)
@@ -131,5 +131,5 @@ test('what happened since the last look belongs to the interval that has ended w
   await look({})
   await look({})
   // The second look was ten seconds after the start.
-  expect(series.last('node', 1)?.slot).toBe(slotOf('10sec', start))
+  expect(series.last('node', 1)?.slot).toBe(slotOf(start))
 })

