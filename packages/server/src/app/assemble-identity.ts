@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { createAuditCounter } from '../identity/audit/audit-counter.ts'
-import { openAuditFiles } from '../identity/audit/audit-files.ts'
 import { createAudit } from '../identity/audit/audit-service.ts'
 import { keepAudit } from '../identity/audit/keep-audit.ts'
 import { readBootstrapSecret } from '../identity/cluster/bootstrap-secret.ts'
@@ -46,13 +45,11 @@ export async function assembleIdentity(
     config.bootstrap === 'manual'
       ? readBootstrapSecret(join(folder, 'bootstrap.secret'), config.bootstrapSecret)
       : null
-  const auditFiles = openAuditFiles(folder, box)
   opened.use(
     await keepAudit({
       ...{ store, counter, now, log },
-      files: auditFiles,
-      isToSeal: () => leases.isOurs('seal the audit'),
-      retention: { days: config.auditDays, sealedBytes: config.auditMb * 1_000_000 },
+      days: config.auditDays,
+      isOurs: () => leases.isOurs('keep the audit'),
     }),
   )
   return {
@@ -60,7 +57,7 @@ export async function assembleIdentity(
     passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
     cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
     roles: createRoles({ store, identities, now }),
-    audit: createAudit(store, auditFiles),
+    audit: createAudit(store),
   }
 }
 

@@ -27,6 +27,7 @@ import * as oneOrderOfEvents from './migrations/0025-one-order-of-events.ts'
 import * as lists from './migrations/0026-lists.ts'
 import * as tapesOfHandovers from './migrations/0027-tapes-of-handovers.ts'
 import * as moreLists from './migrations/0028-more-lists.ts'
+import * as auditInOneChain from './migrations/0029-audit-in-one-chain.ts'
 import type { Db } from './store.ts'
 
 /** Numbered, forward only. The name is the order. */
@@ -59,6 +60,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0026-lists': lists,
   '0027-tapes-of-handovers': tapesOfHandovers,
   '0028-more-lists': moreLists,
+  '0029-audit-in-one-chain': auditInOneChain,
 }
 
 /** Brings the schema of `db` up to date. Throws when a newer Fairlead wrote it, or a migration fails: then it is as it was before that one. */

@@ -1,44 +1,25 @@
-/** How long records stay in the store, and how much disk sealed files may take. */
-export interface Retention {
-  readonly days: number
-  readonly sealedBytes: number
-}
-
-/** The store does not keep more records than this, however young they are: about 100 MB. */
-const MOST_IN_STORE = 200_000
+/** Maximum number of records in the store, however young: about 100 MB. */
+const MOST_RECORDS = 200_000
 const DAY_MS = 86_400_000
 
-/** Records older than this may be sealed, ISO 8601. */
-export function sealedBefore({ days }: Retention, nowMs: number): string {
-  return new Date(nowMs - days * DAY_MS).toISOString()
+/**
+ * Returns the time (ISO 8601) before which records are removed: the beginning of a day in UTC, so that this
+ * happens once a day.
+ */
+export function keptSince(days: number, nowMs: number): string {
+  return new Date(Math.floor(nowMs / DAY_MS - days) * DAY_MS).toISOString()
 }
 
 /**
- * Up to which number records are to be sealed; null: none is due. The last record always stays: the next one covers it. When there
- * are too many, a tenth of them is sealed at once.
+ * Returns the number up to which records are removed; null: none is due. The last record always stays, because
+ * the next one continues its hash. If there are more than `most`, a tenth of them is removed in addition.
  */
-export function sealUpTo(
-  store: { readonly first: number; readonly last: number; readonly lastOld: number | null },
-  mostInStore = MOST_IN_STORE,
+export function removeUpTo(
+  { first, last, lastOld }: { readonly first: number; readonly last: number; readonly lastOld: number },
+  most = MOST_RECORDS,
 ): number | null {
-  const { first, last, lastOld } = store
-  const surplus = last - first + 1 - mostInStore
-  const tooMany = surplus > 0 ? first + surplus - 1 + Math.floor(mostInStore / 10) : 0
-  const upTo = Math.min(last - 1, Math.max(lastOld ?? 0, tooMany))
+  const surplus = last - first + 1 - most
+  const tooMany = surplus > 0 ? first + surplus - 1 + Math.floor(most / 10) : 0
+  const upTo = Math.min(last - 1, Math.max(lastOld, tooMany))
   return upTo >= first ? upTo : null
-}
-
-/** The segments, oldest first, that must be deleted so that the rest fits. */
-export function segmentsToRemove<Segment extends { readonly bytes: number }>(
-  segments: readonly Segment[],
-  { sealedBytes }: Retention,
-): readonly Segment[] {
-  let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0)
-  const gone: Segment[] = []
-  for (const segment of segments) {
-    if (bytes <= sealedBytes) break
-    gone.push(segment)
-    bytes -= segment.bytes
-  }
-  return gone
 }

@@ -1,7 +1,7 @@
 import { BUCKETS } from '@fairlead/api'
 
 /** Tasks for exactly one of all servers. Each has a bucket of its own. */
-export const singletons = { 'seal the audit': BUCKETS } as const
+export const singletons = { 'keep the audit': BUCKETS } as const
 /** The name of such a task. */
 export type Singleton = keyof typeof singletons
 
