@@ -9,11 +9,9 @@ import { createPasswords } from '../identity/passwords/passwords-service.ts'
 import { createUserPasswords } from '../identity/passwords/user-passwords.ts'
 import { createRoles } from '../identity/roles/roles-service.ts'
 import { createBrowserSessions } from '../identity/sessions/browser-sessions.ts'
-import { createGuessBudgets } from '../identity/sessions/guess-budgets.ts'
 import { createIdentities } from '../identity/sessions/identities.ts'
 import { createLogins } from '../identity/sessions/logins.ts'
 import { createSigningKeys } from '../identity/sessions/signing-keys.ts'
-import { createSources } from '../identity/sessions/sources.ts'
 import { createTokens } from '../identity/sessions/tokens.ts'
 import { sealAll } from '../store/seal-all.ts'
 import type { Ground } from './open-ground.ts'
@@ -35,10 +33,8 @@ export async function assembleIdentity(
   const sessionMs = config.sessionHours * 3_600_000
   const tokens = createTokens(keys, now, sessionMs)
   const counter = createAuditCounter(store, now)
-  const sourceOf = createSources()
-  const budgets = createGuessBudgets(now)
   const onJudged = (verdict: string) => counters.logins.add(verdict)
-  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now, onJudged })
+  const logins = createLogins({ store, hashing, identities, counter, now, onJudged })
   const browserSessions = createBrowserSessions({ store, logins, identities, counter, now, sessionMs })
   const userPasswords = createUserPasswords({ store, hashing, now })
   const bootstrap =
@@ -53,7 +49,7 @@ export async function assembleIdentity(
     }),
   )
   return {
-    ...{ identities, keys, tokens, browserSessions, counter, sourceOf, logins, userPasswords, bootstrap },
+    ...{ identities, keys, tokens, browserSessions, counter, logins, userPasswords, bootstrap },
     passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
     cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
     roles: createRoles({ store, identities, now }),

@@ -7,7 +7,6 @@ import { isPermitted } from './authenticate.ts'
 import { credentialsOf } from './browser-session.ts'
 import { type Connection, holdConnection } from './connections/hold-connection.ts'
 import type { Places } from './places.ts'
-import { requesterOf } from './requester-of.ts'
 
 /** An event of a stream. `seq` rises: a client that connects again names the last one it got. Without it, the event is no place to go on from. */
 export interface StreamEvent {
@@ -96,7 +95,7 @@ export function createStreams(deps: {
   return {
     async answer(request, reply, stream) {
       readPlace(request) // refused while an answer can still be a refusal
-      const place = await places.take(request)
+      const place = places.take(request)
       reply.hijack()
       const running = run(request, reply, stream).finally(() => {
         open.delete(running)
@@ -160,7 +159,7 @@ async function findAdmitted(
   const { operation } = request.routeOptions.config
   if (operation === undefined || operation.permission === null) return null
   try {
-    const caller = await identify(credentialsOf(request), requesterOf(request), { admitsExpired: false })
+    const caller = await identify(credentialsOf(request), { address: request.ip }, { admitsExpired: false })
     return isPermitted(request, operation, caller) && stream.admits(caller) ? caller : undefined
   } catch (cause) {
     if (cause instanceof Refusal) return undefined

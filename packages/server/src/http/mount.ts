@@ -16,7 +16,6 @@ import type { Places } from './places.ts'
 import { expectedBases, tagWithBasis } from './plan-basis-headers.ts'
 import { readFormFile } from './read-form-file.ts'
 import { logAction } from './request-ids.ts'
-import { requesterOf } from './requester-of.ts'
 import { selectFields } from './select-fields.ts'
 import { sendEntries } from './send-entries.ts'
 import { textOf } from './standing-answers.ts'
@@ -86,7 +85,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         // Where there is no session yet, nothing else has asked for the page.
         if (op.setsCookie === true && op.permission === null) refuseForeignPage(request)
         const waitPreference = op.waits && waitPreferenceOf(request, reply, stopping.signal)
-        using _ = waitPreference && !waitPreference.isAsync ? await app.places.take(request) : null
+        using _ = waitPreference && !waitPreference.isAsync ? app.places.take(request) : null
         const input = {
           ...{ params: request.params, query: request.query, body: request.body },
           ...(op.upload && { file: fileOf(request, op.upload) }),
@@ -94,7 +93,7 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
           ...(op.planned && { basis: expectedBases(request) }),
         } as Input<typeof op>
         // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
-        const asker = (request.caller ?? requesterOf(request)) as Asker<typeof op>
+        const asker = (request.caller ?? { address: request.ip }) as Asker<typeof op>
         const work = () => handler(input, asker)
         // A read commits nothing that its sender would have to be told of.
         const answer = await underRequest(request.id, () => (op.method === 'GET' ? work() : around(work)))

@@ -1,18 +1,17 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
-import type { SourceOf } from '../identity/sessions/sources.ts'
-import { requesterOf } from './requester-of.ts'
+import { sourceOf } from '../identity/sessions/source-of.ts'
 
 /** Places for requests that keep a connection for long: event streams, and requests that are answered when an upgrade has ended. */
 export interface Places {
   /** Disposed of when it has ended. Throws `too_many_requests` where there are as many as there may be. */
-  take(request: FastifyRequest): Promise<Disposable>
+  take(request: Pick<FastifyRequest, 'ip' | 'caller'>): Disposable
 }
 
 /** How many requests and streams may be open for long at once. */
 export interface PlaceLimits {
   readonly most: number
-  /** From one source: an address, or on this machine a user of it. Other sources are to have some. */
+  /** From one source, see sourceOf. Other sources are to have some. */
   readonly mostOfSource: number
   /** Of one signed-in user, from any source. */
   readonly mostOfUser: number
@@ -28,8 +27,8 @@ export function placesOf(connections: number): PlaceLimits {
   return { most, mostOfSource, mostOfUser: Math.min(USEFUL_OF_USER, mostOfSource) }
 }
 
-/** `sourceOf` says where a request comes from, which may take the kernel some time. */
-export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, sourceOf: SourceOf): Places {
+/** Counts the places of each user and source. */
+export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits): Places {
   const users = createTally<number>()
   const sources = createTally<string>()
   let taken = 0
@@ -41,11 +40,9 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
       )
   }
   return {
-    async take(request) {
+    take(request) {
       const uid = request.caller?.user.uid ?? 0
-      // Before its source is asked for, which takes the kernel some time.
-      refuseBeyond(users.of(uid), mostOfUser, 'of this user')
-      const source = await sourceOf(requesterOf(request))
+      const source = sourceOf(request.ip)
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
       refuseBeyond(sources.of(source), mostOfSource, 'from the source of this one')
       refuseBeyond(taken, most, 'in all')

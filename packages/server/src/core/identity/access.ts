@@ -18,15 +18,6 @@ export interface Principal {
 export interface Requester {
   /** Network address. */
   readonly address: string
-  /** The rest of the connection: the requester's port, and the local address. */
-  readonly peer?: Peer
-}
-
-/** The TCP connection of a local caller, from which the kernel tells the user of its process. */
-export interface Peer {
-  readonly port: number
-  readonly toAddress: string
-  readonly toPort: number
 }
 
 /** A requester that has signed in. */
@@ -62,11 +53,6 @@ export const operatorPrincipal: Principal = {
 /** The caller as the audit names it. The operator is no user of the cluster. */
 export function actorOf({ user, address }: Caller): Actor {
   return { uid: user.uid === operatorPrincipal.uid ? null : user.uid, name: user.name, address }
-}
-
-/** The origin of the caller's request, without the user. */
-export function requesterOf({ address, peer }: Caller): Requester {
-  return peer === undefined ? { address } : { address, peer }
 }
 
 /**

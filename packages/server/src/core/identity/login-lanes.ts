@@ -1,33 +1,33 @@
 import { countFailure, type Failures, isLocked, type LockoutPolicy, noFailures } from './lockout.ts'
 
-/** The login attempts of one source at one user's account. */
+/** Login attempts of one source at one user's account. */
 export interface LoginLane {
-  /** The source of the attempts: see sessions/sources.ts. */
+  /** See sessions/source-of.ts. */
   readonly source: string
   /** Whether the user has signed in from there. */
   readonly known: boolean
   readonly failures: Failures
 }
 
-/** Everything that decides whether the password of an attempt is checked: the lane of its source, and the failures of all strangers together. */
+/** Facts that decide whether the password of an attempt is checked. */
 export interface Tries {
   readonly lane: LoginLane
-  /** The failures of all sources from which the user has not signed in. `lockedUntilMs`: strangers wait until then. */
+  /** Failures of all sources from which the user has not signed in, which wait until `lockedUntilMs`. */
   readonly strangers: Failures
 }
 
-/** So many sources may use up the wrong passwords that the policy allows one source; then all strangers are slowed down. */
+/** Strangers are slowed down after the wrong passwords that the policy allows this number of sources. */
 const SOURCES = 10
 const LONGEST_WAIT_MS = 60_000
 
-/** The lane of a source from which the user has neither signed in nor failed. */
+/** Returns the lane of a source from which the user has neither signed in nor failed. */
 export function newLane(source: string): LoginLane {
   return { source, known: false, failures: noFailures }
 }
 
 /**
- * Whether an attempt is refused without a check of its password. A source that has failed too often is locked out of this account, by the policy; a
- * lock holds for the source, not for the user. Where many sources fail, strangers wait; known sources do not.
+ * Tells whether an attempt is refused whatever its password is: its source has failed too often by the policy, or
+ * is a stranger while strangers wait.
  */
 export function isShut({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): boolean {
   if (isLocked(lane.failures, policy, nowMs)) return true
@@ -47,7 +47,7 @@ export function countRight({ lane, strangers }: Tries): Tries {
   return { lane: { ...lane, known: true, failures: noFailures }, strangers }
 }
 
-/** After so many failures of strangers, each further one makes all of them wait twice as long, up to a minute. */
+/** Doubles the wait of strangers with each failure beyond their number, up to a minute. */
 function slowDown({ count, lastMs }: Failures, policy: LockoutPolicy, nowMs: number): Failures {
   const isStale = lastMs === null || nowMs - lastMs >= policy.resetAfterSeconds * 1000
   const counted = (isStale ? 0 : count) + 1
