@@ -41,12 +41,14 @@ export interface Answer {
 export const adminPassword = 'the-first-password'
 
 /** The least that Argon2 takes. */
-const hashCost = { memoryKiB: 8, passes: 1, parallelism: 1 }
+const least = { memoryKiB: 8, passes: 1, parallelism: 1 }
 
 const own = { FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_HTTPS_PORT: '0', FAIRLEAD_ADMIN_PASSWORD: adminPassword }
 
-/** Starts a server whose password hashes cost next to nothing. */
-export async function startControlPlane(change: Partial<Config> = {}): Promise<TestControlPlane> {
+type Change = Partial<Config> & { readonly hashCost?: typeof least }
+
+/** Starts a server. By default, its password hashes cost next to nothing. */
+export async function startControlPlane(change: Change = {}): Promise<TestControlPlane> {
   const home = await mkdtemp(join(tmpdir(), 'fairlead-server-'))
   const logged: string[] = []
   const place = await testStorePlace(join(home, 'store.db'))
@@ -57,7 +59,7 @@ export async function startControlPlane(change: Partial<Config> = {}): Promise<T
   }
   let aheadMs = 0
   const world = {
-    hashCost,
+    hashCost: change.hashCost ?? least,
     now: () => Date.now() + aheadMs,
     log: pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) }),
   }

@@ -27,10 +27,7 @@ export const operatorOperations = {
     ok: Type.Object({
       records: Type.Integer(),
       head: Type.String({ description: 'Number and hash of the last record' }),
-      signed_time: Type.Optional(
-        Type.String({ description: 'When this cluster last signed a head, which is still there' }),
-      ),
-      removed: Type.Integer({ description: 'Records in sealed files that were deleted to make room' }),
+      removed: Type.Integer({ description: 'Records that were removed because of their age or number' }),
       fault: Type.Optional(Type.String()),
     }),
     errors: [],

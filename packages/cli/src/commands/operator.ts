@@ -68,9 +68,10 @@ export async function verifyAudit(
   ]
   if (await wasDoneByServerUser(config, env, args)) return
   const seen = await verifyAuditOf(config, head)
+  const gone = seen.removed === 0 ? '' : `; ${seen.removed} older ones were removed`
   if (json === true) say(`${JSON.stringify(seen, null, 2)}\n`)
   else if (seen.fault === undefined)
-    say(`${seen.records} records are unchanged${describe(seen)}\nhead ${seen.head}\n`)
+    say(`${seen.records - seen.removed} records are unchanged${gone}\nhead ${seen.head}\n`)
   else process.stderr.write(withoutOrders(`fairlead: the audit was changed: ${seen.fault}\n`))
   if (seen.fault !== undefined) process.exitCode = 1
 }
@@ -96,11 +97,6 @@ export async function copyStore(config: Config, env: NodeJS.ProcessEnv): Promise
   say(
     `${rows} rows are in PostgreSQL. The file is ${aside} now.\nStart Fairlead with FAIRLEAD_STORE set from now on.\n`,
   )
-}
-
-function describe({ removed, signedAt }: Awaited<ReturnType<typeof verifyAuditOf>>): string {
-  const gone = removed === 0 ? '' : `; ${removed} of them were in files that were deleted to make room`
-  return signedAt === undefined ? `${gone}; none is signed yet` : `${gone}; signed last ${signedAt}`
 }
 
 type Keys = Awaited<ReturnType<OperatorLink['listSigningKeys']>>

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { createAuditCounter } from '../identity/audit/audit-counter.ts'
-import { openAuditFiles } from '../identity/audit/audit-files.ts'
 import { createAudit } from '../identity/audit/audit-service.ts'
 import { keepAudit } from '../identity/audit/keep-audit.ts'
 import { readBootstrapSecret } from '../identity/cluster/bootstrap-secret.ts'
@@ -10,11 +9,9 @@ import { createPasswords } from '../identity/passwords/passwords-service.ts'
 import { createUserPasswords } from '../identity/passwords/user-passwords.ts'
 import { createRoles } from '../identity/roles/roles-service.ts'
 import { createBrowserSessions } from '../identity/sessions/browser-sessions.ts'
-import { createGuessBudgets } from '../identity/sessions/guess-budgets.ts'
 import { createIdentities } from '../identity/sessions/identities.ts'
 import { createLogins } from '../identity/sessions/logins.ts'
 import { createSigningKeys } from '../identity/sessions/signing-keys.ts'
-import { createSources } from '../identity/sessions/sources.ts'
 import { createTokens } from '../identity/sessions/tokens.ts'
 import { sealAll } from '../store/seal-all.ts'
 import type { Ground } from './open-ground.ts'
@@ -36,31 +33,27 @@ export async function assembleIdentity(
   const sessionMs = config.sessionHours * 3_600_000
   const tokens = createTokens(keys, now, sessionMs)
   const counter = createAuditCounter(store, now)
-  const sourceOf = createSources()
-  const budgets = createGuessBudgets(now)
   const onJudged = (verdict: string) => counters.logins.add(verdict)
-  const logins = createLogins({ store, hashing, identities, sourceOf, budgets, counter, now, onJudged })
+  const logins = createLogins({ store, hashing, identities, counter, now, onJudged })
   const browserSessions = createBrowserSessions({ store, logins, identities, counter, now, sessionMs })
   const userPasswords = createUserPasswords({ store, hashing, now })
   const bootstrap =
     config.bootstrap === 'manual'
       ? readBootstrapSecret(join(folder, 'bootstrap.secret'), config.bootstrapSecret)
       : null
-  const auditFiles = openAuditFiles(folder, box)
   opened.use(
     await keepAudit({
       ...{ store, counter, now, log },
-      files: auditFiles,
-      isToSeal: () => leases.isOurs('seal the audit'),
-      retention: { days: config.auditDays, sealedBytes: config.auditMb * 1_000_000 },
+      days: config.auditDays,
+      isOurs: () => leases.isOurs('keep the audit'),
     }),
   )
   return {
-    ...{ identities, keys, tokens, browserSessions, counter, sourceOf, logins, userPasswords, bootstrap },
+    ...{ identities, keys, tokens, browserSessions, counter, logins, userPasswords, bootstrap },
     passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
     cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
     roles: createRoles({ store, identities, now }),
-    audit: createAudit(store, auditFiles),
+    audit: createAudit(store),
   }
 }
 

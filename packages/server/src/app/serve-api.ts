@@ -63,7 +63,6 @@ import { hostsOfApi } from './serve-https.ts'
 export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
   const { config, log } = ground
   const readers = readersOfMetrics(ground, identity)
-  const { sourceOf } = identity
   const { identify, onRefused } = readers
   const files = readConsole(consoleFolder)
   let isStopping = false
@@ -75,7 +74,6 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
       })
       watchRequests(app, ground)
     },
-    sourceOf,
     hostNames: [...config.hostNames, ...(hostsOfApi(config) ?? [])],
     mostConnections: config.mostConnections ?? mostByFiles(readFileLimit()),
     pageAt: (request, reply) => answerWithPage(request, reply, files),
@@ -99,10 +97,10 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
 
 /** Authorizes requests: users of the cluster, and the scrape token for metrics. */
 function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
-  const { tokens, browserSessions: sessions, identities, logins, sourceOf, counter } = identity
+  const { tokens, browserSessions: sessions, identities, logins, counter } = identity
   return {
     token: openScrapeToken(join(folder, 'metrics.token')),
-    identify: createIdentify({ store, tokens, sessions, identities, logins, sourceOf, now }),
+    identify: createIdentify({ store, tokens, sessions, identities, logins, now }),
     onRefused: (caller, permission, databaseUid) =>
       counter.record({
         type: 'permission_refused',

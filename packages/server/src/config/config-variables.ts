@@ -169,16 +169,9 @@ export const variables = {
   auditDays: variable({
     name: 'FAIRLEAD_AUDIT_DAYS',
     about:
-      'Days after which records of the audit are sealed: they move from the store into files under `audit` in FAIRLEAD_HOME. If there are more than 200,000 records, the oldest are sealed earlier.',
+      'Days that records of the audit are kept; older ones are removed. If there are more than 200,000 records, the oldest are removed earlier.',
     otherwise: '`90`',
     read: (text, fault) => readInteger(text, 90, { from: 1, to: 3_650 }, fault),
-  }),
-  auditMb: variable({
-    name: 'FAIRLEAD_AUDIT_MB',
-    about:
-      'Megabytes that sealed files of the audit may take. Beyond that the oldest are deleted: copy them before, if you need them.',
-    otherwise: '`1000`',
-    read: (text, fault) => readInteger(text, 1_000, { from: 1, to: 1_000_000 }, fault),
   }),
   hungAfterSeconds: variable({
     name: 'FAIRLEAD_HUNG_AFTER_SECONDS',

@@ -7,7 +7,6 @@ import { isPermitted } from './authenticate.ts'
 import { credentialsOf } from './browser-session.ts'
 import { type Connection, holdConnection } from './connections/hold-connection.ts'
 import type { Places } from './places.ts'
-import { requesterOf } from './requester-of.ts'
 
 /** An event of a stream. `seq` rises: a client resumes after its last `seq`, not after an event without. */
 export interface StreamEvent {
@@ -94,8 +93,8 @@ export function createStreams(deps: {
 
   return {
     async answer(request, reply, stream) {
-      readPlace(request) // refuses while a refusal can still be sent
-      const place = await places.take(request)
+      readPlace(request) // refused while an answer can still be a refusal
+      const place = places.take(request)
       reply.hijack()
       const running = run(request, reply, stream).finally(() => {
         open.delete(running)
@@ -159,7 +158,7 @@ async function findAdmitted(
   const { operation } = request.routeOptions.config
   if (operation === undefined || operation.permission === null) return null
   try {
-    const caller = await identify(credentialsOf(request), requesterOf(request), { admitsExpired: false })
+    const caller = await identify(credentialsOf(request), { address: request.ip }, { admitsExpired: false })
     return isPermitted(request, operation, caller) && stream.admits(caller) ? caller : undefined
   } catch (cause) {
     if (cause instanceof Refusal) return undefined

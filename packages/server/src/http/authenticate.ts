@@ -4,7 +4,6 @@ import { type Caller, may } from '../core/identity/access.ts'
 import type { Identify } from '../identity/sessions/identify.ts'
 import { credentialsOf } from './browser-session.ts'
 import { createChangeBudgets } from './change-budgets.ts'
-import { requesterOf } from './requester-of.ts'
 
 /** Called for each request that is refused for a missing permission. */
 export type OnRefused = (caller: Caller, permission: string, databaseUid: number | undefined) => Promise<void>
@@ -35,7 +34,7 @@ export function authenticate(identify: Identify, onRefused: OnRefused) {
   }
   const look = (request: FastifyRequest, operation: Operation): void | Promise<void> => {
     const admitsExpired = operation.admitsExpired === true
-    const found = identify(credentialsOf(request), requesterOf(request), { admitsExpired })
+    const found = identify(credentialsOf(request), { address: request.ip }, { admitsExpired })
     if (!(found instanceof Promise)) return check(request, operation, found)
     return found.then((caller) => check(request, operation, caller))
   }

@@ -9,7 +9,6 @@ import Fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../identity/sessions/identify.ts'
-import type { SourceOf } from '../identity/sessions/sources.ts'
 import { noteMethods } from './allowed-methods.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
@@ -39,9 +38,7 @@ export interface HttpParts {
   readonly streamLimits?: Partial<StreamLimits>
   /** Limits of streams and waiting requests. Default: from `mostConnections`. */
   readonly placeLimits?: PlaceLimits
-  /** The source of a request. Default: its address. */
-  readonly sourceOf?: SourceOf
-  /** Host names to accept, in addition to `localhost` and addresses. Default: no check. */
+  /** Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not looked at. */
   readonly hostNames?: readonly string[]
   /** Maximum number of connections, see watchConnections. Default: MOST_USEFUL. */
   readonly mostConnections?: number
@@ -85,8 +82,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   nameRequests(app)
   app.decorate('serverLog', deps.log)
   app.decorateRequest('caller', null)
-  const { placeLimits = placesOf(most), sourceOf = async ({ address }) => address } = deps
-  const places = createPlaces(placeLimits, sourceOf)
+  const places = createPlaces(deps.placeLimits ?? placesOf(most))
   const streams = createStreams({ ...deps, places })
   app.decorate('places', places)
   app.decorate('streams', streams)

@@ -1,18 +1,17 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyRequest } from 'fastify'
-import type { SourceOf } from '../identity/sessions/sources.ts'
-import { requesterOf } from './requester-of.ts'
+import { sourceOf } from '../identity/sessions/source-of.ts'
 
 /** Concurrency limit for long-lived requests: event streams, and requests that wait for an upgrade. */
 export interface Places {
-  /** Dispose of the result at the request's end. Throws `too_many_requests` at a limit. */
-  take(request: FastifyRequest): Promise<Disposable>
+  /** Disposed of when it has ended. Throws `too_many_requests` where there are as many as there may be. */
+  take(request: Pick<FastifyRequest, 'ip' | 'caller'>): Disposable
 }
 
 /** Limits of simultaneous long-lived requests. */
 export interface PlaceLimits {
   readonly most: number
-  /** Per source: an address, or a local user. Leaves places for other sources. */
+  /** From one source, see sourceOf. Other sources are to have some. */
   readonly mostOfSource: number
   /** Per signed-in user, over all sources. */
   readonly mostOfUser: number
@@ -28,8 +27,8 @@ export function placesOf(connections: number): PlaceLimits {
   return { most, mostOfSource, mostOfUser: Math.min(USEFUL_OF_USER, mostOfSource) }
 }
 
-/** `sourceOf` returns a request's source, which may take the kernel some time. */
-export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, sourceOf: SourceOf): Places {
+/** Counts the places of each user and source. */
+export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits): Places {
   const users = createTally<number>()
   const sources = createTally<string>()
   let taken = 0
@@ -41,11 +40,9 @@ export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits, so
       )
   }
   return {
-    async take(request) {
+    take(request) {
       const uid = request.caller?.user.uid ?? 0
-      // Before the slow look-up of the source.
-      refuseBeyond(users.of(uid), mostOfUser, 'of this user')
-      const source = await sourceOf(requesterOf(request))
+      const source = sourceOf(request.ip)
       refuseBeyond(users.of(uid), mostOfUser, 'of this user')
       refuseBeyond(sources.of(source), mostOfSource, 'from the source of this one')
       refuseBeyond(taken, most, 'in all')

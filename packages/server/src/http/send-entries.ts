@@ -20,7 +20,7 @@ export async function sendEntries(
 ): Promise<Readable> {
   const { request, reply } = exchange
   const print = reply.compileSerializationSchema(itemsOf(op))
-  const place = await parts.places.take(request)
+  const place = parts.places.take(request)
   const body = Readable.from(printEntries(entries, print, parts.inTurn), { objectMode: false })
   const leave = () => {
     place[Symbol.dispose]()

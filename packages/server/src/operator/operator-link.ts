@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type Client, createClient, operatorOperations } from '@fairlead/api'
 import type { Config } from '../config/config.ts'
 import { findOperatorSocket, stateFolder } from '../config/sockets.ts'
-import { openAuditFiles } from '../identity/audit/audit-files.ts'
 import { type Verification, verifyAudit } from '../identity/audit/verify-audit.ts'
 import { socketTransport } from '../nodes/socket-transport.ts'
 import { openStore } from '../store/open-store.ts'
@@ -36,8 +35,8 @@ export async function verifyAuditOf(
 ): Promise<Verification> {
   try {
     const body = head === undefined ? {} : { head }
-    const { fault, signed_time, ...seen } = await connectOperator(config.home).verifyAudit({ body })
-    return { ...seen, fault, signedAt: signed_time }
+    const { fault, ...seen } = await connectOperator(config.home).verifyAudit({ body })
+    return { ...seen, fault }
   } catch (cause) {
     if (!(cause instanceof ServerUnreachable)) throw cause
     return verifyAtRest(config, head)
@@ -54,5 +53,5 @@ async function verifyAtRest(
   if (typeof place === 'string' && !existsSync(place)) throw new Error(`there is no store at ${place}`)
   const box = createSecretBox(storeKey ?? readStoreKey(join(folder, 'store.key')))
   await using store = await openStore(place, () => box)
-  return await verifyAudit(store.db, openAuditFiles(folder, box), head)
+  return await verifyAudit(store.db, head)
 }

@@ -32,12 +32,8 @@ export function operatorRoutes(
   { audit, passwords, keys, tokens, cluster, now, served }: OperatorParts,
 ): void {
   mount(operatorOperations.verifyAudit, async ({ body }) => {
-    const { fault, signedAt, ...seen } = await audit.verify(body.head)
-    return {
-      ...seen,
-      ...(signedAt !== undefined && { signed_time: signedAt }),
-      ...(fault !== undefined && { fault }),
-    }
+    const { fault, ...seen } = await audit.verify(body.head)
+    return { ...seen, ...(fault !== undefined && { fault }) }
   })
 
   mount(operatorOperations.listSigningKeys, async () => ({ keys: listKeys(keys) }))

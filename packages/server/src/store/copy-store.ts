@@ -8,8 +8,16 @@ import type { Tables } from './tables.ts'
 export const copiedTables = [
   ...(['counters', 'users', 'logins', 'login_lanes', 'passwords', 'roles', 'user_roles'] as const),
   ...(['signing_keys', 'tls_certificates', 'revoked_tokens', 'sessions', 'settings'] as const),
-  ...(['audit', 'audit_segments'] as const),
-  ...(['databases', 'groups', 'shards', 'actions', 'action_lanes', 'action_events', 'handovers'] as const),
+  ...([
+    'audit',
+    'databases',
+    'groups',
+    'shards',
+    'actions',
+    'action_lanes',
+    'action_events',
+    'handovers',
+  ] as const),
   ...(['handover_tapes', 'changes'] as const),
   ...(['modules', 'module_actions'] as const),
 ] satisfies readonly (keyof Tables)[]

@@ -25,21 +25,27 @@ const GONE = 'event_gone'
 
 /** Rows of `counters`; `db` may be a transaction. */
 export function eventNumbersStore(db: Db): EventNumbersStore {
-  const read = async (name: string) => {
-    const row = await db.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirst()
-    return row?.value ?? 0
-  }
   return {
     next: () => nextId(db, EVENT_COUNTER),
-    last: () => read(EVENT_COUNTER),
-    gone: () => read(GONE),
+    last: () => readCounter(db, EVENT_COUNTER),
+    gone: () => readCounter(db, GONE),
     async noteGone(upTo) {
-      if (upTo <= (await read(GONE))) return
-      await db
-        .insertInto('counters')
-        .values({ name: GONE, value: upTo })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: upTo }))
-        .execute()
+      if (upTo > (await readCounter(db, GONE))) await putCounter(db, GONE, upTo)
     },
   }
+}
+
+/** Returns the value of a row of `counters`; 0: there is none. */
+export async function readCounter(db: Db, name: string): Promise<number> {
+  const row = await db.selectFrom('counters').select('value').where('name', '=', name).executeTakeFirst()
+  return row?.value ?? 0
+}
+
+/** Writes a row of `counters`. */
+export async function putCounter(db: Db, name: string, value: number): Promise<void> {
+  await db
+    .insertInto('counters')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
 }

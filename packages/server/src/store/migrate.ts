@@ -28,6 +28,7 @@ import * as lists from './migrations/0026-lists.ts'
 import * as tapesOfHandovers from './migrations/0027-tapes-of-handovers.ts'
 import * as moreLists from './migrations/0028-more-lists.ts'
 import * as noStatistics from './migrations/0029-no-statistics.ts'
+import * as auditInOneChain from './migrations/0030-audit-in-one-chain.ts'
 import type { Db } from './store.ts'
 
 /** Numbered and forward only. The name is the order. */
@@ -61,6 +62,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0027-tapes-of-handovers': tapesOfHandovers,
   '0028-more-lists': moreLists,
   '0029-no-statistics': noStatistics,
+  '0030-audit-in-one-chain': auditInOneChain,
 }
 
 /** Migrates the schema. Throws if a newer Fairlead wrote it, or if a migration failed and was rolled back. */

@@ -74,18 +74,6 @@ export interface Tables {
   }
   /** The last change of each database and node. `seq`: place among all events; `data`: facts of a node. */
   readonly changes: { topic: string; object_uid: number; seq: number; data: string | null }
-  /** Records that were moved from `audit` to files. */
-  readonly audit_segments: {
-    first_seq: number
-    last_seq: number
-    previous: string
-    head: string
-    file: string
-    sha256: string
-    bytes: number
-    sealed_at: string
-    removed_at: string | null
-  }
   readonly databases: {
     uid: number
     name: string

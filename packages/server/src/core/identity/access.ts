@@ -18,15 +18,6 @@ export interface Principal {
 export interface Requester {
   /** Network address. */
   readonly address: string
-  /** Port of the requester, and local address. */
-  readonly peer?: Peer
-}
-
-/** TCP connection of a local caller; it identifies the user of the process to the kernel. */
-export interface Peer {
-  readonly port: number
-  readonly toAddress: string
-  readonly toPort: number
 }
 
 /** A requester that has signed in. */
@@ -59,11 +50,6 @@ export const operatorPrincipal: Principal = {
 /** Returns the caller for the audit. The operator is no user of the cluster. */
 export function actorOf({ user, address }: Caller): Actor {
   return { uid: user.uid === operatorPrincipal.uid ? null : user.uid, name: user.name, address }
-}
-
-/** Returns the origin of the caller's request, without the user. */
-export function requesterOf({ address, peer }: Caller): Requester {
-  return peer === undefined ? { address } : { address, peer }
 }
 
 /**

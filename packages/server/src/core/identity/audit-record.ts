@@ -22,8 +22,9 @@ export const auditTypes = {
   tls_certificate_changed: 'INFO',
   module_uploaded: 'INFO',
   module_deleted: 'INFO',
+  /** Earlier versions moved records into files. */
   audit_sealed: 'INFO',
-  audit_removed: 'WARNING',
+  audit_removed: 'INFO',
   audit_head_missing: 'WARNING',
   bdb_created: 'INFO',
   bdb_updated: 'INFO',
@@ -69,8 +70,8 @@ export const operator: Actor = { uid: null, name: 'operator', address: null }
 /** Predecessor hash of the first record. */
 export const NO_HASH = '0'.repeat(64)
 
-/** Returns the text whose SHA-256 is the record's hash: it must stay the same for years. */
-export function sealedText(record: Omit<AuditRecord, 'hash'>): string {
+/** The text whose SHA-256 is the hash of a record: it must stay the same for the same record, for years. */
+export function hashedText(record: Omit<AuditRecord, 'hash'>): string {
   const { seq, at, type, by, databaseUid, details = {}, previous } = record
   const sorted = Object.entries(details).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([seq, at, type, by.uid, by.name, by.address, databaseUid ?? null, sorted, previous])

@@ -2,33 +2,32 @@ import { countFailure, type Failures, isLocked, type LockoutPolicy, noFailures }
 
 /** Login attempts of one source at one user's account. */
 export interface LoginLane {
-  /** Source of the attempts: see sessions/sources.ts. */
+  /** See sessions/source-of.ts. */
   readonly source: string
   /** True if the user has signed in from there. */
   readonly known: boolean
   readonly failures: Failures
 }
 
-/** Decides if an attempt's password is checked: its source's lane, and the strangers' failures together. */
+/** Facts that decide whether the password of an attempt is checked. */
 export interface Tries {
   readonly lane: LoginLane
-  /** Failures of all sources without a login of the user. `lockedUntilMs`: end of their wait. */
+  /** Failures of all sources from which the user has not signed in, which wait until `lockedUntilMs`. */
   readonly strangers: Failures
 }
 
-/** Number of sources that may use up the policy's wrong passwords before all strangers are slowed down. */
+/** Strangers are slowed down after the wrong passwords that the policy allows this number of sources. */
 const SOURCES = 10
 const LONGEST_WAIT_MS = 60_000
 
-/** Creates the lane of a new source. */
+/** Returns the lane of a source from which the user has neither signed in nor failed. */
 export function newLane(source: string): LoginLane {
   return { source, known: false, failures: noFailures }
 }
 
 /**
- * True if an attempt is refused without a password check. A source that has failed too often is locked out of
- * this account; the lock holds for the source, not for the user. If many sources fail, strangers wait, known
- * sources do not.
+ * Tells whether an attempt is refused whatever its password is: its source has failed too often by the policy, or
+ * is a stranger while strangers wait.
  */
 export function isShut({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): boolean {
   if (isLocked(lane.failures, policy, nowMs)) return true
@@ -48,7 +47,7 @@ export function countRight({ lane, strangers }: Tries): Tries {
   return { lane: { ...lane, known: true, failures: noFailures }, strangers }
 }
 
-/** Beyond the limit, each further failure of strangers doubles the wait of all of them, up to a minute. */
+/** Doubles the wait of strangers with each failure beyond their number, up to a minute. */
 function slowDown({ count, lastMs }: Failures, policy: LockoutPolicy, nowMs: number): Failures {
   const isStale = lastMs === null || nowMs - lastMs >= policy.resetAfterSeconds * 1000
   const counted = (isStale ? 0 : count) + 1

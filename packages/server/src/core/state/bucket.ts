@@ -1,8 +1,8 @@
 import { BUCKETS } from '@fairlead/api'
 
-/** Tasks for exactly one of all servers, each with its bucket. */
-export const singletons = { 'seal the audit': BUCKETS } as const
-/** Name of such a task. */
+/** Tasks for exactly one of all servers. Each has a bucket of its own. */
+export const singletons = { 'keep the audit': BUCKETS } as const
+/** The name of such a task. */
 export type Singleton = keyof typeof singletons
 
 /** Number of leases: their renewal has a constant cost for any number of databases. */

@@ -2,31 +2,30 @@ import { type Caller, may, type Principal } from '../../core/identity/access.ts'
 import type { AuditRecord } from '../../core/identity/audit-record.ts'
 import type { Store } from '../../store/open-store.ts'
 import { type AuditQuery, auditStore } from '../stores/audit-store.ts'
-import type { AuditFiles } from './audit-files.ts'
 import { type Verification, verifyAudit } from './verify-audit.ts'
 
-/** Which records a caller asks for. */
+/** Query of a list of records. */
 export type RecordsQuery = Omit<AuditQuery, 'databases'>
 
-/** Reads and proves the audit; nothing is appended here. */
+/** Reads and verifies the audit. */
 export interface Audit {
-  /** The records that this caller may see: a user whose role is limited to some databases sees the records about those. */
+  /** Returns the records that this caller may see: a user with a role for some databases sees their records. */
   list(query: RecordsQuery, caller: Caller): Promise<readonly AuditRecord[]>
   verify(head?: string): Promise<Verification>
 }
 
-/** `store` has the newest records, `files` the sealed ones. */
-export function createAudit(store: Store, files: AuditFiles): Audit {
+/** Reads the records of `store`. */
+export function createAudit(store: Store): Audit {
   return {
     list: (query, { user }) => {
       const limited = may(user, 'view_logged_events', 0) ? {} : { databases: databasesOf(user) }
       return auditStore(store.db).list({ ...query, ...limited })
     },
-    verify: (head) => verifyAudit(store.db, files, head),
+    verify: (head) => verifyAudit(store.db, head),
   }
 }
 
-/** Those of which the user may see the log: not every role that names a database allows that. */
+/** Databases whose log the user may see: not every role that names a database allows that. */
 function databasesOf(user: Principal): readonly number[] {
   return user.grants
     .flatMap(({ databases }) => databases ?? [])

@@ -1,80 +1,67 @@
 import { createTurns } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { type AuditRecord, fairlead } from '../../core/identity/audit-record.ts'
-import type { Retention } from '../../core/identity/audit-retention.ts'
+import { keptSince, removeUpTo } from '../../core/identity/audit-retention.ts'
 import type { Store } from '../../store/open-store.ts'
-import { auditSegmentsStore } from '../stores/audit-segments-store.ts'
 import { auditStore } from '../stores/audit-store.ts'
 import type { AuditCounter } from './audit-counter.ts'
-import type { AuditFiles } from './audit-files.ts'
-import { sealAudit } from './seal-audit.ts'
 import { printHead } from './verify-audit.ts'
 
 export interface AuditKeeper extends AsyncDisposable {
-  /** Does the work that is due: signs the head, writes counts, seals old records, and logs the head once a day. Runs by itself. */
+  /** Does the work that is due: counts, the log of new records, removal of old ones. A timer calls it. */
   tend(): Promise<void>
 }
 
-/** If a record is cut off sooner than this after it was written, nothing shows that it existed. */
+/** Maximum age of a record when it is logged. */
 const TEND_EVERY_MS = 10_000
-const SEAL_EVERY_MS = 3_600_000
+const REMOVE_EVERY_MS = 3_600_000
 const DAY_MS = 86_400_000
+/** Records of one query. */
+const PAGE = 1_000
 
 interface Deps {
   readonly store: Store
-  readonly files: AuditFiles
   readonly counter: AuditCounter
-  readonly retention: Retention
-  /** One server of all seals, and has the files. */
-  readonly isToSeal: () => boolean
+  /** Days that records are kept. */
+  readonly days: number
+  /** One of several servers logs and removes records. */
+  readonly isOurs: () => boolean
   readonly now: () => number
   readonly log: Logger
 }
 
 /**
- * Checks that the record that was signed last is still there, at the start and before the next is signed, and reports if it is not; maintains the audit
- * until it is disposed of.
+ * Maintains the audit until it is disposed of. Reports if the last record that it saw disappears: a PostgreSQL
+ * that fails over to a replica may lose it.
  */
 export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
-  const { store, files, counter, retention, now, log } = deps
+  const { store, counter, days, isOurs, now, log } = deps
   const audit = auditStore(store.db)
   const inTurn = createTurns()
-  let signed: Pick<AuditRecord, 'seq' | 'hash'> | undefined
-  let sealedAtMs = Number.NEGATIVE_INFINITY
-  let saidOn = dayOf(now())
+  let seen: AuditRecord | undefined
+  let removedAtMs = Number.NEGATIVE_INFINITY
+  let headOn = Math.floor(now() / DAY_MS)
 
-  const sign = async (): Promise<void> => {
+  const follow = async () => {
+    if (isOurs()) await logRecords(store, log)
     const last = await audit.last()
-    if (last === undefined || last.hash === signed?.hash) return
-    // A PostgreSQL that failed over to a replica may have lost it, while this server went on.
-    if (signed !== undefined && !(await isThere(store, signed))) {
-      await reportLost(deps)
-      signed = undefined
-      return await sign()
-    }
-    await files.writeCheckpoint({ seq: last.seq, hash: last.hash, at: new Date(now()).toISOString() })
-    signed = last
-  }
-  const sayDaily = async () => {
-    const today = dayOf(now())
-    if (today === saidOn) return
-    saidOn = today
-    const last = await audit.last()
-    // A warning, so that it is logged at every log level: kept on another machine, it is a proof that an attacker here cannot change.
-    if (last !== undefined) log.warn({ auditHead: printHead(last) }, 'the head of the audit today')
+    if (seen !== undefined && last?.hash !== seen.hash) await reportIfLost(deps, seen)
+    seen = last ?? seen
+    const today = Math.floor(now() / DAY_MS)
+    // A warning, so that it is logged at every log level.
+    if (today !== headOn && seen) log.warn({ auditHead: printHead(seen) }, 'the head of the audit today')
+    headOn = today
   }
   const look = async () => {
     await counter.flush(false)
-    if (deps.isToSeal() && now() - sealedAtMs >= SEAL_EVERY_MS) {
-      sealedAtMs = now()
-      await sealAudit({ store, files, now }, retention)
+    if (isOurs() && now() - removedAtMs >= REMOVE_EVERY_MS) {
+      removedAtMs = now()
+      await removeOld(store, days, now())
     }
-    await sign()
-    await sayDaily()
+    await follow()
   }
   const tend = () => inTurn(look)
 
-  await reportLost(deps)
   await tend()
   const timer = setInterval(() => {
     tend().catch((err: unknown) => log.error({ err }, 'the audit could not be maintained'))
@@ -85,39 +72,47 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
     tend,
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await inTurn(async () => undefined) // what has begun
+      await inTurn(async () => undefined) // waits for a call in progress
       await counter.flush(true)
-      await sign()
+      await follow()
     },
   }
 }
 
-/** A record that this cluster signed is missing: the store is older, or was changed from outside. */
-async function reportLost({
-  store,
-  files,
-  now,
-  log,
-}: Pick<Deps, 'store' | 'files' | 'now' | 'log'>): Promise<void> {
-  const { last } = await files.readCheckpoints()
-  if (last === null || (await isThere(store, last))) return
-  log.error({ auditHead: printHead(last), signedAt: last.at }, 'the audit was cut off or rewritten')
-  await files.setCheckpointAside()
-  const details = { head: printHead(last), signed: last.at }
-  await store.transaction((db) =>
-    auditStore(db).append(
-      { type: 'audit_head_missing', by: fairlead, details },
-      new Date(now()).toISOString(),
-    ),
-  )
+/** Removes records that are too old or too many, and records the end of what was removed: the chain starts there. */
+export async function removeOld(store: Store, days: number, nowMs: number, most?: number): Promise<void> {
+  await store.transaction(async (db) => {
+    const audit = auditStore(db)
+    const { first, last, lastOld } = await audit.extent(keptSince(days, nowMs))
+    const upTo = removeUpTo({ first, last, lastOld }, most)
+    const end = upTo === null ? undefined : await audit.get(upTo)
+    if (end === undefined) return
+    await audit.removeUpTo(end.seq)
+    const details = { first, last: end.seq, hash: end.hash }
+    await audit.append({ type: 'audit_removed', by: fairlead, details }, new Date(nowMs).toISOString())
+  })
 }
 
-/** In the store, or sealed since: verifyAudit reads those files. */
-async function isThere({ db }: Store, { seq, hash }: Pick<AuditRecord, 'seq' | 'hash'>): Promise<boolean> {
-  const record = await auditStore(db).get(seq)
-  if (record !== undefined) return record.hash === hash
-  const segment = (await auditSegmentsStore(db).list()).find(({ first, last }) => first <= seq && seq <= last)
-  return segment !== undefined && (seq < segment.last || segment.head === hash)
+/** Logs each record that was not logged before, in order. A record may be logged twice, but is never left out. */
+async function logRecords({ db }: Store, log: Logger): Promise<void> {
+  if (!log.isLevelEnabled('info')) return
+  const audit = auditStore(db)
+  for (let after = await audit.loggedUpTo(); ; ) {
+    const page = await audit.listAfter(after, PAGE)
+    for (const record of page) log.info({ audit: record }, 'a record of the audit')
+    after = page.at(-1)?.seq ?? after
+    if (page.length > 0) await audit.noteLogged(after)
+    if (page.length < PAGE) return
+  }
 }
 
-const dayOf = (ms: number) => Math.floor(ms / DAY_MS)
+async function reportIfLost({ store, now, log }: Deps, seen: AuditRecord): Promise<void> {
+  const audit = auditStore(store.db)
+  const [first] = await audit.listAfter(0, 1)
+  const isRemoved = first !== undefined && first.seq > seen.seq
+  if (isRemoved || (await audit.get(seen.seq))?.hash === seen.hash) return
+  const head = printHead(seen)
+  log.error({ auditHead: head }, 'the audit was cut off or rewritten')
+  const event = { type: 'audit_head_missing', by: fairlead, details: { head } } as const
+  await store.transaction((db) => auditStore(db).append(event, new Date(now()).toISOString()))
+}

@@ -1,125 +1,95 @@
 import { type AuditRecord, NO_HASH } from '../../core/identity/audit-record.ts'
 import type { Db } from '../../store/open-store.ts'
-import { type AuditSegment, auditSegmentsStore } from '../stores/audit-segments-store.ts'
 import { auditStore, hashOf } from '../stores/audit-store.ts'
-import type { AuditFiles, Checkpoint } from './audit-files.ts'
 
-/** What a verification of the audit found. */
+/** Result of a verification of the audit. */
 export interface Verification {
+  /** Number of the last record: so many were written, `removed` among them. */
   readonly records: number
-  /** `<number>:<hash>` of the last record. Kept elsewhere, it proves later that nothing was cut off or rewritten. */
+  /** `<number>:<hash>` of the last record. Kept elsewhere, it proves later that nothing was rewritten. */
   readonly head: string
-  /** When this cluster last signed a head that is still there; undefined: never. */
-  readonly signedAt: string | undefined
-  /** Records in sealed files that have had to make room: their hashes are known, their words are not. */
+  /** Number of records that were removed because of their age or number. */
   readonly removed: number
-  /** What is wrong; undefined: nothing. */
+  /** Sentence about the first record that does not fit; undefined: all fit. */
   readonly fault: string | undefined
 }
 
-interface Link {
-  readonly seq: number
-  readonly hash: string
+type Link = Pick<AuditRecord, 'seq' | 'hash'>
+
+interface Walk {
+  /** The record before the first one in the store, by the hash that the first one names. */
+  start: Link
+  last: Link
+  /** The last removed record, by the records of removals. */
+  removed: { readonly seq: number; readonly hash?: string }
+  isHeadMet: boolean
 }
 
-/** Records that are looked at in one query. */
+/** Records of one query. */
 const PAGE = 1_000
 
 /**
- * Walks the whole chain, sealed files first: every record's hash, its predecessor, no gap, and none missing at the end. What this cluster
- * signed must still be there, and `head`, what a verification answered before.
+ * Walks the chain from the last removed record: each record has its number, its hash and that of its
+ * predecessor, none is missing at the end, and the record `head` is there, which an earlier verification
+ * returned.
  */
-export async function verifyAudit(
-  db: Db,
-  files: Pick<AuditFiles, 'readSegment' | 'readCheckpoints'>,
-  head?: string,
-): Promise<Verification> {
-  const wanted = new Set(head === undefined || head === printHead(beginning) ? [] : [head])
-  const walk: Walk = { last: beginning, removed: 0, wanted, asked: head }
-  let signed: Checkpoint | null = null
-  const end = (fault: string | undefined): Verification => ({
-    ...{ records: walk.last.seq, head: printHead(walk.last), removed: walk.removed, fault },
-    signedAt: signed?.at,
-  })
-  try {
-    const { last, lost } = await files.readCheckpoints()
-    signed = last
-    for (const checkpoint of [...lost, ...(last === null ? [] : [last])]) wanted.add(printHead(checkpoint))
-    await walkSegments(db, files, walk)
-    await walkRecords(db, walk)
-  } catch (cause) {
-    if (cause instanceof Error) return end(cause.message)
-    throw cause
-  }
-  const expected = await auditStore(db).lastNumber()
-  const { seq } = walk.last
-  if (expected !== seq) return end(`records ${seq + 1} to ${expected} are missing at the end`)
-  const [missing] = wanted
-  if (missing === undefined) return end(undefined)
-  const who = missing === head ? '' : ', which this cluster has signed,'
-  return end(`the record ${missing}${who} is not there any more: the audit was cut off or rewritten`)
+export async function verifyAudit(db: Db, head?: string): Promise<Verification> {
+  const expected = await auditStore(db).lastNumber() // before the walk: others append during it
+  const [first] = await auditStore(db).listAfter(0, 1)
+  const start = { seq: (first?.seq ?? 1) - 1, hash: first?.previous ?? NO_HASH }
+  const walk: Walk = { start, last: start, removed: { seq: 0 }, isHeadMet: head === printHead(start) }
+  const fault =
+    (await walkRecords(db, walk, head)) ??
+    faultOfStart(walk) ??
+    faultOfEnd(walk, expected) ??
+    (head === undefined || walk.isHeadMet ? undefined : faultOfHead(walk, head))
+  return { records: walk.last.seq, head: printHead(walk.last), removed: start.seq, fault }
 }
 
-interface Walk {
-  last: Link
-  removed: number
-  /** Heads that were not found yet. */
-  readonly wanted: Set<string>
-  readonly asked: string | undefined
-}
-
-async function walkSegments(db: Db, files: Pick<AuditFiles, 'readSegment'>, walk: Walk): Promise<void> {
-  for (const segment of await auditSegmentsStore(db).list()) {
-    if (segment.first !== walk.last.seq + 1 || segment.previous !== walk.last.hash) {
-      throw new Error(
-        `the sealed records ${segment.first} to ${segment.last} do not follow record ${walk.last.seq}`,
-      )
-    }
-    if (segment.removedAt === null) {
-      for (const record of await files.readSegment(segment)) meet(record, walk)
-      if (walk.last.hash !== segment.head) throw new Error(`the file audit/${segment.file} has another end`)
-      continue
-    }
-    walk.removed += segment.last - segment.first + 1
-    forget(segment, walk)
-    pass({ seq: segment.last, hash: segment.head }, walk)
-  }
-}
-
-async function walkRecords(db: Db, walk: Walk): Promise<void> {
+async function walkRecords(db: Db, walk: Walk, head: string | undefined): Promise<string | undefined> {
   for (;;) {
     const page = await auditStore(db).listAfter(walk.last.seq, PAGE)
-    for (const record of page) meet(record, walk)
-    if (page.length < PAGE) return
+    for (const record of page) {
+      const fault = faultOf(record, walk.last)
+      if (fault !== undefined) return fault
+      walk.last = { seq: record.seq, hash: record.hash }
+      walk.isHeadMet ||= printHead(record) === head
+      noteRemoval(record, walk)
+    }
+    if (page.length < PAGE) return undefined
   }
 }
 
-function meet(record: AuditRecord, walk: Walk): void {
-  const { last } = walk
-  if (record.seq !== last.seq + 1) throw new Error(`record ${last.seq + 1} is missing`)
-  if (record.previous !== last.hash)
-    throw new Error(`record ${record.seq} does not follow record ${last.seq} in its present form`)
-  if (record.hash !== hashOf(record)) throw new Error(`record ${record.seq} was changed`)
-  pass(record, walk)
+function faultOf(record: AuditRecord, { seq, hash }: Link): string | undefined {
+  if (record.seq !== seq + 1) return `record ${seq + 1} is missing`
+  if (record.previous !== hash)
+    return `record ${record.seq} does not follow record ${seq} in its present form`
+  return record.hash === hashOf(record) ? undefined : `record ${record.seq} was changed`
 }
 
-function pass({ seq, hash }: Link, walk: Walk): void {
-  walk.last = { seq, hash }
-  walk.wanted.delete(printHead(walk.last))
+/** Reads records of removals. Earlier versions wrote `audit_sealed` without a hash. */
+function noteRemoval({ type, details }: AuditRecord, walk: Walk): void {
+  if (type !== 'audit_removed' && type !== 'audit_sealed') return
+  const [seq, hash] = [Number(details?.['last']), details?.['hash']]
+  if (seq > walk.removed.seq) walk.removed = { seq, ...(hash !== undefined && { hash: String(hash) }) }
 }
 
-/** Heads of records that are gone cannot be checked any more. What this cluster signed is covered by the head after them. */
-function forget({ first, last, file }: AuditSegment, { wanted, asked }: Walk): void {
-  for (const head of wanted) {
-    const seq = Number(head.split(':')[0])
-    if (seq < first || seq >= last) continue
-    if (head === asked)
-      throw new Error(`the record ${head} was in audit/${file}, which was deleted to make room`)
-    wanted.delete(head)
-  }
+function faultOfStart({ start, removed }: Walk): string | undefined {
+  if (start.seq !== removed.seq) return `record ${removed.seq + 1} is missing`
+  if ((removed.hash ?? (start.seq === 0 ? NO_HASH : start.hash)) === start.hash) return undefined
+  return `record ${start.seq + 1} does not follow the last removed record`
 }
 
-/** A head as text, `<number>:<hash>`: what operators note down and give to a later verification. */
+function faultOfEnd({ last }: Walk, expected: number): string | undefined {
+  if (last.seq >= expected) return undefined
+  return `records ${last.seq + 1} to ${expected} are missing at the end`
+}
+
+function faultOfHead({ start }: Walk, head: string): string {
+  return Number(head.split(':')[0]) < start.seq
+    ? `the record ${head} was removed because of its age`
+    : `the record ${head} is not there any more: the audit was cut off or rewritten`
+}
+
+/** Returns the head of the audit as text, `<number>:<hash>`. */
 export const printHead = ({ seq, hash }: Link) => `${seq}:${hash}`
-
-const beginning: Link = { seq: 0, hash: NO_HASH }

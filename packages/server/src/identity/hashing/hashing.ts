@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
-import { createFairQueue, type Waiting } from './fair-queue.ts'
+import { Refusal } from '@fairlead/api'
 
 const derive = promisify(argon2)
 
@@ -12,11 +12,8 @@ const TAG_BYTES = 32
 
 /** Node has four threads for such work: one is left to files and names. */
 const MOST_AT_ONCE = 3
-/** Those of one source that may wait: at about 30 ms each, on two cores, the last waits a second. */
-const MAY_WAIT_EACH = 64
-const MAY_WAIT = 256
-/** Work for a signed-in user, or for the operator of the machine. */
-const own: Waiting = { source: '', known: true }
+/** Derivations that may wait: at about 30 ms each, on two cores, the last one waits for 1 s. */
+const MAY_WAIT = 64
 
 /** Derives hashes of passwords, a few at a time: each takes memory and time on purpose. */
 export interface Hashing {
@@ -27,10 +24,10 @@ export interface Hashing {
   hash(password: string, beside?: string): Promise<string>
   /**
    * Which of these PHC strings does `password` fit? Undefined: none. For an unknown user pass none: the same
-   * work is done against a valid hash that belongs to no user, so that the answer takes as long. `who` waits
-   * in line; default: a signed-in user.
+   * work is done against a valid hash that belongs to no user, so that the answer takes as long. Throws Refusal
+   * too_many_requests when too many wait.
    */
-  find(password: string, phcs: readonly string[], who?: Waiting): Promise<string | undefined>
+  find(password: string, phcs: readonly string[]): Promise<string | undefined>
   /** Was it made with the parameters of today? */
   isCurrent(phc: string): boolean
   /** How many derivations run at once; more wait. */
@@ -53,12 +50,9 @@ interface Phc extends HashCost {
 /** Argon2id, bounded: hashing takes all of a core's memory bandwidth and would starve the API. */
 export async function createHashing(current: HashCost = owasp): Promise<Hashing> {
   const atOnce = Math.min(MOST_AT_ONCE, availableParallelism())
-  const limited = createFairQueue({
-    ...{ atOnce, waitingEach: MAY_WAIT_EACH, waiting: MAY_WAIT },
-    strangersAtOnce: Math.max(1, atOnce - 1), // guesses leave a core to known sources
-  })
+  const limited = createQueue(atOnce)
   const hash = (password: string, beside?: string) =>
-    limited(own, async () => {
+    limited(async () => {
       const salt = beside === undefined ? randomBytes(SALT_BYTES) : parse(beside).salt
       return print(current, salt, await tagOf(password, salt, current, TAG_BYTES))
     })
@@ -66,9 +60,9 @@ export async function createHashing(current: HashCost = owasp): Promise<Hashing>
   return {
     atOnce,
     hash,
-    async find(password, phcs, who = own) {
+    async find(password, phcs) {
       const exists = phcs.length > 0
-      const fits = await limited(who, () => findAmong(password, (exists ? phcs : [nobodys]).map(parse)))
+      const fits = await limited(() => findAmong(password, (exists ? phcs : [nobodys]).map(parse)))
       return exists ? fits : undefined
     },
     isCurrent: (phc) => {
@@ -77,6 +71,26 @@ export async function createHashing(current: HashCost = owasp): Promise<Hashing>
         memoryKiB === current.memoryKiB && passes === current.passes && parallelism === current.parallelism
       )
     },
+  }
+}
+
+/** Runs work in its order, `atOnce` pieces at a time. Throws Refusal too_many_requests when MAY_WAIT wait. */
+function createQueue(atOnce: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running < atOnce) running += 1
+    else {
+      if (waiting.length >= MAY_WAIT) throw new Refusal('too_many_requests')
+      await new Promise<void>((start) => waiting.push(start)) // whose place it takes over
+    }
+    try {
+      return await work()
+    } finally {
+      const start = waiting.shift()
+      if (start === undefined) running -= 1
+      else start()
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { Refusal } from '@fairlead/api'
-import { type Caller, requesterOf } from '../../core/identity/access.ts'
+import type { Caller } from '../../core/identity/access.ts'
 import type { User } from '../../core/identity/user.ts'
 import type { Logins } from '../sessions/logins.ts'
 
@@ -10,7 +10,7 @@ export function confirmOld(
   caller: Caller,
   logins: Pick<Logins, 'confirm'>,
 ): Promise<string> {
-  return logins.confirm(user, password, { ...requesterOf(caller), via: 'old_password' })
+  return logins.confirm(user, password, { address: caller.address, via: 'old_password' })
 }
 
 /** Refuses a caller who must give the old password: see mayDoWithout. */

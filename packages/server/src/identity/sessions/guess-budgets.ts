@@ -1,25 +1,34 @@
 import { Refusal } from '@fairlead/api'
-import { addGuess, type Guesses, noGuesses, waitForGuess } from '../../core/identity/guess-budget.ts'
 import type { LockoutPolicy } from '../../core/identity/lockout.ts'
 
-/** How often each source has guessed wrong lately, over all users. */
+/** Bounds the wrong passwords of each source over all users: a leaky bucket. */
 export interface GuessBudgets {
-  /** Throws Refusal too_many_requests when the source has had too many. */
+  /** Throws Refusal too_many_requests if the bucket of this source is full. */
   admit(source: string, policy: LockoutPolicy): void
-  /** One that was wrong. Those that were admitted before it was known count afterwards: as many as may wait in line. */
+  /** Counts a wrong password. A source may overfill its bucket with requests that are in progress. */
   noteWrong(source: string, policy: LockoutPolicy): void
 }
 
-/** About 200 bytes each; the one that guessed longest ago goes first. */
+/** A bucket has room for the wrong passwords that the policy allows at this number of users. */
+const USERS = 6
+/** Maximum content, in buckets. Bounds the wait also if the clock was set back. */
+const MOST_BUCKETS = 2
+/** About 200 bytes each. When there are more, the source that guessed longest ago is forgotten. */
 const MOST_SOURCES = 10_000
 
-/** Forgotten at a restart: what counts for one account is in the store. */
+/** Counts in memory, as locks of users are in the store; `now` is Unix milliseconds. */
 export function createGuessBudgets(now: () => number): GuessBudgets {
-  const kept = new Map<string, Guesses>()
+  /** Time at which the bucket of a source is empty, Unix milliseconds. */
+  const emptyAt = new Map<string, number>()
+  const contentMs = (source: string, { resetAfterSeconds }: LockoutPolicy) => {
+    const restMs = (emptyAt.get(source) ?? 0) - now()
+    return Math.min(Math.max(0, restMs), MOST_BUCKETS * resetAfterSeconds * 1000)
+  }
   return {
     admit(source, policy) {
-      const waitMs = waitForGuess(kept.get(source) ?? noGuesses, policy, now())
-      if (waitMs === 0) return
+      if (policy.threshold === 0) return
+      const waitMs = contentMs(source, policy) + eachMs(policy) - policy.resetAfterSeconds * 1000
+      if (waitMs <= 0) return
       const retryAfterSeconds = Math.ceil(waitMs / 1000)
       throw new Refusal(
         'too_many_requests',
@@ -28,11 +37,16 @@ export function createGuessBudgets(now: () => number): GuessBudgets {
       )
     },
     noteWrong(source, policy) {
-      const guesses = kept.get(source) ?? noGuesses
-      kept.delete(source)
-      const [oldest] = kept.keys()
-      if (oldest !== undefined && kept.size >= MOST_SOURCES) kept.delete(oldest)
-      kept.set(source, addGuess(guesses, policy, now()))
+      const filledMs = contentMs(source, policy) + eachMs(policy)
+      emptyAt.delete(source)
+      const [oldest] = emptyAt.keys()
+      if (oldest !== undefined && emptyAt.size >= MOST_SOURCES) emptyAt.delete(oldest)
+      emptyAt.set(source, now() + filledMs)
     },
   }
+}
+
+/** Returns the time in which one wrong password leaks out: a full bucket is empty after `resetAfterSeconds`. */
+function eachMs({ threshold, resetAfterSeconds }: LockoutPolicy): number {
+  return (resetAfterSeconds * 1000) / (USERS * Math.max(1, threshold))
 }

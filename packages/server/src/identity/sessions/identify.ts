@@ -10,7 +10,7 @@ import { createExpiringCache } from './expiring-cache.ts'
 import type { Identities, Identity } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
 import { readBasic, splitScheme } from './read-basic.ts'
-import type { SourceOf } from './sources.ts'
+import { sourceOf } from './source-of.ts'
 import type { Claims, Tokens } from './tokens.ts'
 
 /**
@@ -44,7 +44,6 @@ interface IdentifyDeps {
   readonly sessions: Pick<BrowserSessions, 'find' | 'recall'>
   readonly identities: Identities
   readonly logins: Logins
-  readonly sourceOf: SourceOf
   readonly now: () => number
 }
 
@@ -91,7 +90,6 @@ function createByPassword({
   store,
   identities,
   logins,
-  sourceOf,
   now,
 }: Omit<IdentifyDeps, 'tokens' | 'sessions'>): ByPassword {
   const settings = createExpiringCache<'all', Settings>({ forMs: SETTINGS_REMEMBERED_MS, most: 1, now })
@@ -110,7 +108,7 @@ function createByPassword({
         'Basic is switched off here; get a token from POST /v1/users/authorize',
       )
     }
-    const source = await sourceOf(requester)
+    const source = sourceOf(requester.address)
     const code = codeOf(login, source)
     const check = async (): Promise<RightPassword> => {
       const { user, issuedMs } = await logins.check(login, { ...requester, via: 'basic' }, { admitsExpired })

@@ -12,9 +12,9 @@ import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { settingsStore } from '../stores/settings-store.ts'
 import { usersStore } from '../stores/users-store.ts'
-import type { GuessBudgets } from './guess-budgets.ts'
+import { createGuessBudgets } from './guess-budgets.ts'
 import type { Identities } from './identities.ts'
-import type { SourceOf } from './sources.ts'
+import { sourceOf } from './source-of.ts'
 
 /** What a person types to sign in: a name or an e-mail address, and the password in the clear. */
 export interface Login {
@@ -78,19 +78,18 @@ interface Try {
   readonly confirms: boolean
 }
 
-/** `budgets` bounds guesses, `counter` records failures in the audit; `now` is Unix milliseconds. */
+/** `counter` records failures in the audit; `now` is Unix milliseconds. */
 export function createLogins(deps: {
   readonly store: Store
   readonly hashing: Hashing
   readonly identities: Identities
-  readonly sourceOf: SourceOf
-  readonly budgets: GuessBudgets
   readonly counter: AuditCounter
   readonly now: () => number
   /** Told of each password that was tried. */
   readonly onJudged?: (verdict: Verdict) => void
 }): Logins {
-  const { store, hashing, identities, sourceOf, budgets, counter, now } = deps
+  const { store, hashing, identities, counter, now } = deps
+  const budgets = createGuessBudgets(now)
 
   /** Looks for the password, and judges. Says which one it was, if it is to be let in. */
   const attempt = async (
@@ -99,14 +98,14 @@ export function createLogins(deps: {
     by: LoginBy,
     confirms: boolean,
   ): Promise<{ readonly verdict: Verdict; readonly user: User; readonly fits: Password | undefined }> => {
-    const source = await sourceOf(by)
+    const source = sourceOf(by.address)
     const uid = userUid ?? nobody.uid
     const passwords = await passwordsStore(store.db).listOf(uid)
     const known = (await loginLanesStore(store.db).get(uid, source))?.known ?? false
     const { lockout } = await settingsStore(store.db).get()
     if (!known) budgets.admit(source, lockout)
     const phcs = passwords.map(({ phc }) => phc)
-    const phc = await hashing.find(password, phcs, { source, known })
+    const phc = await hashing.find(password, phcs)
     const fits = passwords.find((one) => one.phc === phc)
     if (!known && fits === undefined) budgets.noteWrong(source, lockout)
     const outcome = await counter.transaction(async (db, note) => {

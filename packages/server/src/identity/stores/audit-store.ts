@@ -4,10 +4,10 @@ import {
   type AuditEvent,
   type AuditRecord,
   type AuditType,
+  hashedText,
   NO_HASH,
-  sealedText,
 } from '../../core/identity/audit-record.ts'
-import { EVENT_COUNTER, eventNumbersStore } from '../../store/event-numbers-store.ts'
+import { EVENT_COUNTER, eventNumbersStore, putCounter, readCounter } from '../../store/event-numbers-store.ts'
 import { nextIds } from '../../store/next-id.ts'
 import type { Db } from '../../store/open-store.ts'
 import { storableText } from '../../store/storable.ts'
@@ -39,6 +39,8 @@ export interface PlacedRecord {
   readonly record: AuditRecord
 }
 
+const LOGGED = 'audit_logged'
+
 export interface AuditStore {
   /** Adds the next record. Call it in the transaction of what it is about: both are there, or neither. */
   append(event: AuditEvent, now: string): Promise<void>
@@ -51,9 +53,12 @@ export interface AuditStore {
   lastNumber(): Promise<number>
   get(seq: number): Promise<AuditRecord | undefined>
   last(): Promise<AuditRecord | undefined>
-  /** The first and last number in the store (0 where it is empty), and the last that is older than `before`; null: none is. */
-  extent(before: string): Promise<{ first: number; last: number; lastOld: number | null }>
-  /** Takes out all up to number `seq`. Only once they are sealed. */
+  /** The first and last number in the store (0: it is empty), and the last one before a record of `since` or later. */
+  extent(since: string): Promise<{ first: number; last: number; lastOld: number }>
+  /** Number of the last record in the server's log; 0: none is. */
+  loggedUpTo(): Promise<number>
+  noteLogged(seq: number): Promise<void>
+  /** Removes all up to number `seq`. The caller records the end of what it removes in the same transaction. */
   removeUpTo(seq: number): Promise<void>
 }
 
@@ -74,14 +79,9 @@ export function auditStore(db: Db): AuditStore {
       const rows = await query.where('event_seq', '<=', upTo).orderBy('event_seq').limit(limit).execute()
       return rows.map((row) => ({ place: row.event_seq ?? 0, record: fromRow(row) }))
     },
-    async lastNumber() {
-      const row = await db
-        .selectFrom('counters')
-        .select('value')
-        .where('name', '=', 'audit')
-        .executeTakeFirst()
-      return row?.value ?? 0
-    },
+    lastNumber: () => readCounter(db, 'audit'),
+    loggedUpTo: () => readCounter(db, LOGGED),
+    noteLogged: (seq) => putCounter(db, LOGGED, seq),
     async get(seq) {
       const row = await db.selectFrom('audit').selectAll().where('seq', '=', seq).executeTakeFirst()
       return row && fromRow(row)
@@ -91,14 +91,14 @@ export function auditStore(db: Db): AuditStore {
       const row = await query.executeTakeFirst()
       return row && fromRow(row)
     },
-    async extent(before) {
+    async extent(since) {
       const all = db
         .selectFrom('audit')
         .select((eb) => [eb.fn.min('seq').as('first'), eb.fn.max('seq').as('last')])
-      const old = db.selectFrom('audit').select((eb) => eb.fn.max('seq').as('last'))
       const { first, last } = await all.executeTakeFirstOrThrow()
-      const { last: lastOld } = await old.where('at', '<', before).executeTakeFirstOrThrow()
-      return { first: first ?? 0, last: last ?? 0, lastOld }
+      const young = db.selectFrom('audit').select('seq').where('at', '>=', since).orderBy('seq').limit(1)
+      const kept = (await young.executeTakeFirst())?.seq
+      return { first: first ?? 0, last: last ?? 0, lastOld: kept === undefined ? (last ?? 0) : kept - 1 }
     },
     removeUpTo: (seq) => removeUpTo(db, seq),
   }
@@ -152,7 +152,7 @@ function storableActor({ uid, name, address }: Actor): Actor {
 
 /** SHA-256 of a record's text, in hexadecimal. */
 export function hashOf(record: Omit<AuditRecord, 'hash'>): string {
-  return createHash('sha256').update(sealedText(record)).digest('hex')
+  return createHash('sha256').update(hashedText(record)).digest('hex')
 }
 
 function toRow({

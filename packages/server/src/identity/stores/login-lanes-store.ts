@@ -4,23 +4,20 @@ import type { Tables } from '../../store/tables.ts'
 
 export interface LoginLanesStore {
   get(userUid: number, source: string): Promise<LoginLane | undefined>
-  /** Of each of these users at whose account a source is locked out: until when the last of them is, Unix milliseconds. */
+  /** Returns for each of these users with a lock the end of its last one, Unix milliseconds. */
   lastLocksOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
-  /** Of one user: until when each source is locked out, Unix milliseconds. */
+  /** Returns the end of the lock of each source that is locked out of the account, Unix milliseconds. */
   locksOf(userUid: number): Promise<ReadonlyMap<string, number>>
   put(userUid: number, lane: LoginLane, now: string): Promise<void>
-  /**
-   * Of each user there are so many lanes that are known, and so many that are not: of those like this one, which was just written, those longest
-   * unused go.
-   */
+  /** Removes the longest unused lanes beyond the maximum number of lanes that are known, or not, as `lane` is. */
   dropSurplus(userUid: number, lane: LoginLane): Promise<void>
-  /** Lets every source try again. Known sources stay known. */
+  /** Ends the locks and counts of all sources. Known sources stay known. */
   clearFailures(userUid: number): Promise<void>
 }
 
 const MOST = { known: 32, strangers: 64 } as const
 
-/** How logins of a user from a source went, through `db`, which may be a transaction. */
+/** Rows of `login_lanes`, through `db`, which may be a transaction. */
 export function loginLanesStore(db: Db): LoginLanesStore {
   const ofUser = (userUid: number) => db.selectFrom('login_lanes').selectAll().where('user_uid', '=', userUid)
   return {
@@ -69,24 +66,22 @@ export function loginLanesStore(db: Db): LoginLanesStore {
 }
 
 async function dropSurplus(db: Db, userUid: number, { source, known }: LoginLane): Promise<void> {
-  const isKnown = known ? 1 : 0
-  const [first] = await db
-    .selectFrom('login_lanes')
-    .selectAll()
-    .where('user_uid', '=', userUid)
-    .where('known', '=', isKnown)
-    .orderBy('used_at', 'desc')
-    .orderBy('source')
-    .offset(known ? MOST.known : MOST.strangers)
-    .limit(1)
-    .execute()
-  if (first === undefined) return
   await db
     .deleteFrom('login_lanes')
     .where('user_uid', '=', userUid)
-    .where('known', '=', isKnown)
-    .where('used_at', '<=', first.used_at)
+    .where('known', '=', known ? 1 : 0)
     .where('source', '!=', source)
+    .where('used_at', '<=', (from) =>
+      from
+        .selectFrom('login_lanes')
+        .select('used_at')
+        .where('user_uid', '=', userUid)
+        .where('known', '=', known ? 1 : 0)
+        .orderBy('used_at', 'desc')
+        .orderBy('source')
+        .offset(known ? MOST.known : MOST.strangers)
+        .limit(1),
+    )
     .execute()
 }
 

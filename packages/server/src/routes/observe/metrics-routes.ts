@@ -2,7 +2,6 @@ import { Refusal } from '@fairlead/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Caller, databasesFor } from '../../core/identity/access.ts'
 import type { OnRefused } from '../../http/authenticate.ts'
-import { requesterOf } from '../../http/requester-of.ts'
 import type { Identify } from '../../identity/sessions/identify.ts'
 import { splitScheme } from '../../identity/sessions/read-basic.ts'
 import type { ScrapeToken } from '../../observe/metrics/scrape-token.ts'
@@ -33,7 +32,7 @@ async function admit(request: FastifyRequest, { token, identify, onRefused }: Re
   const { authorization } = request.headers
   const { scheme, rest } = splitScheme(authorization ?? '')
   if (scheme === 'bearer' && (await token.fits(rest))) return
-  const caller = await identify(authorization, requesterOf(request), { admitsExpired: false })
+  const caller = await identify(authorization, { address: request.ip }, { admitsExpired: false })
   if (seesAll(caller)) return
   await onRefused(caller, PERMISSION, undefined)
   throw new Refusal(

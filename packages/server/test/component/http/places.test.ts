@@ -5,12 +5,9 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createHttp } from '../../../src/http/create-http.ts'
 import { mountOn } from '../../../src/http/mount.ts'
-import { placesOf } from '../../../src/http/places.ts'
+import { createPlaces, placesOf } from '../../../src/http/places.ts'
 
-/**
- * A stream without events, and an upgrade of modules that does not end. The request itself says its user and
- * its source.
- */
+/** A stream without events, and an upgrade of modules that does not end. The request itself names its user. */
 async function serve(placeLimits: ReturnType<typeof placesOf>) {
   const begun = { upgrades: 0 }
   const http = createHttp({
@@ -25,10 +22,7 @@ async function serve(placeLimits: ReturnType<typeof placesOf>) {
     onRefused: async () => undefined,
     log: pino({ level: 'silent' }),
     placeLimits,
-    // As the kernel tells users of this machine apart.
-    sourceOf: async ({ peer }) => `local user ${sources.get(peer?.port ?? 0)}`,
   })
-  const sources = new Map<number, string>()
   const mount = mountOn(http)
   mount(followAction, async () => ({
     admits: () => true,
@@ -48,11 +42,10 @@ async function serve(placeLimits: ReturnType<typeof placesOf>) {
   return {
     begun,
     /** Answers its connection, and the status if one has come before another client was answered. */
-    async ask(what: 'follow' | 'upgrade', uid: number, from: string) {
+    async ask(what: 'follow' | 'upgrade', uid: number) {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined)
       open.push(socket)
       await once(socket, 'connect')
-      sources.set(socket.localPort ?? 0, from)
       const path = { follow: 'GET /v1/actions/a/events', upgrade: 'POST /v1/bdbs/1/modules/upgrade' }[what]
       const body = what === 'follow' ? '' : '{"modules":[{"module_name":"m","new_module":"u"}]}'
       const type = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
@@ -66,23 +59,33 @@ async function serve(placeLimits: ReturnType<typeof placesOf>) {
   }
 }
 
-test('streams and requests that wait have their places of one user, of one source and of all', async () => {
+test('streams and requests that wait have their places of one user and of one source', async () => {
   await using server = await serve({ most: 6, mostOfSource: 4, mostOfUser: 3 })
-  const waits = await server.ask('upgrade', 1, 'a')
+  const waits = await server.ask('upgrade', 1)
   await expect.poll(() => server.begun.upgrades).toBe(1)
-  const follow = async (uid: number, from: string) => await (await server.ask('follow', uid, from)).status()
-  expect([await follow(1, 'a'), await follow(1, 'b')]).toEqual(['200', '200'])
-  // Of one user, wherever they are; and an upgrade that is refused has not begun.
-  expect(await follow(1, 'c')).toBe('429')
-  expect(await (await server.ask('upgrade', 1, 'c')).status()).toBe('429')
+  const follow = async (uid: number) => await (await server.ask('follow', uid)).status()
+  expect([await follow(1), await follow(1)]).toEqual(['200', '200'])
+  // An upgrade that is refused has not begun.
+  expect([await follow(1), await (await server.ask('upgrade', 1)).status()]).toEqual(['429', '429'])
   expect(server.begun.upgrades).toBe(1)
-  // From one source, with any user.
-  expect([await follow(2, 'a'), await follow(3, 'a'), await follow(4, 'a')]).toEqual(['200', '200', '429'])
-  // Of all.
-  expect([await follow(4, 'b'), await follow(5, 'c')]).toEqual(['200', '429'])
+  expect([await follow(2), await follow(3)]).toEqual(['200', '429'])
   // When one ends, another may come.
   waits.socket.destroy()
-  await expect.poll(() => follow(5, 'c')).toBe('200')
+  await expect.poll(() => follow(3)).toBe('200')
+})
+
+test('other sources have places when those of one are taken, up to all places', () => {
+  const places = createPlaces({ most: 5, mostOfSource: 3, mostOfUser: 5 })
+  const isAdmitted = (ip: string) => {
+    try {
+      places.take({ ip, caller: null })
+      return true
+    } catch {
+      return false
+    }
+  }
+  expect(['127.0.0.1', '::1', '127.0.0.2', '127.0.0.1'].map(isAdmitted)).toEqual([true, true, true, false])
+  expect(['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(isAdmitted)).toEqual([true, true, false])
 })
 
 test('streams and waiting requests have half of the connections, and short requests have the rest', () => {

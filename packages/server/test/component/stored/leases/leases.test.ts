@@ -17,7 +17,7 @@ test('a server alone holds every database from its start, under a higher epoch t
   const before = await createLeases({ store, log })
   const epoch = before.epochOf(7)
   expect(heldBy(before)).toEqual(uids)
-  expect(before.isOurs('seal the audit')).toBe(true)
+  expect(before.isOurs('keep the audit')).toBe(true)
   await before[Symbol.asyncDispose]()
   await using after = await createLeases({ store, log })
   expect(heldBy(after)).toEqual(uids)

@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fairlead } from '../../../../src/core/identity/audit-record.ts'
 import type { LaneRecord } from '../../../../src/core/state/lane-record.ts'
 import { actionLanesStore } from '../../../../src/fleet/stores/action-lanes-store.ts'
 import { actionsStore } from '../../../../src/fleet/stores/actions-store.ts'
 import { databasesStore } from '../../../../src/fleet/stores/databases-store.ts'
 import { shardsStore } from '../../../../src/fleet/stores/shards-store.ts'
+import { verifyAudit } from '../../../../src/identity/audit/verify-audit.ts'
+import { auditStore } from '../../../../src/identity/stores/audit-store.ts'
 import { usersStore } from '../../../../src/identity/stores/users-store.ts'
-import type { Store } from '../../../../src/store/open-store.ts'
+import type { Db, Store } from '../../../../src/store/open-store.ts'
 import { openTestStore, testStorePlace, withOldStore } from '../../../open-test-store.ts'
 
 /*
@@ -138,8 +141,23 @@ test('0011, 0020: a user from before is locked by no source, and has the alerts 
   })
 })
 
-test('0012, 0021: no record of the audit is sealed yet, and nothing was measured', async () => {
-  expect(await store.db.selectFrom('audit_segments').selectAll().execute()).toEqual([])
+test('0030: an audit of which records were moved into files is verified from there', async () => {
+  const place = await testStorePlace(join(folder, 'sealed.db'))
+  await withOldStore(place, 28, async (old) => {
+    const db = old as Db // these tables have not changed since
+    const append = (type: 'audit_sealed' | 'user_created', details: Record<string, string | number>) =>
+      auditStore(db).append({ type, by: fairlead, details }, at)
+    for (let user = 1; user <= 20; user += 1) await append('user_created', { user })
+    const end = await auditStore(db).get(15)
+    await sql`insert into audit_segments (first_seq, last_seq, previous, head, file, sha256, bytes, sealed_at)
+      values (1, 15, ${'0'.repeat(64)}, ${end?.hash}, 'records-1-15.jsonl.gz', 'a', 1, ${at})`.execute(db)
+    await auditStore(db).removeUpTo(15)
+    await append('audit_sealed', { first: 1, last: 15, file: 'records-1-15.jsonl.gz', sha256: 'a' })
+  })
+  await using sealed = await openTestStore(join(folder, 'sealed.db'))
+  expect(await verifyAudit(sealed.db)).toMatchObject({ records: 21, removed: 15, fault: undefined })
+  await sealed.db.deleteFrom('audit').where('seq', '=', 16).execute()
+  expect((await verifyAudit(sealed.db)).fault).toBe('record 16 is missing')
 })
 
 describe('an action from before', () => {

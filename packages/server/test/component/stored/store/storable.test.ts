@@ -44,8 +44,7 @@ test('the audit can be verified after an engine has said such a text', async () 
         '2026-11-23T12:00:00.000Z',
       ),
     )
-  const files = { readSegment: async () => [], readCheckpoints: async () => ({ last: null, lost: [] }) }
-  expect(await verifyAudit(store.db, files)).toMatchObject({ records: said.length, fault: undefined })
+  expect(await verifyAudit(store.db)).toMatchObject({ records: said.length, fault: undefined })
 })
 
 function rowOf(uid: string, kind: string) {

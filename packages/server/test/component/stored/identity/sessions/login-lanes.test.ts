@@ -1,78 +1,101 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { adminPassword, basic, startControlPlane, type TestControlPlane } from '../../../../control-plane.ts'
-import { canBeOther, sendAsOther } from '../../../../other-user.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createAuditCounter } from '../../../../../src/identity/audit/audit-counter.ts'
+import { createHashing } from '../../../../../src/identity/hashing/hashing.ts'
+import { createIdentify, type Identify } from '../../../../../src/identity/sessions/identify.ts'
+import { createIdentities } from '../../../../../src/identity/sessions/identities.ts'
+import { createLogins, type Logins } from '../../../../../src/identity/sessions/logins.ts'
+import { loginLanesStore } from '../../../../../src/identity/stores/login-lanes-store.ts'
+import { passwordsStore } from '../../../../../src/identity/stores/passwords-store.ts'
+import { usersStore } from '../../../../../src/identity/stores/users-store.ts'
+import type { Store } from '../../../../../src/store/open-store.ts'
+import { basic } from '../../../../control-plane.ts'
+import { openTestStore } from '../../../../open-test-store.ts'
 
-let fairlead: TestControlPlane
+const password = 'a-password-of-mine'
+const at = '2026-11-29T12:00:00.000Z'
+let store: Store
+let logins: Logins
+let identify: Identify
+let uid: number
+let nowMs = Date.parse(at)
+const now = () => nowMs
+const hashing = await createHashing({ memoryKiB: 8, passes: 1, parallelism: 1 })
+
 beforeEach(async () => {
-  fairlead = await startControlPlane()
-})
-afterEach(() => fairlead[Symbol.asyncDispose]())
-
-const path = '/v1/users/authorize'
-const guess = (username: string) => ({ path, body: { username, password: 'wrong' } })
-const guesses = (username: string, times: number) => Array.from({ length: times }, () => guess(username))
-const right = () => fairlead.send('POST', path, { body: { username: 'admin', password: adminPassword } })
-
-const allow = async (login_lockout_threshold: number) =>
-  fairlead.send('PUT', '/v1/cluster/policy', {
-    auth: await fairlead.signIn('admin', adminPassword),
-    body: { login_lockout_threshold },
+  store = await openTestStore(':memory:')
+  const phc = await hashing.hash(password)
+  uid = await store.transaction(async (db) => {
+    const user = await usersStore(db).insert({ name: 'mia', email: null, roleUids: [1] }, at)
+    await passwordsStore(db).insert(user.uid, phc, at)
+    return user.uid
   })
-
-describe.runIf(canBeOther)('another local user', () => {
-  // invariant: Failed logins lock out their source, and no user.
-  test('locks out itself, and not the admin, be it known here or new; by token, by Basic, at a login', async () => {
-    expect(await sendAsOther(fairlead.url, guesses('admin', 5))).toEqual([401, 401, 401, 401, 401])
-    expect((await right()).status).toBe(200) // never seen from here before
-    const auth = await fairlead.signIn('admin', adminPassword)
-    expect((await fairlead.send('GET', '/v1/users', { auth: basic('admin', adminPassword) })).status).toBe(
-      200,
-    )
-    await sendAsOther(fairlead.url, guesses('admin', 1))
-    expect((await fairlead.send('GET', '/v1/users', { auth: basic('admin', adminPassword) })).status).toBe(
-      200,
-    )
-    expect((await right()).status).toBe(200)
-
-    const stranger = { path, body: { username: 'admin', password: adminPassword } }
-    expect(await sendAsOther(fairlead.url, [stranger])).toEqual([401])
-    fairlead.pass({ seconds: 1_801 })
-    expect(await sendAsOther(fairlead.url, [stranger])).toEqual([200])
-    expect((await fairlead.send('GET', '/v1/users/1', { auth })).body['status']).toBe('active')
+  const identities = createIdentities(store, now)
+  const parts = { store, hashing, identities, now }
+  logins = createLogins({
+    ...parts,
+    counter: createAuditCounter(store, now),
   })
-
-  test('is slowed down when it spreads its guesses over names, without a derivation, while others sign in', async () => {
-    await allow(2)
-    const spread = Array.from({ length: 30 }, (_, n) => guess(`user-${n}`))
-    const answers = await sendAsOther(fairlead.url, spread)
-    expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(13)
-    expect(answers.filter((status) => status === 429).length).toBeGreaterThanOrEqual(17)
-    expect((await right()).status).toBe(200)
-  })
-})
-
-test('a source that has to wait is told how long, and gets through then', async () => {
-  await allow(1)
-  let last = { status: 0, headers: new Headers() }
-  for (let n = 0; n < 40 && last.status !== 429; n += 1) {
-    last = await fairlead.send('POST', path, { body: { username: `user-${n}`, password: 'wrong' } })
+  const never = () => {
+    throw new Error('no token is sent')
   }
-  const seconds = Number(last.headers.get('retry-after'))
-  expect(last.status).toBe(429)
-  expect(seconds).toBeGreaterThan(1)
-  fairlead.pass({ seconds })
-  expect((await fairlead.send('POST', path, { body: { username: 'x', password: 'wrong' } })).status).toBe(401)
+  const tokens = { issue: never, verify: never, recall: never }
+  identify = createIdentify({ ...parts, logins, tokens, sessions: { find: never, recall: never } })
+})
+afterEach(() => store[Symbol.asyncDispose]())
+
+const codeOf = (cause: { readonly code: string }) => cause.code
+const guess = (address: string, name = 'mia') =>
+  logins.check({ name, password: 'wrong' }, { address, via: 'authorize' }).then(() => 'right', codeOf)
+const signIn = (address: string) =>
+  logins.check({ name: 'mia', password }, { address, via: 'authorize' }).then(() => 'right', codeOf)
+const askByBasic = async (address: string) => {
+  const asked = (async () => identify(basic('mia', password), { address }, { admitsExpired: false }))()
+  return asked.then(() => 'right', codeOf)
+}
+
+// invariant: Failed logins lock out their source, and no user.
+test('a source locks out itself, and no other, be it known or new; at a login and by Basic', async () => {
+  expect(await askByBasic('10.0.0.1')).toBe('right')
+  for (let n = 0; n < 5; n += 1) expect(await guess('10.0.0.9')).toBe('invalid_credentials')
+  expect(await signIn('10.0.0.1')).toBe('right')
+  expect(await signIn('10.0.0.2')).toBe('right') // never seen before
+  expect([await askByBasic('10.0.0.1'), await askByBasic('10.0.0.2')]).toEqual(['right', 'right'])
+  for (let n = 0; n < 5; n += 1) await guess('10.0.0.2') // known, and then fails
+  for (const locked of ['10.0.0.9', '10.0.0.2', '::ffff:10.0.0.2'])
+    expect([await signIn(locked), await askByBasic(locked)]).toEqual([
+      'invalid_credentials',
+      'invalid_credentials',
+    ])
+  expect(await signIn('10.0.0.1')).toBe('right')
+  nowMs += 1_801_000
+  expect([await signIn('10.0.0.9'), await askByBasic('10.0.0.2')]).toEqual(['right', 'right'])
+})
+
+test('a source that spreads its guesses over names has to wait, and sources in which a user is known do not', async () => {
+  await signIn('10.0.0.1')
+  const codes = []
+  for (let n = 0; n < 40; n += 1) codes.push(await guess('10.0.0.9', `user-${n}`))
+  expect(codes).toEqual(Array.from(codes, (_, n) => (n < 30 ? 'invalid_credentials' : 'too_many_requests')))
+  expect(await signIn('10.0.0.1')).toBe('right')
+  for (let n = 0; n < 40; n += 1) await guess('10.0.0.1', `user-${n}`)
+  expect(await signIn('10.0.0.1')).toBe('right')
+  nowMs += 30_000
+  expect(await guess('10.0.0.9', 'x')).toBe('invalid_credentials')
 })
 
 test('what is kept of sources is bounded, and those that are known outlast those that are not', async () => {
-  await right()
-  const others = Array.from({ length: 200 }, (_, n) => `(1, '10.0.0.${n}', 0, 1, null, null, '2020-01-01')`)
-  await fairlead.tamper(`insert into login_lanes values ${others.join()}`)
-  await fairlead.send('POST', path, { body: { username: 'admin', password: 'wrong' } })
-  await fairlead.tamper(`insert into login_lanes values (1, 'new', 0, 1, null, null, '2030-01-01')`)
-  const lanes = await fairlead.withStore(({ db }) =>
-    db.selectFrom('login_lanes').select('known').where('user_uid', '=', 1).execute(),
-  )
-  expect(lanes.filter(({ known }) => known === 1).length).toBe(1)
-  expect((await right()).status).toBe(200)
+  await signIn('10.0.0.1')
+  for (let n = 0; n < 100; n += 1) {
+    nowMs += 1_000
+    await store.transaction(async (db) => {
+      const failures = { count: 1, lastMs: nowMs, lockedUntilMs: null }
+      const lane = { source: `stranger ${n}`, known: false, failures }
+      await loginLanesStore(db).put(uid, lane, new Date(nowMs).toISOString())
+      await loginLanesStore(db).dropSurplus(uid, lane)
+    })
+  }
+  const lanes = await store.db.selectFrom('login_lanes').select(['source', 'known']).execute()
+  expect(lanes.filter(({ known }) => known === 1).map(({ source }) => source)).toEqual(['10.0.0.1'])
+  expect(lanes.length).toBe(65)
+  expect(lanes.map(({ source }) => source)).toContain('stranger 99')
 })
