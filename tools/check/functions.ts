@@ -6,49 +6,26 @@ import { promisify } from 'node:util'
 import { rule } from './rule.ts'
 import { read, root } from './tree.ts'
 
-/** A function up to this length is read at a glance. Beyond it there is a reason, below; 60 lines are the end (.oxlintrc.json). */
-const LINES = 40
+/** A longer function has its reason below. 80 lines are the end (.oxlintrc.json). */
+const LINES = 60
 
 /**
- * A factory is what a class is elsewhere: what it opens or makes, and the methods that share it. Each method counts by itself.
- * Such functions have these names.
+ * A factory is what a class is elsewhere: what it opens or makes, and the methods that share it. Each method
+ * counts by itself. Such functions have these names.
  */
 const factory = /^(create|open|make|start|serve|supervise|keep|hold|spawn|watch)[A-Z]|(Store|Routes)$/
 
 /** Everything else has its reason here. */
 const excused: Readonly<Record<string, readonly string[]>> = {
   'one entry for each operation, order, step or kind of input, and nothing between them': [
-    'bench/scale/summarize-scale.ts judgeScale',
-    'packages/agent/src/agent.ts answerWith',
-    'packages/agent/src/shards/describe-shard.ts describeShard',
-    'packages/proxy/src/workers/worker.ts carryOut',
-    'packages/server/src/core/dry-run/simulate.ts applyStep',
-    'packages/server/src/core/plan/invariants.ts checkStep',
     'packages/server/test/hostile-inputs.ts hostileInputs',
-    'packages/server/test/simulation/connections.ts carryOut',
   ],
   'the inner loop of the endpoint: its state stays in local variables, as it runs for each request': [
-    'packages/engine/src/framing/scan-replies.ts scanReply',
-    'packages/engine/src/framing/scan-requests.ts scanRequest',
-    'packages/proxy/src/forwarding/deliver-replies.ts takeSome',
     'packages/proxy/src/forwarding/forward-requests.ts forwardEach',
   ],
   'a factory by another name': [
-    'bench/upgrade/loaded-database.ts loadDatabase',
-    'packages/engine/src/ask-in-order.ts askInOrder',
-    'packages/proxy/test/commands/run-rows.ts begin',
-    'packages/proxy/test/run-proxy.ts runProxy',
     'packages/server/src/app/assemble-reconciling.ts assembleReconciling',
-    'packages/server/src/fleet/stores/shards-store.ts readShards',
-    'packages/server/src/reconcile/steps/record-handover.ts recordHandover',
-    'packages/server/test/simulation/group.ts groupOf',
     'packages/server/test/simulation/handover-stage.ts stageOf',
-    'packages/server/test/simulation/records-in-memory.ts recordsOf',
-  ],
-  'a proof from its first step to its last, in the order in which it happens': [
-    'e2e/support/fault-round.ts injectInUpgrades',
-    'e2e/support/fault-round.ts injectOnce',
-    'proof/upgrade-under-load.ts upgradeUnderLoad',
   ],
 }
 
