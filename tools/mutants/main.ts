@@ -1,6 +1,7 @@
 /**
- * `npm run mutants`: puts one fault after the other into a copy of the tree, and runs the tests that must find it.
- * Arguments, which are parts of files or names, select faults. Ends with 1 when a fault is not found.
+ * `npm run mutants`: puts one fault after the other into a copy of the tree, and runs the tests that must
+ * find it. Arguments, which are parts of files or names, select faults. Ends with 1 when a fault is not
+ * found.
  */
 import { spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -14,7 +15,10 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const copied = ['package.json', 'vitest.config.ts', 'packages', 'ledger', 'proof', 'tools']
 
-/** A copy of the tree, in which every package may be changed: each import of one leads to the copy. What is installed stays where it is. */
+/**
+ * A copy of the tree, in which every package may be changed: each import of one leads to the copy. What is
+ * installed stays where it is.
+ */
 async function copyTree(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-mutants-'))
   const isOurs = (path: string) => basename(path) !== 'node_modules'
@@ -77,7 +81,10 @@ interface Report {
   }[]
 }
 
-/** Throws when one of the tests fails without any fault. Of files of which only some tests are asked, only these run. */
+/**
+ * Throws when one of the tests fails without any fault. Of files of which only some tests are asked, only
+ * these run.
+ */
 async function mustBeSound(mutants: readonly Mutant[], folder: string): Promise<void> {
   const filesOf = (some: readonly Mutant[]) => [...new Set(some.flatMap(({ tests }) => tests))]
   const whole = filesOf(mutants.filter(({ named }) => named === undefined))

@@ -14,7 +14,10 @@ export interface Mutant {
   readonly named?: string
 }
 
-/** The source with the fault in it. Throws when the text does not occur exactly once: then the mutant has to be rewritten. */
+/**
+ * The source with the fault in it. Throws when the text does not occur exactly once: then the mutant has to
+ * be rewritten.
+ */
 export function mutate(source: string, { name, file, text, instead }: Mutant): string {
   const times = source.split(text).length - 1
   if (times !== 1 || text === instead)

@@ -54,8 +54,8 @@ export const mutantsOfProxy: readonly Mutant[] = [
     breaks: 'an engine gets a request from its first byte, or not at all',
     file: `${source}/handover/move-connection.ts`,
     tests: [`${component}/handover/long-parts.test.ts`],
-    text: '  connection.stash = [...chunks, ...stash]',
-    instead: '  connection.stash = [...stash]',
+    text: '  connection.input.stash = [...chunks, ...stash]',
+    instead: '  connection.input.stash = [...stash]',
   },
   {
     name: 'a request whose beginning is not kept does not put a hold off',
@@ -80,8 +80,8 @@ export const mutantsOfProxy: readonly Mutant[] = [
     file: `${source}/handover/open-link.ts`,
     tests: [`${component}/remembered/replay.test.ts`],
     named: 'watched keys count',
-    text: '    connection.watchLost = true',
-    instead: '    connection.watchLost = false',
+    text: '    connection.session.watchLost = true',
+    instead: '    connection.session.watchLost = false',
   },
   {
     name: 'a transaction takes keys of another group',
@@ -131,7 +131,7 @@ export const mutantsOfProxy: readonly Mutant[] = [
     breaks: 'a server that was replaced changes nothing',
     file: `${source}/program/control.ts`,
     tests: [`${component}/program/fence.test.ts`],
-    text: '  // Checked again, because another server may have taken over while the body was on its way: its sender may have been stopped.\n  await passFence(op, request, fence)\n',
+    text: '  // Checked again: another server may have taken over while the body was on its way.\n  await passFence(op, request, fence)\n',
     instead: '',
   },
   {

@@ -13,7 +13,7 @@ import { costsOf, countNoted, NOTED_ALONE } from './noted.ts'
 
 /** Called for a command without a reply: it counts as executed when the requests before it are answered. */
 export function assumeSuccess(connection: Connection, link: Link, command: Command): void {
-  const { inTransaction } = connection.ahead
+  const { inTransaction } = connection.session.ahead
   // Commands sent before a transaction are proven before it starts (silent-transactions.ts); queued commands
   // need no proof.
   if (!inTransaction) {
@@ -27,7 +27,7 @@ export function assumeSuccess(connection: Connection, link: Link, command: Comma
   // It changes nothing unless it is noted, or part of a transaction.
   if (command.name === '') return
   const keptBytes = inTransaction ? sizeOf(command) : 0
-  connection.underWayBytes += keptBytes
+  connection.session.underWayBytes += keptBytes
   const costs = keptBytes > 0 ? NOTED_ALONE : costsOf(command)
   countNoted(link, costs)
   link.unanswered.waiting.push({ after: link.sent, command, keptBytes, costs })
@@ -44,14 +44,16 @@ export function countUnanswered(connection: Connection, link: Link): void {
     if (next.after > link.answered) return
     waiting.shift()
     countNoted(link, -next.costs)
-    connection.underWayBytes -= next.keptBytes
-    connection.state = afterSilence(connection, next.command)
+    connection.session.underWayBytes -= next.keptBytes
+    connection.session.state = afterSilence(connection, next.command)
     countKept(connection)
   }
 }
 
-function afterSilence(connection: Connection, command: Command): Connection['state'] {
-  const { state } = connection
+function afterSilence(connection: Connection, command: Command): Connection['session']['state'] {
+  const {
+    session: { state },
+  } = connection
   if (isQueuedIn(connection, command)) return afterQueueing(state, command, !isMisformed(command))
   return isNested(state, command) ? afterRefusal(state, command) : afterAssumed(state, command)
 }

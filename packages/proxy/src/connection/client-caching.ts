@@ -7,7 +7,11 @@ import type { Link, Noted } from './link.ts'
  * Returns the CLIENT CACHING that applies after request `head` has succeeded; the connection already has the
  * state after it.
  */
-export function cachingAfter({ caching, state }: Connection, link: Link, head: Noted): Caching | null {
+export function cachingAfter(
+  { session: { caching, state } }: Connection,
+  link: Link,
+  head: Noted,
+): Caching | null {
   const { command, at } = head
   const isInside = state.transaction !== null
   if (command.name === 'CLIENT' && wordAt(command, 0) === 'CACHING' && !isInside)
@@ -18,7 +22,7 @@ export function cachingAfter({ caching, state }: Connection, link: Link, head: N
 }
 
 /** Returns the CLIENT CACHING that still applies, or null. Everything forwarded is answered. */
-export function cachingNow({ caching, state }: Connection): Caching | null {
+export function cachingNow({ session: { caching, state } }: Connection): Caching | null {
   if (caching === null) return null
   const isOpen = caching.ofTransaction ? state.transaction !== null : caching.link.sent === caching.at
   return isOpen ? caching : null

@@ -42,20 +42,24 @@ export interface Connection {
   cutBecause: string
   /** True if closed because no engine could be reached: unsent requests were not executed. */
   isUnreached: boolean
-  readonly requests: RequestScanner
   readonly owner: Owner
   mode: Mode
   link: Link | null
-  state: ConnectionState
-  caching: Caching | null
-  /** Bytes of the client that may not be forwarded yet, from the start of a request. */
-  stash: Buffer[]
-  stashBytes: number
-  /** Effects of forwarded requests whose replies have not arrived yet. */
-  ahead: Ahead
   readonly login: Login
   /** How often the login deadline passed without an answer that proves a login. */
   judged: number
+  readonly timed: Timed
+  readonly input: ClientInput
+  readonly session: Session
+  readonly move: Move
+}
+
+/** Bytes of the client on their way to the engine. `forwarding` writes it. */
+export interface ClientInput {
+  readonly requests: RequestScanner
+  /** Bytes of the client that may not be forwarded yet, from the start of a request. */
+  stash: Buffer[]
+  stashBytes: number
   /** True if its turn is over: new requests wait for the next turn (turns.ts). */
   yielded: boolean
   /**
@@ -63,25 +67,11 @@ export interface Connection {
    * long gate is closed.
    */
   heldByBarrier: boolean
-  /** Bytes kept for transactions: for commands that are not answered yet, and in total (`countKept`). */
-  underWayBytes: number
-  keptBytes: number
-  /** Bytes counted for channel names (`countSubscribed`). */
-  countedBytes: number
   /**
    * True while a blocking command is pending: no later request is forwarded, so that it can be sent again
    * elsewhere.
    */
   blocked: boolean
-  /** True if held while blocked, or if its command was to be ended before a hold (given-up.ts). */
-  mayBeGivenUp: boolean
-  /** The blocking command that the engine ended because its role changed; it is sent again. */
-  again: Asked | null
-  /**
-   * True if the watched keys were lost with the old engine: the next EXEC answers nil, as after a changed
-   * key.
-   */
-  watchLost: boolean
   /** The beginning of a short incomplete request; nothing of it is forwarded. */
   readonly begun: GatheredBytes
   /**
@@ -97,10 +87,35 @@ export interface Connection {
   protocolError: string | undefined
   /** Set if no further request is read: after the last reply the connection ends with this error. */
   lastError: string | null
-  readonly timed: Timed
+  clientEnded: boolean
+}
+
+/** State that the engine remembers of the client, with what pending requests will change. Another engine is given it. */
+export interface Session {
+  state: ConnectionState
+  caching: Caching | null
+  /** Effects of forwarded requests whose replies have not arrived yet. */
+  ahead: Ahead
+  /** Bytes kept for transactions: for commands that are not answered yet, and in total (`countKept`). */
+  underWayBytes: number
+  keptBytes: number
+  /** Bytes counted for channel names (`countSubscribed`). */
+  countedBytes: number
+  /** The blocking command that the engine ended because its role changed; it is sent again. */
+  again: Asked | null
+  /**
+   * True if the watched keys were lost with the old engine: the next EXEC answers nil, as after a changed
+   * key.
+   */
+  watchLost: boolean
+}
+
+/** State of a handover of this connection. `handover` writes it. */
+export interface Move {
+  /** True if held while blocked, or if its command was to be ended before a hold (given-up.ts). */
+  mayBeGivenUp: boolean
   /** Counts how often the client delayed recent holds. */
   putOff: PutOff | null
-  clientEnded: boolean
   era: number
   /** A link to an engine that will get the primary role soon. */
   prepared: Prepared | null

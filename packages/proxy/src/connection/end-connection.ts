@@ -36,8 +36,8 @@ function close(connection: Connection, why = ''): void {
   if (why !== '') connection.owner.onCut(connection)
   connection.mode = 'closed'
   connection.link = null
-  connection.stash = []
-  connection.stashBytes = 0
+  connection.input.stash = []
+  connection.input.stashBytes = 0
   dropPart(connection)
   countKept(connection)
   countSubscribed(connection)
@@ -45,7 +45,7 @@ function close(connection: Connection, why = ''): void {
   link?.onOwnAnswered?.('the connection was closed')
   link?.onWhole?.()
   link?.socket.destroy()
-  connection.prepared?.link.socket.destroy()
-  connection.prepared?.leave()
+  connection.move.prepared?.link.socket.destroy()
+  connection.move.prepared?.leave()
   connection.owner.onClosed(connection)
 }

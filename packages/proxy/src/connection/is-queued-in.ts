@@ -8,6 +8,6 @@ const ending: ReadonlySet<string> = new Set(['EXEC', 'DISCARD', 'MULTI', 'WATCH'
  * True if the command is queued. A transaction queues every command except those that end it or are refused
  * in it.
  */
-export function isQueuedIn({ state }: Connection, command: Command): boolean {
+export function isQueuedIn({ session: { state } }: Connection, command: Command): boolean {
   return state.transaction !== null && (!ending.has(command.name) || isMisformed(command))
 }

@@ -37,7 +37,11 @@ export function learnLogin(connection: Connection, { answered, replies }: Link, 
 
 /** Called with the answer to the proxy's own PING. */
 export function takeProof(connection: Connection, link: Link): void {
-  const { login, owner, state } = connection
+  const {
+    login,
+    owner,
+    session: { state },
+  } = connection
   link.proving = false
   const isRefused = link.replies.type === ERROR && link.replies.text.startsWith('NOAUTH')
   login.is = isRefused ? 'refused' : 'confirmed'
@@ -51,7 +55,7 @@ const proof = encodeCommand(['PING'])
  * True if the request just read switches replies off while the login is unknown. An engine ignores that
  * switch for a client without login, and answers.
  */
-export function isToBeProven({ login, requests, ahead }: Connection): boolean {
+export function isToBeProven({ login, input: { requests }, session: { ahead } }: Connection): boolean {
   if (login.is !== 'unknown' || requests.command?.name !== 'CLIENT' || ahead.inTransaction) return false
   const command = { name: 'CLIENT', args: requests.words, cutShort: false }
   return wordAt(command, 0) === 'REPLY' && wordAt(command, 1) !== 'ON'
@@ -59,7 +63,14 @@ export function isToBeProven({ login, requests, ahead }: Connection): boolean {
 
 /** Called when the login deadline is over. If the state is unknown, the engine is asked for the next call. */
 export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
-  const { login, link, mode, blocked, ahead, judged } = connection
+  const {
+    login,
+    link,
+    mode,
+    judged,
+    input: { blocked },
+    session: { ahead },
+  } = connection
   // A client that is held or has no engine cannot sign in.
   if (mode !== 'serving' || link === null) return 'unknown'
   // An engine answers an unauthenticated client immediately.
@@ -80,7 +91,7 @@ export function judgeLogin(connection: Connection): 'in' | 'out' | 'unknown' {
  * send no error for a wrong password while an earlier reply is unsent (redis/redis#15640,
  * valkey-io/valkey#2106); the next replies would be taken for its reply.
  */
-export function goesAlone({ requests, ahead }: Connection, link: Link): boolean {
+export function goesAlone({ input: { requests }, session: { ahead } }: Connection, link: Link): boolean {
   const { command: read, words } = requests
   const isNamed = read?.name === 'AUTH' || read?.name === 'HELLO'
   const isAnswered = !ahead.inTransaction && !ahead.silent && !ahead.skipsNext

@@ -11,13 +11,15 @@ const thread = { bytes: 0 }
 /** Called before the beginning of a long request is forwarded. `pieces`: all its bytes that have arrived. */
 export function beginPart(connection: Connection, pieces: readonly Buffer[]): void {
   dropPart(connection)
-  connection.part = { chunks: [], bytes: 0 }
+  connection.input.part = { chunks: [], bytes: 0 }
   for (const piece of pieces) addToPart(connection, piece)
 }
 
 /** Called before more bytes of the request are forwarded. Keeps `chunk` without a copy. */
 export function addToPart(connection: Connection, chunk: Buffer): void {
-  const { part } = connection
+  const {
+    input: { part },
+  } = connection
   if (part === null || chunk.length === 0) return
   const costs = chunk.length + CHUNK_COSTS
   part.chunks.push(chunk)
@@ -28,13 +30,13 @@ export function addToPart(connection: Connection, chunk: Buffer): void {
 
 /** Called when the request is complete, or its connection is closed. */
 export function dropPart(connection: Connection): void {
-  thread.bytes -= connection.part?.bytes ?? 0
-  connection.part = null
+  thread.bytes -= connection.input.part?.bytes ?? 0
+  connection.input.part = null
 }
 
 /** Returns the kept bytes, for another engine, and drops them. */
 export function takePart(connection: Connection): readonly Buffer[] {
-  const chunks = connection.part?.chunks ?? []
+  const chunks = connection.input.part?.chunks ?? []
   dropPart(connection)
   return chunks
 }
@@ -43,7 +45,10 @@ export function takePart(connection: Connection): readonly Buffer[] {
  * Without replies it is unknown which earlier requests were executed, so the request must end at the same
  * engine.
  */
-function mayBeKept({ requests, ahead, link }: Connection, { bytes }: SentPart): boolean {
+function mayBeKept(
+  { link, input: { requests }, session: { ahead } }: Connection,
+  { bytes }: SentPart,
+): boolean {
   if (ahead.silent || ahead.skipsNext || link?.unproven === true) return false
   return bytes + requests.bytesLeft <= LONGEST_PART_BYTES && thread.bytes <= MOST_BYTES
 }

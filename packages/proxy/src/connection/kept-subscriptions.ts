@@ -10,8 +10,8 @@ const thread = { bytes: 0 }
 
 /** Counts the bytes of the channel names of a connection. Returns false if there is no room for them. */
 export function countSubscribed(connection: Connection): boolean {
-  const bytes = connection.mode === 'closed' ? 0 : connection.state.subscribedBytes
-  thread.bytes += bytes - connection.countedBytes
-  connection.countedBytes = bytes
+  const bytes = connection.mode === 'closed' ? 0 : connection.session.state.subscribedBytes
+  thread.bytes += bytes - connection.session.countedBytes
+  connection.session.countedBytes = bytes
   return bytes <= SMALL_BYTES || (bytes <= LARGEST_SUBSCRIBED_BYTES && thread.bytes <= MOST_BYTES)
 }

@@ -14,23 +14,28 @@ const thread = { bytes: 0 }
  * false if there is no room.
  */
 export function countKept(connection: Connection): boolean {
-  const { requests, underWayBytes, state } = connection
+  const {
+    input: { requests },
+    session: { underWayBytes, state },
+  } = connection
   const reading = keptOfRequest(requests)
   const bytes = connection.mode === 'closed' ? 0 : reading + underWayBytes + (state.transaction?.bytes ?? 0)
-  thread.bytes += bytes - connection.keptBytes
-  connection.keptBytes = bytes
+  thread.bytes += bytes - connection.session.keptBytes
+  connection.session.keptBytes = bytes
   return bytes <= SMALL_BYTES || (bytes <= LARGEST_TRANSACTION_BYTES && thread.bytes <= MOST_BYTES)
 }
 
 /** Bytes of the request read now or last. The copy that is kept of it is counted separately. */
-export function keptOfRequest({ keptBytes, part }: Connection['requests']): number {
+export function keptOfRequest({ keptBytes, part }: Connection['input']['requests']): number {
   return keptBytes + part.length
 }
 
 /** Drops the queued commands for lack of room. */
 export function dropQueued(connection: Connection): void {
-  const { state } = connection
+  const {
+    session: { state },
+  } = connection
   if (state.transaction === null || state.transaction.bytes === 0) return
-  connection.state = { ...state, transaction: withoutQueued(state.transaction) }
+  connection.session.state = { ...state, transaction: withoutQueued(state.transaction) }
   countKept(connection)
 }

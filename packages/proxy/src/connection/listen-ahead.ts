@@ -12,18 +12,20 @@ export function listenAhead(connection: Connection, { name, args }: Command): vo
   const change = subscriptions[name]
   if (change === undefined && name !== 'HELLO' && name !== 'RESET') return
   listensNow(connection)
-  const { ahead } = connection
+  const {
+    session: { ahead },
+  } = connection
   if (change === undefined) {
     ahead.changesProtocol = args.length > 0 || name === 'RESET'
     if (name === 'RESET') ahead.listens = false
     else if (ahead.listens === true) ahead.listens = 'unknown'
   } else if (!change.adds) ahead.listens &&= 'unknown'
   else if (ahead.changesProtocol) ahead.listens = 'unknown'
-  else if (connection.state.protocol === 2 && args.length > 0) ahead.listens ||= true
+  else if (connection.session.state.protocol === 2 && args.length > 0) ahead.listens ||= true
 }
 
 /** Returns if the client is subscribed, for a command about to be forwarded. */
-export function listensNow({ ahead, link, state }: Connection): Listens {
+export function listensNow({ link, session: { ahead, state } }: Connection): Listens {
   if (link !== null && link.sent === link.answered) {
     ahead.listens = state.protocol === 2 && isSubscribed(state)
     ahead.changesProtocol = false

@@ -7,7 +7,9 @@ import { listenAhead, listensNow } from './listen-ahead.ts'
 
 /** Predicts the effect of `command`, which is being forwarded. */
 export function lookAhead(connection: Connection, command: Command): void {
-  const { ahead } = connection
+  const {
+    session: { ahead },
+  } = connection
   if (isMisformed(command)) return
   if (!ahead.inTransaction) listenAhead(connection, command)
   switch (command.name) {
@@ -27,13 +29,13 @@ export function lookAhead(connection: Connection, command: Command): void {
     case 'DISCARD':
     case 'RESET':
       if (command.name === 'RESET') {
-        connection.watchLost = false
+        connection.session.watchLost = false
         ahead.silent = false
       }
       endTransaction(connection)
       return
     case 'UNWATCH':
-      if (!ahead.inTransaction) connection.watchLost = false
+      if (!ahead.inTransaction) connection.session.watchLost = false
       return
     default:
   }
@@ -44,7 +46,7 @@ export function lookAhead(connection: Connection, command: Command): void {
  * unknown, so is the number of replies.
  */
 function isRefusedToListener(connection: Connection): boolean {
-  if (connection.ahead.inTransaction) return false
+  if (connection.session.ahead.inTransaction) return false
   const listens = listensNow(connection)
   if (listens === 'unknown') {
     const why = 'CLIENT REPLY behind a subscription'
@@ -54,28 +56,35 @@ function isRefusedToListener(connection: Connection): boolean {
 }
 
 function foreseeCut(connection: Connection, name: string): void {
-  const { link, state } = connection
+  const {
+    link,
+    session: { state },
+  } = connection
   if (link !== null) link.cutAt = link.sent + 1
   if (state.unmovable === undefined) makeUnmovable(connection, execUnderWay(name))
 }
 
 function endTransaction(connection: Connection): void {
-  const { ahead } = connection
-  if (ahead.inTransaction) connection.watchLost = false
+  const {
+    session: { ahead },
+  } = connection
+  if (ahead.inTransaction) connection.session.watchLost = false
   ahead.inTransaction = false
   ahead.cutsReply = ''
 }
 
 /** Marks the connection as unmovable, with the reason. */
 export function makeUnmovable(connection: Connection, unmovable: Unmovable): void {
-  connection.state = { ...connection.state, unmovable }
+  connection.session.state = { ...connection.session.state, unmovable }
 }
 
 /**
  * True if `command` gets no reply. Only CLIENT REPLY takes effect without a reply, so it has to be predicted.
  */
 export function isUnanswered(connection: Connection, command: Command): boolean {
-  const { ahead } = connection
+  const {
+    session: { ahead },
+  } = connection
   const isSetting = command.name === 'CLIENT' && wordAt(command, 0) === 'REPLY'
   const setting = isSetting && !isRefusedToListener(connection) ? wordAt(command, 1) : ''
   if (setting === 'ON' && !ahead.inTransaction) {

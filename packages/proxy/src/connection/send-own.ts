@@ -5,7 +5,9 @@ import { noteOwn } from './noted.ts'
 
 /** Sends a command without effect. Its answer proves that everything before it was executed. */
 export function probe(connection: Connection, link: Link): void {
-  const { ahead } = connection
+  const {
+    session: { ahead },
+  } = connection
   const words =
     ahead.silent || ahead.skipsNext || link.unproven ? ['CLIENT', 'REPLY', 'ON'] : ['PING', 'fairlead']
   sendOwn(link, encodeCommand(words), 1, false)
@@ -18,7 +20,7 @@ export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolea
 }
 
 /** Restores the client's CLIENT REPLY setting after a probe switched replies on. */
-export function restoreSilence({ ahead }: Connection, link: Link): void {
+export function restoreSilence({ session: { ahead } }: Connection, link: Link): void {
   if (ahead.silent) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'OFF']))
   else if (ahead.skipsNext) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'SKIP']))
 }

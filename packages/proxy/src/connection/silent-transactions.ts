@@ -21,13 +21,13 @@ const DISCARD = encodeCommand(['DISCARD'])
  * Returns the bytes to send for a MULTI without a reply: first a probe, whose answer proves that everything
  * before was executed.
  */
-export function provenMulti({ ahead }: Connection, link: Link): Buffer {
+export function provenMulti({ session: { ahead } }: Connection, link: Link): Buffer {
   noteOwn(link, false)
   return Buffer.concat([ON, ahead.silent ? OFF : SKIP, MULTI])
 }
 
 /** True if the client is in a transaction without replies. */
-export function isSilentlyOpen({ ahead }: Connection): boolean {
+export function isSilentlyOpen({ session: { ahead } }: Connection): boolean {
   return ahead.silent && ahead.inTransaction
 }
 
@@ -40,15 +40,17 @@ export function leaveSilently(connection: Connection, link: Link): void {
  * State for a new engine while it still replies: a transaction without replies is reopened later
  * (`reopenSilently`).
  */
-export function answeredState(connection: Connection): Connection['state'] {
-  const { state } = connection
+export function answeredState(connection: Connection): Connection['session']['state'] {
+  const {
+    session: { state },
+  } = connection
   return isSilentlyOpen(connection) ? { ...state, transaction: null } : state
 }
 
 /** Restores CLIENT REPLY on a new link, and then reopens a transaction without replies. */
 export function reopenSilently(connection: Connection, link: Link): void {
   restoreSilence(connection, link)
-  const { transaction } = connection.state
+  const { transaction } = connection.session.state
   if (!isSilentlyOpen(connection) || transaction === null) return
   for (const { bytes } of replayTransaction(transaction, link.generation)) link.socket.write(bytes)
 }

@@ -19,15 +19,19 @@ const late = { bytes: 0 }
 /** Keeps bytes of a client until they may be forwarded. Pauses the client if there are too many. */
 export function stash(connection: Connection, bytes: Buffer): void {
   if (bytes.length === 0) return
-  connection.stash.push(bytes)
-  connection.stashBytes += bytes.length
+  connection.input.stash.push(bytes)
+  connection.input.stashBytes += bytes.length
   steerClient(connection)
   connection.owner.onWaiting(connection)
 }
 
 /** Reads from the client while its requests can be forwarded or kept. */
 export function steerClient(connection: Connection): void {
-  const { client, link, stashBytes, yielded, lastError } = connection
+  const {
+    client,
+    link,
+    input: { stashBytes, yielded, lastError },
+  } = connection
   if (lastError !== null) return
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||
@@ -41,9 +45,9 @@ export function watchUnreadReplies(connection: Connection): void {
   const { client } = connection
   const isExcused = () => connection.mode === 'closed' || connection.link?.socket.writableNeedDrain === true
   watchUnread(client, isExcused, () => {
-    connection.lastError = UNREAD
-    connection.stash = []
-    connection.stashBytes = 0
+    connection.input.lastError = UNREAD
+    connection.input.stash = []
+    connection.input.stashBytes = 0
     client.resume()
   })
 }
@@ -73,19 +77,19 @@ export function sendToClient(connection: Connection, link: Link | null, bytes: B
 
 /** Counts bytes for a client that does not read, while the last messages of its former engine are read. */
 function countLate(connection: Connection, bytes: number): void {
-  if (connection.readsOn === 0) return
-  connection.lateBytes += bytes
+  if (connection.move.readsOn === 0) return
+  connection.move.lateBytes += bytes
   late.bytes += bytes
 }
 
 /** True if the engine is read although the client does not read. */
-export function mayReadOn({ readsOn, lateBytes }: Connection): boolean {
+export function mayReadOn({ move: { readsOn, lateBytes } }: Connection): boolean {
   if (readsOn === 0) return false
   return lateBytes <= SMALL_LATE_BYTES || (lateBytes <= LARGEST_LATE_BYTES && late.bytes <= MOST_LATE_BYTES)
 }
 
 /** Called when the client has read everything, or is gone. */
 export function forgetLate(connection: Connection): void {
-  late.bytes -= connection.lateBytes
-  connection.lateBytes = 0
+  late.bytes -= connection.move.lateBytes
+  connection.move.lateBytes = 0
 }

@@ -6,7 +6,7 @@ import type { Link } from './link.ts'
  * True if the long request that is being read is partly forwarded: the rest must follow, or the whole request
  * must be sent elsewhere.
  */
-export function isPartlySent({ requests, begun }: Connection): boolean {
+export function isPartlySent({ input: { requests, begun } }: Connection): boolean {
   return begun.length === 0 && !isBetweenRequests(requests)
 }
 
@@ -14,7 +14,7 @@ export function isPartlySent({ requests, begun }: Connection): boolean {
  * True if the request that is being read is partly forwarded and not kept: it must end at the same engine.
  */
 export function isTied(connection: Connection): boolean {
-  return connection.part === null && isPartlySent(connection)
+  return connection.input.part === null && isPartlySent(connection)
 }
 
 /** True if every request is answered. */
@@ -23,6 +23,6 @@ export function isAnswered(link: Link): boolean {
 }
 
 /** True if at most one blocking command is pending. */
-export function isOnlyBlocked({ blocked, link }: Connection): boolean {
+export function isOnlyBlocked({ link, input: { blocked } }: Connection): boolean {
   return blocked && link !== null && link.sent - link.answered <= 1 && !link.unproven
 }

@@ -229,7 +229,7 @@ function noteCut(connection: Connection): Cut {
 
 function* presentIn(connections: ReadonlySet<Connection>) {
   for (const connection of connections)
-    yield { visitor: connection.visitor, connections: [connection], state: connection.state }
+    yield { visitor: connection.visitor, connections: [connection], state: connection.session.state }
 }
 
 function listenTo(connection: Connection, client: Socket): void {
@@ -256,9 +256,9 @@ function listenTo(connection: Connection, client: Socket): void {
   }
   client.on('end', () =>
     leaves(() => {
-      connection.clientEnded = true
+      connection.input.clientEnded = true
       // A subscriber that has left sends and receives nothing: only this check notices it.
-      const isListening = isSubscribed(connection.state) && connection.stash.length === 0
+      const isListening = isSubscribed(connection.session.state) && connection.input.stash.length === 0
       if (isListening && isDrained(connection)) dropConnection(connection)
       else endIfDone(connection)
       client.setTimeout(LINGER_MS, () => dropConnection(connection, LINGERED))

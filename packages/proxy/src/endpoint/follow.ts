@@ -33,7 +33,7 @@ export async function openFirstLink(state: UpstreamState, connection: Connection
 export async function follow(state: UpstreamState, connection: Connection): Promise<void> {
   const { mode } = connection
   if (state.isGoing || !isLate(connection) || (mode !== 'held' && mode !== 'opening')) return
-  connection.era = state.owner.era
+  connection.move.era = state.owner.era
   const following = moveConnection(connection, targetOf(state), reachBy())
   state.followers.add(following)
   await following

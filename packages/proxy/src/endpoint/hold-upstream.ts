@@ -33,7 +33,7 @@ export async function holdUpstream(
     state.tape.begin()
     state.givenUp.join()
     for (const connection of connections) {
-      if (connection.stash.length > 0) state.tape.waits(connection)
+      if (connection.input.stash.length > 0) state.tape.waits(connection)
       state.hold.take(connection)
     }
   }

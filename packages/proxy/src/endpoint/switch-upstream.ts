@@ -78,7 +78,7 @@ async function moveTogether(
 ): Promise<void> {
   const { owner, barrier } = state
   owner.era += 1
-  for (const connection of first) connection.era = owner.era
+  for (const connection of first) connection.move.era = owner.era
   const move = (connection: Connection) => moveConnection(connection, targetOf(state), reachBy())
   await moveFirst(first, move, targetOf(state))
   await meet(others?.allThere(), owner.onError)

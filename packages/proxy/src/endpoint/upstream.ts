@@ -178,7 +178,10 @@ function createOwner(
       const state = stateOf()
       if (state.givenUp.take(connection)) return
       // Its command was ended in a hold, and the role has not moved: the engine closes the link.
-      if (connection.mode === 'serving') Object.assign(connection, { mode: 'held', era: BEFORE_ALL })
+      if (connection.mode === 'serving') {
+        connection.mode = 'held'
+        connection.move.era = BEFORE_ALL
+      }
       if (!noticeQuiet(connection)) return
       if (isLate(connection)) void follow(state, connection)
       else state.hold?.look()

@@ -19,10 +19,14 @@ export function confirm(connection: Connection, link: Link, head: Noted): false 
   head.channels ??=
     command.args.length > 0
       ? command.args.map((name) => name.toString('latin1'))
-      : [...connection.state.subscribed[change.kind]]
+      : [...connection.session.state.subscribed[change.kind]]
   const channel = head.channels[head.confirmed]
   if (channel !== undefined)
-    connection.state = afterSubscription(connection.state, { kind: change.kind, adds: change.adds, channel })
+    connection.session.state = afterSubscription(connection.session.state, {
+      kind: change.kind,
+      adds: change.adds,
+      channel,
+    })
   head.confirmed += 1
   if (head.confirmed >= head.channels.length) {
     link.answered += 1

@@ -128,7 +128,7 @@ function isOfScan(link: Link): boolean {
 }
 
 /** Returns a marking if the reply that begins is an EXEC's with replies to scans in it. */
-function markingOf({ state }: Connection, link: Link): ExecMarking | null {
+function markingOf({ session: { state } }: Connection, link: Link): ExecMarking | null {
   const scans = headOf(link)?.command.name === 'EXEC' ? (state.transaction?.scans ?? []) : []
   return scans.length === 0 ? null : createExecMarking(scans, link.generation)
 }
@@ -139,9 +139,13 @@ function afterReplies(connection: Connection, link: Link, bytes: number): void {
   if (connection.link === link) {
     steerLink(connection)
     if (connection.client.isPaused()) steerClient(connection)
-    if (connection.mode === 'serving' && connection.stash.length > 0 && !connection.blocked)
+    if (connection.mode === 'serving' && connection.input.stash.length > 0 && !connection.input.blocked)
       forwardStash(connection)
-    const { mode, again, owner } = connection
+    const {
+      mode,
+      owner,
+      session: { again },
+    } = connection
     if (mode === 'draining' || mode === 'held' || again !== null) owner.onQuiet(connection)
     endIfDone(connection)
   }
@@ -161,7 +165,7 @@ function needsCare(connection: Connection, link: Link, firstByte: number | undef
  * True if this may be a false sunsubscribe: an engine that loses its slots (cluster mode) ends subscriptions
  * there, but at a handover the client stays subscribed, at the successor.
  */
-function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undefined): boolean {
+function mayBeLeftChannel({ mode, session: { state } }: Connection, firstByte: number | undefined): boolean {
   if (mode === 'serving' || state.subscribed.shardChannels.size === 0) return false
   // In RESP3 an array is a reply, whatever its first word.
   return firstByte === PUSH || (firstByte === ARRAY && state.protocol === 2)
@@ -169,7 +173,7 @@ function mayBeLeftChannel({ mode, state }: Connection, firstByte: number | undef
 
 const none: readonly number[] = []
 
-function changesOf({ state }: Connection): readonly number[] {
+function changesOf({ session: { state } }: Connection): readonly number[] {
   return state.transaction?.changes.map(({ at }) => at) ?? none
 }
 
@@ -190,7 +194,11 @@ function takeReply(connection: Connection, link: Link): boolean {
       return head?.isOwn === true && replies.word.endsWith('subscribe')
         ? takeOwn(connection, link, head)
         : false
-    if (connection.state.protocol === 2 && isMessage(replies.word) && isSubscribed(connection.state))
+    if (
+      connection.session.state.protocol === 2 &&
+      isMessage(replies.word) &&
+      isSubscribed(connection.session.state)
+    )
       return false
   }
   if (link.answered === link.sent) {
@@ -200,8 +208,8 @@ function takeReply(connection: Connection, link: Link): boolean {
       return false
     }
     const why = 'the engine sent an unrequested message'
-    const unmovable = connection.state.unmovable ?? { code: 'reply_count', why }
-    connection.state = { ...connection.state, unmovable }
+    const unmovable = connection.session.state.unmovable ?? { code: 'reply_count', why }
+    connection.session.state = { ...connection.session.state, unmovable }
     return false
   }
   if (head === undefined) {
@@ -252,21 +260,21 @@ function takeNoted(connection: Connection, link: Link, head: Noted): boolean {
   if (head.blocks) {
     // Ended, so not executed: sent to the new primary, or answered with an error if not completely kept.
     if (!worked && !command.cutShort && mayHaveGivenUp(connection) && isGivenUp(text)) {
-      connection.mayBeGivenUp = false
-      connection.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
+      connection.move.mayBeGivenUp = false
+      connection.session.again = { command, sinceMs: head.sinceMs, keepsLink: isUnblocked(text) }
       return true
     }
-    connection.blocked = false
-    if (connection.mayBeGivenUp) connection.owner.onUnblocked(connection)
+    connection.input.blocked = false
+    if (connection.move.mayBeGivenUp) connection.owner.onUnblocked(connection)
   }
   const isAnswered = head.nilInstead && answerLostWatch(connection, link, head)
   if (!head.nilInstead) {
     if (worked) learnScripts(connection, head, link.replies.isNil)
-    connection.state = stateAfter(connection, link, head)
-    if (worked) connection.caching = cachingAfter(connection, link, head)
+    connection.session.state = stateAfter(connection, link, head)
+    if (worked) connection.session.caching = cachingAfter(connection, link, head)
   }
   if (head.keptBytes > 0) {
-    connection.underWayBytes -= head.keptBytes
+    connection.session.underWayBytes -= head.keptBytes
     countKept(connection)
   }
   return isAnswered
@@ -282,16 +290,16 @@ function isUnblocked(text: string): boolean {
   return text.startsWith('UNBLOCKED client unblocked')
 }
 
-function mayHaveGivenUp({ mode, mayBeGivenUp }: Connection): boolean {
+function mayHaveGivenUp({ mode, move: { mayBeGivenUp } }: Connection): boolean {
   return mode !== 'serving' || mayBeGivenUp
 }
 
 /** Answers an EXEC for which the engine got DISCARD. Returns true if its OK is replaced. */
 function answerLostWatch(connection: Connection, link: Link, head: Noted): boolean {
   if (link.replies.type === ERROR) return false
-  const state = withoutRefused(connection.state, link, head, false)
+  const state = withoutRefused(connection.session.state, link, head, false)
   const isBroken = state.transaction?.broken ?? false
-  connection.state = afterTransaction(state)
+  connection.session.state = afterTransaction(state)
   const nil = state.protocol === 3 ? '_\r\n' : '*-1\r\n'
   const answer = isBroken ? '-EXECABORT Transaction discarded because of previous errors.\r\n' : nil
   sendToClient(connection, link, Buffer.from(answer))

@@ -32,18 +32,22 @@ import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publ
 
 /** Forwards bytes of the client unchanged; stashes them from the first request that may not be sent yet. */
 export function takeRequests(connection: Connection, chunk: Buffer): void {
-  const { link, protocolError, mode } = connection
-  if (mode === 'closed' || connection.lastError !== null) return
+  const {
+    link,
+    mode,
+    input: { protocolError },
+  } = connection
+  if (mode === 'closed' || connection.input.lastError !== null) return
   noteArrival(connection, chunk.length)
   const mayGo = isFlowing(connection) || isCompleted(connection)
   if (protocolError !== undefined) forwardUnread(connection, chunk)
-  else if (link === null || !mayGo || connection.stash.length > 0) stash(connection, chunk)
+  else if (link === null || !mayGo || connection.input.stash.length > 0) stash(connection, chunk)
   else forward(connection, link, chunk)
 }
 
 /** Stashes bytes that arrived outside of the endpoint's turn. */
 export function setRequestsAside(connection: Connection, chunk: Buffer): void {
-  if (connection.mode === 'closed' || connection.lastError !== null) return
+  if (connection.mode === 'closed' || connection.input.lastError !== null) return
   noteArrival(connection, chunk.length)
   letOthersGo(connection)
   stash(connection, chunk)
@@ -51,30 +55,30 @@ export function setRequestsAside(connection: Connection, chunk: Buffer): void {
 
 /** Ends the client's turn: its next bytes wait for the next one. */
 function letOthersGo(connection: Connection): void {
-  if (connection.yielded) return
-  connection.yielded = true
+  if (connection.input.yielded) return
+  connection.input.yielded = true
   steerClient(connection)
   inTurn(connection.owner.allowance, 'takes requests again of', connection.visitor.crumb, () => {
-    connection.yielded = false
+    connection.input.yielded = false
     if (connection.mode !== 'closed') forwardStash(connection)
   })
 }
 
 /** Forwards stashed bytes as far as allowed. */
 export function forwardStash(connection: Connection): void {
-  while (connection.stash.length > 0 && connection.link !== null && mayGoOn(connection)) {
+  while (connection.input.stash.length > 0 && connection.link !== null && mayGoOn(connection)) {
     // As one piece, because a client may have sent single bytes. Bytes that must wait again are put back.
-    const [first, ...others] = connection.stash
+    const [first, ...others] = connection.input.stash
     if (first === undefined) return
     const chunk = others.length === 0 ? first : Buffer.concat([first, ...others])
-    connection.stash = []
-    connection.stashBytes = 0
+    connection.input.stash = []
+    connection.input.stashBytes = 0
     forward(connection, connection.link, chunk)
   }
-  if (connection.protocolError !== undefined) {
-    for (const chunk of connection.stash) forwardUnread(connection, chunk)
-    connection.stash = []
-    connection.stashBytes = 0
+  if (connection.input.protocolError !== undefined) {
+    for (const chunk of connection.input.stash) forwardUnread(connection, chunk)
+    connection.input.stash = []
+    connection.input.stashBytes = 0
   }
   steerClient(connection)
   endIfDone(connection)
@@ -88,10 +92,15 @@ function forwardUnread(connection: Connection, chunk: Buffer): void {
 
 /** Ends the connection of a client that sends no more: after the last reply, or now if it would only wait. */
 export function endIfDone(connection: Connection): void {
-  const { link, clientEnded, protocolError, stash: waiting, mode, blocked, state, ahead } = connection
-  if (connection.lastError !== null) {
+  const {
+    link,
+    mode,
+    input: { clientEnded, protocolError, stash: waiting, blocked },
+    session: { state, ahead },
+  } = connection
+  if (connection.input.lastError !== null) {
     if (mode !== 'closed' && (link === null || link.sent === link.answered))
-      endConnection(connection, connection.lastError)
+      endConnection(connection, connection.input.lastError)
     return
   }
   const isUnread = protocolError !== undefined && mode === 'serving'
@@ -114,17 +123,21 @@ export function endIfDone(connection: Connection): void {
 }
 
 function mayGoOn(connection: Connection): boolean {
-  return isFlowing(connection) || (isCompleted(connection) && !connection.yielded)
+  return isFlowing(connection) || (isCompleted(connection) && !connection.input.yielded)
 }
 
 /** True if a partly forwarded request must be completed, even in a hold, because it cannot follow. */
 function isCompleted(connection: Connection): boolean {
-  return isPartlySent(connection) && (connection.mode === 'serving' || connection.part === null)
+  return isPartlySent(connection) && (connection.mode === 'serving' || connection.input.part === null)
 }
 
 /** True if a new request may be forwarded. */
 function isFlowing(connection: Connection): boolean {
-  const { mode, blocked, heldByBarrier, yielded, link, protocolError } = connection
+  const {
+    mode,
+    link,
+    input: { blocked, heldByBarrier, yielded, protocolError },
+  } = connection
   if (mode !== 'serving' || blocked || heldByBarrier || yielded || protocolError !== undefined) return false
   return link === null || !(link.proving || mustWait(link) || hasManyPendingReplies(connection, link))
 }
@@ -138,7 +151,11 @@ function forward(connection: Connection, link: Link, bytes: Buffer): void {
 }
 
 function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
-  const { requests, ahead, owner } = connection
+  const {
+    owner,
+    input: { requests },
+    session: { ahead },
+  } = connection
   const goesOn = isPartlySent(connection)
   let chunk = withTable(connection, bytes)
   let from = 0
@@ -210,7 +227,7 @@ function keepUntilProven(connection: Connection, chunk: Buffer, begin: number): 
 
 /** The engine gets the unparsable bytes, too, and answers the requests before them. */
 function endWith(connection: Connection, link: Link, error: string, rest: Buffer): void {
-  connection.protocolError = error
+  connection.input.protocolError = error
   dropPart(connection)
   if (connection.mode === 'serving') send(connection, link, rest)
   endIfDone(connection)
@@ -219,7 +236,7 @@ function endWith(connection: Connection, link: Link, error: string, rest: Buffer
 /** Sends `instead` for the request. `before`: bytes before it; null if it began in an earlier read. */
 function sendInstead(connection: Connection, link: Link, before: Buffer | null, instead: Buffer): void {
   if (link.socket.writableCorked === 0) link.socket.cork()
-  if (before === null) takeGathered(connection.begun)
+  if (before === null) takeGathered(connection.input.begun)
   else send(connection, link, before)
   if (instead.length > 0 && !link.socket.write(instead)) connection.client.pause()
 }
@@ -227,7 +244,11 @@ function sendInstead(connection: Connection, link: Link, before: Buffer | null, 
 const discard = encodeCommand(['DISCARD'])
 /** Notes the effect of a request. `isUnsent`: none of it is sent. Returns bytes to send instead, or null. */
 function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | null {
-  const { ahead, requests, watchLost, owner } = connection
+  const {
+    owner,
+    session: { ahead, watchLost },
+    input: { requests },
+  } = connection
   const wasInTransaction = ahead.inTransaction
   const command = wasInTransaction
     ? keptCommand(connection, readCommand(connection))
@@ -257,9 +278,9 @@ function note(connection: Connection, link: Link, isUnsent: boolean): Buffer | n
   link.sent += 1
   foreseeLogin(connection, link, command)
   const blocks = !wasInTransaction && isBlocking(command)
-  connection.blocked ||= blocks
+  connection.input.blocked ||= blocks
   const keptBytes = wasInTransaction ? sizeOf(command) : 0
-  connection.underWayBytes += keptBytes
+  connection.session.underWayBytes += keptBytes
   // A script's arguments may be long, and are not needed for its reply.
   const needed = script === undefined ? command : { name: command.name, args: [], cutShort: false }
   // Commands of transactions have a separate limit.
@@ -277,7 +298,7 @@ function keptCommand(connection: Connection, command: Command): Command {
   return { name: command.name, args: [], cutShort: true }
 }
 
-function readCommand({ requests, ahead }: Connection): Command {
+function readCommand({ input: { requests }, session: { ahead } }: Connection): Command {
   const { command, words, cutShort } = requests
   if (!ahead.inTransaction) {
     if (command === undefined) return { name: '', args: [], cutShort: false }

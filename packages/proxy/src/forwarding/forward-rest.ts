@@ -24,7 +24,10 @@ export interface Rest {
 
 /** Forwards the rest of a read; keeps the beginning of a short request until it is complete. */
 export function forwardRest(connection: Connection, link: Link, { chunk, from, at, goesOn }: Rest): void {
-  const { requests, owner, begun } = connection
+  const {
+    owner,
+    input: { requests, begun },
+  } = connection
   const unwhole = chunk.length - at + (at === 0 ? begun.length : 0)
   const isOfScan = requests.command !== undefined && isScan(requests.command)
   const beginsLong = !(goesOn && at === 0) && unwhole > LONGEST_BEGUN_BYTES
@@ -64,7 +67,10 @@ export function keepFrom(
 
 /** Also counts commands outside of transactions: each of thousands of connections may have a large one. */
 function boundKept(connection: Connection): void {
-  const { requests, keptBytes } = connection
+  const {
+    input: { requests },
+    session: { keptBytes },
+  } = connection
   const isMuch = keptOfRequest(requests) > SMALL_BYTES
   if (!requests.keepAll && !isMuch && keptBytes === 0) return
   if (countKept(connection) || !isMuch) return
@@ -73,7 +79,7 @@ function boundKept(connection: Connection): void {
 }
 
 /** Sends bytes after the kept beginning of their request. Pauses a client that is faster than the engine. */
-export function send({ begun, client }: Connection, link: Link, bytes: Buffer): void {
+export function send({ client, input: { begun } }: Connection, link: Link, bytes: Buffer): void {
   const { socket } = link
   if (bytes.length === 0) return
   if (begun.length === 0) {

@@ -34,12 +34,12 @@ function beginRequest(connection: Connection): void {
   for (let from = 0; from < channels.length - 1; from += CHUNK_BYTES) {
     const chunk = channels.subarray(from, Math.min(from + CHUNK_BYTES, channels.length - 1))
     const goesOn = from > CHUNK_BYTES
-    expect(scanRequest(connection.requests, chunk, 0)).toBe(-1)
+    expect(scanRequest(connection.input.requests, chunk, 0)).toBe(-1)
     forwardRest(connection, link, { chunk, from: 0, at: 0, goesOn })
   }
 }
 
-const keptOf = ({ requests }: Connection) => requests.keptBytes + requests.part.length
+const keptOf = ({ input: { requests } }: Connection) => requests.keptBytes + requests.part.length
 
 test('the arguments kept of incomplete requests have a bound over all connections', () => {
   const connections = Array.from({ length: CONNECTIONS }, makeConnection)
@@ -47,7 +47,10 @@ test('the arguments kept of incomplete requests have a bound over all connection
   const kept = connections.reduce((sum, connection) => sum + keptOf(connection), 0)
   expect(kept).toBeLessThan(MOST_BYTES + CONNECTIONS * SMALL_BYTES)
   // For some connections they were dropped, and each of these was told.
-  for (const { requests } of connections) expect(requests.cutShort).toBe(requests.words.length === 0)
+  for (const {
+    input: { requests },
+  } of connections)
+    expect(requests.cutShort).toBe(requests.words.length === 0)
   for (const connection of connections) dropConnection(connection)
   const later = makeConnection()
   beginRequest(later)

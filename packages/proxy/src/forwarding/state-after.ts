@@ -14,11 +14,11 @@ import { inTransaction } from '../remembered/unmovable.ts'
 import { inTurn, isTurnOver } from './turns.ts'
 
 /** Returns the state after the reply to `head`, which the link's scanner has just read. */
-export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['state'] {
+export function stateAfter(connection: Connection, link: Link, head: Noted): Connection['session']['state'] {
   const { replies } = link
   const { command } = head
   const worked = replies.type !== ERROR
-  const state = withoutRefused(connection.state, link, head, worked && !replies.isNil)
+  const state = withoutRefused(connection.session.state, link, head, worked && !replies.isNil)
   if (isQueuedIn(connection, command)) return afterQueueing(state, command, worked)
   if (command.name === 'EXEC') replies.watched = none
   if (command.name === 'EXEC' && state.transaction !== null)
@@ -32,11 +32,11 @@ const none: readonly number[] = []
 
 /** Restores `unmovable` if a command that binds the connection was refused, or EXEC executed nothing. */
 export function withoutRefused(
-  state: Connection['state'],
+  state: Connection['session']['state'],
   link: Link,
   { command: { name }, at }: Noted,
   worked: boolean,
-): Connection['state'] {
+): Connection['session']['state'] {
   const { unmovable: obstacle } = state
   if (name === 'EXEC' && obstacle?.code === 'exec_under_way') {
     // Even if the reply looks complete: a cut reply is completed by the bytes of later replies.
@@ -49,7 +49,10 @@ export function withoutRefused(
 
 /** Learns the scripts of a successful request, before the state changes. `isNil`: the reply was nil. */
 export function learnScripts(connection: Connection, { command, script }: Noted, isNil: boolean): void {
-  const { owner, state } = connection
+  const {
+    owner,
+    session: { state },
+  } = connection
   if (script !== undefined) owner.scripts.keep(script)
   else if (command.name === 'EXEC' && isNil) return
   else if (command.name === 'EXEC') {
@@ -66,7 +69,10 @@ function learnInTurn(connection: Connection): void {
 }
 
 /** Handles a refused MULTI. If a CLIENT REPLY was sent since, the number of replies is unknown. */
-function withoutTransaction({ state, ahead, requests }: Connection, link: Link): Connection['state'] {
+function withoutTransaction(
+  { session: { state, ahead }, input: { requests } }: Connection,
+  link: Link,
+): Connection['session']['state'] {
   if (ahead.cutsReply === 'CLIENT')
     return {
       ...state,

@@ -26,8 +26,10 @@ export function takeEnd(connection: Connection, link: Link): void {
   const isAsked = link.sent - link.answered > own
   const isQuiet = wasReady && connection.mode !== 'serving' && !isAsked && !isCut
   if (!isQuiet) {
-    const isAskedFor = connection.state.isLeaving || connection.clientEnded
-    const { protocolError: error } = connection
+    const isAskedFor = connection.session.state.isLeaving || connection.input.clientEnded
+    const {
+      input: { protocolError: error },
+    } = connection
     const why = error === undefined ? 'its shard closed the connection' : `it has sent no request: ${error}`
     endConnection(connection, undefined, isAskedFor ? undefined : why)
     return
@@ -41,9 +43,14 @@ export function takeEnd(connection: Connection, link: Link): void {
 /** If the engine has dropped a blocked command at the proxy's request, keeps the command to be sent again. */
 function takeBack(connection: Connection, link: Link): void {
   const head = headOf(link)
-  if (!connection.takingBack || !head?.blocks || head.command.cutShort || !isBetweenReplies(link.replies))
+  if (
+    !connection.move.takingBack ||
+    !head?.blocks ||
+    head.command.cutShort ||
+    !isBetweenReplies(link.replies)
+  )
     return
-  connection.again = { command: head.command, sinceMs: head.sinceMs, keepsLink: false }
+  connection.session.again = { command: head.command, sinceMs: head.sinceMs, keepsLink: false }
   link.answered += 1
   strikeOut(link)
 }

@@ -23,7 +23,12 @@ export const MISCOUNTED =
 
 /** Sends the probe if it cannot affect the client: not in a transaction, nor as the "next command". */
 export function tryLink(connection: Connection): void {
-  const { link, mode, blocked, ahead, state } = connection
+  const {
+    link,
+    mode,
+    input: { blocked },
+    session: { ahead, state },
+  } = connection
   if (link === null || mode !== 'serving' || link.trial !== null || link.proving) return
   const isTaken = ahead.inTransaction || state.transaction !== null || ahead.skipsNext
   if (isTaken || blocked || isPartlySent(connection) || cachingNow(connection) !== null) return

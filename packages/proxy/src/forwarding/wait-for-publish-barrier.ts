@@ -5,7 +5,7 @@ import { stash } from '../connection/steer-client.ts'
 import { table } from '../remembered/commands.ts'
 
 /** Returns the bytes to read next: all of the request if it began unchecked before the publish barrier. */
-export function withTable({ requests, owner, begun }: Connection, chunk: Buffer): Buffer {
+export function withTable({ owner, input: { requests, begun } }: Connection, chunk: Buffer): Buffer {
   const wanted = owner.barrier.isOn ? publishTable : table
   const isUnseen = requests.table !== wanted && requests.command === undefined && begun.length > 0
   requests.table = wanted
@@ -16,19 +16,19 @@ export function withTable({ requests, owner, begun }: Connection, chunk: Buffer)
 
 /** Keeps back the request at `begin`, which may publish, and everything after it. */
 export function keepForBarrier(connection: Connection, chunk: Buffer, begin: number): void {
-  connection.heldByBarrier = true
+  connection.input.heldByBarrier = true
   keepBack(connection, chunk, begin)
 }
 
 /** Stashes everything from `begin` on, where a request begins that is not forwarded at all. */
 export function keepBack(connection: Connection, chunk: Buffer, begin: number): void {
-  rewindRequest(connection.requests)
-  const begun = takeGathered(connection.begun)
+  rewindRequest(connection.input.requests)
+  const begun = takeGathered(connection.input.begun)
   stash(connection, begin > 0 ? chunk.subarray(begin) : Buffer.concat([begun, chunk]))
 }
 
 /** True if the request read last may publish when it is executed. */
-export function mayPublish({ requests, ahead }: Connection): boolean {
+export function mayPublish({ input: { requests }, session: { ahead } }: Connection): boolean {
   const { command } = requests
   if (ahead.inTransaction) return ahead.publishes && command?.name === 'EXEC'
   return command !== undefined && isPublishing(command.name)

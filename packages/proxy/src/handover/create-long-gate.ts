@@ -38,7 +38,7 @@ export function createLongGate(connections: ReadonlySet<Connection>): LongGateKe
   }
   const forget = () => {
     // Clients wait during this loop: if the first attempt succeeded, no connection has delayed one.
-    if (attempts !== null && attempts.times > 1) for (const each of connections) each.putOff = null
+    if (attempts !== null && attempts.times > 1) for (const each of connections) each.move.putOff = null
     attempts = null
   }
   return {

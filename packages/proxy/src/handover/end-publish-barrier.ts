@@ -3,7 +3,7 @@ import { forwardStash } from '../forwarding/forward-requests.ts'
 
 /** Ends the publish barrier: requests that may publish continue. */
 export function endPublishBarrier(connection: Connection): void {
-  if (!connection.heldByBarrier) return
-  connection.heldByBarrier = false
+  if (!connection.input.heldByBarrier) return
+  connection.input.heldByBarrier = false
   forwardStash(connection)
 }

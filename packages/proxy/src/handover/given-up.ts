@@ -58,19 +58,19 @@ export function createGivenUp(
     candidates() {
       const blocked = [...connections].filter(mayBeGivenUp)
       if (blocked.length < FEWEST) return []
-      for (const connection of blocked) connection.mayBeGivenUp = true
+      for (const connection of blocked) connection.move.mayBeGivenUp = true
       if (timer !== null) clearTimeout(timer)
       timer = setTimeout(end, HOLD_COMES_MS).unref()
       return blocked.map(({ via }) => via?.address ?? '')
     },
     take(connection) {
-      if (timer === null || connection.mode !== 'serving' || connection.again?.keepsLink !== true)
+      if (timer === null || connection.mode !== 'serving' || connection.session.again?.keepsLink !== true)
         return false
       hold(connection)
       return true
     },
     keep(connection) {
-      connection.mayBeGivenUp = false
+      connection.move.mayBeGivenUp = false
       if (timer !== null && connection.mode === 'serving') hold(connection)
     },
     join: () => void join(),
@@ -80,7 +80,12 @@ export function createGivenUp(
 
 /** False if the client would miss messages, invalidations, or a changed watched key of its engine. */
 function mayBeGivenUp(connection: Connection): boolean {
-  const { mode, state, link, again, clientEnded } = connection
+  const {
+    mode,
+    link,
+    session: { state, again },
+    input: { clientEnded },
+  } = connection
   if (mode !== 'serving' || again !== null || clientEnded || isLate(connection)) return false
   if (!isOnlyBlocked(connection) || isPartlySent(connection) || readsWhatComes(connection)) return false
   if (isSubscribed(state) || state.tracking.length > 0 || state.watches || state.unmovable !== undefined)

@@ -167,13 +167,13 @@ function createReading() {
         const { link } = each
         if (read.has(each) || link === null || !isUnread(each) || !mayBeUnexecuted(link)) continue
         read.add(each)
-        each.readsOn += 1
+        each.move.readsOn += 1
         steerLink(each)
       }
     },
     end() {
       for (const each of read) {
-        each.readsOn -= 1
+        each.move.readsOn -= 1
         steerLink(each)
       }
     },

@@ -16,7 +16,10 @@ export function loginsOf(
   const others = new Map<string, Login>()
   let isOpen = false
   for (const { connections } of upstreams)
-    for (const { state, login: proven } of [...connections].toReversed()) {
+    for (const {
+      login: proven,
+      session: { state },
+    } of [...connections].toReversed()) {
       const { login } = state
       if (login === null) {
         isOpen ||= proven.is === 'confirmed'

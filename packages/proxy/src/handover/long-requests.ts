@@ -67,7 +67,7 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
     },
     isSilent(connection) {
       // These bytes are no request, and never end.
-      if (connection.protocolError !== undefined) return true
+      if (connection.input.protocolError !== undefined) return true
       const known = under.get(connection)
       return known !== undefined && isStill(connection, known) && hasGoneSilent(known, performance.now())
     },
@@ -124,11 +124,12 @@ function countPutOffs(
   const nowMs = performance.now()
   const inTheWay = new Set(slow.map(([connection]) => connection))
   for (const each of connections)
-    if (each.putOff !== null && !inTheWay.has(each)) each.putOff = notPutOff(each.putOff, nowMs)
+    if (each.move.putOff !== null && !inTheWay.has(each))
+      each.move.putOff = notPutOff(each.move.putOff, nowMs)
   let [long, tries, cut] = [0, 0, 0]
   for (const [connection, { request }] of slow) {
-    const putOff = putOffAgain(connection.putOff, request, nowMs)
-    connection.putOff = putOff
+    const putOff = putOffAgain(connection.move.putOff, request, nowMs)
+    connection.move.putOff = putOff
     const waitedFor = overdueFor(putOff, nowMs)
     if (waitedFor !== null) {
       endConnection(connection, waitedFor === 'request' ? TOO_LONG : TOO_MANY)
@@ -187,7 +188,7 @@ function look(
   const nowMs = performance.now()
   const under = new Map<Connection, UnderWay>()
   for (const connection of connections) {
-    if (!isTied(connection) || connection.protocolError !== undefined) continue
+    if (!isTied(connection) || connection.input.protocolError !== undefined) continue
     const [request, bytes] = [connection.link?.sent ?? 0, forwardedBytes(connection)]
     const known = before.get(connection)
     if (known?.request !== request) under.set(connection, { request, bytes, sinceMs, movedMs: nowMs })

@@ -15,7 +15,8 @@ export async function mayLetGo(
   target: Target,
   hold: Pick<Hold, 'ms'>,
 ): Promise<boolean> {
-  const login = [...connections].find(({ state }) => state.login !== null)?.state.login ?? null
+  const login =
+    [...connections].find(({ session: { state } }) => state.login !== null)?.session.state.login ?? null
   const role = connections.size === 0 ? 'unknown' : await askRole(target, login)
   return role === 'primary' || role === 'unknown' || hold.ms() >= LONGEST_HOLD_MS
 }

@@ -58,11 +58,11 @@ function sort(connections: Iterable<Connection>): Sorted {
     if (connection.mode === 'closed') continue
     if (connection.mode !== 'held' && !noticeQuiet(connection)) {
       sorted.unsure.push(connection)
-      if (isSubscribed(connection.state)) sorted.slow.push(connection)
+      if (isSubscribed(connection.session.state)) sorted.slow.push(connection)
     }
     const place = placeOf(connection)
     sorted[place].push(connection)
-    if (connection.stash.length > 0 && place !== 'asking') sorted.impatient.push(connection)
+    if (connection.input.stash.length > 0 && place !== 'asking') sorted.impatient.push(connection)
   }
   return sorted
 }
@@ -70,7 +70,11 @@ function sort(connections: Iterable<Connection>): Sorted {
 type Place = 'first' | 'asking' | 'listening' | 'blocked' | 'later'
 
 function placeOf(connection: Connection): Place {
-  const { mode, state, blocked, stash } = connection
+  const {
+    mode,
+    session: { state },
+    input: { blocked, stash },
+  } = connection
   if (!noticeQuiet(connection)) return 'later'
   if (state.unmovable !== undefined || mode === 'opening') return 'asking'
   if (hearsOfKeys(state) || (blocked && readsWhatComes(connection))) return 'first'
@@ -80,7 +84,7 @@ function placeOf(connection: Connection): Place {
 }
 
 /** True if blocked on entries newer than the newest one: the engine picks that when the command arrives. */
-export function readsWhatComes({ again, link }: Connection): boolean {
+export function readsWhatComes({ link, session: { again } }: Connection): boolean {
   const command = again?.command ?? link?.noted.first()?.command
   return command?.name === 'XREAD' && command.args.some((arg) => arg.length === 1 && NEWEST.has(arg[0] ?? 0))
 }
@@ -95,7 +99,7 @@ export async function moveFirst(
   target: Target,
 ): Promise<void> {
   await forEachLimited(first, move)
-  const waiting = first.filter(({ again, mode }) => mode === 'moving' && again !== null)
+  const waiting = first.filter(({ mode, session: { again } }) => mode === 'moving' && again !== null)
   for (const connection of waiting) askAgain(connection)
   if (waiting.length > 0) await hasReadEverything(target)
 }

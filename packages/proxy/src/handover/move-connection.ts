@@ -22,10 +22,14 @@ const GIVE_UP_MS = 300
 export function holdConnection(connection: Connection): void {
   if (connection.mode !== 'serving') return
   connection.mode = 'draining'
-  const { link, blocked, ahead } = connection
+  const {
+    link,
+    input: { blocked },
+    session: { ahead },
+  } = connection
   // The error that ends a blocking command is read after others are served, because thousands come at the
   // same time; but not while other replies are pending.
-  connection.mayBeGivenUp = blocked
+  connection.move.mayBeGivenUp = blocked
   if (isOnlyBlocked(connection)) link?.socket.pause()
   // In a transaction, an answer that proves everything before it is on its way.
   if (link?.unproven && !ahead.inTransaction && !isPartlySent(connection)) probe(connection, link)
@@ -35,7 +39,10 @@ export function holdConnection(connection: Connection): void {
 
 /** True if a move would lose nothing; a draining connection is then held. */
 export function noticeQuiet(connection: Connection): boolean {
-  const { mode, state } = connection
+  const {
+    mode,
+    session: { state },
+  } = connection
   const isQuiet =
     state.unmovable !== undefined ||
     isDrained(connection) ||
@@ -63,14 +70,14 @@ export function mayBeUnexecuted(link: Link): boolean {
  */
 export async function moveConnection(connection: Connection, target: Target, untilMs: number): Promise<void> {
   if (connection.mode === 'closed') return
-  const { unmovable } = connection.state
+  const { unmovable } = connection.session.state
   if (unmovable !== undefined) {
     endConnection(connection, `ERR this connection cannot follow its database: ${unmovable.why}`)
     return
   }
   connection.mode = 'moving'
   try {
-    if (connection.blocked && connection.again === null) await letGoOfBlocked(connection)
+    if (connection.input.blocked && connection.session.again === null) await letGoOfBlocked(connection)
     // No message is published now: the old engine's last messages come before all of the new engine's.
     const [link] = await Promise.all([reach(connection, target, untilMs), takeLastMessages(connection)])
     await endLastMessage(connection)
@@ -87,12 +94,14 @@ export async function moveConnection(connection: Connection, target: Target, unt
 
 /** The former engine has part of a long request and never gets the rest; the next one gets all of it. */
 function readAnew(connection: Connection): void {
-  const { part, requests, stash } = connection
+  const {
+    input: { part, requests, stash },
+  } = connection
   if (part === null) return
   rewindRequest(requests)
   const chunks = takePart(connection)
-  connection.stash = [...chunks, ...stash]
-  for (const { length } of chunks) connection.stashBytes += length
+  connection.input.stash = [...chunks, ...stash]
+  for (const { length } of chunks) connection.input.stashBytes += length
 }
 
 /** Returns a link with the connection's complete state: the prepared one, if usable. */
@@ -119,13 +128,14 @@ function isClosed({ mode }: Connection): boolean {
  */
 async function letGoOfBlocked(connection: Connection): Promise<void> {
   steerLink(connection)
-  const isSettled = () => connection.again !== null || !connection.blocked || connection.link === null
+  const isSettled = () =>
+    connection.session.again !== null || !connection.input.blocked || connection.link === null
   await soon(isSettled, GIVE_UP_MS)
   if (isSettled()) return
-  connection.takingBack = true
+  connection.move.takingBack = true
   connection.link?.socket.end()
   await soon(isSettled, GIVE_UP_MS)
-  connection.takingBack = false
+  connection.move.takingBack = false
   if (!isSettled()) throw new Error('its blocking command was neither answered nor given up')
 }
 
@@ -135,9 +145,12 @@ async function soon(check: () => boolean, withinMs: number): Promise<void> {
 
 /** Sends an ended blocking command again, with the rest of its timeout. */
 export function askAgain(connection: Connection): void {
-  const { again, link } = connection
+  const {
+    link,
+    session: { again },
+  } = connection
   if (again === null || link === null) return
-  connection.again = null
+  connection.session.again = null
   link.sent += 1
   takeDown(link, { ...noted(link, again.command), blocks: true, sinceMs: again.sinceMs })
   link.socket.write(encodeWithTimeLeft(again.command, performance.now() - again.sinceMs))
@@ -159,7 +172,11 @@ export async function releaseConnection(
   target: Target,
   untilMs: number,
 ): Promise<void> {
-  const { mode, link, again } = connection
+  const {
+    mode,
+    link,
+    session: { again },
+  } = connection
   if (mode !== 'draining' && mode !== 'held') return
   if (link === null || again?.keepsLink === false) await moveConnection(connection, target, untilMs)
   else if (!isPartlySent(connection) && !isSilentlyOpen(connection)) restoreSilence(connection, link)

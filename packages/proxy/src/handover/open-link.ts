@@ -117,9 +117,12 @@ export async function completeLink(connection: Connection, link: Link): Promise<
 
 /** Makes the connection use `link`; closes its former link. */
 export function adopt(connection: Connection, link: Link): void {
-  const { link: old, state } = connection
+  const {
+    link: old,
+    session: { state },
+  } = connection
   const caching = cachingNow(connection)
-  connection.caching = caching && { ...caching, link, at: link.sent }
+  connection.session.caching = caching && { ...caching, link, at: link.sent }
   connection.link = link
   connection.login.after = 0
   connection.via = link.via
@@ -130,8 +133,8 @@ export function adopt(connection: Connection, link: Link): void {
   link.early = null
   forgetEarly(link)
   if (state.watches) {
-    connection.state = { ...state, watches: false }
-    connection.watchLost = true
+    connection.session.state = { ...state, watches: false }
+    connection.session.watchLost = true
   }
   // The new engine does not know which keys this client has cached, so it could not report their changes.
   if (state.tracking.length > 0 && state.protocol === 3) sendToClient(connection, link, everythingChanged)
@@ -241,7 +244,11 @@ function cachingOf(connection: Connection): readonly Buffer[] | null {
 }
 
 /** Later bytes wait in the kernel until the connection uses the link. */
-async function replay({ state }: Connection, link: Link, commands: readonly Replayed[]): Promise<void> {
+async function replay(
+  { session: { state } }: Connection,
+  link: Link,
+  commands: readonly Replayed[],
+): Promise<void> {
   link.replies.keepWord = isSubscribed(state)
   try {
     if (commands.length > 0)

@@ -35,7 +35,7 @@ export async function prepareLinks(
   const untilMs = performance.now() + PREPARE_MS
   const urgency = (each: Connection) => {
     if ((each.link?.sent ?? 0) > (before.get(each) ?? 0)) return 0
-    return isSubscribed(each.state) || each.blocked ? 1 : 2
+    return isSubscribed(each.session.state) || each.input.blocked ? 1 : 2
   }
   const ordered = [0, 1, 2].flatMap((wanted) => [...before.keys()].filter((each) => urgency(each) === wanted))
   let ready = 0
@@ -55,7 +55,11 @@ async function isPrepared(
   admission: Admission,
   untilMs: number,
 ): Promise<boolean> {
-  const { state, mode, prepared } = connection
+  const {
+    mode,
+    session: { state },
+    move: { prepared },
+  } = connection
   if (prepared !== null && fits(connection, target)) {
     prepared.forget.refresh()
     return true
@@ -65,7 +69,7 @@ async function isPrepared(
   if (performance.now() > untilMs || !mayPrepare(admission)) return false
   admission.prepared += 1
   const link = await openAhead(connection, target, performance.now() + OPEN_MS).catch(() => null)
-  if (link === null || isClosed(connection) || !hasSameBase(state, connection.state)) {
+  if (link === null || isClosed(connection) || !hasSameBase(state, connection.session.state)) {
     link?.socket.destroy()
     admission.prepared -= 1
     return false
@@ -74,10 +78,10 @@ async function isPrepared(
   const forget = setTimeout(() => dropPrepared(connection), KEEP_MS)
   const leave = () => {
     clearTimeout(forget)
-    connection.prepared = null
+    connection.move.prepared = null
     admission.prepared -= 1
   }
-  connection.prepared = { link, state, target, forget, leave }
+  connection.move.prepared = { link, state, target, forget, leave }
   // Such a link receives nothing but its end: after that it cannot be used (`fits`).
   link.socket.resume()
   return true
@@ -87,7 +91,7 @@ function isClosed({ mode }: Connection): boolean {
   return mode === 'closed'
 }
 
-function fits({ prepared, state }: Connection, { host, port }: Target): boolean {
+function fits({ move: { prepared }, session: { state } }: Connection, { host, port }: Target): boolean {
   if (prepared === null) return false
   const { link, target } = prepared
   if (link.socket.destroyed || link.socket.readableEnded) return false
@@ -96,7 +100,9 @@ function fits({ prepared, state }: Connection, { host, port }: Target): boolean 
 
 /** Returns the prepared link if it fits the connection and target; the rest of the state is not set yet. */
 export function takePrepared(connection: Connection, target: Target): Link | null {
-  const { prepared } = connection
+  const {
+    move: { prepared },
+  } = connection
   if (prepared === null) return null
   if (!fits(connection, target)) {
     dropPrepared(connection)
@@ -107,7 +113,9 @@ export function takePrepared(connection: Connection, target: Target): Link | nul
 }
 
 export function dropPrepared(connection: Connection): void {
-  const { prepared } = connection
+  const {
+    move: { prepared },
+  } = connection
   if (prepared === null) return
   prepared.leave()
   prepared.link.socket.destroy()

@@ -21,8 +21,12 @@ const PATIENCE = 5
  * client that does not read; if not all can be kept, the client is closed.
  */
 export async function takeLastMessages(connection: Connection): Promise<void> {
-  const { link, state } = connection
-  if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.again !== null) return
+  const {
+    link,
+    session: { state },
+  } = connection
+  if (link === null || link.socket.destroyed || !isSubscribed(state) || connection.session.again !== null)
+    return
   leaveSilently(connection, link)
   let ask = () => probe(connection, link)
   const isProven = async () => {
@@ -90,7 +94,7 @@ async function takeUntil(
   link: Link,
   hasCome: () => Promise<boolean>,
 ): Promise<boolean> {
-  connection.readsOn += 1
+  connection.move.readsOn += 1
   steerLink(connection)
   let before = link.socket.bytesRead
   try {
@@ -103,7 +107,7 @@ async function takeUntil(
     }
     return true
   } finally {
-    connection.readsOn -= 1
+    connection.move.readsOn -= 1
   }
 }
 

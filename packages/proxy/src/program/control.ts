@@ -106,7 +106,7 @@ async function carryOut(
   const op: Operation = proxyOperations[name]
   await passFence(op, request, fence)
   const body = op.body ? parse(await readBody(request), op.body) : undefined
-  // Checked again, because another server may have taken over while the body was on its way: its sender may have been stopped.
+  // Checked again: another server may have taken over while the body was on its way.
   await passFence(op, request, fence)
   if (op.params && !Value.Check(op.params, params))
     throw new Refusal('invalid_request', 'the id is not valid')

@@ -26,7 +26,7 @@ export function backendFor(router: Router, group: number): Backend {
   const opened = createBackend(router, group, (self) =>
     createConnection(clientSideOf(self), router.visitor, upstream.owner),
   )
-  opened.connection.state = carriedOver(router.defaultBackend?.connection.state ?? freshState)
+  opened.connection.session.state = carriedOver(router.defaultBackend?.connection.session.state ?? freshState)
   router.backends[group] = opened
   if (group === DEFAULT_GROUP) router.defaultBackend = opened
   upstream.add(opened.connection)
@@ -87,7 +87,9 @@ function pause(backend: Backend, isPaused: boolean): void {
 function lose(backend: Backend): void {
   const { router, group, lastWords, connection } = backend
   if (router.closed) return
-  const { state } = connection
+  const {
+    session: { state },
+  } = connection
   const isMissed =
     isSubscribed(state) || state.watches || state.transaction !== null || state.tracking.length > 0
   const isUntouched = backend.pending.size === 0 && backend.parts.length === 0
@@ -97,7 +99,7 @@ function lose(backend: Backend): void {
   }
   if (router.backends[group] === backend) router.backends[group] = undefined
   // The rest of a request that is answered here is dropped.
-  if (router.rest === backend) router.rest = 'nowhere'
+  if (router.input.rest === backend) router.input.rest = 'nowhere'
   const error = Buffer.from(lastWords)
   for (
     let pendingReply = backend.pending.first();

@@ -33,9 +33,17 @@ export function dropRouter(router: Router, why?: string): void {
 
 /** Ends a client that sends no more: after its replies, or immediately if it would only wait or listen. */
 export function endIfAnswered(router: Router): void {
-  const { clientEnded, closed, stash, pending, busy, backends } = router
+  const {
+    closed,
+    pending,
+    busy,
+    backends,
+    input: { clientEnded, stash },
+  } = router
   if (!clientEnded || closed) return
-  const listens = backends.some((backend) => backend !== undefined && onlyListens(backend.connection.state))
+  const listens = backends.some(
+    (backend) => backend !== undefined && onlyListens(backend.connection.session.state),
+  )
   if ((listens && stash.length === 0) || (pending.size === 1 && pending.first()?.blocks === true))
     dropRouter(router)
   else if (!busy && pending.size === withoutReply(router) && stash.length === 0)
@@ -50,15 +58,15 @@ export function watchUnreadReplies(router: Router): void {
   watchUnread(client, isExcused, () => {
     router.lastError = UNREAD
     // A partly sent request is not completed.
-    router.clientEnded = true
-    router.stash = []
-    router.stashBytes = 0
+    router.input.clientEnded = true
+    router.input.stash = []
+    router.input.stashBytes = 0
     client.resume()
   })
 }
 
 /** Returns the number of pending replies that will not come, because the client left within their request. */
-function withoutReply({ requests, rest }: Router): number {
+function withoutReply({ input: { requests, rest } }: Router): number {
   const isAtGroup = rest !== null && rest !== 'nowhere'
   return isAtGroup && !isBetweenRequests(requests) ? 1 : 0
 }
@@ -73,8 +81,8 @@ function close(router: Router, why = ''): void {
   router.closed = true
   letGo(router)
   forgetRequests(router)
-  router.stash = []
-  takeGathered(router.part)
+  router.input.stash = []
+  takeGathered(router.input.part)
   countPart(router)
   router.diverted = []
   router.touched.clear()

@@ -6,24 +6,24 @@ const MOST_BYTES = 128 * 1024 * 1024
 const SMALL_BYTES = 64 * 1024
 const thread = { bytes: 0 }
 
-type Collector = Pick<Router, 'client' | 'collectedBytes' | 'closed' | 'busy'>
+type Collector = Pick<Router, 'client' | 'output' | 'closed' | 'busy'>
 
 /** Counts kept bytes. Returns false if there is no room for them. */
 export function collect(router: Collector, bytes: number): boolean {
   thread.bytes += bytes
-  router.collectedBytes += bytes
-  return router.collectedBytes <= SMALL_BYTES || thread.bytes <= MOST_BYTES
+  router.output.collectedBytes += bytes
+  return router.output.collectedBytes <= SMALL_BYTES || thread.bytes <= MOST_BYTES
 }
 
 /** Called when `bytes`, or all bytes, are no longer kept. */
-export function letGo(router: Collector, bytes = router.collectedBytes): void {
+export function letGo(router: Collector, bytes = router.output.collectedBytes): void {
   thread.bytes -= bytes
-  router.collectedBytes -= bytes
+  router.output.collectedBytes -= bytes
 }
 
 /** Called when the answer was written: bytes that the client has not read yet still count. */
 export function letGoOnceRead(router: Collector): void {
-  if (router.collectedBytes <= SMALL_BYTES || !router.client.writableNeedDrain) {
+  if (router.output.collectedBytes <= SMALL_BYTES || !router.client.writableNeedDrain) {
     letGo(router)
     return
   }

@@ -42,8 +42,8 @@ export function answer(router: Router, reply: Buffer): void {
 
 /** Returns true if the client wants no reply to the present command. */
 export function takeSilence(router: Router): boolean {
-  const isSilent = router.silent || router.skipsNext
-  router.skipsNext = false
+  const isSilent = router.session.silent || router.session.skipsNext
+  router.session.skipsNext = false
   return isSilent
 }
 

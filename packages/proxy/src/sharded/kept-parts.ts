@@ -8,8 +8,8 @@ const thread = { bytes: 0 }
 
 /** Counts the bytes kept of the client's incomplete request. Returns false if there is no room for them. */
 export function countPart(router: Router): boolean {
-  const bytes = router.closed ? 0 : router.part.buffer.length
-  thread.bytes += bytes - router.partCounted
-  router.partCounted = bytes
+  const bytes = router.closed ? 0 : router.input.part.buffer.length
+  thread.bytes += bytes - router.input.partCounted
+  router.input.partCounted = bytes
   return bytes <= SMALL_BYTES || thread.bytes <= MOST_BYTES
 }

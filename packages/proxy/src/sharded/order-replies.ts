@@ -33,7 +33,11 @@ export function orderReplies(backend: Backend, chunk: Buffer): void {
     from = to
   }
   flushOutgoing(router)
-  const { pending, diverted, clientEnded, stash } = router
+  const {
+    pending,
+    diverted,
+    input: { clientEnded, stash },
+  } = router
   if (pending.size === 0 || diverted.length > 0 || clientEnded || stash.length > 0) router.onReplies()
 }
 
@@ -142,7 +146,15 @@ function isConfirmation({ replies }: Backend, { confirmations }: PendingReply): 
 }
 
 /** True for a message of a subscription, in RESP2. */
-function isMessage({ replies, connection: { state } }: Backend, head: PendingReply): boolean {
+function isMessage(
+  {
+    replies,
+    connection: {
+      session: { state },
+    },
+  }: Backend,
+  head: PendingReply,
+): boolean {
   if (replies.type !== ARRAY || !/^[ps]?message$/.test(replies.word)) return false
   return head.confirmations !== null || (state.protocol === 2 && isSubscribed(state))
 }
@@ -187,7 +199,7 @@ export function advance(router: Router): void {
     sendParts(router, head)
     head.delivered = true
     router.pending.shift()
-    if (router.between.length > 0) sendMessages(router)
+    if (router.output.between.length > 0) sendMessages(router)
   }
   const head = router.pending.first()
   if (head !== undefined && head.parts.length > 0) {
@@ -207,7 +219,7 @@ function sendParts(router: Router, pendingReply: PendingReply): void {
 
 /** Sends messages that arrived within a reply, which is complete now. */
 function sendMessages(router: Router): void {
-  for (const { backend, bytes } of router.between.splice(0)) sendHeld(backend, bytes)
+  for (const { backend, bytes } of router.output.between.splice(0)) sendHeld(backend, bytes)
 }
 
 /** Sends bytes of a backend that were held back. */
@@ -229,7 +241,7 @@ function sendBetween(backend: Backend, bytes: Buffer): void {
   if (last !== null && !last.delivered) {
     holdBack(backend, last, bytes)
   } else if (router.pending.first()?.begun === true) {
-    router.between.push({ backend, bytes })
+    router.output.between.push({ backend, bytes })
     backend.heldBytes += bytes.length
   } else queueForClient(router, bytes, 0, bytes.length)
 }

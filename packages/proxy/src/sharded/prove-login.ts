@@ -2,7 +2,7 @@ import { askOwn, backendFor, DEFAULT_GROUP } from './backends.ts'
 import type { Router } from './router.ts'
 
 /** Returns true if an engine has confirmed that the client has signed in or need not. */
-export function hasSignedIn({ defaultBackend, isKnown }: Router): boolean {
+export function hasSignedIn({ defaultBackend, session: { isKnown } }: Router): boolean {
   return isKnown || defaultBackend?.connection.login.is === 'confirmed'
 }
 
@@ -17,7 +17,7 @@ export async function askWhetherStranger(router: Router): Promise<Buffer | null>
  * its key arrives, for any number of clients.
  */
 export async function judgeSender(router: Router): Promise<null> {
-  if ((await askWhetherStranger(router)) === null) router.isKnown = true
+  if ((await askWhetherStranger(router)) === null) router.session.isKnown = true
   else router.lastError = 'ERR Protocol error: unauthenticated bulk length'
   return null
 }

@@ -19,7 +19,7 @@ export function renewRules(router: Router): Routed {
     } catch {
       // The client has no right to ask (yet): it may sign in later, or another client may have the right.
       shards.areRulesOld = true
-      router.triedRules = true
+      router.session.triedRules = true
     }
     return null
   })

@@ -29,13 +29,13 @@ const LOOKED_AT_BYTES = 256
 /** Takes bytes of the client: each request goes to the backend of its key. */
 export function takeClientBytes(router: Router, chunk: Buffer): void {
   if (router.closed || router.lastError !== null) return
-  if (router.stash.length > 0 || mustWait(router)) stash(router, chunk)
+  if (router.input.stash.length > 0 || mustWait(router)) stash(router, chunk)
   else route(router, chunk)
 }
 
 function stash(router: Router, chunk: Buffer): void {
-  router.stash.push(chunk)
-  router.stashBytes += chunk.length
+  router.input.stash.push(chunk)
+  router.input.stashBytes += chunk.length
   steerRouter(router)
 }
 
@@ -47,32 +47,32 @@ export function setClientBytesAside(router: Router, chunk: Buffer): void {
 }
 
 /** A partly sent request is completed in the client's turn. */
-function mustWait({ gated, rest, yielded, pending }: Router): boolean {
+function mustWait({ gated, pending, input: { rest, yielded } }: Router): boolean {
   return yielded || ((gated || pending.size > MOST_PENDING) && rest === null)
 }
 
 /** Ends the client's turn: its next bytes wait for the next one. */
 function letOthersGo(router: Router): void {
-  if (router.yielded) return
-  router.yielded = true
+  if (router.input.yielded) return
+  router.input.yielded = true
   steerRouter(router)
   inTurn(router.shards.allowance, 'takes requests again of', router.visitor.crumb, () => {
-    router.yielded = false
+    router.input.yielded = false
     if (!router.closed && !router.busy) routeStash(router)
   })
 }
 
 function routeStash(router: Router): void {
-  while (router.stash.length > 0 && !mustWait(router)) {
+  while (router.input.stash.length > 0 && !mustWait(router)) {
     // As one piece, because a client may have sent single bytes.
-    const [first, ...others] = router.stash
+    const [first, ...others] = router.input.stash
     if (first === undefined) break
     const all = others.length === 0 ? first : Buffer.concat([first, ...others])
     const rest = all.subarray(LARGEST_FED_BYTES)
-    router.stash = rest.length === 0 ? [] : [rest]
-    router.stashBytes = rest.length
+    router.input.stash = rest.length === 0 ? [] : [rest]
+    router.input.stashBytes = rest.length
     route(router, all.subarray(0, LARGEST_FED_BYTES))
-    if (router.stash.length > 0 && isTurnOver()) letOthersGo(router)
+    if (router.input.stash.length > 0 && isTurnOver()) letOthersGo(router)
   }
   if (router.client.isPaused()) steerRouter(router)
   endIfAnswered(router)
@@ -99,7 +99,9 @@ export function resume(router: Router): void {
 }
 
 function route(router: Router, chunk: Buffer): void {
-  const { requests } = router
+  const {
+    input: { requests },
+  } = router
   let at = 0
   let done = 0
   while (at < chunk.length && !router.closed && router.lastError === null) {
@@ -119,7 +121,7 @@ function route(router: Router, chunk: Buffer): void {
       putBack(router, chunk.subarray(to))
       break
     }
-    done += NOTED_COSTS + Math.floor((router.part.length + end - at) / LOOKED_AT_BYTES)
+    done += NOTED_COSTS + Math.floor((router.input.part.length + end - at) / LOOKED_AT_BYTES)
     // It is read again: encoded as an array, and parsed by its backend.
     if (requests.lineBytes > 0) done += Math.ceil((2 * requests.lineBytes) / LINE_BYTES)
     if (done > COSTS_OF_A_LOOK) {
@@ -142,21 +144,23 @@ function route(router: Router, chunk: Buffer): void {
 /** At the front, because bytes already there arrived later. */
 function putBack(router: Router, bytes: Buffer): void {
   if (bytes.length === 0) return
-  router.stash.unshift(bytes)
-  router.stashBytes += bytes.length
+  router.input.stash.unshift(bytes)
+  router.input.stashBytes += bytes.length
   steerRouter(router)
 }
 
 /** Takes the end of a request, or all of it. Returns the request if it has to wait. */
 function takeEnd(router: Router, piece: Buffer): Buffer | null {
-  const { rest, part, requests } = router
+  const {
+    input: { rest, part, requests },
+  } = router
   if (rest !== null) {
-    router.rest = null
+    router.input.rest = null
     if (rest !== 'nowhere') pass(rest, piece)
     return null
   }
   if (requests.empty) return null
-  router.partTried = 0
+  router.input.partTried = 0
   let request = piece
   if (part.length > 0) {
     gather(part, piece)
@@ -169,11 +173,11 @@ function takeEnd(router: Router, piece: Buffer): Buffer | null {
 }
 
 function takePart(router: Router, bytes: Buffer): void {
-  if (router.rest !== null) {
-    if (router.rest !== 'nowhere') pass(router.rest, bytes)
+  if (router.input.rest !== null) {
+    if (router.input.rest !== 'nowhere') pass(router.input.rest, bytes)
     return
   }
-  gather(router.part, bytes)
+  gather(router.input.part, bytes)
   if (!countPart(router)) endRouter(router, tooManyParts)
   else if (isTimeToBegin(router)) beginLarge(router)
 }
@@ -184,14 +188,17 @@ const tooManyParts = 'ERR the endpoint keeps too much of long requests whose key
  * True if the received part is too large to be kept back, and much larger than at the last search, so that
  * each byte is searched only a few times.
  */
-function isTimeToBegin({ part, partTried, rest }: Router): boolean {
+function isTimeToBegin({ input: { part, partTried, rest } }: Router): boolean {
   const least = Math.max(LARGEST_KEPT_BACK_BYTES, Math.min(2 * partTried, LARGEST_HEAD_BYTES))
   return rest === null && part.length > least
 }
 
 /** Sends the beginning of a request once its backend is known. */
 function beginLarge(router: Router): void {
-  const { part, pending } = router
+  const {
+    pending,
+    input: { part },
+  } = router
   if (!hasSignedIn(router)) {
     router.gated = true
     if (pending.size === 0) doExclusively(router, false, () => judgeSender(router))
@@ -200,26 +207,29 @@ function beginLarge(router: Router): void {
   const head = part.buffer.subarray(0, part.length)
   const routed = routeRequest(router, head, false)
   if (routed === 'wait') {
-    router.partTried = 0
+    router.input.partTried = 0
     router.gated = true
     return
   }
-  router.partTried = head.length
+  router.input.partTried = head.length
   if (routed === 'more') {
     if (head.length <= LARGEST_HEAD_BYTES) return
     answer(router, errorReply('ERR the first key of this command comes too late for a sharded database'))
   }
-  router.partTried = 0
+  router.input.partTried = 0
   takeGathered(part)
   countPart(router)
   // If it was not sent to a backend, it has been answered.
-  router.rest ??= 'nowhere'
+  router.input.rest ??= 'nowhere'
   flushBackends(router)
   flushOutgoing(router)
 }
 
 function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
-  const { shards, transaction } = router
+  const {
+    shards,
+    session: { transaction },
+  } = router
   const words = readWords(bytes, 2)
   const [first] = words
   if (first === undefined) return 'more'
@@ -232,7 +242,7 @@ function routeRequest(router: Router, bytes: Buffer, isWhole: boolean): Routed {
     if (treatment.kind !== 'ordinary') return routeSpecial(router, request, treatment)
   }
   // Inside of a transaction it would be queued.
-  if (shards.areRulesOld && !router.triedRules && transaction === null) return renewRules(router)
+  if (shards.areRulesOld && !router.session.triedRules && transaction === null) return renewRules(router)
   const key = keyOf(shards.rules, request, words)
   if (key === 'more') return 'more'
   const isStray = name === 'MSETEX' && isWhole && hasStrayKey(bytes)
@@ -262,7 +272,9 @@ function routeSpecial(router: Router, request: Request, treatment: Treatment): R
 }
 
 function routeQueued(router: Router, request: Request, key: Buffer | null, isStray: boolean): Routed {
-  const { transaction } = router
+  const {
+    session: { transaction },
+  } = router
   if (transaction === null) return 'wait'
   const { name, bytes } = request
   const isSpecial = (specialCommands.has(name) && name !== 'INFO') || (key === null && name in subscriptions)
@@ -276,7 +288,7 @@ function routeQueued(router: Router, request: Request, key: Buffer | null, isStr
       if (router.pending.size === 0) doExclusively(router, false, () => bind(router, transaction, next.slot))
       return 'wait'
     case 'outside':
-      router.transaction = null
+      router.session.transaction = null
       return routeRequest(router, bytes, request.isWhole)
   }
 }

@@ -44,7 +44,6 @@ export interface Router {
   readonly client: Socket
   readonly visitor: Visitor
   readonly shards: Shards
-  readonly requests: RequestScanner
   /** Indexed by group; undefined if unused, or lost while idle. */
   readonly backends: (Backend | undefined)[]
   /** The backend whose state (login, protocol, names) is copied to each new one. May be lost. */
@@ -53,10 +52,29 @@ export interface Router {
   readonly pending: Queue<PendingReply>
   /** True if the next command needs all pending replies to be sent first. */
   gated: boolean
-  /** True if its turn is over: new requests wait for the next turn (forwarding/turns.ts). */
-  yielded: boolean
   /** True while a command runs exclusively. */
   busy: boolean
+  /** Backends with bytes to be forwarded. */
+  readonly touched: Set<Backend>
+  /** Requests that engines have redirected. */
+  diverted: Diverted[]
+  /** Bytes of requests that may be sent again (kept-requests.ts). */
+  keptBytes: number
+  /** Set if the connection ends after all pending replies, with this error (empty: none). */
+  lastError: string | null
+  closed: boolean
+  /** Called when replies have arrived: requests that wait for them may continue. */
+  readonly onReplies: () => void
+  readonly input: RouterInput
+  readonly session: RouterSession
+  readonly output: RouterOutput
+}
+
+/** Bytes of the client that are not routed yet. */
+export interface RouterInput {
+  readonly requests: RequestScanner
+  /** True if its turn is over: new requests wait for the next turn (forwarding/turns.ts). */
+  yielded: boolean
   /** Bytes of the client that may not be routed yet. */
   stash: Buffer[]
   stashBytes: number
@@ -68,8 +86,11 @@ export interface Router {
   partTried: number
   /** Destination of the rest of the present request; `nowhere`: it is dropped. */
   rest: Backend | 'nowhere' | null
-  /** Backends with bytes to be forwarded. */
-  readonly touched: Set<Backend>
+  clientEnded: boolean
+}
+
+/** State of the client that concerns all groups. */
+export interface RouterSession {
   transaction: Transaction | null
   /** Slot of the watched keys; -1 if none are watched. */
   watchedSlot: number
@@ -80,10 +101,10 @@ export interface Router {
   isKnown: boolean
   /** True if COMMAND failed with this login. */
   triedRules: boolean
-  /** Requests that engines have redirected. */
-  diverted: Diverted[]
-  /** Bytes of requests that may be sent again (kept-requests.ts). */
-  keptBytes: number
+}
+
+/** Bytes for the client that are not written yet. */
+export interface RouterOutput {
   /** Bytes of replies that are incomplete, to be combined, or unread (collected-replies.ts). */
   collectedBytes: number
   /** Unrequested messages that arrived within another backend's reply. Counted in `heldBytes`. */
@@ -93,12 +114,6 @@ export interface Router {
   outgoingBytes: number
   /** The present part of that chunk; it may grow. */
   run: { readonly chunk: Buffer; readonly from: number; to: number } | null
-  clientEnded: boolean
-  /** Set if the connection ends after all pending replies, with this error (empty: none). */
-  lastError: string | null
-  closed: boolean
-  /** Called when replies have arrived: requests that wait for them may continue. */
-  readonly onReplies: () => void
 }
 
 /** Connection of one client to one group, and its pending replies. */
@@ -182,37 +197,43 @@ export function createRouter(
     client,
     visitor,
     shards,
-    requests: createRequestScanner(noCommands),
     backends: [],
     defaultBackend: undefined,
     pending: createQueue(),
     gated: false,
-    yielded: false,
     busy: false,
-    stash: [],
-    stashBytes: 0,
-    part: createGatheredBytes(),
-    partCounted: 0,
-    partTried: 0,
-    rest: null,
     touched: new Set(),
-    transaction: null,
-    watchedSlot: -1,
-    silent: false,
-    skipsNext: false,
-    isKnown: false,
-    triedRules: false,
     diverted: [],
     keptBytes: 0,
-    collectedBytes: 0,
-    between: [],
-    outgoing: [],
-    outgoingBytes: 0,
-    run: null,
-    clientEnded: false,
     lastError: null,
     closed: false,
     onReplies: () => onReplies(router),
+    input: {
+      requests: createRequestScanner(noCommands),
+      yielded: false,
+      stash: [],
+      stashBytes: 0,
+      part: createGatheredBytes(),
+      partCounted: 0,
+      partTried: 0,
+      rest: null,
+      clientEnded: false,
+    },
+    session: {
+      transaction: null,
+      watchedSlot: -1,
+      silent: false,
+      skipsNext: false,
+      isKnown: false,
+      triedRules: false,
+    },
+    output: {
+      collectedBytes: 0,
+      between: [],
+      outgoing: [],
+      outgoingBytes: 0,
+      run: null,
+    },
   }
   return router
 }
@@ -273,7 +294,12 @@ export const MOST_PENDING = 8_192
 
 /** Reads from the client while its requests can be routed or kept. */
 export function steerRouter(router: Router): void {
-  const { client, backends, stashBytes, pending, yielded } = router
+  const {
+    client,
+    backends,
+    pending,
+    input: { stashBytes, yielded },
+  } = router
   if (router.lastError !== null) return
   const isFull =
     stashBytes > (yielded ? MOST_ASIDE_BYTES : LARGEST_STASH_BYTES) ||

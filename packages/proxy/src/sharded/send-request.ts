@@ -19,13 +19,14 @@ export interface Request {
 /** Sends a request, or its beginning, to a backend, which then owes a reply. `slot`: see PendingReply. */
 export function sendRequest(router: Router, backend: Backend, request: Request, slot: number): Routed {
   const { name, bytes, isWhole } = request
-  if (name in subscriptions && router.transaction === null) return subscribe(router, backend, request, slot)
-  const isLong = isWhole && bytes.length > LARGEST_FED_BYTES && router.transaction === null
+  if (name in subscriptions && router.session.transaction === null)
+    return subscribe(router, backend, request, slot)
+  const isLong = isWhole && bytes.length > LARGEST_FED_BYTES && router.session.transaction === null
   if (isLong && router.pending.size > 0) return 'wait'
   // EXEC comes after its transaction, which a new backend would not have.
-  const isEngines = router.transaction === null && name !== 'EXEC' && !runsScript(name)
+  const isEngines = router.session.transaction === null && name !== 'EXEC' && !runsScript(name)
   const mayBeAskedAgain = isWhole && isEngines && mayKeepRequest(router, bytes.length)
-  const blocks = router.transaction === null && isWhole && mayBlock(request)
+  const blocks = router.session.transaction === null && isWhole && mayBlock(request)
   // No engine executes requests after a blocked command.
   if (blocks) router.gated = true
   const silent = takeSilence(router)
@@ -33,7 +34,7 @@ export function sendRequest(router: Router, backend: Backend, request: Request, 
   expectReply(router, backend, makePendingReply({ request: again, slot, isEngines, blocks, silent }))
   if (isLong) doExclusively(router, true, () => feed(backend, bytes).then(() => null))
   else pass(backend, bytes)
-  if (!isWhole) router.rest = backend
+  if (!isWhole) router.input.rest = backend
   return 'sent'
 }
 
@@ -58,7 +59,7 @@ function subscribe(router: Router, backend: Backend, request: Request, slot: num
   if (change === undefined || !isWhole) return 'more'
   const channels = countWords(bytes) - 1
   if (channels === 0 && router.pending.size > 0) return 'wait'
-  const has = (each: Backend | undefined) => each?.connection.state.subscribed[change.kind].size ?? 0
+  const has = (each: Backend | undefined) => each?.connection.session.state.subscribed[change.kind].size ?? 0
   const concerned =
     channels > 0 ? [backend] : router.backends.filter((each) => each !== undefined && has(each) > 0)
   router.gated = true

@@ -76,7 +76,7 @@ export async function openShardedEndpoint(
       const result = await upstreamOf(slot ?? 0).switchTo(address, others, generation)
       // Engines differ, and modules add commands.
       shards.areRulesOld = true
-      for (const router of routers) router.triedRules = false
+      for (const router of routers) router.session.triedRules = false
       return result
     },
     takeScripts: (engine, all) => scripts.take(addressText(engine), all),
@@ -215,7 +215,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
 function* presentIn(routers: ReadonlySet<Router>) {
   for (const router of routers) {
     const { visitor, defaultBackend } = router
-    yield { visitor, connections: connectionsOf(router), state: defaultBackend?.connection.state }
+    yield { visitor, connections: connectionsOf(router), state: defaultBackend?.connection.session.state }
   }
 }
 
@@ -246,7 +246,7 @@ function listenTo(router: Router, gone: () => void): void {
   const leaves = (act: () => void) => whenItsTurn(allowance, 'ends the connection of', crumb, act)
   client.on('end', () =>
     leaves(() => {
-      router.clientEnded = true
+      router.input.clientEnded = true
       endIfAnswered(router)
       client.setTimeout(LINGER_MS, () => dropRouter(router, LINGERED))
     }),

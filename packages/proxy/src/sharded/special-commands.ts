@@ -51,31 +51,31 @@ const notHere: Treat = (_, request) => now(`${nameAt(request, 0)} is not served 
 
 /** Another user may have rights that the client did not have before. */
 async function signIn(router: Router, request: Buffer): Promise<Buffer> {
-  router.triedRules = false
+  router.session.triedRules = false
   return toOpen(router, request)
 }
 
 async function reset(router: Router, request: Buffer): Promise<Buffer> {
-  router.isKnown = false
-  router.triedRules = false
-  router.silent = false
-  router.watchedSlot = -1
+  router.session.isKnown = false
+  router.session.triedRules = false
+  router.session.silent = false
+  router.session.watchedSlot = -1
   return toOpen(router, request)
 }
 
 const clientReply: Treat = (router, request) => {
   switch (nameAt(request, 2)) {
     case 'ON':
-      router.silent = false
-      router.skipsNext = false
+      router.session.silent = false
+      router.session.skipsNext = false
       return { kind: 'now', reply: ok }
     case 'OFF':
       return silence(router, () => {
-        router.silent = true
+        router.session.silent = true
       })
     case 'SKIP':
       return silence(router, () => {
-        router.skipsNext = !router.silent
+        router.session.skipsNext = !router.session.silent
       })
     default:
       return ordinary
@@ -107,20 +107,24 @@ const watch: Treat = (router, request) => {
   const key = wordAt(request, 1)
   if (key === undefined) return ordinary
   const slot = hashSlot(key)
-  if (router.watchedSlot >= 0 && router.watchedSlot !== slot) return { kind: 'now', reply: crossSlot }
-  router.watchedSlot = slot
+  if (router.session.watchedSlot >= 0 && router.session.watchedSlot !== slot)
+    return { kind: 'now', reply: crossSlot }
+  router.session.watchedSlot = slot
   return ordinary
 }
 
 const unwatch: Treat = (router) => {
-  const { watchedSlot, shards } = router
-  router.watchedSlot = -1
+  const {
+    shards,
+    session: { watchedSlot },
+  } = router
+  router.session.watchedSlot = -1
   return watchedSlot < 0 ? ordinary : { kind: 'to group', group: shards.slots[watchedSlot] ?? 0 }
 }
 
 const begin: Treat = (router, request) => {
   if (countWords(request) > 1) return ordinary
-  router.transaction = { slot: -1, backend: null, waiting: [], waitingBytes: 0, broken: false }
+  router.session.transaction = { slot: -1, backend: null, waiting: [], waitingBytes: 0, broken: false }
   return { kind: 'now', reply: ok }
 }
 

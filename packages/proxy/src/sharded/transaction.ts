@@ -34,18 +34,18 @@ export function queueCommand(router: Router, transaction: Transaction, command: 
     case 'RESET':
       return { kind: 'outside' }
     case 'EXEC':
-      if (backend === null && !broken) return { kind: 'bind', slot: router.watchedSlot }
+      if (backend === null && !broken) return { kind: 'bind', slot: router.session.watchedSlot }
       return end(router, transaction, aborted)
     case 'DISCARD':
       // This also makes the engine forget the watched keys.
-      if (backend === null && !broken && router.watchedSlot >= 0)
-        return { kind: 'bind', slot: router.watchedSlot }
+      if (backend === null && !broken && router.session.watchedSlot >= 0)
+        return { kind: 'bind', slot: router.session.watchedSlot }
       return end(router, transaction, ok)
     case 'MULTI':
     case 'WATCH':
       if (backend !== null) return { kind: 'pass', backend }
       // The engine that gets the transaction decides if EXEC is refused, too.
-      router.transaction = withWaiting(transaction, nestedMulti)
+      router.session.transaction = withWaiting(transaction, nestedMulti)
       return say(router, command.name === 'MULTI' ? nested : watchInside)
     default:
       return queueOther(router, transaction, command)
@@ -60,13 +60,13 @@ function queueOther(
   const { backend, broken } = transaction
   if (isSpecial) return spoil(router, transaction, notInTransaction(name))
   const slot = key === null ? -1 : hashSlot(key)
-  const bound = backend === null ? router.watchedSlot : transaction.slot
+  const bound = backend === null ? router.session.watchedSlot : transaction.slot
   if (isStray || (slot >= 0 && bound >= 0 && slot !== bound)) return spoil(router, transaction, crossSlot)
   if (backend !== null) return passKey(router, transaction, backend, slot)
   if (broken) return say(router, queued)
   if (slot >= 0 || transaction.waitingBytes + bytes.length > MOST_WAITING_BYTES)
     return { kind: 'bind', slot: Math.max(slot, bound) }
-  router.transaction = withWaiting(transaction, bytes)
+  router.session.transaction = withWaiting(transaction, bytes)
   return say(router, queued)
 }
 
@@ -74,7 +74,7 @@ function queueOther(
 function passKey(router: Router, transaction: Transaction, backend: Backend, slot: number): Queueing {
   if (slot < 0 || transaction.slot >= 0) return { kind: 'pass', backend }
   if (router.shards.slots[slot] !== backend.group) return spoil(router, transaction, crossSlot)
-  router.transaction = { ...transaction, slot }
+  router.session.transaction = { ...transaction, slot }
   return { kind: 'pass', backend }
 }
 
@@ -98,11 +98,11 @@ const notInTransaction = (name: string) =>
 const watchInside = errorReply('ERR WATCH inside MULTI is not allowed')
 
 function end(router: Router, { backend }: Transaction, reply: Buffer): Queueing {
-  router.transaction = null
+  router.session.transaction = null
   // The engine of the watched keys got nothing of this transaction, and would answer a later one with nil.
-  if (backend === null && router.watchedSlot >= 0)
-    mention(backendOfSlot(router, router.watchedSlot), ['UNWATCH'])
-  router.watchedSlot = -1
+  if (backend === null && router.session.watchedSlot >= 0)
+    mention(backendOfSlot(router, router.session.watchedSlot), ['UNWATCH'])
+  router.session.watchedSlot = -1
   return backend === null ? say(router, reply) : { kind: 'pass', backend }
 }
 
@@ -116,7 +116,7 @@ function spoil(router: Router, transaction: Transaction, reply: Buffer): Queuein
   const { backend } = transaction
   // A refused command makes the engine answer EXEC with EXECABORT.
   if (backend !== null) mention(backend, ['GET'])
-  router.transaction = { ...transaction, broken: true }
+  router.session.transaction = { ...transaction, broken: true }
   return say(router, reply)
 }
 
@@ -128,10 +128,10 @@ export async function bind(router: Router, transaction: Transaction, slot: numbe
   const backend = backendOfSlot(router, slot)
   const isBegun = !isReplyError(parseReply(await ask(backend, ['MULTI'])))
   if (!isBegun) {
-    router.transaction = { ...transaction, broken: true }
+    router.session.transaction = { ...transaction, broken: true }
     return null
   }
   for (const request of transaction.waiting) await ask(backend, request)
-  router.transaction = { ...transaction, slot, backend, waiting: [], waitingBytes: 0 }
+  router.session.transaction = { ...transaction, slot, backend, waiting: [], waitingBytes: 0 }
   return null
 }

@@ -263,7 +263,7 @@ export async function infoWithoutCluster(router: Router, request: Buffer): Promi
 
 /** HELLO: hides cluster mode, too. */
 export async function helloWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
-  router.triedRules = false
+  router.session.triedRules = false
   const text = (await toOpen(router, request)).toString('latin1')
   return Buffer.from(
     text.replace('$4\r\nmode\r\n$7\r\ncluster\r\n', '$4\r\nmode\r\n$10\r\nstandalone\r\n'),

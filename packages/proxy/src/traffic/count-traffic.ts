@@ -11,9 +11,11 @@ interface Counted {
   readonly owner: { readonly count: Count; readonly tape: { note(nowMs: number): void } }
   readonly timed: Timed
   readonly link: LinkCounts | null
-  readonly blocked: boolean
-  readonly stash: { readonly length: number }
-  readonly begun: { readonly length: number }
+  readonly input: {
+    readonly blocked: boolean
+    readonly stash: { readonly length: number }
+    readonly begun: { readonly length: number }
+  }
 }
 
 /** Counters of an endpoint in one thread, since it was opened. */
@@ -65,7 +67,7 @@ function begin(timed: Timed): void {
 
 /** Called after requests were forwarded. `sent`: the link's count before. Blocking commands are not timed. */
 export function noteForwarded(
-  { timed, stash, blocked, begun }: Counted,
+  { timed, input: { stash, blocked, begun } }: Counted,
   link: LinkCounts,
   sent: number,
 ): void {
