@@ -22,7 +22,10 @@ export async function showConsole(print: (line: string) => void): Promise<number
     params: { uid: made.uid },
   })
   await using load = await startLoad({
-    ...{ kind: 'incr', connections: CLIENTS, perSecond: PER_SECOND, password },
+    kind: 'incr',
+    connections: CLIENTS,
+    perSecond: PER_SECOND,
+    password,
     lookup: { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
   })
   print(`The console: ${fairlead.url}/databases/orders/upgrade?to=${to}`)

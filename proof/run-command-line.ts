@@ -54,8 +54,12 @@ const program = [
 /** `env` is all of its environment beside what Node needs. */
 export function commandLine(env: Readonly<Record<string, string>>): CommandLine {
   const all = {
-    ...{ PATH: process.env['PATH'], HOME: '/nonexistent', LANG: 'C.UTF-8', TERM: 'xterm-256color' },
-    ...{ NODE_COMPILE_CACHE: compiled, ...env },
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    LANG: 'C.UTF-8',
+    TERM: 'xterm-256color',
+    NODE_COMPILE_CACHE: compiled,
+    ...env,
   }
   const [node, ...flags] = program
   const start = (args: readonly string[]) => spawn(node, [...flags, ...args], { env: all })

@@ -7,8 +7,9 @@ import { showStep } from './show-step.mjs'
 import { withLock } from './with-lock.mjs'
 
 /**
- * Installs the packages in the lock file of `folder`, unless exactly these are installed and the program `proof` is there.
- * Exact versions, no install scripts. The output of npm is shown only when npm fails. Two processes at the same time install once.
+ * Installs the packages in the lock file of `folder`, unless exactly these are installed and the program
+ * `proof` is there. Exact versions, no install scripts. The output of npm is shown only when npm fails. Two
+ * processes at the same time install once.
  */
 export async function installPackages({ root, folder, what, proof, env }) {
   const stamp = join(folder, 'node_modules/.fairlead-lock')
@@ -35,7 +36,8 @@ export async function installPackages({ root, folder, what, proof, env }) {
 }
 
 async function npmCi(folder, what, env) {
-  // The caller may have told npm to print nothing, or to leave out development packages: this npm does not inherit that.
+  // The caller may have told npm to print nothing, or to leave out development packages: this npm does not
+  // inherit that.
   const flags = ['--loglevel=error', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
   const { code, stdout, stderr } = await runQuietly('npm', ['ci', '--prefix', folder, ...flags], {
     env,

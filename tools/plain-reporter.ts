@@ -8,9 +8,9 @@ export interface TestCount {
 }
 
 /**
- * Names the tests that passed at the second try only, then counts the tests and says "N passed, N failed" in one plain line for
- * machines to read. Under `npm test`, run-tests.mjs gets the count and prints that line; under plain vitest it is
- * printed here.
+ * Names the tests that passed at the second try only, then counts the tests and says "N passed, N failed" in
+ * one plain line for machines to read. Under `npm test`, run-tests.mjs gets the count and prints that line;
+ * under plain vitest it is printed here.
  */
 export function plainReporter(): Reporter {
   return {

@@ -4,7 +4,8 @@ import { runQuietly } from './run-program.mjs'
 import { showStep } from './show-step.mjs'
 
 /**
- * Unpacks a Chromium for the tests of the console into the repository, as any user. If that fails, a line on stderr says so, and its tests are skipped.
+ * Unpacks a Chromium for the tests of the console into the repository, as any user. If that fails, a line on
+ * stderr says so, and its tests are skipped.
  */
 export async function prepareChromium({ root, node, env }) {
   if (['chromium', 'fonts'].every((name) => existsSync(join(root, `.fairlead/test-${name}`)))) return

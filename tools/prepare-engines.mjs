@@ -6,10 +6,12 @@ import { showStep } from './show-step.mjs'
 import { withLock } from './with-lock.mjs'
 
 /**
- * Fetches those of `engines` ("redis 7.0") that are not in the folder of builds yet, through `fairlead engines fetch`.
+ * Fetches those of `engines` ("redis 7.0") that are not in the folder of builds yet, through `fairlead
+ * engines fetch`.
  *
- * Throws SetUpError with the command's own line when a build cannot be fetched; with `anyBuildWillDo` only when there is no
- * build at all, on PATH or in the folder. A failure to fetch an `optional` build is a line on stderr.
+ * Throws SetUpError with the command's own line when a build cannot be fetched; with `anyBuildWillDo` only
+ * when there is no build at all, on PATH or in the folder. A failure to fetch an `optional` build is a line
+ * on stderr.
  */
 export async function prepareEngines({ root, node, env, engines, optional = [], anyBuildWillDo = false }) {
   const isMissing = (build) => !isThere(env.FAIRLEAD_ENGINES, build)
@@ -52,7 +54,10 @@ async function fetchAll(fairlead, builds) {
   return undefined
 }
 
-/** Is there a build of this flavour and version prefix? "redis 7.0" is answered by redis-7.0.15/bin/redis-server. */
+/**
+ * Is there a build of this flavour and version prefix? "redis 7.0" is answered by
+ * redis-7.0.15/bin/redis-server.
+ */
 function isThere(folder, build) {
   const [flavour, version] = build.split(' ')
   if (!existsSync(folder)) return false

@@ -4,14 +4,17 @@ import { runQuietly } from './run-program.mjs'
 import { SetUpError } from './set-up-error.mjs'
 import { showStep } from './show-step.mjs'
 
-/** The files that proof/modules/prepare-modules.ts makes. A file that is older than its source is built again by the test that uses it. */
+/**
+ * The files that proof/modules/prepare-modules.ts makes. A file that is older than its source is built again
+ * by the test that uses it.
+ */
 const modules = ['tally-1.0.0', 'tally-1.1.0', 'tally-2.0.0', 'tally-3.0.0', 'redisearch']
 const compiler = ['gcc', 'libc6-dev']
 
 /**
- * Builds and fetches those modules of the tests that are missing. Before that, it installs a compiler with the
- * machine's apt if there is none and the user is root. Each failure is a line on stderr: the tests that need our own
- * module fail with what to install, those of RediSearch are skipped.
+ * Builds and fetches those modules of the tests that are missing. Before that, it installs a compiler with
+ * the machine's apt if there is none and the user is root. Each failure is a line on stderr: the tests that
+ * need our own module fail with what to install, those of RediSearch are skipped.
  */
 export async function prepareModules({ root, node, env }) {
   const folder = join(root, '.fairlead/test-modules')
@@ -34,7 +37,9 @@ async function canCompile(env) {
   return await succeeds('gcc', check, env)
 }
 
-/** Tries with the present package lists, then with new ones. If both fail, the build reports what to install. */
+/**
+ * Tries with the present package lists, then with new ones. If both fail, the build reports what to install.
+ */
 async function install(env) {
   const quiet = { ...env, DEBIAN_FRONTEND: 'noninteractive' }
   const packages = ['install', '-q', '-y', '--no-install-recommends', ...compiler]

@@ -4,8 +4,8 @@ import { runQuietly } from './run-program.mjs'
 import { showStep } from './show-step.mjs'
 
 /**
- * Unpacks Prometheus' promtool for the tests into the repository, as any user, if this machine has none. If that fails, a line on stderr says so, and its
- * tests are skipped.
+ * Unpacks Prometheus' promtool for the tests into the repository, as any user, if this machine has none. If
+ * that fails, a line on stderr says so, and its tests are skipped.
  */
 export async function preparePrometheus({ root, node, env }) {
   if ([join(root, '.fairlead/test-prometheus'), '/usr/bin/promtool'].some((path) => existsSync(path))) return

@@ -87,7 +87,10 @@ function printOperations(): readonly string[] {
   ]
 }
 
-/** One item for each reason, with its fields and the values that they may have. `answered`: the values in answers. */
+/**
+ * One item for each reason, with its fields and the values that they may have. `answered`: the values in
+ * answers.
+ */
 function fieldLists(
   fields: readonly NeutralField[],
   answered: Readonly<Record<string, unknown>> = {},

@@ -14,7 +14,9 @@ const tag = /^ *\/\/ invariant:(.*)\n(.*)$/gm
 export function readInvariants(): readonly Invariant[] {
   return find('{packages,ledger,e2e,proof,tools}/**/*.ts').flatMap((file) =>
     [...read(file).matchAll(tag)].map(([, statement = '', test = '']) => ({
-      ...{ statement: statement.trim(), file, test: test.trim() },
+      statement: statement.trim(),
+      file,
+      test: test.trim(),
     })),
   )
 }

@@ -70,7 +70,10 @@ function printOption(option: Option): readonly string[] {
   return ['.TP', `.B ${plain(option.flags)}`, plain(describeOption(option))]
 }
 
-/** Text as it is: in roff a backslash is an escape, a hyphen is not a minus, and a line with a dot or an apostrophe at its beginning is a request. */
+/**
+ * Text as it is: in roff a backslash is an escape, a hyphen is not a minus, and a line with a dot or an
+ * apostrophe at its beginning is a request.
+ */
 function plain(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

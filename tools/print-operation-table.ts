@@ -1,6 +1,9 @@
 import { lineOf, operations } from '@fairlead/api'
 
-/** packages/api/src/operation-table.ts: the operations without their schemas, for clients that have to start fast. */
+/**
+ * packages/api/src/operation-table.ts: the operations without their schemas, for clients that have to start
+ * fast.
+ */
 export function printOperationTable(): string {
   const lines = Object.entries(operations).map(([name, op]) => `  ${name}: '${lineOf(op)}',`)
   return `${[

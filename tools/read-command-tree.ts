@@ -11,7 +11,10 @@ export interface PrintedCommand {
   readonly speaks: boolean
 }
 
-/** Every command of the tree that does something, and the options that those have in common which speak to a server. */
+/**
+ * Every command of the tree that does something, and the options that those have in common which speak to a
+ * server.
+ */
 export async function readCommandTree(): Promise<{
   readonly commands: readonly PrintedCommand[]
   readonly common: readonly Option[]

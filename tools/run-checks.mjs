@@ -30,14 +30,14 @@ const checks = [
 ]
 
 /**
- * The two programs in Go (oxlint's, and tsc) do much of their work once for each thread, and spend a third of it on
- * collecting garbage.
+ * The two programs in Go (oxlint's, and tsc) do much of their work once for each thread, and spend a third of
+ * it on collecting garbage.
  */
 const ofGo = { GOMAXPROCS: '1', GOGC: '400' }
 
 /**
- * Format, lint, types and the map, as many at a time as there are processors. Prints what those have found that
- * fail, and names them; resolves with the exit code of the first of these, else 0.
+ * Format, lint, types and the map, as many at a time as there are processors. Prints what those have found
+ * that fail, and names them; resolves with the exit code of the first of these, else 0.
  */
 export async function runChecks({ root, node, env }) {
   const waiting = [...checks]

@@ -15,7 +15,8 @@ export class Interrupted extends Error {
 
 /**
  * Runs a program to its end with our own stdin, stdout and stderr, and passes signals on to it.
- * Resolves with its exit code: 128 + n when signal n ended it. `onMessage` opens a channel for its process.send().
+ * Resolves with its exit code: 128 + n when signal n ended it. `onMessage` opens a channel for its
+ * process.send().
  */
 export async function runProgram(program, args, { env, cwd, onMessage }) {
   const stdio = ['inherit', 'inherit', 'inherit', ...(onMessage ? ['ipc'] : [])]
@@ -40,7 +41,8 @@ export async function runQuietly(program, args, { env, cwd }) {
 }
 
 function exitCodeOf(child, { stopOnSignal = false } = {}) {
-  // A terminal sends Ctrl-C to every process of the group: the child has it already, and twice means "at once".
+  // A terminal sends Ctrl-C to every process of the group: the child has it already, and twice means "at
+  // once".
   const terminal = [0, 1, 2].some((fd) => isatty(fd))
   let told
   const forwarders = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'].map((signal) => {
@@ -63,7 +65,10 @@ function exitCodeOf(child, { stopOnSignal = false } = {}) {
   })
 }
 
-/** npm goes on for a long time in spite of a signal. An incomplete installation does no harm: the next one starts from the beginning. */
+/**
+ * npm goes on for a long time in spite of a signal. An incomplete installation does no harm: the next one
+ * starts from the beginning.
+ */
 function end(child) {
   child.kill('SIGTERM')
   setTimeout(() => child.kill('SIGKILL'), graceMs).unref()

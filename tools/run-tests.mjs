@@ -3,10 +3,10 @@ import { runChecks } from './run-checks.mjs'
 import { runProgram } from './run-program.mjs'
 
 /**
- * Runs the checks, unless files or projects are named, then vitest with `args`: all tiers but the proof, unless a project or a
- * file of it is named.
- * Whatever happens, the last line on stdout is the count, and the exit code is 0 only when nothing failed. The count
- * comes from plain-reporter.ts over a channel, so that a vitest that died without a count is a failure.
+ * Runs the checks, unless files or projects are named, then vitest with `args`: all tiers but the proof,
+ * unless a project or a file of it is named. Whatever happens, the last line on stdout is the count, and the
+ * exit code is 0 only when nothing failed. The count comes from plain-reporter.ts over a channel, so that a
+ * vitest that died without a count is a failure.
  */
 export async function runTests({ root, node, env, args, prepare }) {
   const isPart = args.length > 0 && !args.includes('--changed')

@@ -1,9 +1,9 @@
 /**
  * Behind every npm script: `node tools/run.mjs <target> [args…]`.
  *
- * Plain JavaScript for Node 20 with npm, because it is what installs the rest: the Node that Fairlead needs, the
- * packages, the engine builds. For a part that is there already, no process is started. Set-up prints on stderr only,
- * so that `npm run -s demo -- --json` is JSON on stdout and nothing else.
+ * Plain JavaScript for Node 20 with npm, because it is what installs the rest: the Node that Fairlead needs,
+ * the packages, the engine builds. For a part that is there already, no process is started. Set-up prints on
+ * stderr only, so that `npm run -s demo -- --json` is JSON on stdout and nothing else.
  */
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,10 @@ const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 
 const handoverPair = ['redis 7.0', 'valkey 8.1']
 const everyBuild = [...handoverPair, 'valkey 8.0']
-/** Optional builds: with them tests cover more. They are in suites that change, so tests run without them, too. */
+/**
+ * Optional builds: with them tests cover more. They are in suites that change, so tests run without them,
+ * too.
+ */
 const optional = ['redis 8.0', 'valkey 9']
 
 /** What each target needs, and what it runs. `file` gets the arguments that follow the target. */
@@ -76,7 +79,9 @@ async function main([name = '', ...args]) {
   return target.run({ ...place, args, prepare })
 }
 
-/** Tests that what has changed since the last commit, or since the commit that is named, reaches by imports. */
+/**
+ * Tests that what has changed since the last commit, or since the commit that is named, reaches by imports.
+ */
 function runChanged({ args, ...place }) {
   return runTests({ ...place, args: ['--changed', ...args] })
 }

@@ -3,7 +3,9 @@ export class SetUpError extends Error {
   exitCode = 1
 }
 
-/** Turns a missing permission to write into a SetUpError that says so. Any other error is thrown unchanged. */
+/**
+ * Turns a missing permission to write into a SetUpError that says so. Any other error is thrown unchanged.
+ */
 export function explainWriteError(error, folder) {
   if (['EACCES', 'EPERM', 'EROFS'].includes(error.code))
     throw new SetUpError(

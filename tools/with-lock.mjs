@@ -66,7 +66,10 @@ function ownerOf(lock) {
   }
 }
 
-/** "pid-start": the start time tells a process from a later one that was given the same number. Dead: undefined. */
+/**
+ * "pid-start": the start time tells a process from a later one that was given the same number. Dead:
+ * undefined.
+ */
 function identify(pid) {
   try {
     process.kill(pid, 0)

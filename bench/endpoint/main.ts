@@ -86,7 +86,10 @@ async function measureLoad(): Promise<readonly Run[]> {
   const flavour = build.slice(0, build.lastIndexOf('-'))
   const program = join(enginesFolder(), build, 'bin', `${flavour}-benchmark`)
   const via = (at: { readonly port: number; readonly pid: number | null }, isTls = false): Course => ({
-    ...{ program, port: at.port, betweenPid: at.pid, enginePid },
+    program,
+    port: at.port,
+    betweenPid: at.pid,
+    enginePid,
     caFile: isTls ? certificates.certFile : null,
   })
   const startEndpoint = async (own: readonly string[], isTls = false) => {

@@ -54,10 +54,24 @@ export async function startWithinWalls(count: number, atOnce: number): Promise<n
 
 function specOf(build: ShardSpec['build'], port: number): ShardSpec {
   return {
-    ...{ build, cluster: false, tls: null, rdbVersionCheck: 'strict', revision: 'bare', host: '127.0.0.1' },
-    ...{ port, replicaOf: null, onCrash: 'restart', memoryBytes: 0, evictionPolicy: 'noeviction' },
-    ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], backlogBytes: 1_048_576, modules: [] },
-    ...{ adminPassword: `admin-of-${port}`, userPassword: `user-of-${port}` },
+    build,
+    cluster: false,
+    tls: null,
+    rdbVersionCheck: 'strict',
+    revision: 'bare',
+    host: '127.0.0.1',
+    port,
+    replicaOf: null,
+    onCrash: 'restart',
+    memoryBytes: 0,
+    evictionPolicy: 'noeviction',
+    persistence: 'disabled',
+    aofFsync: 'everysec',
+    snapshots: [],
+    backlogBytes: 1_048_576,
+    modules: [],
+    adminPassword: `admin-of-${port}`,
+    userPassword: `user-of-${port}`,
   }
 }
 

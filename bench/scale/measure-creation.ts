@@ -62,7 +62,9 @@ async function createMany(
   const engines = enginesOf(home).filter((pid) => !before.engines.has(pid))
   const sum = (of: 'own' | 'children') => engines.reduce((all, pid) => all + cpuMs(pid, of), 0)
   return {
-    ...{ atOnce, count, ms },
+    atOnce,
+    count,
+    ms,
     acceptedMs: median(times.map(({ acceptedMs }) => acceptedMs)),
     endedMs: median(times.map(({ endedMs }) => endedMs)),
     serverMs: (cpuMs(server.pid) - before.server) / count,

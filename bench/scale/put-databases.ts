@@ -36,7 +36,11 @@ async function putDatabase(db: Db, template: number, n: number): Promise<Simulat
     throw new Error(`database ${template} is no template: it has no shard, or no history yet`)
   const name = `simulated-${n}`
   const { uid } = await databases.insert({
-    ...{ ...like, name, groups: 1, shardTls: false, endpointPort: FIRST_ENDPOINT_PORT + n },
+    ...like,
+    name,
+    groups: 1,
+    shardTls: false,
+    endpointPort: FIRST_ENDPOINT_PORT + n,
   })
   const at = like.createdAt
   const place = { host: HOST, port: FIRST_PORT + n, tlsPort: null }
@@ -45,7 +49,8 @@ async function putDatabase(db: Db, template: number, n: number): Promise<Simulat
   await databases.setPrimary(uid, 0, shard.id)
   await databases.setHistory(uid, 0, {
     ...groupLike.history,
-    ...{ replid: idOf('history', `s${shard.id}`), runId: idOf('run', `s${shard.id}`) },
+    replid: idOf('history', `s${shard.id}`),
+    runId: idOf('run', `s${shard.id}`),
   })
   const action = `${name}-creation`
   await actions.insert({ uid: action, databaseUid: uid, kind: 'create', goal: steadyGoal(like) }, at)

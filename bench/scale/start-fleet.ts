@@ -77,7 +77,13 @@ export async function startFleet(count: number, kind: StoreKind): Promise<Fleet>
   await server.start()
   const owned = opened.move()
   return {
-    ...{ server, store, api, token, real, simulated, untilEnded },
+    server,
+    store,
+    api,
+    token,
+    real,
+    simulated,
+    untilEnded,
     get url() {
       return server.url()
     },

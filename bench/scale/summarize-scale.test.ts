@@ -8,8 +8,18 @@ import { judgeReal, judgeScale, type ScaleRun } from './summarize-scale.ts'
 import { pagesBetween, readWal } from './watch-process.ts'
 
 const run = (more: Partial<ScaleRun> = {}): ScaleRun => ({
-  ...{ databases: 10, acceptedMs: 20, noticedMs: 100, upgradeMs: 1_500, idleCores: 0.03, rssBytes: 200e6 },
-  ...{ idleWritesASecond: 0, idleCommandsASecond: 10, tunnels: 0, pageMs: 5, listMs: 5, ...more },
+  databases: 10,
+  acceptedMs: 20,
+  noticedMs: 100,
+  upgradeMs: 1_500,
+  idleCores: 0.03,
+  rssBytes: 200e6,
+  idleWritesASecond: 0,
+  idleCommandsASecond: 10,
+  tunnels: 0,
+  pageMs: 5,
+  listMs: 5,
+  ...more,
 })
 const metBy = (runs: readonly ScaleRun[]) => judgeScale(runs).map(({ met }) => met)
 

@@ -16,7 +16,9 @@ describe('a database', () => {
   }) => {
     const { api } = fairlead
     const asked = {
-      ...{ name: freshName('orders'), memory_size: 50_000_000, replication: true },
+      name: freshName('orders'),
+      memory_size: 50_000_000,
+      replication: true,
       ...({ data_persistence: 'aof', aof_policy: 'appendfsync-always' } as const),
       eviction_policy: 'allkeys-lru' as const,
     }
@@ -27,7 +29,8 @@ describe('a database', () => {
       { bdb_uid: uid, role: 'slave', status: 'active' },
     ])
     await expect(api.createDatabase({ body: asked })).rejects.toMatchObject({
-      ...{ status: 409, code: 'name_already_exists' },
+      status: 409,
+      code: 'name_already_exists',
     })
 
     const client = connect({ host: '127.0.0.1', port })
@@ -49,14 +52,18 @@ describe('a database', () => {
   }) => {
     const { api } = fairlead
     const { uid, shard_list } = await createDatabase(fairlead, {
-      ...{ name: freshName('upgraded'), memory_size: 0, engine_version: to },
+      name: freshName('upgraded'),
+      memory_size: 0,
+      engine_version: to,
     })
     const upgrade = (body: object) => api.upgradeDatabase({ params: { uid }, body })
     await expect(upgrade({ engine_version: '9.99' })).rejects.toMatchObject({
-      ...{ status: 400, code: 'invalid_version' },
+      status: 400,
+      code: 'invalid_version',
     })
     await expect(upgrade({ engine_version: from })).rejects.toMatchObject({
-      ...{ status: 406, code: 'upgrade_path_unsupported' },
+      status: 406,
+      code: 'upgrade_path_unsupported',
     })
     const same = await upgrade({ keep_engine_version: true })
     expect(await fairlead.untilEnded(same.action_uid)).toMatchObject({

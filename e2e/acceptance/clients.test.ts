@@ -48,7 +48,9 @@ test('a client that asks a Sentinel connects to the primary itself, and follows 
   const { uid, password } = await createDatabase(fairlead, { name, memory_size: 0, engine_version: from })
   const client = new Redis({
     sentinels: [{ host: '127.0.0.1', port: Number(fairlead.environment['FAIRLEAD_SENTINEL_PORT']) }],
-    ...{ name, username: 'default', password },
+    name,
+    username: 'default',
+    password,
     reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   })
   client.on('error', () => undefined) // it connects again, as it should

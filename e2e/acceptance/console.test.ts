@@ -66,7 +66,8 @@ describe.skipIf(chromiumHere() === null)('in a browser a person', () => {
     await page.keyboard.press('Enter')
     await page.locator('[data-phase=ended]').waitFor()
     expect(await lastActionOf(fairlead, name)).toMatchObject({
-      ...{ outcome: 'rolled_back', certificates: [{}, {}] },
+      outcome: 'rolled_back',
+      certificates: [{}, {}],
     })
     // No page broke its policy, threw, or asked another server.
     expect(admin.faults).toEqual([])

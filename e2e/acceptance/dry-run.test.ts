@@ -14,7 +14,9 @@ test.for([
   async ([, shape], { fairlead }) => {
     const { api } = fairlead
     const { uid, shard_list } = await createDatabase(fairlead, {
-      ...{ name: freshName('foreseen'), memory_size: 0, engine_version: from },
+      name: freshName('foreseen'),
+      memory_size: 0,
+      engine_version: from,
       ...shape,
     })
     const body = { engine_version: to }

@@ -47,8 +47,10 @@ describe.each([
   test('and no write was refused, lost or executed twice', async () => {
     const { errors, reconnects, refused, unknown } = await loaded.load.stop()
     expect({ errors, reconnects, refused, unknown }).toEqual({
-      ...{ errors: {}, reconnects: 0 },
-      ...{ refused: 0, unknown: 0 },
+      errors: {},
+      reconnects: 0,
+      refused: 0,
+      unknown: 0,
     })
     expect(await loaded.load.readBack()).toMatchObject({ lost: 0, duplicated: 0, examples: [] })
   })

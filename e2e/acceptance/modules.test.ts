@@ -14,13 +14,16 @@ test('a module is upgraded with one handover: another version, the same argument
   const { api } = fairlead
   const [current_module, new_module] = [await addTally(fairlead, '1.0.0'), await addTally(fairlead, '2.0.0')]
   const { uid, port, password } = await createDatabase(fairlead, {
-    ...{ name: freshName('sums'), memory_size: 0, engine_version: to },
+    name: freshName('sums'),
+    memory_size: 0,
+    engine_version: to,
     module_list: [{ module_id: current_module, module_args: 'STEP 2' }],
   })
   using client = await connectEngine({
     address: { host: '127.0.0.1', port },
     login: { username: 'default', password },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
   expect(await client.call('TALLY.ADD', 'k')).toBe(2)
 

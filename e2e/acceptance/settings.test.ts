@@ -24,7 +24,9 @@ test('memory_size and eviction_policy are in force on every shard without a rest
   const before = await pids()
   const change = { memory_size: 30 * MB, eviction_policy: 'allkeys-lfu' as const }
   expect(await fairlead.api.updateDatabase({ params, query: {}, body: change })).toMatchObject({
-    ...{ ...params, ...change, status: 'active' },
+    ...params,
+    ...change,
+    status: 'active',
   })
   await until('both have it', async () => (await limits()).join() === both.join())
   expect(await pids()).toEqual(before)

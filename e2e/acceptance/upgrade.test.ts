@@ -16,7 +16,9 @@ describe('an upgrade under load loses no acknowledged write and executes none tw
     const proof = await upgradeUnderLoad(fairlead, { ...pair, ...database, warmUp: 5_000, perSecond: 10_000 })
     const { lost, duplicated, fullSyncs, examples, errorKinds, reconnects } = proof
     expect({ lost, duplicated, fullSyncs, examples }).toEqual({
-      ...{ lost: 0, duplicated: 0, fullSyncs: 0 },
+      lost: 0,
+      duplicated: 0,
+      fullSyncs: 0,
       examples: [],
     })
     // The clients of a sharded database connect to its shards here, and follow their roles.

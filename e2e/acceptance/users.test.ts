@@ -27,14 +27,18 @@ test('a password gives a token for as long as asked; a wrong one, and an unknown
     { username: freshName('nobody'), password: 'wrong' },
   ])
     await expect(api.authorizeUser({ body })).rejects.toMatchObject({
-      ...{ status: 401, code: 'invalid_credentials' },
+      status: 401,
+      code: 'invalid_credentials',
     })
   await expect(api.listDatabases({})).rejects.toMatchObject({ status: 401, code: 'unauthorized' })
 })
 
 test('a user whose role may only look sees a database, and upgrades none', async ({ fairlead }) => {
   const { uid } = await createDatabase(fairlead, {
-    ...{ name: freshName('seen'), memory_size: 0, engine_version: from, replication: false },
+    name: freshName('seen'),
+    memory_size: 0,
+    engine_version: from,
+    replication: false,
   })
   const login = { name: freshName('eve'), password: 'only-looks-at-it' }
   await fairlead.api.createUser({ body: { ...login, role: 'cluster_viewer' } })

@@ -18,7 +18,9 @@ describe('an upgrade under load is taken back after its handovers, and nothing i
     const proof = await upgradeUnderLoad(fairlead, { ...pair, ...load, ...shape, afterwards: 'roll back' })
     const { lost, duplicated, fullSyncs, examples } = proof
     expect({ lost, duplicated, fullSyncs, examples }).toEqual({
-      ...{ lost: 0, duplicated: 0, fullSyncs: 0 },
+      lost: 0,
+      duplicated: 0,
+      fullSyncs: 0,
       examples: [],
     })
     if (!('groups' in shape)) expect(proof.errorKinds).toEqual({})
@@ -36,14 +38,17 @@ test('an upgrade is finalized by a person: the way back is given up, and its sta
   const { standby } = await untilWindow(fairlead, upgrade)
   await api.finalizeAction({ params: { uid: upgrade.action } })
   expect(await fairlead.untilEnded(upgrade.action)).toMatchObject({
-    ...{ status: 'completed', outcome: 'completed' },
-    ...{ rollback_eligible: false, rollback_obstacle: 'ended' },
+    status: 'completed',
+    outcome: 'completed',
+    rollback_eligible: false,
+    rollback_obstacle: 'ended',
   })
   const { shard_list } = await api.getDatabase({ params: { uid: upgrade.uid } })
   expect(shard_list).not.toContain(standby)
   await untilPaired(fairlead, upgrade.uid)
   await expect(api.rollbackAction({ params: { uid: upgrade.action } })).rejects.toMatchObject({
-    ...{ status: 409, code: 'action_ended' },
+    status: 409,
+    code: 'action_ended',
   })
 })
 
@@ -112,7 +117,8 @@ test('an upgrade whose standby could not follow a command says so, is not rolled
   })
   expect(differs).toMatchObject({ status: 'active', rollback_obstacle: 'data_differs' })
   await expect(api.rollbackAction({ params: { uid: upgrade.action } })).rejects.toMatchObject({
-    ...{ status: 409, code: 'rollback_not_possible' },
+    status: 409,
+    code: 'rollback_not_possible',
   })
   await api.finalizeAction({ params: { uid: upgrade.action } })
   expect(await fairlead.untilEnded(upgrade.action)).toMatchObject({ outcome: 'completed' })

@@ -69,7 +69,11 @@ export async function createFaultInjector(servers: Servers): Promise<FaultInject
   const url = await startFront(() => members.filter((member) => !down.has(member)), opened)
   const owned = opened.move()
   return {
-    ...{ servers, url, healthy, resume, isTakenFrom },
+    servers,
+    url,
+    healthy,
+    resume,
+    isTakenFrom,
     order({ at, nth, how }, agent) {
       found = undefined
       const who = agent === undefined ? null : { home: fairlead.home, signal: agent }

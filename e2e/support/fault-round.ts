@@ -64,8 +64,11 @@ export async function injectInUpgrades(postgres: TestPostgres, round: Round): Pr
   const { api } = fairlead
   const { uid, action_uid } = await api.createDatabase({
     body: {
-      ...{ name: 'faulty', memory_size: 0, replication: true },
-      ...{ shards_count: groups, engine_version: pair.from },
+      name: 'faulty',
+      memory_size: 0,
+      replication: true,
+      shards_count: groups,
+      engine_version: pair.from,
     },
   })
   await fairlead.untilEnded(action_uid)
@@ -93,7 +96,10 @@ export async function injectInUpgrades(postgres: TestPostgres, round: Round): Pr
   const twoPrimaries = await watch.end()
   const reports = { endpoint: await endpoint.stop(), direct: await direct.stop() }
   return {
-    ...{ actions, faulty, twoPrimaries, refused: refusedIn(servers) },
+    actions,
+    faulty,
+    twoPrimaries,
+    refused: refusedIn(servers),
     endpoint: { report: reports.endpoint, verdict: await endpoint.readBack() },
     direct: { report: reports.direct, verdict: await direct.readBack() },
   }

@@ -31,16 +31,24 @@ export async function startLoaded(fairlead: Fairlead, shape: Shape = {}): Promis
   const { uid, action_uid } = await api.createDatabase({
     body: {
       name: freshName('killed'),
-      ...{ memory_size: 0, replication: true, engine_version: usualPair().from, shards_count: groups },
+      memory_size: 0,
+      replication: true,
+      engine_version: usualPair().from,
+      shards_count: groups,
       oss_cluster,
     },
   })
   await fairlead.untilEnded(action_uid)
   const { authentication_engine_pass: password = '' } = await api.getDatabase({ params: { uid } })
   const load = await startLoad({
-    ...{ kind: 'incr', connections: 9, perSecond: 2_000, replyWithinMs: REPLY_WITHIN_MS, password },
+    kind: 'incr',
+    connections: 9,
+    perSecond: 2_000,
+    replyWithinMs: REPLY_WITHIN_MS,
+    password,
     lookup: {
-      ...{ url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
+      url: `${fairlead.url}/v1/bdbs/${uid}`,
+      token: fairlead.token,
       groups: oss_cluster ? 'sharded' : 'one',
     },
   })

@@ -47,8 +47,11 @@ export async function stallInUpgrades(round: Round): Promise<Aftermath> {
   const log = join(home, 'stalls')
   const { uid, action_uid } = await api.createDatabase({
     body: {
-      ...{ name: 'stalled', memory_size: 0, replication: true },
-      ...{ shards_count: groups, engine_version: pair.from },
+      name: 'stalled',
+      memory_size: 0,
+      replication: true,
+      shards_count: groups,
+      engine_version: pair.from,
     },
   })
   await fairlead.untilEnded(action_uid)

@@ -70,7 +70,10 @@ export async function startServers(
   const ask = (sql: string) => postgres.run(sql, database)
   const owned = opened.move()
   return {
-    ...{ fairlead, members, order, ask },
+    fairlead,
+    members,
+    order,
+    ask,
     async holderOf(uid) {
       const [row] = await ask(
         `select holder from buckets where bucket = ${uid % 256} and expires_at > extract(epoch from clock_timestamp()) * 1000`,
@@ -112,7 +115,10 @@ async function startOther(
     fetchTransport(server.url(), ANSWER_WITHIN_MS)(request)
   const owned = opened.move()
   return {
-    ...{ server, way, log: way.log, url: server.url },
+    server,
+    way,
+    log: way.log,
+    url: server.url,
     api: createClient(operations, transport, () => token),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
@@ -146,7 +152,9 @@ async function startWay(to: string): Promise<Way> {
   opened.defer(() => void process.kill(relay.pid, 'SIGCONT'))
   const owned = opened.move()
   return {
-    ...{ folder, pidFile, log: join(folder, 'server.log') },
+    folder,
+    pidFile,
+    log: join(folder, 'server.log'),
     stop: () => void process.kill(relay.pid, 'SIGSTOP'),
     goOn: () => void process.kill(relay.pid, 'SIGCONT'),
     async restart() {

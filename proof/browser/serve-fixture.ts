@@ -21,8 +21,17 @@ export interface FixtureServer extends AsyncDisposable {
 
 const permissions = permissionsOf('admin')
 const self = {
-  ...{ uid: 1, name: 'admin', role: 'admin', role_uids: [1], status: 'active', auth_method: 'regular' },
-  ...{ permissions, resources: [], signed_in_by: 'session', token_expires: null, password_expires: null },
+  uid: 1,
+  name: 'admin',
+  role: 'admin',
+  role_uids: [1],
+  status: 'active',
+  auth_method: 'regular',
+  permissions,
+  resources: [],
+  signed_in_by: 'session',
+  token_expires: null,
+  password_expires: null,
 }
 const kinds: Readonly<Record<string, string>> = {
   js: 'text/javascript',

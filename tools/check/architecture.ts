@@ -165,7 +165,10 @@ export const server = [
   ),
 ]
 
-/** What opens files, and why that is safe: nothing of it lies where engines write, or it goes through open folders. */
+/**
+ * What opens files, and why that is safe: nothing of it lies where engines write, or it goes through open
+ * folders.
+ */
 const mayOpen = [
   ...['open-plain-file', 'remove-tree', 'give-folder'],
   // Of the agent alone: engines cannot write there.

@@ -49,7 +49,10 @@ interface Citation {
   readonly section: string
 }
 
-/** `Specification §2.3`, `docs/explain/measurements/engines.md §2, §3`, `docs/explain/measurements/handover.md, finding 4`, `bench/README.md`. */
+/**
+ * `Specification §2.3`, `docs/explain/measurements/engines.md §2, §3`,
+ * `docs/explain/measurements/handover.md, finding 4`, `bench/README.md`.
+ */
 function citationsOf(text: string): readonly Citation[] {
   const oneLine = text.replaceAll(/\n\s*\* ?/g, ' ')
   const named = /(Specification(?= §)|(?:docs|bench)\/[\w/-]+\.md)((?:,? (?:§|finding )[\d.]*\d)*)/g

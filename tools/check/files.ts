@@ -30,6 +30,14 @@ export const everyFile = [
       .map(({ file, lines }) => `${file}: ${lines} lines`),
   ),
 
+  rule('no object is spread into another only to put several fields on one line', () =>
+    everything.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .flatMap((line, at) => (/^\s*\.\.\.\{ /.test(line) ? [`${file}:${at + 1}`] : [])),
+    ),
+  ),
+
   rule('no file is a drawer: none, and no folder, is called utils, helpers, types or common', () => {
     const parts = (file: string) => file.split('/').map((part) => part.replace(/\..*$/, ''))
     return everything.filter((file) => parts(file).some((part) => drawers.test(part)))

@@ -1,6 +1,6 @@
 /**
- * The circles among `places`, each once: places that lead to each other by `next`, and a place that leads to itself.
- * Tarjan's algorithm.
+ * The circles among `places`, each once: places that lead to each other by `next`, and a place that leads to
+ * itself. Tarjan's algorithm.
  */
 export function findCircles(
   places: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The map of `npm run check`: rules about the whole repository that no linter knows. Prints each rule that does not hold
- * with what breaks it, and ends with 1.
+ * The map of `npm run check`: rules about the whole repository that no linter knows. Prints each rule that
+ * does not hold with what breaks it, and ends with 1.
  */
 import { agent, packages, server } from './architecture.ts'
 import { citations } from './citations.ts'

@@ -1,4 +1,7 @@
-/** One import (or re-export) of a source text. `values` are the names that exist at run time; `*` is all of them. */
+/**
+ * One import (or re-export) of a source text. `values` are the names that exist at run time; `*` is all of
+ * them.
+ */
 export interface Import {
   readonly from: string
   readonly names: readonly string[]

@@ -1,6 +1,8 @@
 const pieces = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g
 
-/** What people read in a TypeScript or JavaScript text: its comments, and its strings of at least three words. */
+/**
+ * What people read in a TypeScript or JavaScript text: its comments, and its strings of at least three words.
+ */
 export function proseOfCode(text: string): readonly string[] {
   // Comment lines that follow each other are one text.
   const joined = text.replaceAll(/(?<=^\s*\/\/[^\n]*)\n\s*\/\/ /gm, ' ')

@@ -4,28 +4,40 @@ import { rule } from './rule.ts'
 import { everything, importsIn, isLocal, isTest, product, strays, target } from './tree.ts'
 
 /**
- * The rooms of each folder, from the inside out: a file may import from its own room and from the rooms named for it. A file next to the
- * rooms (a program, an index) may import from all of them, and no room imports from it. A room with rooms has a map too.
+ * The rooms of each folder, from the inside out: a file may import from its own room and from the rooms named
+ * for it. A file next to the rooms (a program, an index) may import from all of them, and no room imports
+ * from it. A room with rooms has a map too.
  */
 const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'packages/api/src': {
-    ...{ contract: [], client: ['contract'], operations: ['contract'] },
-    ...{ agent: ['contract'], proxy: ['contract', 'agent'] },
+    contract: [],
+    client: ['contract'],
+    operations: ['contract'],
+    agent: ['contract'],
+    proxy: ['contract', 'agent'],
   },
   'packages/engine/src': { process: [], framing: [], tls: ['process'] },
   'packages/web/src': {
-    ...{ words: [], live: ['words'], parts: ['words', 'live'], pages: ['words', 'live', 'parts'] },
+    words: [],
+    live: ['words'],
+    parts: ['words', 'live'],
+    pages: ['words', 'live', 'parts'],
   },
   'packages/cli/src': {
-    ...{ output: [], home: [], profiles: ['output'], link: ['output', 'profiles'], parts: ['output'] },
-    ...{
-      commands: ['output', 'home', 'profiles', 'link', 'parts'],
-      tree: ['output', 'home', 'link', 'commands'],
-    },
+    output: [],
+    home: [],
+    profiles: ['output'],
+    link: ['output', 'profiles'],
+    parts: ['output'],
+    commands: ['output', 'home', 'profiles', 'link', 'parts'],
+    tree: ['output', 'home', 'link', 'commands'],
   },
   'packages/agent/src': {
-    ...{ process: [], node: [] },
-    ...{ tunnels: ['process'], builds: ['process'], folder: ['process'] },
+    process: [],
+    node: [],
+    tunnels: ['process'],
+    builds: ['process'],
+    folder: ['process'],
     engine: ['process', 'builds', 'folder'],
     shards: ['process', 'builds', 'folder', 'engine'],
     trials: ['process', 'builds', 'folder', 'engine'],
@@ -33,7 +45,8 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     server: ['process', 'builds', 'engine', 'proxy'],
   },
   'packages/proxy/src': {
-    ...{ remembered: [], traffic: [] },
+    remembered: [],
+    traffic: [],
     connection: ['remembered', 'traffic'],
     listen: ['remembered', 'connection'],
     heartbeat: ['listen'],

@@ -4,7 +4,10 @@ export interface Rule {
   readonly find: () => readonly string[] | Promise<readonly string[]>
 }
 
-/** A rule by its sentence. `find` answers what breaks it, each as "file: what"; it throws if the rule itself is wrong. */
+/**
+ * A rule by its sentence. `find` answers what breaks it, each as "file: what"; it throws if the rule itself
+ * is wrong.
+ */
 export function rule(name: string, find: Rule['find']): Rule {
   return { name, find }
 }

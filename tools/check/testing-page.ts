@@ -13,8 +13,8 @@ export const testingPage = rule('the page of tests has every end-to-end test and
 )
 
 /**
- * Checks docs/testing.md: each promise of its table has an acceptance test, each end-to-end test proves a promise, each test
- * that the table names exists, and each profile of `npm run prove` has its row.
+ * Checks docs/testing.md: each promise of its table has an acceptance test, each end-to-end test proves a
+ * promise, each test that the table names exists, and each profile of `npm run prove` has its row.
  */
 export function checkTestingPage(root: string): readonly string[] {
   const page = readFileSync(join(root, PAGE), 'utf8')

@@ -2,8 +2,9 @@ import { rule } from './rule.ts'
 import { find, importsIn, read } from './tree.ts'
 
 /**
- * So many tests of the proof have the tag `machine`: what they find may be a moment of the machine, so they get a second
- * try, which the report counts. The number only falls: a test that needs the tag has a fault, which is found or not yet.
+ * So many tests of the proof have the tag `machine`: what they find may be a moment of the machine, so they
+ * get a second try, which the report counts. The number only falls: a test that needs the tag has a fault,
+ * which is found or not yet.
  */
 const MACHINE_TESTS = 0
 
@@ -15,7 +16,10 @@ const tiers = {
   proof: /^e2e\/proof\//,
 }
 
-/** Where a test may have the tag. Not where acknowledged writes, the order of replies, fences and the planner are proven. */
+/**
+ * Where a test may have the tag. Not where acknowledged writes, the order of replies, fences and the planner
+ * are proven.
+ */
 const mayMeetTheMachine = /^e2e\/proof\/(command-line|console|modules|neighbours|operate)\//
 const provesWrites = /^@fairlead\/ledger$|\/upgrade-under-load\.ts$|\/support\/\w+-round\.ts$/
 

@@ -23,7 +23,9 @@ export function readReport(root: string, run: Run): Report {
   }
 }
 
-/** Writes the report as JSON, for `readReport`, and as Markdown, for people. Returns the path of the latter. */
+/**
+ * Writes the report as JSON, for `readReport`, and as Markdown, for people. Returns the path of the latter.
+ */
 export function writeReport(root: string, report: Report): string {
   const path = pathOf(root, report.order, report.isWhole)
   mkdirSync(dirname(path), { recursive: true })

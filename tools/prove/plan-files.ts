@@ -10,8 +10,8 @@ function isShared(file: string): boolean {
 }
 
 /**
- * The test files of a run, the campaigns first, because they take longest. Files are dealt to the parts in turn; those
- * whose rounds are shared are in each part.
+ * The test files of a run, the campaigns first, because they take longest. Files are dealt to the parts in
+ * turn; those whose rounds are shared are in each part.
  */
 export function planFiles(
   root: string,

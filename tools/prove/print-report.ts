@@ -71,7 +71,10 @@ function section(title: string, parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? [] : [`## ${title}`, ...parts]
 }
 
-/** The command that repeats a run, or one test of it: then of the whole run, as its rounds do not depend on the part. */
+/**
+ * The command that repeats a run, or one test of it: then of the whole run, as its rounds do not depend on
+ * the part.
+ */
 export function commandOf(
   { profile, seed, part, parts, pair }: Order,
   only: { readonly file?: string; readonly test?: string | null; readonly isResumed?: boolean } = {},

@@ -51,9 +51,16 @@ export function readArguments(args: readonly string[]): Asked {
   if (failed && (seed !== undefined || positionals.length > 0 || values.test !== undefined))
     throw new Misused('--failed takes seed, files and tests from the last report: leave them out')
   return {
-    ...{ isHelp: values.help ?? false, isList: list, isResumed: failed },
-    ...{ profile: readProfile(values.profile), part, parts, pair: values.pair ?? null, seed },
-    ...{ files: positionals, test: values.test },
+    isHelp: values.help ?? false,
+    isList: list,
+    isResumed: failed,
+    profile: readProfile(values.profile),
+    part,
+    parts,
+    pair: values.pair ?? null,
+    seed,
+    files: positionals,
+    test: values.test,
   }
 }
 

@@ -3,7 +3,10 @@ import { readdirSync } from 'node:fs'
 import type { Order } from '../../proof/campaign.ts'
 import { enginesFolder } from '../../proof/engines-folder.ts'
 
-/** A failure of a test, or of what surrounds tests: then `test` is the name of its group, or null for the file. */
+/**
+ * A failure of a test, or of what surrounds tests: then `test` is the name of its group, or null for the
+ * file.
+ */
 export interface Finding {
   readonly test: string | null
   readonly message: string
@@ -64,7 +67,10 @@ function readPlace(root: string): Pick<Report, 'commit' | 'builds'> {
   }
 }
 
-/** A planned file that did not run to its end counts as one failure, and so does an error that belongs to no test. */
+/**
+ * A planned file that did not run to its end counts as one failure, and so does an error that belongs to no
+ * test.
+ */
 export function countReport({ files, errors, planned }: Report) {
   const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
   const missing = planned.filter((file) => !files.some((record) => record.file === file)).length

@@ -16,7 +16,10 @@ export interface Selection {
   readonly test: string | undefined
 }
 
-/** Runs the files with vitest, in this order. The report is written after each of them, so that the run can be resumed. */
+/**
+ * Runs the files with vitest, in this order. The report is written after each of them, so that the run can be
+ * resumed.
+ */
 export async function runFiles(root: string, report: Report, { files, test }: Selection): Promise<Report> {
   let current = report
   const startedAt = performance.now()

@@ -8,8 +8,9 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import { noteUsed, takeUsed } from './used.ts'
 
 /**
- * Set-up of every unit test. Sockets, child processes, threads and waits in real time throw, and the clock stands
- * still until the test moves it with `vi.advanceTimersByTime`. A test that needs one of them is a component test.
+ * Set-up of every unit test. Sockets, child processes, threads and waits in real time throw, and the clock
+ * stands still until the test moves it with `vi.advanceTimersByTime`. A test that needs one of them is a
+ * component test.
  */
 function forbid(owner: object, names: readonly string[], what: string): void {
   // Also called with `new`.

@@ -50,7 +50,12 @@ export function createReplayer(place: {
       ...headers,
     }
     const sent = request({
-      ...{ port, agent, method, path: fill(path), host: '127.0.0.1', servername: 'localhost' },
+      port,
+      agent,
+      method,
+      path: fill(path),
+      host: '127.0.0.1',
+      servername: 'localhost',
       headers: Object.fromEntries(
         Object.entries(given).flatMap(([name, value]) => (value === '' ? [] : [[name, fill(value)]])),
       ),

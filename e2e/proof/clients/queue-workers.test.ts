@@ -100,8 +100,13 @@ test.for([
     let isOver = false
     const connect = (protocol: 2 | 3) => {
       const client = new Redis({
-        ...{ host: '127.0.0.1', port, username: 'default', password },
-        ...{ enableReadyCheck: false, maxRetriesPerRequest: null, protocol },
+        host: '127.0.0.1',
+        port,
+        username: 'default',
+        password,
+        enableReadyCheck: false,
+        maxRetriesPerRequest: null,
+        protocol,
         ...('tls_mode' in shape && { tls: { ca, checkServerIdentity: () => undefined } }),
       })
       client.on('error', (cause) => trouble.push(String(cause)))

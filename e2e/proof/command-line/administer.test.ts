@@ -51,7 +51,9 @@ test('users and roles are made, changed and deleted by name; a password is in no
   expect(
     await run(['users', 'update', 'ada', '--email', 'ada@example.org', '--columns', 'email']),
   ).toMatchObject({
-    ...{ code: 0, stdout: 'ada@example.org\n', stderr: '' },
+    code: 0,
+    stdout: 'ada@example.org\n',
+    stderr: '',
   })
   const file = join(folder, 'password')
   writeFileSync(file, `${second}\n`)
@@ -59,13 +61,15 @@ test('users and roles are made, changed and deleted by name; a password is in no
   expect([set.code, set.stderr]).toEqual([0, ''])
   await fairlead.api.authorizeUser({ body: { username: 'ada', password: second } })
   expect(await run(['roles', 'delete', 'readers', '--yes=readers'])).toMatchObject({
-    ...{ code: 3, stderr: expect.stringContaining('[role_in_use]') },
+    code: 3,
+    stderr: expect.stringContaining('[role_in_use]'),
   })
   expect(await run(['users', 'delete', 'ada', '--yes'])).toMatchObject({ code: 2, stdout: '' })
   expect((await run(['users', 'delete', 'ada', '--yes=ada'])).code).toBe(0)
   expect((await run(['users', 'list', '-o', 'name'])).stdout).toBe('admin\n')
   expect(await run(['users', 'delete', 'ada', '--yes=ada'])).toMatchObject({
-    ...{ code: 6, stderr: expect.stringContaining('[user_not_exist]') },
+    code: 6,
+    stderr: expect.stringContaining('[user_not_exist]'),
   })
   expect((await run(['roles', 'delete', 'readers', '--yes=readers'])).code).toBe(0)
   const audit = await run(['audit', 'list', '-o', 'json', '--limit', '200'])

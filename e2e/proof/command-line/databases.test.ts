@@ -49,19 +49,15 @@ test('a database is created with the fields that were asked for, and serves when
   expect(created).toMatchObject({ code: 0, stderr: '' })
   const row = JSON.parse(created.stdout) as Record<string, unknown>
   expect(row).toMatchObject({
-    ...{
-      name: 'orders',
-      status: 'active',
-      engine: flavour,
-      engine_version: version,
-      memory_size: 100_000_000,
-    },
-    ...{
-      replication: true,
-      data_persistence: 'aof',
-      aof_policy: 'appendfsync-always',
-      eviction_policy: 'noeviction',
-    },
+    name: 'orders',
+    status: 'active',
+    engine: flavour,
+    engine_version: version,
+    memory_size: 100_000_000,
+    replication: true,
+    data_persistence: 'aof',
+    aof_policy: 'appendfsync-always',
+    eviction_policy: 'noeviction',
   })
   expect(row).not.toHaveProperty('authentication_engine_pass')
   expect(await line.run(['db', 'availability', 'orders'])).toEqual({

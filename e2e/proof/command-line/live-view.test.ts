@@ -14,15 +14,21 @@ const uid = '123e4567-e89b-12d3-a456-426614174000'
 const time = '2026-11-26T07:39:14.650Z'
 const runs = (engine: string, engine_version: string) => ({ engine, engine_version, modules: [] })
 const first: Partial<Action> = {
-  ...{ action_uid: uid, name: 'SMUpgradeBDB', object_name: 'orders', bdb_uid: null, phase: 'preparing' },
-  ...{ outcome: null, waiting: null, window_ends: null, began_time: time, creation_time: time },
-  ...{
-    from: runs('redis', '7.0.15'),
-    goal: runs('valkey', '9.1.2'),
-    certificates: [],
-    warnings: [],
-    lanes: [],
-  },
+  action_uid: uid,
+  name: 'SMUpgradeBDB',
+  object_name: 'orders',
+  bdb_uid: null,
+  phase: 'preparing',
+  outcome: null,
+  waiting: null,
+  window_ends: null,
+  began_time: time,
+  creation_time: time,
+  from: runs('redis', '7.0.15'),
+  goal: runs('valkey', '9.1.2'),
+  certificates: [],
+  warnings: [],
+  lanes: [],
 }
 
 /** A server with one upgrade of 64 groups, which goes as far as the test lets it. */
@@ -52,15 +58,17 @@ function send(event: Sent<ActionEvent>) {
 const lane = (group: number, more: Partial<LanePatch>): LanePatch => ({ group, state: 'waiting', ...more })
 const groups = Array.from({ length: 64 }, (_, n) => n)
 const certificate = (group: number) => ({
-  ...{
-    from: String(group),
-    to: String(group + 100),
-    group,
-    write_stop_ms: 9.23,
-    held_ms: 12.4,
-    longest_wait_ms: 11.8,
-  },
-  ...{ offset_from: 77, offset_to: 77, keys: 2140, full_syncs: null, at: `${time}${group}` },
+  from: String(group),
+  to: String(group + 100),
+  group,
+  write_stop_ms: 9.23,
+  held_ms: 12.4,
+  longest_wait_ms: 11.8,
+  offset_from: 77,
+  offset_to: 77,
+  keys: 2140,
+  full_syncs: null,
+  at: `${time}${group}`,
 })
 
 let line: ReturnType<typeof commandLine>

@@ -36,7 +36,8 @@ test('the status says what needs a person, with the command that leads on, and h
   const { uid, action_uid } = await fairlead.api.createDatabase({ body })
   await fairlead.untilEnded(action_uid)
   const { action_uid: upgrade = '' } = await fairlead.api.upgradeDatabase({
-    ...{ params: { uid }, body: { engine_version: to, supervised: true } },
+    params: { uid },
+    body: { engine_version: to, supervised: true },
   })
   const phase = async () => (await fairlead.api.getAction({ params: { uid: upgrade } })).phase
   await until('the upgrade is ready', async () => (await phase()) === 'ready')

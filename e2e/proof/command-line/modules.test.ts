@@ -42,7 +42,8 @@ async function ask(command: string, ...args: readonly string[]): Promise<Reply> 
   using client = await connectEngine({
     address: { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 },
     login: { username, password },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
   return await client.call(command, ...args)
 }

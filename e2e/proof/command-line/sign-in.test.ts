@@ -142,7 +142,8 @@ test('a token in the second half of its life is renewed while it is used; one th
   const ended = await away.run(['whoami', '-o', 'json'])
   expect(ended).toMatchObject({ code: 4, stdout: '' })
   expect(JSON.parse(ended.stderr)).toEqual({
-    ...{ error_code: 'unauthorized', exit_code: 4 },
+    error_code: 'unauthorized',
+    exit_code: 4,
     message: expect.stringContaining('2026-01-01T03:00:00.000Z'),
   })
   chmodSync(file, 0o644)

@@ -56,7 +56,10 @@ test('a dry run says what would be done, changes nothing, and is a gate for prog
   expect(gate).toMatchObject({ code: 10, stderr: '' })
   expect(JSON.parse(gate.stdout)).toMatchObject([
     {
-      ...{ change: true, handovers: 1, outage_ms: 0, trial: { ok: true } },
+      change: true,
+      handovers: 1,
+      outage_ms: 0,
+      trial: { ok: true },
       way_back: { until: 'time', seconds: 900 },
     },
   ])

@@ -18,7 +18,9 @@ describe.skipIf(chromiumHere() === null)('a laptop that sleeps', () => {
   test('wakes with a page that says that it is stale, and goes on without a gap, though its connection is gone', async () => {
     const { fairlead, admin, page } = here
     const { uid } = await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: build('valkey', '8.0'),
       replication: false,
     })
     const body = { engine_version: build('valkey', '8.1'), supervised: true }

@@ -23,7 +23,9 @@ describe.skipIf(chromiumHere() === null)('without a mouse', () => {
     here = await openConsole({ signedIn: false })
     ;({ fairlead, page } = here)
     await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: build('valkey', '8.0'),
       replication: false,
     })
     await page.evaluate(`{
@@ -102,7 +104,8 @@ describe.skipIf(chromiumHere() === null)('without a mouse', () => {
     await page.getByText(/^Completed after/).waitFor()
     expect(await page.evaluate('pointed')).toBe(0)
     const [{ outcome } = { outcome: null }] = await fairlead.api.listDatabaseActions({
-      ...{ params: { uid: 1 }, query: { limit: 1 } },
+      params: { uid: 1 },
+      query: { limit: 1 },
     })
     expect(outcome).toBe('completed')
     expect(here.admin.faults).toEqual([])

@@ -47,8 +47,11 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
   describe('with a database whose upgrade is in its window', () => {
     beforeAll(async () => {
       const { uid } = await createDatabase(fairlead, {
-        ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
-        ...{ replication: false, shards_count: 3 },
+        name: 'orders',
+        memory_size: 64 << 20,
+        engine_version: build('valkey', '8.0'),
+        replication: false,
+        shards_count: 3,
       })
       await createDatabase(fairlead, {
         name: 'a-name-as-long-as-the-name-of-a-database-may-be-63-letters',

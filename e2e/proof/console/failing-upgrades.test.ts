@@ -33,7 +33,9 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
 
   test('an upgrade that is stuck says why, that clients are served, what is safest, and what to do next', async () => {
     const { uid } = await createDatabase(fairlead, {
-      ...{ name: 'billing', memory_size: 64 << 20, engine_version: redis70 },
+      name: 'billing',
+      memory_size: 64 << 20,
+      engine_version: redis70,
     })
     const action = await stickUpgrade(fairlead, uid, { engines, to: valkey80 })
     await visit(page, `${fairlead.url}/actions/${action}`)
@@ -99,7 +101,9 @@ describe.skipIf(chromiumHere() === null)('what cannot be upgraded, in a browser'
     expect(await page.title()).toBe(`▲ orders · ${new URL(fairlead.url).host} · Fairlead`)
     expect(await findBarriers(page)).toEqual([])
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
-      ...{ status: 'active', engine: 'redis', shard_list: [1, 2] },
+      status: 'active',
+      engine: 'redis',
+      shard_list: [1, 2],
     })
   })
 

@@ -31,11 +31,15 @@ describe.skipIf(chromiumHere() === null)('the console on every window', () => {
     here = await openConsole()
     ;({ fairlead, page } = here)
     const { uid } = await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: old },
-      ...{ replication: false, shards_count: 2 },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: old,
+      replication: false,
+      shards_count: 2,
     })
     const body = {
-      ...{ engine_version: next, rollback_window: 'until_finalized' as const },
+      engine_version: next,
+      rollback_window: 'until_finalized' as const,
     }
     const { action_uid = '' } = await fairlead.api.upgradeDatabase({ params: { uid }, body })
     action = action_uid

@@ -35,8 +35,11 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     here = await openConsole()
     ;({ fairlead, admin, page } = here)
     await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
-      ...{ replication: false, shards_count: 1 },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: build('valkey', '8.0'),
+      replication: false,
+      shards_count: 1,
     })
   })
   afterAll(() => here?.[Symbol.asyncDispose]())
@@ -67,7 +70,8 @@ describe.skipIf(chromiumHere() === null)('databases and roles in a browser', () 
     await settings().getByText('96 MiB').waitFor()
     await settings().getByRole('definition').getByText('not used for the longest').waitFor()
     expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
-      ...{ memory_size: 96 << 20, eviction_policy: 'allkeys-lru' },
+      memory_size: 96 << 20,
+      eviction_policy: 'allkeys-lru',
     })
     await page.getByLabel('Memory in MiB').fill('1000000000')
     await settings().getByRole('button', { name: 'Change' }).click()

@@ -26,13 +26,16 @@ describe.skipIf(chromiumHere() === null)('a session that ends on the page of an 
     here = await openConsole({ signedIn: false })
     ;({ fairlead, page } = here)
     const { uid } = await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: build('valkey', '8.0'),
       replication: false,
     })
     for (const name of ['mia', 'lou'])
       await fairlead.api.createUser({ body: { name, password: old, role: 'admin' } })
     const body = {
-      ...{ engine_version: build('valkey', '8.1'), supervised: true },
+      engine_version: build('valkey', '8.1'),
+      supervised: true,
       rollback_window: 'until_finalized' as const,
     }
     ;({ action_uid: action = '' } = await fairlead.api.upgradeDatabase({ params: { uid }, body }))

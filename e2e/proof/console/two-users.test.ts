@@ -28,7 +28,9 @@ describe.skipIf(chromiumHere() === null)('two users who order at once, each in a
     here = await openConsole()
     ;({ fairlead, page: mine } = here)
     await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: build('valkey', '8.0'),
       replication: false,
     })
     await fairlead.api.createUser({ body: { name: 'mia', password: 'orders-at-once', role: 'admin' } })

@@ -31,8 +31,11 @@ describe.skipIf(chromiumHere() === null)('upgrades in a browser', () => {
       ['sessions', 3],
     ] as const)
       await createDatabase(fairlead, {
-        ...{ name, memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
-        ...{ replication: false, shards_count: groups },
+        name,
+        memory_size: 64 << 20,
+        engine_version: build('valkey', '8.0'),
+        replication: false,
+        shards_count: groups,
       })
     using primary = await asAdmin(fairlead, 1)
     await primary.call('SET', 'a-key', 'a value')

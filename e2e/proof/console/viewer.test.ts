@@ -22,7 +22,9 @@ describe.skipIf(chromiumHere() === null)('a user who may only look, in a browser
     here = await openConsole()
     ;({ fairlead } = here)
     const { uid } = await createDatabase(fairlead, {
-      ...{ name: 'orders', memory_size: 64 << 20, engine_version: build('valkey', '8.0') },
+      name: 'orders',
+      memory_size: 64 << 20,
+      engine_version: build('valkey', '8.0'),
       replication: false,
     })
     await fairlead.api.createUser({

@@ -46,7 +46,9 @@ test.each(kinds)(
     const { api, agent, home } = fairlead
     const { uid, action_uid } = await api.createDatabase({
       body: {
-        ...{ name: freshName('damaged'), memory_size: 0, data_persistence: persistence },
+        name: freshName('damaged'),
+        memory_size: 0,
+        data_persistence: persistence,
         engine_version: build('valkey', '8.1'),
       },
     })
@@ -90,7 +92,9 @@ test.each([
     await using small = await startFairlead({ env: { FAIRLEAD_NODE_MEMORY_MB: '90' } })
     const { uid, action_uid } = await small.api.createDatabase({
       body: {
-        ...{ name: freshName('rotten'), memory_size: 0, data_persistence: persistence },
+        name: freshName('rotten'),
+        memory_size: 0,
+        data_persistence: persistence,
         engine_version: build('redis', '7.0'),
       },
     })

@@ -56,7 +56,8 @@ test.runIf(process.getuid?.() === 0)(
     expect(await neighbour.set('k', 'w')).toBe('OK')
     const login = { username: 'admin', password: adminPassword }
     await expect(api.authorizeUser({ body: login })).rejects.toMatchObject({
-      ...{ status: 503, message: expect.stringContaining('the disk of the store is full') },
+      status: 503,
+      message: expect.stringContaining('the disk of the store is full'),
     })
 
     ballast[Symbol.dispose]()

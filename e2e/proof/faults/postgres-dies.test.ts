@@ -135,7 +135,12 @@ async function startWorld(): Promise<World> {
   )
   const owned = opened.move()
   return {
-    ...{ postgres, database, relay, fairlead, load, uid },
+    postgres,
+    database,
+    relay,
+    fairlead,
+    load,
+    uid,
     told: new Map(),
     ended: (actionUid) => fairlead.untilEnded(actionUid, 120_000),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -27,7 +27,10 @@ describe.skipIf(postgresHere() === null)(
   () => {
     const rounds: readonly Round[] = [
       {
-        ...{ pair, groups: 1, servers: 3, isPatient: false },
+        pair,
+        groups: 1,
+        servers: 3,
+        isPatient: false,
         faults: [
           // The faulty server goes on as soon as another one has taken over, and still believes in its lease. The server that takes over gets a fault as well.
           { ...alone, at: 'before demote', how: 'stop', next: { nth: 4, how: 'kill' } },
@@ -97,7 +100,10 @@ function allRounds(seed: number): readonly Round[] {
     return inRounds(shuffle(faults, chance), 6).map((some) => {
       const servers = pick([2, 3])
       return {
-        ...{ pair, groups, servers, isPatient },
+        pair,
+        groups,
+        servers,
+        isPatient,
         faults: some.map((one) => ({ ...one, ...chanceOf(servers, one.how, pick) })),
       }
     })

@@ -36,7 +36,10 @@ test.skipIf(postgresHere() === null)(
       params: { uid: created.uid },
     })
     await using load = await startLoad({
-      ...{ kind: 'incr', connections: 4, perSecond: 1_000, password },
+      kind: 'incr',
+      connections: 4,
+      perSecond: 1_000,
+      password,
       lookup: { url: `${fairlead.url}/v1/bdbs/${uid}`, token: fairlead.token },
     })
     for (const how of faults) {

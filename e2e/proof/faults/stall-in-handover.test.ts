@@ -17,7 +17,8 @@ describe('a process that stalls in the middle of a handover and goes on later co
   const stall = (at: string, who: Party): Stall => ({ at, who, ms: SHORT_MS })
   const rounds: readonly Round[] = [
     {
-      ...{ pair, groups: 1 },
+      pair,
+      groups: 1,
       stalls: [
         stall('before demote', 'server'),
         stall('before promote', 'server'),
@@ -30,7 +31,8 @@ describe('a process that stalls in the middle of a handover and goes on later co
       ],
     },
     {
-      ...{ pair, groups: 3 },
+      pair,
+      groups: 3,
       stalls: [
         stall('before promote', 'server'),
         stall('before promote', 'successor'),

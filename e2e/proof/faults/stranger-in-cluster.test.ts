@@ -34,7 +34,8 @@ async function createWithKeys(fairlead: Fairlead, engine_version: string): Promi
   using client = await connectEngine({
     address: { host: '127.0.0.1', port },
     login: { username: 'default', password },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
   for (let n = 0; n < KEYS; n += 1) await client.call('SET', `key-${n}`, n)
   return { uid, shards: database.shard_list }

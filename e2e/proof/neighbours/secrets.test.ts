@@ -35,7 +35,8 @@ test('no password, token or value of a client is in the logs of server, agent an
     connectEngine({
       address: { host: '127.0.0.1', port },
       login: { username: 'default', password },
-      ...{ connectTimeoutMs: 60_000, commandTimeoutMs: 60_000 },
+      connectTimeoutMs: 60_000,
+      commandTimeoutMs: 60_000,
     })
   {
     using client = await signIn(chosen)

@@ -280,7 +280,10 @@ describe('a database', () => {
       connections: 1,
       clients: [
         {
-          ...{ client: `127.0.0.1:${client.localPort}`, name: '', user: 'default', held: false },
+          client: `127.0.0.1:${client.localPort}`,
+          name: '',
+          user: 'default',
+          held: false,
           via: expect.any(Array),
           connected_at: expect.stringMatching(/^\d{4}-.*Z$/),
         },

@@ -31,7 +31,8 @@ beforeAll(async () => {
   using client = await connectEngine({
     address: { host: '127.0.0.1', port },
     login: { username: 'default', password: password ?? '' },
-    ...{ connectTimeoutMs: 60_000, commandTimeoutMs: 60_000 },
+    connectTimeoutMs: 60_000,
+    commandTimeoutMs: 60_000,
   })
   const write = async () => {
     for (let n = 0; n < 100; n += 1) await client.call('SET', `key-${n}`, 'x')

@@ -99,16 +99,18 @@ test('while the agent is stopped, what asks it is answered with what is known', 
       },
     ])
     expect(await api.getNodeStatus({ params: { uid: 1 } })).toEqual({
-      ...{ ...status, free_ram: expect.any(Number), node_status: 'down' },
+      ...status,
+      free_ram: expect.any(Number),
+      node_status: 'down',
     })
     const unknown = {
-      ...{ status: 'inactive', detailed_status: 'unknown', started: null },
-      ...{
-        status_reason: expect.stringMatching(/./),
-        duty: null,
-        offset: null,
-        used_memory: null,
-      },
+      status: 'inactive',
+      detailed_status: 'unknown',
+      started: null,
+      status_reason: expect.stringMatching(/./),
+      duty: null,
+      offset: null,
+      used_memory: null,
     }
     for (const answer of [
       await api.listDatabaseShards({ params: { uid } }),

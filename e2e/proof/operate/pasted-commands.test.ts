@@ -16,7 +16,8 @@ test('pasted commands end with the code of the error: for an unknown version, an
   const recipe = await unknownVersion('docs/operate/follow-an-upgrade-live.md')
   expect(recipe.stderr).toContain('"error_code":"name_already_exists"')
   expect(await fairlead.api.getDatabase({ params: { uid: 1 } })).toMatchObject({
-    ...{ name: 'another', engine: 'valkey' },
+    name: 'another',
+    engine: 'valkey',
   })
 })
 

@@ -288,7 +288,8 @@ async function post(
   body: object,
 ): Promise<Record<string, unknown>> {
   const headers = {
-    ...{ 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
     'x-request-id': 'made-by-a-test',
   }
   const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })

@@ -60,7 +60,8 @@ test('a copy whose COMMIT got no answer leaves the file in its place, and the ne
 async function canSignIn(url: string): Promise<boolean> {
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(`${url}/v1/users/authorize`, {
-    ...{ method: 'POST', headers },
+    method: 'POST',
+    headers,
     body: JSON.stringify(login),
   })
   return answer.status === 200

@@ -149,7 +149,10 @@ describe('a backlog that is too small for what is written', () => {
     test(`costs no full sync, ${what}`, async () => {
       await using fairlead = await startFairlead({ env })
       const proof = await upgradeUnderLoad(fairlead, {
-        ...{ from: redis70, to: valkey81, kind: 'set', preserveRoles: true },
+        from: redis70,
+        to: valkey81,
+        kind: 'set',
+        preserveRoles: true,
         ...light,
         perSecond: 10_000,
         async beforehand() {
@@ -269,7 +272,8 @@ test.runIf(process.getuid?.() === 0)(
         ({ hold_reason, status }) => hold_reason === 'node_room' || status === 'completed',
       )
       expect(waiting).toMatchObject({
-        ...{ needs_person: true, certificates: [] },
+        needs_person: true,
+        certificates: [],
         waiting_for: expect.stringMatching(/ \d MB .* 18 MB /),
       })
       await load.untilAcked(load.acked() + 1_000)

@@ -17,7 +17,10 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     const { api } = fairlead
     const created = await api.createDatabase({
       body: {
-        ...{ name: 'queues', memory_size: 0, replication: false, engine_version: from },
+        name: 'queues',
+        memory_size: 0,
+        replication: false,
+        engine_version: from,
         ...(groups > 1 && { shards_count: groups }),
       },
     })

@@ -73,8 +73,14 @@ async function runBenchmark(
   { port, password }: { readonly port: number; readonly password: string },
 ) {
   const options = {
-    ...{ '-p': port, '--user': 'default', '-a': password, '-t': 'incr', '-c': CLIENTS },
-    ...{ '-r': COUNTERS, '-P': load.pipeline, '-n': load.requests },
+    '-p': port,
+    '--user': 'default',
+    '-a': password,
+    '-t': 'incr',
+    '-c': CLIENTS,
+    '-r': COUNTERS,
+    '-P': load.pipeline,
+    '-n': load.requests,
   }
   const program = join(enginesFolder(), load.of, 'bin', load.program)
   const beganAt = Date.now()

@@ -95,7 +95,9 @@ describe('an upgrade that cannot be done fails with the reason, and leaves the d
       return action.hold_reason === 'replication' ? action : undefined
     })
     expect(waiting).toMatchObject({
-      ...{ status: 'active', needs_person: false, waiting_for: expect.stringContaining('shard 1') },
+      status: 'active',
+      needs_person: false,
+      waiting_for: expect.stringContaining('shard 1'),
     })
     const action = await fairlead.untilEnded(action_uid)
     expect(action.status).toBe('failed')

@@ -18,8 +18,11 @@ describe('a database with replicas counts as created when they receive writes, n
     test(`${engine_version}, ${groups} group(s)`, async () => {
       const { uid, action_uid } = await fairlead.api.createDatabase({
         body: {
-          ...{ name: freshName('stream'), memory_size: 0 },
-          ...{ replication: true, shards_count: groups, engine_version },
+          name: freshName('stream'),
+          memory_size: 0,
+          replication: true,
+          shards_count: groups,
+          engine_version,
         },
       })
       expect(await fairlead.untilEnded(action_uid)).toMatchObject({ status: 'completed' })

@@ -162,7 +162,8 @@ async function asUser(uid: number): Promise<EngineConnection> {
   return connectEngine({
     address: { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 },
     login: { username: 'default', password },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
 }
 

@@ -19,7 +19,11 @@ test('a module file that a node does not have is copied to it, once, and again w
   stack.defer(() => rm(home, { recursive: true, force: true }))
   stack.use(
     await createAgent({
-      ...{ home, socketPath: agentSocket(home), nodeUid: 1, host: '127.0.0.1', memoryLimitBytes: null },
+      home,
+      socketPath: agentSocket(home),
+      nodeUid: 1,
+      host: '127.0.0.1',
+      memoryLimitBytes: null,
       builds: { list: () => Promise.resolve([]), find: () => Promise.resolve(undefined) },
       proxyProgram: null,
       logger: pino({ level: 'silent' }),

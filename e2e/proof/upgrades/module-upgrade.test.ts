@@ -53,7 +53,8 @@ async function asUser(uid: number): Promise<EngineConnection> {
   return connectEngine({
     address: { host: first?.addr[0] ?? '', port: first?.port ?? 0 },
     login: { username: 'default', password },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
 }
 
@@ -332,7 +333,11 @@ describe('nothing acknowledged is lost while a module is upgraded', () => {
       const old = await addTally(fresh, '1.0.0')
       const next = await addTally(fresh, '2.0.0')
       const proof = await upgradeUnderLoad(fresh, {
-        ...{ from: valkey80, to: valkey80, kind: 'incr', perSecond: 5_000, warmUp: 3_000 },
+        from: valkey80,
+        to: valkey80,
+        kind: 'incr',
+        perSecond: 5_000,
+        warmUp: 3_000,
         ...shape,
         modules: {
           list: [{ module_id: old }],
@@ -341,7 +346,9 @@ describe('nothing acknowledged is lost while a module is upgraded', () => {
       })
       expect(proof.examples).toEqual([])
       expect({ lost: proof.lost, twice: proof.duplicated, fullSyncs: proof.fullSyncs }).toEqual({
-        ...{ lost: 0, twice: 0, fullSyncs: 0 },
+        lost: 0,
+        twice: 0,
+        fullSyncs: 0,
       })
       expect(proof.certificates.length).toBe('groups' in shape ? 3 : 1)
     })
@@ -355,7 +362,9 @@ test('RediSearch keeps an index and its documents through an engine upgrade and 
   if (file === null) return skip('Debian has no RediSearch for this machine')
   await addModule(fairlead, await redisearchPackage(), file)
   const uid = await create({
-    ...{ engine_version: build('redis', '7.0'), replication: true, eviction_policy: 'noeviction' },
+    engine_version: build('redis', '7.0'),
+    replication: true,
+    eviction_policy: 'noeviction',
     module_list: [{ module_name: 'ft' }],
   })
   await ask(uid, 'FT.CREATE', 'books', 'SCHEMA', 'title', 'TEXT')

@@ -53,7 +53,10 @@ test.for([1, 2])(
     await using stack = new AsyncDisposableStack()
     const clients = Object.entries(libraries).map(([name, Library]) => {
       const client = new Library({
-        ...{ host: '127.0.0.1', port, username: 'default', password },
+        host: '127.0.0.1',
+        port,
+        username: 'default',
+        password,
         showFriendlyErrorStack: true,
       })
       for (const [command, lua] of Object.entries(scripts))

@@ -19,7 +19,10 @@ const file = ({ home }: Fairlead, shard: number, name: string) => join(home, 'sh
 async function create(fairlead: Fairlead, engine_version: string, groups: number) {
   const { uid, action_uid } = await fairlead.api.createDatabase({
     body: {
-      ...{ name: freshName('tls'), memory_size: 0, shards_count: groups, sharding: true },
+      name: freshName('tls'),
+      memory_size: 0,
+      shards_count: groups,
+      sharding: true,
       replication: true,
       engine_version,
     },
@@ -59,7 +62,8 @@ test('shards of every build take no process on their bus, or as a replica, witho
       using client = await connectEngine({
         address: { host: '127.0.0.1', port },
         login: { username: 'default', password },
-        ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+        connectTimeoutMs: 20_000,
+        commandTimeoutMs: 20_000,
       })
       for (let key = 0; key < 100; key += 1) await client.call('SET', `key-${key}`, key)
       // The first is a primary, the last a replica.

@@ -19,7 +19,10 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     const { api } = fairlead
     const created = await api.createDatabase({
       body: {
-        ...{ name: 'slow', memory_size: 0, replication: false, engine_version: from },
+        name: 'slow',
+        memory_size: 0,
+        replication: false,
+        engine_version: from,
         ...(groups > 1 && { shards_count: groups }),
       },
     })

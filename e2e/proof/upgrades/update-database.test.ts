@@ -46,7 +46,8 @@ describe('PUT /v1/bdbs/{uid}', () => {
     const [shard = 0] = await shardsOf(uid)
     const before = await limitsOf(shard)
     await expect(put(uid, { memory_size: 5 * MB })).rejects.toMatchObject({
-      ...{ status: 406, code: 'memory_size_too_small' },
+      status: 406,
+      code: 'memory_size_too_small',
       message: expect.stringMatching(/uses \d.*send \d+ or more/),
     })
     expect(await limitsOf(shard)).toBe(before)
@@ -64,14 +65,13 @@ describe('PUT /v1/bdbs/{uid}', () => {
     await expect(
       put(uid, { shards_count: 2, sharding: false } as Body<typeof updateDatabase>),
     ).rejects.toMatchObject({
-      ...{
-        status: 400,
-        code: 'field_not_available',
-        message: expect.stringMatching(/^shards_count: cannot/),
-      },
+      status: 400,
+      code: 'field_not_available',
+      message: expect.stringMatching(/^shards_count: cannot/),
     })
     await expect(put(uid, { memory_size: 1e15 })).rejects.toMatchObject({
-      ...{ status: 406, code: 'insufficient_resources' },
+      status: 406,
+      code: 'insufficient_resources',
     })
     await expect(put(999, { memory_size: 1 })).rejects.toMatchObject({ status: 404, code: 'db_not_exist' })
     expect(await put(uid, {})).toMatchObject({ uid, status: 'active' })

@@ -30,8 +30,11 @@ describe('an upgrade under load loses no acknowledged write and executes none tw
       expect(proof.examples).toEqual([])
       const { lost, duplicated, fullSyncs, errorKinds, reconnects } = proof
       expect({ lost, duplicated, fullSyncs, errorKinds, reconnects }).toEqual({
-        ...{ lost: 0, duplicated: 0, fullSyncs: 0 },
-        ...{ errorKinds: {}, reconnects: 0 },
+        lost: 0,
+        duplicated: 0,
+        fullSyncs: 0,
+        errorKinds: {},
+        reconnects: 0,
       })
       expect(proof.acked).toBeGreaterThan(20_000)
       expect(proof.to).toBe(upgrade.to.replace('-', ' '))

@@ -72,7 +72,8 @@ describe('a dry run', () => {
     await small.untilEnded(action_uid)
     const large = { ...body, name: 'large', memory_size: 5_000_000_000 }
     await expect(small.api.createDatabase({ body: large })).rejects.toMatchObject({
-      ...{ status: 406, code: 'insufficient_resources' },
+      status: 406,
+      code: 'insufficient_resources',
       message: expect.stringMatching(/^memory_size: .*10000 MB .*315 MB .*\d+ bytes/),
     })
     await expect
@@ -182,7 +183,8 @@ test('users with their rights, and settings that an operator made at run time, g
     using app = await connectEngine({
       address: { host: '127.0.0.1', port },
       login: { username: 'app', password: 'app-password' },
-      ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+      connectTimeoutMs: 20_000,
+      commandTimeoutMs: 20_000,
     })
     await expect(app.call('DEL', 'app:1')).rejects.toThrow(/NOPERM/)
     using admin = await asAdmin(fairlead, Number(shard))
@@ -261,7 +263,8 @@ async function asUser(uid: number) {
   const connection = await connectEngine({
     address: { host: '127.0.0.1', port: endpoints[0]?.port ?? 0 },
     login: { username: 'default', password },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
   return Object.assign(connection, {
     [Symbol.asyncDispose]: async () => connection[Symbol.dispose](),

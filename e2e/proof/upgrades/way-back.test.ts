@@ -28,7 +28,8 @@ const notEligible = ({ rollback_eligible }: Action) => rollback_eligible === fal
 
 async function expectRefusedRollback({ action }: Underway): Promise<void> {
   await expect(fairlead.api.rollbackAction({ params: { uid: action } })).rejects.toMatchObject({
-    ...{ status: 409, code: 'rollback_not_possible' },
+    status: 409,
+    code: 'rollback_not_possible',
   })
 }
 
@@ -183,8 +184,10 @@ describe('a person stops an upgrade', () => {
     const { uid, action } = upgrade
     const stop = await untilAction(fairlead, action, 'it stops', ({ needs_person }) => needs_person)
     expect(stop).toMatchObject({
-      ...{ state: 'hold', hold_reason: 'supervised' },
-      ...{ certificates: [], rollback_eligible: true },
+      state: 'hold',
+      hold_reason: 'supervised',
+      certificates: [],
+      rollback_eligible: true,
     })
     const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
     expect(shards.map(({ role, engine }) => `${engine} ${role}`)).toEqual([
@@ -213,7 +216,9 @@ describe('a person stops an upgrade', () => {
     await untilWindow(fairlead, upgrade, hasWayBack(asked))
     const held = await fairlead.api.getAction({ params: { uid: upgrade.action } })
     expect(held).toMatchObject({
-      ...{ status: 'active', hold_reason: 'rollback_window', needs_person: false },
+      status: 'active',
+      hold_reason: 'rollback_window',
+      needs_person: false,
     })
     expect(held.waiting_for).toMatch(/standbys until \d{4}-\d\d-\d\dT[\d:]+Z/)
     const end = await fairlead.untilEnded(upgrade.action)

@@ -92,7 +92,9 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const watch = stack.use(watchNode({ read: (pids) => readMemory(config.memoryLimitBytes, pids) }))
   const resources = () => readResources(home, watch, shards)
   const describe = async (): Promise<NodeFacts> => ({
-    ...{ uid: config.nodeUid, host: config.host, ...(await resources()) },
+    uid: config.nodeUid,
+    host: config.host,
+    ...(await resources()),
     modules: await modules.list(),
     proxy: proxy?.report() ?? noProxy,
     noWall: wall.missing,
@@ -109,7 +111,15 @@ export async function createAgent(config: AgentConfig): Promise<Agent> {
   const fence = await openFence(home, logger, tunnels.cutBelow)
   const parts = { fence, tunnels, life, logger }
   const handlers = answerWith(config, {
-    ...{ shards, modules, trials, report, describe, life, changes, statistics, resources },
+    shards,
+    modules,
+    trials,
+    report,
+    describe,
+    life,
+    changes,
+    statistics,
+    resources,
   })
   stack.use(await serveAgent(config.socketPath, parts, handlers))
   await sockets.keep()

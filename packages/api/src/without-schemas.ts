@@ -31,7 +31,8 @@ function readLine(line: string): object {
   const file = words.find((word) => word.startsWith('file='))?.slice('file='.length)
   const flags = words.filter((word) => word !== 'body' && !word.startsWith('file='))
   return {
-    ...{ method, path },
+    method,
+    path,
     ...(words.includes('body') && { body: {} }),
     ...Object.fromEntries(flags.map((flag) => [flag, true])),
     ...(file !== undefined && { upload: file === 'octets' ? file : formOf(file) }),

@@ -78,7 +78,10 @@ function describePackage(): string {
   const about = {
     name: 'fairlead-client',
     description: 'The command line of Fairlead, for machines that Fairlead does not run on.',
-    ...{ version, license, engines, type: 'module' },
+    version,
+    license,
+    engines,
+    type: 'module',
     dependencies: { yaml: dependencies.yaml },
     bundleDependencies: ['yaml'],
     bin: { fairlead: './dist/client.js' },

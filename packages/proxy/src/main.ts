@@ -49,7 +49,11 @@ const log: Log = (what, details) => {
   process.stderr.write(`${JSON.stringify(line)}\n`)
 }
 const proxy = await createProxy({
-  ...{ home, socketPath: socket ?? join(home, 'proxy.sock'), sentinel, workers, log },
+  home,
+  socketPath: socket ?? join(home, 'proxy.sock'),
+  sentinel,
+  workers,
+  log,
   onBroken(why) {
     log('a worker has ended, and the proxy with it', { why })
     // Without one of its threads the proxy would serve only some clients: the agent starts a new one.

@@ -29,7 +29,12 @@ export function httpsClient(port: number, ca: string): HttpsClient {
     },
     async send(method, path, { auth, body, headers } = {}) {
       const sent = request({
-        ...{ agent, host: '127.0.0.1', servername: 'localhost', port, method, path },
+        agent,
+        host: '127.0.0.1',
+        servername: 'localhost',
+        port,
+        method,
+        path,
         headers: {
           ...(auth !== undefined && { authorization: auth }),
           ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -7,10 +7,27 @@ const runs = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, 
 export function databaseOf(but: Partial<Database> = {}): Database {
   const groups = splitSlots(1).map((slots, number) => ({ number, slots, primaryShard: 1, history: null }))
   return {
-    ...{ uid: 1, name: 'orders', status: 'active', obstacle: null, ...runs, memoryBytes: 0, replicas: 1 },
-    ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
-    ...{ adminPassword: 'admin', userPassword: 'user', cluster: false, clientsKnowShards: true },
-    ...{ shardTls: false, tls: false, endpointPort: null, groups, createdAt: at, changedAt: at },
+    uid: 1,
+    name: 'orders',
+    status: 'active',
+    obstacle: null,
+    ...runs,
+    memoryBytes: 0,
+    replicas: 1,
+    persistence: 'disabled',
+    aofFsync: 'everysec',
+    snapshots: [],
+    evictionPolicy: 'noeviction',
+    adminPassword: 'admin',
+    userPassword: 'user',
+    cluster: false,
+    clientsKnowShards: true,
+    shardTls: false,
+    tls: false,
+    endpointPort: null,
+    groups,
+    createdAt: at,
+    changedAt: at,
     ...but,
   }
 }
@@ -18,8 +35,17 @@ export function databaseOf(but: Partial<Database> = {}): Database {
 /** A shard on record that never had to follow another. */
 export function shardOf(id: number, but: Partial<ShardRecord> = {}): ShardRecord {
   return {
-    ...{ id, databaseUid: 1, group: 0, nodeUid: 1, host: '127.0.0.1', port: 20_000 + id, tlsPort: null },
-    ...{ runs, follows: null, leaving: false, reservedBytes: 0 },
+    id,
+    databaseUid: 1,
+    group: 0,
+    nodeUid: 1,
+    host: '127.0.0.1',
+    port: 20_000 + id,
+    tlsPort: null,
+    runs,
+    follows: null,
+    leaving: false,
+    reservedBytes: 0,
     ...but,
   }
 }

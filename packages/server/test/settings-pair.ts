@@ -18,7 +18,8 @@ export async function startPair(fromBuild: Build, toBuild: Build): Promise<Pair>
   const baseline = await readBaseline(from.admin)
   const owned = stack.move()
   return {
-    ...{ from, to },
+    from,
+    to,
     pair: { from: from.admin, fromBuild, to: to.admin, toBuild, inCluster: false, baseline },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

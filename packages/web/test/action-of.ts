@@ -14,7 +14,11 @@ export function ordersOf(...may: readonly OrderName[]): Action['orders'] {
 
 /** A wait for a person. */
 export const waiting: NonNullable<Action['waiting']> = {
-  ...{ on: 'person', hold_reason: null, shard: null, since: moved, until: null },
+  on: 'person',
+  hold_reason: null,
+  shard: null,
+  since: moved,
+  until: null,
   why: 'everything is ready',
 }
 
@@ -22,9 +26,20 @@ export const waiting: NonNullable<Action['waiting']> = {
 export function actionOf(phase: Action['phase'], more: Partial<Action> = {}): Action {
   const isEnded = phase === 'ended'
   return {
-    ...{ action_uid: 'a', name: 'SMUpgradeBDB', bdb_uid: 1, phase, outcome: null, lanes: [] },
-    ...{ began_time: began, ended_time: isEnded ? moved : null, window_ends: null, waiting: null },
-    ...{ from: runs('redis', '7.0.15'), goal: runs('valkey', '8.1.1'), orders: ordersOf(), warnings: [] },
+    action_uid: 'a',
+    name: 'SMUpgradeBDB',
+    bdb_uid: 1,
+    phase,
+    outcome: null,
+    lanes: [],
+    began_time: began,
+    ended_time: isEnded ? moved : null,
+    window_ends: null,
+    waiting: null,
+    from: runs('redis', '7.0.15'),
+    goal: runs('valkey', '8.1.1'),
+    orders: ordersOf(),
+    warnings: [],
     ...more,
   } as unknown as Action
 }

@@ -112,7 +112,12 @@ async function fetchFromDebian(request: FetchRequest): Promise<FoundBuild> {
   // Awaited, because the work folder is removed when this function returns.
   const aside = join(place.folder, 'aside')
   return await placeBuild({
-    ...{ folder, flavour, version, made: to, aside, signal },
+    folder,
+    flavour,
+    version,
+    made: to,
+    aside,
+    signal,
     replace: present !== undefined,
   })
 }

@@ -163,7 +163,10 @@ function chooseBuilds(
       return answer?.kind === 'build'
         ? [
             {
-              ...{ flavour: answer.flavour, version: answer.version, source, program },
+              flavour: answer.flavour,
+              version: answer.version,
+              source,
+              program,
               ...(answer.package !== undefined && { package: answer.package }),
             },
           ]

@@ -5,8 +5,14 @@ import { decideSilent, type Loss, type Silence } from './decide-silent.ts'
 
 const losses: readonly Loss[] = ['nothing', 'unsaved', 'everything', 'unknown']
 const silence = (doing: Doing, idleMs: number, loss: Loss, ordered = false): Silence => ({
-  ...{ pid: 4711, forMs: 300_000, activity: { doing, idleMs }, loss, onDisk: false, ordered },
-  ...{ hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
+  pid: 4711,
+  forMs: 300_000,
+  activity: { doing, idleMs },
+  loss,
+  onDisk: false,
+  ordered,
+  hungAfterMs: 20_000,
+  primaryHungAfterMs: 120_000,
 })
 
 test('a process that works, or waits for its disk, is never killed, ordered or not', () => {

@@ -108,26 +108,22 @@ interface Seen {
 
 function nothingSeen(): Seen {
   return {
-    ...{
-      of: 0,
-      opened: 0,
-      slowAt: 0,
-      countersAt: 0,
-      counters: null,
-      runId: '',
-      memory: 0,
-      slow: '',
-      often: '',
-      text: '',
-    },
-    ...{
-      fields: {},
-      state: '',
-      changed: true,
-      struggles: false,
-      room: { connected: 0, most: null },
-      stream: null,
-    },
+    of: 0,
+    opened: 0,
+    slowAt: 0,
+    countersAt: 0,
+    counters: null,
+    runId: '',
+    memory: 0,
+    slow: '',
+    often: '',
+    text: '',
+    fields: {},
+    state: '',
+    changed: true,
+    struggles: false,
+    room: { connected: 0, most: null },
+    stream: null,
   }
 }
 
@@ -238,7 +234,8 @@ function withoutProgress(replica: string): string {
 function streamOf(fields: InfoFields, runId: string): Stream | null {
   if (fields['role'] !== 'master' || fields['loading'] !== '0') return null
   return {
-    ...{ runId, replid: fields['master_replid'] ?? '' },
+    runId,
+    replid: fields['master_replid'] ?? '',
     offset: numberOf(fields, 'master_repl_offset'),
     writes: `${fields['rdb_changes_since_last_save']} ${fields['rdb_last_save_time']}`,
   }

@@ -144,7 +144,8 @@ export function shardFolder(home: string, id: string, nodeHome = home): ShardFol
     path,
     conf: join(path, 'engine.conf'),
     acl: join(users, 'users.acl'),
-    ...{ data, users },
+    data,
+    users,
     certificate: {
       ca: join(path, 'shards-ca.pem'),
       cert: join(path, 'shards-cert.pem'),

@@ -4,7 +4,11 @@ import { decideProxy, type ProxyObservation } from './decide-proxy.ts'
 
 const last = { started: true, startedAt: 0, answered: true, ended: null, crashes: 0, streak: 0 }
 const observation: ProxyObservation = {
-  ...{ now: 1_000_000, last, answer: 'answers', isChild: false, hungAfterMs: 10_000 },
+  now: 1_000_000,
+  last,
+  answer: 'answers',
+  isChild: false,
+  hungAfterMs: 10_000,
 }
 const died = (streak: number, at = observation.now): ProxyObservation => ({
   ...observation,

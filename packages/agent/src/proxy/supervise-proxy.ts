@@ -80,16 +80,19 @@ export async function superviseProxy(settings: ProxySettings): Promise<Supervise
     return null
   })
   const supervision: Supervision = {
-    ...{ settings, folder, log, last, probe: createProxyProbe(folder.socket), end: new AbortController() },
+    settings,
+    folder,
+    log,
+    last,
+    probe: createProxyProbe(folder.socket),
+    end: new AbortController(),
     turns: createTurnsReader(folder.turnsSocket),
     activity: watchActivity(),
-    ...{
-      view: { state: 'starting', why: '' },
-      preparedAt: 0,
-      child: null,
-      killedBecause: null,
-      wake: () => undefined,
-    },
+    view: { state: 'starting', why: '' },
+    preparedAt: 0,
+    child: null,
+    killedBecause: null,
+    wake: () => undefined,
   }
   if (last?.identity && !last.ended && isAlive(last.identity)) reportAdoption(supervision, last)
   const running = loop(supervision)

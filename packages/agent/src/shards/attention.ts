@@ -33,8 +33,12 @@ const THOROUGH_EVERY_MS = 15_000
 /** Creates the state of a shard before its first look. */
 export function createAttention(clock = (): number => performance.now()): Attention {
   const at = {
-    ...{ askedOnce: -ASKED_FOR_MS, asked: -ASKED_FOR_MS, looked: -ASKED_MS, ended: -ENDED_MS },
-    ...{ changed: clock(), thorough: -THOROUGH_EVERY_MS },
+    askedOnce: -ASKED_FOR_MS,
+    asked: -ASKED_FOR_MS,
+    looked: -ASKED_MS,
+    ended: -ENDED_MS,
+    changed: clock(),
+    thorough: -THOROUGH_EVERY_MS,
   }
   let told: Stream | null = null
   const isAsked = (now: number) => now - at.asked < ASKED_FOR_MS

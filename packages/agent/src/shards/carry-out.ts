@@ -38,8 +38,15 @@ export async function start(place: ShardWorkplace, wanted: WantedRecord, last: P
   const startedAt = Date.now()
   const outside = ranOutside(last, spec)
   const record: ProcessRecord = {
-    ...{ order, spec, logFrom, ...historyOf(last, order) },
-    ...{ identity: null, startedAt, answeredAt: null, stoppingAt: null, ended: null },
+    order,
+    spec,
+    logFrom,
+    ...historyOf(last, order),
+    identity: null,
+    startedAt,
+    answeredAt: null,
+    stoppingAt: null,
+    ended: null,
     appendonly: appendonly.atStart,
     appendonlyLater: appendonly.later,
     aofFrom: startedAt,

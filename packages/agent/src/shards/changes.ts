@@ -56,7 +56,11 @@ export function createChangeLog(proxy: ProxyState): ChangeLog {
     const all = after === 0 || after < latest.forgotten
     const [from, { seq, proxy: state }] = [all ? 0 : after, latest]
     return {
-      ...{ boot, seq, all, proxy: state, digest: marked.digest() },
+      boot,
+      seq,
+      all,
+      proxy: state,
+      digest: marked.digest(),
       ...listSince(from, { shards, gone, offsets }),
     }
   }

@@ -51,7 +51,12 @@ test('a connection of the list is silent, signed in or ours by its fields and by
     readClientList(text, new Map(uid === undefined ? [] : [[4_000, uid]]))[0]
   const self = process.geteuid?.() ?? 0
   expect(read(line('cmd=NULL user=default'), 65_534)).toEqual({
-    ...{ id: '7', ageSecs: 3, uid: 65_534, isSilent: true, hasSignedIn: false, isOurs: false },
+    id: '7',
+    ageSecs: 3,
+    uid: 65_534,
+    isSilent: true,
+    hasSignedIn: false,
+    isOurs: false,
   })
   expect(read(line('cmd=ping user=default tot-cmds=0'))?.isSilent).toBe(true)
   expect(read(line('cmd=auth user=default tot-cmds=1'))?.isSilent).toBe(false)

@@ -37,15 +37,14 @@ const observation = (
 const silent = (forMs: number, over: Partial<Silence> = {}): Answer => ({
   kind: 'silent',
   silence: {
-    ...{
-      pid: 7,
-      forMs,
-      activity: { doing: 'idle', idleMs: forMs },
-      loss: 'nothing',
-      onDisk: false,
-      ordered: false,
-    },
-    ...{ hungAfterMs: 10_000, primaryHungAfterMs: 100_000 },
+    pid: 7,
+    forMs,
+    activity: { doing: 'idle', idleMs: forMs },
+    loss: 'nothing',
+    onDisk: false,
+    ordered: false,
+    hungAfterMs: 10_000,
+    primaryHungAfterMs: 100_000,
     ...over,
   },
 })

@@ -41,7 +41,7 @@ export async function seeSilence(
   if (pid === undefined || seen === null) return null
   const loss = await whatIsLost(last, spec, folder, serves)
   const onDisk = await hasDataOnDisk(folder.data, spec.persistence)
-  return { ...{ pid, forMs, activity: seen, loss, onDisk, ordered }, hungAfterMs, primaryHungAfterMs }
+  return { pid, forMs, activity: seen, loss, onDisk, ordered, hungAfterMs, primaryHungAfterMs }
 }
 
 /** Returns the loss if this process ends now (see Loss). */

@@ -3,9 +3,23 @@ import type { EngineCounters } from '../engine/read-counters.ts'
 import { createStatisticsLog } from './statistics-log.ts'
 
 const first: EngineCounters = {
-  ...{ role: 'primary', connections: 3, blocked: 0, keys: 10, expires: 0, usedMemory: 1_000_000 },
-  ...{ residentMemory: 9_000_000, lagBytes: 0, commands: 100, bytesIn: 1_000, bytesOut: 2_000 },
-  ...{ hits: 5, misses: 1, expired: 0, evicted: 0, cpuUser: 1, cpuSystem: 1 },
+  role: 'primary',
+  connections: 3,
+  blocked: 0,
+  keys: 10,
+  expires: 0,
+  usedMemory: 1_000_000,
+  residentMemory: 9_000_000,
+  lagBytes: 0,
+  commands: 100,
+  bytesIn: 1_000,
+  bytesOut: 2_000,
+  hits: 5,
+  misses: 1,
+  expired: 0,
+  evicted: 0,
+  cpuUser: 1,
+  cpuSystem: 1,
 }
 
 /** A log that got an entry for shard s1 twenty seconds ago, and that time. */

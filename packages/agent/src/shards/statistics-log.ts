@@ -65,7 +65,8 @@ export function createStatisticsLog(clock = (): number => performance.now()): St
     since({ boot: known, after: asked }) {
       const after = known === boot && asked >= forgotten ? asked : 0
       return {
-        ...{ boot, seq },
+        boot,
+        seq,
         shards: [...shards.values()].filter((entry) => entry.seq > after).map(({ told }) => told),
         gone: [...gone].filter(([, at]) => at > after).map(([id]) => id),
       }

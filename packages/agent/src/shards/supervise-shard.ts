@@ -120,7 +120,8 @@ export function superviseShard(
       if (spec.tls !== null)
         await want(state, folder, { spec: { ...spec, tls: { ...spec.tls, certificate } } })
     },
-    ...{ remove: () => want(state, folder, { gone: true }), isUp: () => answers(state) },
+    remove: () => want(state, folder, { gone: true }),
+    isUp: () => answers(state),
     async [Symbol.asyncDispose]() {
       end.abort()
       state.wake()
@@ -156,10 +157,21 @@ function answers(state: ShardState): boolean {
 
 function firstState({ folder, wanted, last }: FoundShard, log: Logger): ShardState {
   return {
-    ...{ wanted, last, view: firstView(last), refusal: null, trouble: watchTrouble(folder.log) },
-    ...{ silence: null, toEnd: null, disk: watchDisk(folder.data), crowd: watchCrowd(log) },
-    ...{ engine: watchEngine(), settings: watchSettings(), isSeen: false, told: [] },
-    ...{ attention: createAttention(), starts: traceStarts(folder.id) },
+    wanted,
+    last,
+    view: firstView(last),
+    refusal: null,
+    trouble: watchTrouble(folder.log),
+    silence: null,
+    toEnd: null,
+    disk: watchDisk(folder.data),
+    crowd: watchCrowd(log),
+    engine: watchEngine(),
+    settings: watchSettings(),
+    isSeen: false,
+    told: [],
+    attention: createAttention(),
+    starts: traceStarts(folder.id),
     wake: () => undefined,
   }
 }
@@ -174,7 +186,15 @@ function openWorkplace(
     if (state.attention.ended()) state.wake()
   })
   return {
-    ...{ folder, builds, modules, wall, silence, stopWithinMs, probe, signal, activity: watchActivity() },
+    folder,
+    builds,
+    modules,
+    wall,
+    silence,
+    stopWithinMs,
+    probe,
+    signal,
+    activity: watchActivity(),
     proven: null,
     child: null,
     killedBecause: null,

@@ -94,7 +94,8 @@ export async function superviseShards(
     report: reports,
     reportSome: (ids) => ids.flatMap((id) => shards.get(id)?.reportClosely() ?? []),
     baseline: async (id) => (await shards.get(id)?.baseline()) ?? null,
-    ...{ pids: pids.all, down: () => downOf(shards) },
+    pids: pids.all,
+    down: () => downOf(shards),
     ports: () => [...shards.values()].flatMap(({ ports }) => ports),
     modules: () => [...shards.values()].flatMap(({ modules }) => modules),
     async [Symbol.asyncDispose]() {

@@ -100,7 +100,8 @@ export const followEvents = operation({
       ),
       database: Type.Optional(
         Type.Integer({
-          ...{ minimum: 1, maximum: 2_147_483_647 },
+          minimum: 1,
+          maximum: 2_147_483_647,
           description: 'Only what concerns this database: no nodes',
         }),
       ),

@@ -48,7 +48,8 @@ async function requestOf(name: string, options: CreateOptions): Promise<Request>
   const { engine, shards, clusterProtocol, aofPolicy, snapshot, eviction, port } = options
   const password = await passwordOf(options)
   return {
-    ...{ name, memory_size: options.memory },
+    name,
+    memory_size: options.memory,
     ...(engine !== undefined && { engine_version: engine }),
     ...(options.replication === true && { replication: true }),
     ...(shards !== undefined && { shards_count: shards, ...(shards > 1 && { sharding: true }) }),

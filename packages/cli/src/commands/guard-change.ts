@@ -29,7 +29,8 @@ export function lookFirst(look: string): (cause: unknown) => never {
   return (cause) => {
     if (!(cause instanceof CommandFault) || cause.exit !== 'unreached') throw cause
     throw new CommandFault('unreached', `${cause.message}; the change may have been made`, {
-      ...{ next: `look before you give it again: ${look}`, cause },
+      next: `look before you give it again: ${look}`,
+      cause,
     })
   }
 }

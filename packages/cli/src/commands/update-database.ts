@@ -38,7 +38,8 @@ export async function updateDatabase(context: Context, word: string, options: Up
     await guardChange(context, link, { about: `Database ${name} is changed while it serves.${size}`, yes })
   }
   const row = await link.api.updateDatabase({
-    ...{ params: { uid }, body },
+    params: { uid },
+    body,
     query: dryRun ? { dry_run: 'true' } : {},
   })
   printOne(

@@ -124,7 +124,11 @@ async function capture(context: Context, show: (context: Context) => Promise<voi
   }
   const terminal: Terminal = {
     ...context.terminal,
-    ...{ out: add, outPainted: add, say: add, sayPainted: add, paint: (_, plain) => plain },
+    out: add,
+    outPainted: add,
+    say: add,
+    sayPainted: add,
+    paint: (_, plain) => plain,
   }
   await show({ ...context, terminal })
   return text

@@ -57,7 +57,8 @@ function declined(home: string, status: number, text: string): CommandFault {
 
 function unreached(home: string, cause: unknown): CommandFault {
   return new CommandFault('unreached', `no server answers on ${home}`, {
-    ...{ code: 'unreached', cause },
+    code: 'unreached',
+    cause,
     next: 'sign in to a server: fairlead login --server https://…; or start one on its machine: fairlead up',
   })
 }

@@ -46,7 +46,9 @@ function ended(profile: string, endsMs: number): CommandFault {
 async function renew(transport: Transport, token: string, ttl: number) {
   const { method, path } = leanOperations.refreshToken
   const { status, text } = await transport({
-    ...{ method, path, body: JSON.stringify({ ttl }) },
+    method,
+    path,
+    body: JSON.stringify({ ttl }),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
   })
   if (status !== 200) return undefined

@@ -13,7 +13,9 @@ export function httpTransport(place: Place, withinMs: number): Transport {
     const deadline = AbortSignal.timeout(withinMs)
     try {
       const sent = await beginRequest(place, {
-        ...{ method, path, headers },
+        method,
+        path,
+        headers,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       })
       const answered = headOf(sent)

@@ -29,7 +29,10 @@ export async function lookAtCertificate(
   const host = hostname.replace(/^\[|\]$/g, '')
   const isName = !/^[\d.]+$|:/.test(host)
   const options: ConnectionOptions = {
-    ...{ host, port: Number(port || 443), rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] },
+    host,
+    port: Number(port || 443),
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
     ...(isName && { servername: host }),
     ...(ca !== undefined && { ca }),
   }

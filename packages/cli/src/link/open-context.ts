@@ -40,7 +40,10 @@ export function openContext(terminal: Terminal, options: CommonOptions, form: Fo
   const target = () => findTarget(files, env, options)
   let opened: Promise<Link> | undefined
   return {
-    ...{ terminal, files, target, withinMs },
+    terminal,
+    files,
+    target,
+    withinMs,
     answer: { form, columns: options.columns, headers: options.headers, showSecrets: options.showSecrets },
     isVerbose: options.verbose === true,
     link: () => (opened ??= openLink(target(), { files, env, withinMs })),

@@ -51,7 +51,8 @@ export async function openLink(
     const client = clientOf({ url }, { withinMs, holdToken })
     return {
       ...client,
-      ...{ url, home },
+      url,
+      home,
       place: `this machine (${home})`,
       as: 'operator',
       isProtected: false,
@@ -60,7 +61,9 @@ export async function openLink(
   const place = { url: server.value, ca: authorityOf(target) }
   return {
     ...clientOf(place, { withinMs, holdToken: holdTokenOf(target, place, { files, withinMs }) }),
-    ...{ url: server.value, home: undefined, as: target.login?.username },
+    url: server.value,
+    home: undefined,
+    as: target.login?.username,
     place: server.from === 'profile' ? `profile ${profile.value} (${server.value})` : server.value,
     // If edited by hand, it may be a text.
     isProtected: (settings.protected ?? false) !== false,

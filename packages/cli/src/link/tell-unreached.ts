@@ -13,7 +13,8 @@ export function tellUnreached(cause: unknown, url: string): Error {
   const code = typeof more.code === 'string' ? more.code : ''
   if (/^(CERT_|DEPTH_|SELF_|UNABLE_TO|ERR_TLS_CERT|HOSTNAME)/.test(code))
     return new CommandFault('usage', `the certificate of ${url} is not to be trusted: ${message}`, {
-      ...{ code, cause },
+      code,
+      cause,
       next: `look at it, and trust it from then on: fairlead login --server ${url}`,
     })
   const why = name === 'TimeoutError' ? 'there was no answer in time (--timeout)' : message

@@ -2,17 +2,20 @@ import { CommandFault } from './command-fault.ts'
 
 const seconds = { ms: 0.001, s: 1, m: 60, min: 60, h: 3_600, d: 86_400 } as const
 const bytes = {
-  ...{ '': 1, b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 },
-  ...{
-    k: 2 ** 10,
-    m: 2 ** 20,
-    g: 2 ** 30,
-    t: 2 ** 40,
-    kib: 2 ** 10,
-    mib: 2 ** 20,
-    gib: 2 ** 30,
-    tib: 2 ** 40,
-  },
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
 } as const
 
 /** "15m", "8h", "500ms" in seconds; a bare number is seconds. Throws CommandFault with the option's name. */

@@ -23,7 +23,9 @@ export function toldOf(cause: unknown): Told {
     return {
       exit: exitOf(cause),
       message: several ? 'It is refused, and nothing was touched.' : message,
-      ...{ obstacles, code, next: nextAfter(code) },
+      obstacles,
+      code,
+      next: nextAfter(code),
     }
   }
   if (cause instanceof TypeError || cause instanceof RangeError) return toldBug(cause)
@@ -61,7 +63,9 @@ export function sayFault(
     const { message, code, obstacles } = told
     const error = {
       error_code: code ?? told.exit,
-      ...{ message, ...(obstacles.length > 0 && { obstacles }), exit_code },
+      message,
+      ...(obstacles.length > 0 && { obstacles }),
+      exit_code,
     }
     process.stderr.write(`${jsonOf(error)}\n`)
     return exit_code

@@ -10,7 +10,10 @@ test('bytes and keys are never logged, whatever their field is called', () => {
   const { privateKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
   const shown = hideSecrets({
-    ...{ a: Buffer.from(secret), b: createSecretKey(Buffer.from(secret)), c: privateKey, d: pem },
+    a: Buffer.from(secret),
+    b: createSecretKey(Buffer.from(secret)),
+    c: privateKey,
+    d: pem,
     e: [new Uint8Array(4)],
   })
   expect(shown).toEqual({ a: HIDDEN, b: HIDDEN, c: HIDDEN, d: `${HIDDEN}\n`, e: [HIDDEN] })

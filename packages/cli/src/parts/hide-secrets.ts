@@ -55,7 +55,9 @@ function hideInError(error: Error, depth: number): object {
   const { name, message, stack, cause } = error
   return {
     ...hideInFields(Object.entries(error), depth),
-    ...{ type: name, message: hideInText(message), stack: hideInText(stack ?? '') },
+    type: name,
+    message: hideInText(message),
+    stack: hideInText(stack ?? ''),
     ...(cause !== undefined && { cause: hideSecrets(cause, depth + 1) }),
   }
 }

@@ -58,7 +58,10 @@ export function findTarget(files: ProfileFiles, env: NodeJS.ProcessEnv, flags: T
       { next: 'say which: --server URL, or unset FAIRLEAD_SERVER' },
     )
   return {
-    ...{ profile, token, server: normal, login: isFor ? login : undefined },
+    profile,
+    token,
+    server: normal,
+    login: isFor ? login : undefined,
     settings: isOfProfile ? known : withoutAuthority(known ?? {}),
     caFile: first(flags.caFile, env['FAIRLEAD_CA_FILE'], undefined),
   }

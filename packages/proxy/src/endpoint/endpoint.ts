@@ -123,7 +123,10 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
   const share = createShare(admission, addressText(wanted))
   const scripts = createKnownScripts(options.scripts)
   const events = {
-    ...{ count, scripts, admission, allowance: createAllowance() },
+    count,
+    scripts,
+    admission,
+    allowance: createAllowance(),
     onClosed: ({ visitor }: Connection) => {
       share.leave(1)
       admission.strangers.remove(visitor)
@@ -208,7 +211,8 @@ function admitClient(
   const connection = createConnection(socket, visitor, upstream.owner)
   if (upstream.owner.logins.asked !== false)
     admission.strangers.add(visitor, {
-      ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+      endpoint: addressText(wanted),
+      source: socket.remoteAddress ?? '',
       judge: () => judgeLogin(connection),
       cut: (why) => endConnection(connection, why),
     })

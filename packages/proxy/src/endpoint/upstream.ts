@@ -90,7 +90,10 @@ export function createUpstream(
     get isHeld() {
       return state.hold !== null
     },
-    ...{ owner, connections, seen, tape },
+    owner,
+    connections,
+    seen,
+    tape,
     get behind() {
       const isOver = performance.now() - state.switchedMs > BEHIND_MS
       return isOver ? [] : behindOf(connections, addressText(state.address))
@@ -149,12 +152,25 @@ function createState(
   const tape = createTape()
   const owner = createOwner(() => state, events, { barrier, tape, gate: longRequests.gate })
   const state: UpstreamState = {
-    ...{ address, tls, connections, owner, longRequests, generations, barrier, tape },
-    ...{ followers: new Set(), seen: createSeen(), cursors: createCursorsNow(generations) },
+    address,
+    tls,
+    connections,
+    owner,
+    longRequests,
+    generations,
+    barrier,
+    tape,
+    followers: new Set(),
+    seen: createSeen(),
+    cursors: createCursorsNow(generations),
     overdueReplies: createOverdueReplies(() => targetOf(state), connections, owner.onError),
     givenUp: createGivenUp(connections, (connection) => proceed(state, connection)),
-    ...{ hold: null, isGoing: false, switching: null, following: null },
-    ...{ switchedMs: Number.NEGATIVE_INFINITY, resumed: 0 },
+    hold: null,
+    isGoing: false,
+    switching: null,
+    following: null,
+    switchedMs: Number.NEGATIVE_INFINITY,
+    resumed: 0,
   }
   return state
 }
@@ -171,7 +187,13 @@ function createOwner(
   own: Pick<Owner, 'barrier' | 'tape' | 'gate'>,
 ): Owner {
   return {
-    ...{ era: 0, count, allowance, scripts, onCut, onLogin, ...own },
+    era: 0,
+    count,
+    allowance,
+    scripts,
+    onCut,
+    onLogin,
+    ...own,
     logins: { asked: null },
     onUnblocked: (connection) => stateOf().givenUp.keep(connection),
     onQuiet: (connection) => {

@@ -20,8 +20,11 @@ const channels = encodeCommand([
 function makeConnection(): Connection {
   const client = { destroy: () => undefined, isPaused: () => false, resume: () => undefined }
   const owner = {
-    ...{ era: 0, barrier: { isOn: false }, gate: { isClosed: false } },
-    ...{ onClosed: () => undefined, onCut: () => undefined },
+    era: 0,
+    barrier: { isOn: false },
+    gate: { isClosed: false },
+    onClosed: () => undefined,
+    onCut: () => undefined,
   } as unknown as Owner
   const visitor = { address: '', sinceMs: 0, crumb: new Uint8Array() }
   return createConnection(client as unknown as Connection['client'], visitor, owner)

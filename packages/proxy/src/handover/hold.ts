@@ -86,7 +86,10 @@ export function createHold(connections: Connections, giveUp: () => void, isSilen
       holdConnection(connection)
       suspects.add(connection)
     },
-    ...{ waits: order.waits, arranged: order.arranged, lately: order.lately, waited: order.waited },
+    waits: order.waits,
+    arranged: order.arranged,
+    lately: order.lately,
+    waited: order.waited,
     renew(deadlineMs) {
       clearTimeout(deadline)
       deadline = setTimeout(giveUp, deadlineMs)

@@ -54,7 +54,9 @@ export function createLongRequests(connections: ReadonlySet<Connection>): LongRe
   const keeper = createLongGate(connections)
   const { gate, open, stuck } = keeper
   return {
-    ...{ gate, open, stuck },
+    gate,
+    open,
+    stuck,
     async end(withinMs, cutBefore) {
       if (withinMs > 0) keeper.attempt()
       const cut = cutBefore + (keeper.areAllOverdue() ? cutAll(connections) : 0)

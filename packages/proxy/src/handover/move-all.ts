@@ -51,8 +51,14 @@ interface Sorted extends Record<Place, Connection[]> {
 
 function sort(connections: Iterable<Connection>): Sorted {
   const sorted: Sorted = {
-    ...{ first: [], asking: [], listening: [], blocked: [], later: [] },
-    ...{ impatient: [], slow: [], unsure: [] },
+    first: [],
+    asking: [],
+    listening: [],
+    blocked: [],
+    later: [],
+    impatient: [],
+    slow: [],
+    unsure: [],
   }
   for (const connection of connections) {
     if (connection.mode === 'closed') continue

@@ -57,8 +57,13 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
     workers === 1
       ? createHost({ admission, generations }, log)
       : await createWorkerHost({
-          ...{ count: workers, usersOfPorts, admission, generations },
-          ...{ log, breadcrumbs, onBroken },
+          count: workers,
+          usersOfPorts,
+          admission,
+          generations,
+          log,
+          breadcrumbs,
+          onBroken,
         }),
   )
   stack.use(startHeartbeat({ breadcrumbs, socketPath: join(dirname(socketPath), TURNS_SOCKET) }, log))

@@ -76,8 +76,12 @@ export function createWantedEndpoints(
       return views
         .filter(({ connections, commands }) => connections + commands > 0)
         .map(({ id, connections, traffic: { commands, latencies, ...rest } }) => ({
-          ...{ id, connections, requests: commands, latencies: [...latencies] },
-          ...{ ...rest, latencyUs: Math.round(rest.latencyUs) },
+          id,
+          connections,
+          requests: commands,
+          latencies: [...latencies],
+          ...rest,
+          latencyUs: Math.round(rest.latencyUs),
         }))
     },
     async [Symbol.asyncDispose]() {

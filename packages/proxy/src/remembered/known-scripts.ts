@@ -90,7 +90,10 @@ export function createKnownScripts({
     else unlearnt.add([one], SCRIPT_COSTS + (textOf(one)?.length ?? 0))
   }
   return {
-    ...{ learn, keep: learn, learnNext, forget },
+    learn,
+    keep: learn,
+    learnNext,
+    forget,
     learnLater(commands, bytes) {
       const isIdle = unlearnt.isEmpty
       unlearnt.add(commands, bytes)

@@ -13,7 +13,9 @@ function makeStage() {
   const client = {
     writableNeedDrain: false,
     write: (bytes: Buffer) => told.push(Buffer.from(bytes)) > 0,
-    ...{ isPaused: () => false, cork: () => undefined, uncork: () => undefined },
+    isPaused: () => false,
+    cork: () => undefined,
+    uncork: () => undefined,
   }
   const router = createRouter(client as never, {} as never, {} as Shards, () => undefined) // all that is asked of them
   const makeGroup = (group: number) => {

@@ -55,7 +55,8 @@ export function createGroups(
     firstSlotOf: (group) => ranges[groups.indexOf(group)]?.first ?? 0,
     shardsNow: () =>
       ranges.map(({ first, last }, n) => ({
-        ...{ first, last },
+        first,
+        last,
         upstream: upstreams[groups[n] ?? -1]?.address ?? wanted.upstream,
       })),
     home: () => upstreams[DEFAULT_GROUP]?.address ?? wanted.upstream,

@@ -85,12 +85,19 @@ export async function openShardedEndpoint(
     },
     readTape: (slot) => upstreamOf(slot ?? 0).tape.read(),
     isHeld: (slot) => concerned(slot).every(({ isHeld }) => isHeld),
-    ...{ know: addresses.know, forgetScripts: scripts.forget, renewTls: listener.renewTls },
+    know: addresses.know,
+    forgetScripts: scripts.forget,
+    renewTls: listener.renewTls,
     clients: (query) => listClients(presentIn(routers), query),
     report: () => ({
-      ...{ host: wanted.host, port: wanted.port, upstream: home(), shards: shardsNow() },
+      host: wanted.host,
+      port: wanted.port,
+      upstream: home(),
+      shards: shardsNow(),
       isHeld: upstreams.some(({ isHeld }) => isHeld),
-      ...{ connections: routers.size, commands: count.commands, traffic: { ...count, since: parts.since } },
+      connections: routers.size,
+      commands: count.commands,
+      traffic: { ...count, since: parts.since },
       behind: upstreams.flatMap(({ behind }) => behind),
       doubted: parts.doubts.seen,
       ...allSeen(upstreams.map(({ seen }) => seen)),
@@ -130,8 +137,14 @@ function makeParts(wanted: EndpointSpec, options: EndpointOptions, admission: Ad
   })
   const doubts = createDoubts()
   const shards: Shards = {
-    ...{ upstreams, allowance, slots, rules: presumedRules, areRulesOld: true },
-    ...{ lookout, doubts, onCut },
+    upstreams,
+    allowance,
+    slots,
+    rules: presumedRules,
+    areRulesOld: true,
+    lookout,
+    doubts,
+    onCut,
   }
   const routers = new Set<Router>()
   const share = createShare(admission, addressText(wanted))
@@ -197,7 +210,8 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
     }
     if (owner?.logins.asked !== false)
       admission.strangers.add(visitor, {
-        ...{ endpoint: addressText(wanted), source: socket.remoteAddress ?? '' },
+        endpoint: addressText(wanted),
+        source: socket.remoteAddress ?? '',
         judge: () =>
           router.defaultBackend === undefined ? 'unknown' : judgeLogin(router.defaultBackend.connection),
         cut: (why) => {

@@ -42,7 +42,10 @@ export interface Timed {
 /** Creates counters at zero. */
 export function createCount(): Count {
   return {
-    ...{ commands: 0, bytesIn: 0, bytesOut: 0, latencyUs: 0 },
+    commands: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    latencyUs: 0,
     latencies: new Uint32Array(latencyBounds.length),
   }
 }

@@ -52,13 +52,14 @@ export function bucketOf(nowMs: number): number {
 /** Creates a recording for a hold that begins now (ms of performance.now). */
 export function createRecording(nowMs: number): Recording {
   return {
-    ...{ first: bucketOf(nowMs) - TAPE_LEAD_BUCKETS, beganMs: nowMs + SINCE_START_MS },
-    ...{ heldMs: 0, length: MOST_BUCKETS, heldChanges: new Int32Array(MOST_BUCKETS) },
-    ...{
-      replies: new Uint32Array(MOST_BUCKETS),
-      errors: new Uint32Array(MOST_BUCKETS),
-      since: new WeakMap(),
-    },
+    first: bucketOf(nowMs) - TAPE_LEAD_BUCKETS,
+    beganMs: nowMs + SINCE_START_MS,
+    heldMs: 0,
+    length: MOST_BUCKETS,
+    heldChanges: new Int32Array(MOST_BUCKETS),
+    replies: new Uint32Array(MOST_BUCKETS),
+    errors: new Uint32Array(MOST_BUCKETS),
+    since: new WeakMap(),
   }
 }
 
@@ -103,7 +104,11 @@ export function partOf(recording: Recording): TapePart {
     return waiting
   })
   return {
-    ...{ first, beganMs, heldMs, held },
-    ...{ replies: [...replies.subarray(0, length)], errors: [...errors.subarray(0, length)] },
+    first,
+    beganMs,
+    heldMs,
+    held,
+    replies: [...replies.subarray(0, length)],
+    errors: [...errors.subarray(0, length)],
   }
 }

@@ -73,7 +73,10 @@ export async function makeHostileStage(nodeFlags: readonly string[] = proxyFlags
   })
   const { pid, sentinel } = await proxy.client.reportProxy({})
   const plainly = (name: string, to: number, hasLogin = true): Target => ({
-    ...{ name, hasLogin, port: to, ca: null },
+    name,
+    hasLogin,
+    port: to,
+    ca: null,
     open: () => connect({ host: '127.0.0.1', port: to, noDelay: true }),
   })
   const owned = stack.move()
@@ -83,7 +86,10 @@ export async function makeHostileStage(nodeFlags: readonly string[] = proxyFlags
       plainly('sharded', shardedPort),
       plainly('sentinel', sentinel.port, false),
       {
-        ...{ name: 'tls', hasLogin: true, port: tlsPort, ca: pem.cert },
+        name: 'tls',
+        hasLogin: true,
+        port: tlsPort,
+        ca: pem.cert,
         open: () =>
           connectTls({ host: '127.0.0.1', port: tlsPort, ca: pem.cert, servername: 'localhost' }).setNoDelay(
             true,

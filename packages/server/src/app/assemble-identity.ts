@@ -43,13 +43,23 @@ export async function assembleIdentity(
       : null
   opened.use(
     await keepAudit({
-      ...{ store, counter, now, log },
+      store,
+      counter,
+      now,
+      log,
       days: config.auditDays,
       isOurs: () => leases.isOurs('keep the audit'),
     }),
   )
   return {
-    ...{ identities, keys, tokens, browserSessions, counter, logins, userPasswords, bootstrap },
+    identities,
+    keys,
+    tokens,
+    browserSessions,
+    counter,
+    logins,
+    userPasswords,
+    bootstrap,
     passwords: createPasswords({ store, hashing, identities, logins, now, passwords: userPasswords }),
     cluster: createCluster({ store, passwords: userPasswords, bootstrap, now }),
     roles: createRoles({ store, identities, now }),

@@ -48,14 +48,21 @@ export async function assembleReconciling(
   const reaches = opened.use(createReaches(sockets))
   const deps = {
     ...storedRecords(store),
-    ...{
-      leases,
-      recordsUnder: (uid: number, epoch: number) => storedRecords(store, leases.fence(uid, epoch)),
-    },
+    leases,
+    recordsUnder: (uid: number, epoch: number) => storedRecords(store, leases.fence(uid, epoch)),
     orders: store.isShared ? databaseOrdersStore(store.db) : undefined,
     hearing: connectAgent(agentOperations, agentSocket(config.home), { withinMs: HEARING_WITHIN_MS }),
-    ...{ counters, recordSpan: ground.spans?.record },
-    ...{ reaches, reachUnder: reaches.under, trials, tls, shardTls, portRange, inTurn, now, log },
+    counters,
+    recordSpan: ground.spans?.record,
+    reaches,
+    reachUnder: reaches.under,
+    trials,
+    tls,
+    shardTls,
+    portRange,
+    inTurn,
+    now,
+    log,
     effect: createEffect((phase, name) => {
       log.debug({ phase, name }, 'effect')
       onEffect?.(phase, name)
@@ -66,12 +73,22 @@ export async function assembleReconciling(
 
   const nodes = createNodes(ground.agent, cluster.settings)
   const modules = await createModules({
-    ...{ store, now, settings: cluster.settings },
+    store,
+    now,
+    settings: cluster.settings,
     files: moduleFiles,
     onFileGone: (sha256) => nodes.dropModule(sha256),
   })
   const databases = createDatabases({
-    ...{ store, nodes, modules, now, nudge, inTurn, portRange, askedPorts, shardTls },
+    store,
+    nodes,
+    modules,
+    now,
+    nudge,
+    inTurn,
+    portRange,
+    askedPorts,
+    shardTls,
   })
   return {
     ...(await measure(ground, databases, reconciler, opened)),
@@ -99,7 +116,13 @@ async function measure(
   return {
     statistics,
     metrics: createMetrics({
-      ...{ version: softwareVersion, store, counters, statistics, process, load, now },
+      version: softwareVersion,
+      store,
+      counters,
+      statistics,
+      process,
+      load,
+      now,
       mostDatabases: config.metricsDatabases,
     }),
   }

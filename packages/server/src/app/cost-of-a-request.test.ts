@@ -47,8 +47,14 @@ async function fill(store: Store, count: number): Promise<void> {
       await actions.update(`ended-${n}`, { status: 'done' }, at)
       if (n > 2) await actions.insert({ ...action, uid: `runs-${n}` }, at)
       await handoversStore(db).intend({
-        ...{ databaseUid: uid, group: 0, actionUid: `ended-${n}`, from: shard.id, to: shard.id },
-        ...{ fullSyncsBefore: {}, standby: { shard: 1, runId: '', errorReplies: 0 }, intendedAt: at },
+        databaseUid: uid,
+        group: 0,
+        actionUid: `ended-${n}`,
+        from: shard.id,
+        to: shard.id,
+        fullSyncsBefore: {},
+        standby: { shard: 1, runId: '', errorReplies: 0 },
+        intendedAt: at,
       })
       await usersStore(db).insert({ name: `user-${n}`, email: null, roleUids: [5] }, at)
       await auditStore(db).append({ type: 'bdb_created', by: fairlead, databaseUid: uid }, at)
@@ -78,7 +84,9 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
   }
   const report = { memoryTotalBytes: 1e12, memoryFreeBytes: 1e12, cores: 2, shards: [], host: '' }
   const nodes = {
-    ...{ builds: async () => [build], knownBuilds: async () => [build], isFree: async () => true },
+    builds: async () => [build],
+    knownBuilds: async () => [build],
+    isFree: async () => true,
     list: async () => [{ uid: 1, host: '', report, known: report }],
     describe: async () => report,
     reportsOf: async () => [],
@@ -86,8 +94,14 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
   const { store } = ground
   const modules = { list: async () => [] }
   const databases = createDatabases({
-    ...{ store, nodes, modules, nudge: () => undefined, now: world.now },
-    ...{ portRange: config.portRange, askedPorts: config.askedPorts, shardTls: false },
+    store,
+    nodes,
+    modules,
+    nudge: () => undefined,
+    now: world.now,
+    portRange: config.portRange,
+    askedPorts: config.askedPorts,
+    shardTls: false,
     inTurn: (place) => place(),
   })
   const trials = { tryRuns: async () => ({ ok: true }) }

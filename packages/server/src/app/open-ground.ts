@@ -44,7 +44,15 @@ export async function openGround(
   const { traces } = config
   const spans = traces && opened.use(exportSpans(traces, { version: softwareVersion, log }))
   return {
-    ...{ config, folder, store, eventMarks, counters, spans, now, log, hashCost },
+    config,
+    folder,
+    store,
+    eventMarks,
+    counters,
+    spans,
+    now,
+    log,
+    hashCost,
     leases: opened.use(await createLeases({ store, log })),
     box: readBox(),
     agent: connectAgent(agentOperations, agentSocket(config.home)),

@@ -67,7 +67,9 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   const files = readConsole(consoleFolder)
   let isStopping = false
   const http = createHttp({
-    ...{ identify, onRefused, log },
+    identify,
+    onRefused,
+    log,
     first(app) {
       app.addHook('preClose', async () => {
         isStopping = true

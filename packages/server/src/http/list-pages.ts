@@ -40,7 +40,8 @@ export function listPages<By extends string, Entry>({
       return {
         ...(limit !== undefined && { limit: limit + 1 }),
         ...(offset !== undefined && { offset }),
-        ...{ order, after: readCursor({ list, order: sort }, sorts[order.by], cursor, uids) },
+        order,
+        after: readCursor({ list, order: sort }, sorts[order.by], cursor, uids),
       }
     },
     answer(entries, { limit, sort = usual }) {

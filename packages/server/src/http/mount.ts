@@ -86,7 +86,9 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         const waitPreference = op.waits && waitPreferenceOf(request, reply, stopping.signal)
         using _ = waitPreference && !waitPreference.isAsync ? app.places.take(request) : null
         const input = {
-          ...{ params: request.params, query: request.query, body: request.body },
+          params: request.params,
+          query: request.query,
+          body: request.body,
           ...(op.upload && { file: fileOf(request, op.upload) }),
           ...(waitPreference && { waitPreference }),
           ...(op.planned && { basis: expectedBases(request) }),

@@ -30,7 +30,10 @@ export function socketTransport(
         reject(unreachable(deadline.aborted ? new Error(`no answer within ${withinMs} ms`) : cause))
       const sent = request(
         {
-          ...{ socketPath, method, path, headers },
+          socketPath,
+          method,
+          path,
+          headers,
           signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         },
         (response) => {

@@ -90,8 +90,14 @@ test('an empty store of that time has not been created yet', async () => {
 test('actions of a store from before there were events begin theirs with what they are', async () => {
   const old = await openFirst()
   const goal = JSON.stringify({
-    ...{ kind: 'keep', undo: true, build: { flavour: 'valkey', version: '8.1.1' }, restartNonce: 0 },
-    ...{ replicas: 1, persistence: 'aof', home: 5, preserveRoles: true },
+    kind: 'keep',
+    undo: true,
+    build: { flavour: 'valkey', version: '8.1.1' },
+    restartNonce: 0,
+    replicas: 1,
+    persistence: 'aof',
+    home: 5,
+    preserveRoles: true,
   })
   for (const [uid, status] of [
     ['a', 'running'],
@@ -105,8 +111,13 @@ test('actions of a store from before there were events begin theirs with what th
   await using store = await openStore(file)
   const events = actionEventsStore(store.db)
   const change = {
-    ...{ status: 'running', progress: 40, step: 'follow', waitingFor: 'a reason', needsPerson: true },
-    ...{ error: 'no room', undo: true },
+    status: 'running',
+    progress: 40,
+    step: 'follow',
+    waitingFor: 'a reason',
+    needsPerson: true,
+    error: 'no room',
+    undo: true,
   }
   expect(await events.listAfter('a', 0, 10)).toEqual([{ seq: 1, actionUid: 'a', at, type: 'action', change }])
   // What is waited for is noted anew in the next turn; until then it has no reason but its sentence.

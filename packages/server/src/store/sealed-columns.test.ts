@@ -24,17 +24,23 @@ const runs: Runs = {
   modules: [{ ...used, args: ['token', argument, 'sealed by hand'] }],
 }
 const database: NewDatabase = {
-  ...{
-    ...runs,
-    name: 'orders',
-    clientsKnowShards: false,
-    shardTls: false,
-    tls: false,
-    endpointPort: null,
-    memoryBytes: 0,
-  },
-  ...{ groups: 1, cluster: false, replicas: 0, persistence: 'disabled', aofFsync: 'everysec' },
-  ...{ snapshots: [], evictionPolicy: 'noeviction', adminPassword, userPassword, createdAt: now },
+  ...runs,
+  name: 'orders',
+  clientsKnowShards: false,
+  shardTls: false,
+  tls: false,
+  endpointPort: null,
+  memoryBytes: 0,
+  groups: 1,
+  cluster: false,
+  replicas: 0,
+  persistence: 'disabled',
+  aofFsync: 'everysec',
+  snapshots: [],
+  evictionPolicy: 'noeviction',
+  adminPassword,
+  userPassword,
+  createdAt: now,
 }
 
 let folder: string

@@ -78,8 +78,11 @@ export const StoredCertificate = Type.Object({
   group: Type.Optional(Type.Integer()),
   parts: Type.Optional(
     Type.Object({
-      ...{ hold: Type.Number(), pause: Type.Number(), equal: Type.Number() },
-      ...{ promote: Type.Number(), release: Type.Number() },
+      hold: Type.Number(),
+      pause: Type.Number(),
+      equal: Type.Number(),
+      promote: Type.Number(),
+      release: Type.Number(),
     }),
   ),
   waited: Type.Optional(

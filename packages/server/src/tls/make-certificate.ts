@@ -27,7 +27,10 @@ export async function makeAuthority(nowMs: number, key?: string): Promise<TlsPai
   const usage = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign
   const cert = await x509.X509CertificateGenerator.create({
     ...lifeOf(nowMs, AUTHORITY_MS),
-    ...{ subject: AUTHORITY_NAME, issuer: AUTHORITY_NAME, publicKey, signingKey: privateOf(pair) },
+    subject: AUTHORITY_NAME,
+    issuer: AUTHORITY_NAME,
+    publicKey,
+    signingKey: privateOf(pair),
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(usage, true),
@@ -92,7 +95,10 @@ async function makeCertificate(
   }))
   const cert = await x509.X509CertificateGenerator.create({
     ...lifeOf(nowMs, ms),
-    ...{ subject, issuer: AUTHORITY_NAME, publicKey, signingKey: privateOf(signing) },
+    subject,
+    issuer: AUTHORITY_NAME,
+    publicKey,
+    signingKey: privateOf(signing),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),

@@ -33,9 +33,12 @@ export function actionOf(world: World, asked: Goal): Action {
     orders: noOrders,
     handedOverAt: null,
     error: null,
-    ...{ warnings: [], obstacle: '', ended: null },
+    warnings: [],
+    obstacle: '',
+    ended: null,
     steps: [],
-    ...{ noted: {}, lanes: new Map() },
+    noted: {},
+    lanes: new Map(),
   }
 }
 

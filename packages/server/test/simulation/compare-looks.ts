@@ -27,7 +27,10 @@ export async function compareLooks(world: World, { ports }: Server, seen: Observ
 /** Inputs of plans, without those that the model lacks: texts for people, memory, limits, slots of nodes. */
 function factsOf({ groups }: ObservedDatabase) {
   return groups.map(({ group, shards, recordedPrimary, handover, standby }) => ({
-    ...{ group, recordedPrimary, handover, standby },
+    group,
+    recordedPrimary,
+    handover,
+    standby,
     shards: shards.map(factsOfShard),
   }))
 }
@@ -36,18 +39,16 @@ function factsOfShard({ disk, engine, ...shard }: ObservedShard) {
   const { id, address, wanted, revision, follows, leaving, process, asleep, endedCleanly, cannotRead } = shard
   const { snapshot = null, aof, claim } = disk ?? {}
   return {
-    ...{
-      id,
-      port: address.port,
-      wanted,
-      revision,
-      follows,
-      leaving,
-      process,
-      asleep,
-      endedCleanly,
-      cannotRead,
-    },
+    id,
+    port: address.port,
+    wanted,
+    revision,
+    follows,
+    leaving,
+    process,
+    asleep,
+    endedCleanly,
+    cannotRead,
     disk: { snapshot: snapshot && { replid: snapshot.replid, offset: snapshot.offset }, aof, claim },
     engine: engine && factsOfEngine(engine),
   }
@@ -57,8 +58,19 @@ function factsOfEngine(engine: NonNullable<ObservedShard['engine']>) {
   const { runId, role, link, syncing, loading, replid, replid2, secondOffset, offset, keys } = engine
   const { aof, streamed, errorReplies, primary, saving, cluster } = engine
   return {
-    ...{ runId, role, link, syncing, loading, replid, replid2, secondOffset, offset, keys },
-    ...{ aof, streamed, errorReplies },
+    runId,
+    role,
+    link,
+    syncing,
+    loading,
+    replid,
+    replid2,
+    secondOffset,
+    offset,
+    keys,
+    aof,
+    streamed,
+    errorReplies,
     primary: primary?.port ?? null,
     isSaving: saving.state === 'writing',
     // A node in handshake has another name at each look.

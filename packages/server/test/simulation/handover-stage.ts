@@ -103,13 +103,23 @@ export function stageOf(plot: Plot): Stage {
     tick,
     // A plan chooses no successor that has failed to carry out a command.
     role: {
-      ...{ primary: connect(OLD), successor: connect(SUCCESSOR), others, build },
-      ...{ group: 0, from: OLD, to: SUCCESSOR, successorRecord },
-      ...{ inCluster: plot.inCluster, errorReplies: 0 },
+      primary: connect(OLD),
+      successor: connect(SUCCESSOR),
+      others,
+      build,
+      group: 0,
+      from: OLD,
+      to: SUCCESSOR,
+      successorRecord,
+      inCluster: plot.inCluster,
+      errorReplies: 0,
       orders: ordersOf(orders, group),
     },
     ports: {
-      ...{ effect, takeovers: createTakeovers(time), time, now: () => 0 },
+      effect,
+      takeovers: createTakeovers(time),
+      time,
+      now: () => 0,
       clients: {
         giveUpBlocked: async () => undefined,
         hold: () => effect('hold', async () => hold(stage, plot)),
@@ -122,8 +132,11 @@ export function stageOf(plot: Plot): Stage {
           await record('intend')()
           orders.begin(group)
         },
-        ...{ abandon: record('abandon'), serving: record('serving') },
-        ...{ moved: record('moved'), history: record('history'), cut: async () => undefined },
+        abandon: record('abandon'),
+        serving: record('serving'),
+        moved: record('moved'),
+        history: record('history'),
+        cut: async () => undefined,
       },
     },
   }
@@ -163,7 +176,8 @@ function hold(
     clients.at = to
   }
   return {
-    ...{ cut: 0, waited: () => null },
+    cut: 0,
+    waited: () => null,
     release: async () => letGo('old'),
     moveToSuccessor: async () => {
       letGo('successor')

@@ -55,7 +55,9 @@ function keepHistory(team: Team): void {
     own?.link === 'up' && stall === null ? [own.offset] : [],
   )
   team.history = {
-    ...{ replid: engine.replid, offset: Math.min(engine.offset, ...linked), runId: engine.runId },
+    replid: engine.replid,
+    offset: Math.min(engine.offset, ...linked),
+    runId: engine.runId,
     ...historyBefore(engine),
   }
 }
@@ -92,8 +94,17 @@ function seeEngine(id: number, engine: Engine, world: World): EngineState {
   const nodes = [...engine.known].map((node) => nodeOf(node, world, false))
   const greeted = [...engine.greeted].map((node) => nodeOf(node, world, true))
   return {
-    ...{ runId, role, link, syncing, replid, replid2, secondOffset, offset },
-    ...{ aof, streamed, errorReplies },
+    runId,
+    role,
+    link,
+    syncing,
+    replid,
+    replid2,
+    secondOffset,
+    offset,
+    aof,
+    streamed,
+    errorReplies,
     upSeconds: 60,
     saving: { state: engine.saving === null ? 'idle' : 'writing', lastAt: null },
     primary: primary === null ? null : { host: '', port: primary },

@@ -186,12 +186,20 @@ function recordOf({ id, group, wanted, follows, leaving }: Member): ShardRecord 
 function databaseIn({ world, asked, goal, obstacle }: Action): Database {
   const [all] = splitSlots(1)
   const groups = world.teams.map(({ number, slots, recorded, history }) => ({
-    ...{ number, slots: slots ?? all ?? { first: 0, last: 0 }, primaryShard: recorded, history },
+    number,
+    slots: slots ?? all ?? { first: 0, last: 0 },
+    primaryShard: recorded,
+    history,
   }))
   const runs = asked.from ?? goal
   return databaseOf({
-    ...{ ...runsOf(runs), cluster: world.cluster, persistence: world.persistence, replicas: asked.replicas },
-    ...{ aofFsync: world.always ? 'always' : 'everysec', groups, obstacle },
+    ...runsOf(runs),
+    cluster: world.cluster,
+    persistence: world.persistence,
+    replicas: asked.replicas,
+    aofFsync: world.always ? 'always' : 'everysec',
+    groups,
+    obstacle,
   })
 }
 
@@ -201,7 +209,11 @@ export function recordedAction(action: Action): RecordedAction {
   return {
     ...runningAction,
     ...action.noted,
-    ...{ asked, goal, orders, error, warnings },
+    asked,
+    goal,
+    orders,
+    error,
+    warnings,
     handedOverAt: handedOverAt === null ? null : new Date(handedOverAt).toISOString(),
   }
 }

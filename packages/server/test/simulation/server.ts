@@ -65,13 +65,21 @@ export function startServer(action: Action, death: () => void): Server {
       deliver: async () => undefined,
     },
     tls: { shards: unasked, current: unasked },
-    ...{ shardTls: false, portRange: { from: 1, to: 65_535 }, inTurn: createTurns() },
-    ...{ effect, time, now: () => world.time.elapsed(), log: { info: said, warn: said, error: said } },
+    shardTls: false,
+    portRange: { from: 1, to: 65_535 },
+    inTurn: createTurns(),
+    effect,
+    time,
+    now: () => world.time.elapsed(),
+    log: { info: said, warn: said, error: said },
     preparations: createPreparations(time),
-    ...{ takeovers: createTakeovers(time), ordersToServe: createOrdersToServe() },
+    takeovers: createTakeovers(time),
+    ordersToServe: createOrdersToServe(),
   }
   return {
-    ...{ ports, memory: createTurnMemory(time.elapsed), isDead: () => isDead },
+    ports,
+    memory: createTurnMemory(time.elapsed),
+    isDead: () => isDead,
     dieAfter(moments) {
       left = moments
     },
@@ -81,11 +89,19 @@ export function startServer(action: Action, death: () => void): Server {
 /** Clients of this database connect to its shards. */
 const proxyWithoutEndpoints: TurnPorts['proxy'] = {
   reportProxy: async () => ({
-    ...{ pid: 1, rssBytes: 0, endpoints: [] },
+    pid: 1,
+    rssBytes: 0,
+    endpoints: [],
     sentinel: { host: '', port: 0, state: 'off', why: '', connections: 0, databases: 0 },
   }),
-  ...{ putEndpoint: unasked, removeEndpoint: unasked, holdEndpoint: unasked, releaseEndpoint: unasked },
-  ...{ switchEndpoint: unasked, prepareEndpoint: unasked, takeScripts: unasked, giveUpBlocked: unasked },
+  putEndpoint: unasked,
+  removeEndpoint: unasked,
+  holdEndpoint: unasked,
+  releaseEndpoint: unasked,
+  switchEndpoint: unasked,
+  prepareEndpoint: unasked,
+  takeScripts: unasked,
+  giveUpBlocked: unasked,
   readTape: unasked,
 }
 
@@ -99,7 +115,8 @@ function agentOf(world: World, refuse: () => void): TurnPorts['agent'] {
       const member = memberOf(params.id)
       if (member === undefined) throw new Error(`${params.id} is put, and not on record`)
       put(member, {
-        ...{ revision: body.revision, onCrash: body.onCrash },
+        revision: body.revision,
+        onCrash: body.onCrash,
         follows: body.replicaOf === null ? null : body.replicaOf.port,
       })
       return reportOf(member, world)
@@ -119,15 +136,23 @@ function agentOf(world: World, refuse: () => void): TurnPorts['agent'] {
       refuse()
       return nodeReport(world)
     },
-    ...{ endShardProcess: unasked, putLimits: unasked, putShardCertificate: unasked },
+    endShardProcess: unasked,
+    putLimits: unasked,
+    putShardCertificate: unasked,
   }
 }
 
 function nodeReport(world: World): NodeReport {
   const there = membersOf(world).filter(({ state }) => state !== 'absent')
   return {
-    ...{ uid: 1, host: '', cores: 2, memoryTotalBytes: 1e12, memoryFreeBytes: world.memoryFreeBytes },
-    ...{ diskFreeBytes: 1e12, shards: there.map((member) => reportOf(member, world)), modules: [] },
+    uid: 1,
+    host: '',
+    cores: 2,
+    memoryTotalBytes: 1e12,
+    memoryFreeBytes: world.memoryFreeBytes,
+    diskFreeBytes: 1e12,
+    shards: there.map((member) => reportOf(member, world)),
+    modules: [],
     proxy: { state: 'running', why: '', pid: 1, crashes: 0 },
   }
 }
@@ -145,22 +170,27 @@ function reportOf(member: Member, world: World): ShardReport {
     onDisk: false,
   } as const
   return {
-    ...{ id: `s${id}`, state: state === 'absent' ? 'exited' : state, revision: revision ?? '' },
-    ...{ build: wanted.build, host: '', port: id, pid: null, startedAt: 0, crashes: 0 },
-    ...{
-      endedInOrder: endedCleanly,
-      beganAfterDeath: false,
-      why: state,
-      portTaken: false,
-      failsToStart: null,
-    },
-    ...{ certificate: null, asleep: state === 'exited' && spec?.onCrash === 'wait', trouble: '' },
-    ...{
-      memoryBytes: 0,
-      evictionPolicy: 'noeviction',
-      cannotRead: engine?.cannotRead ?? false,
-      disk: { ...disk, snapshot },
-    },
+    id: `s${id}`,
+    state: state === 'absent' ? 'exited' : state,
+    revision: revision ?? '',
+    build: wanted.build,
+    host: '',
+    port: id,
+    pid: null,
+    startedAt: 0,
+    crashes: 0,
+    endedInOrder: endedCleanly,
+    beganAfterDeath: false,
+    why: state,
+    portTaken: false,
+    failsToStart: null,
+    certificate: null,
+    asleep: state === 'exited' && spec?.onCrash === 'wait',
+    trouble: '',
+    memoryBytes: 0,
+    evictionPolicy: 'noeviction',
+    cannotRead: engine?.cannotRead ?? false,
+    disk: { ...disk, snapshot },
     silence: stall === null || engine === null ? null : doing,
   }
 }

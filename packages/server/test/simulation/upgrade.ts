@@ -50,7 +50,12 @@ export function beginUpgrade(
   const world = worldOf({ groups, replicas, persistence, runs: old }, pick)
   const homes = world.teams.flatMap(({ recorded }) => recorded ?? [])
   const asked = goalOf({
-    ...{ groups, cluster: groups > 1, replicas, persistence, preserveRoles, homes },
+    groups,
+    cluster: groups > 1,
+    replicas,
+    persistence,
+    preserveRoles,
+    homes,
     ...(restart && { build: old.build, restartNonce: 1 }),
     ...change,
     policy: { ...plainPolicy, parallel, canary, ...change.policy },

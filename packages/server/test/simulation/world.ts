@@ -105,19 +105,23 @@ export function worldOf(shape: Shape, pick: Pick): World {
   const cluster = groups > 1
   const teams = splitSlots(groups).map((slots, number) => teamOf(number, cluster ? slots : null))
   const world: World = {
-    ...{ pick, time: createVirtualTime(), teams, persistence, always, cluster, memoryFreeBytes: 1e12 },
-    ...{
-      turn: 0,
-      isStill: false,
-      nextShard: 1,
-      nextWrite: 1,
-      stalls: null,
-      breaks: 0,
-      fault: null,
-      broken: null,
-      stumbles: () => false,
-      reads: () => true,
-    },
+    pick,
+    time: createVirtualTime(),
+    teams,
+    persistence,
+    always,
+    cluster,
+    memoryFreeBytes: 1e12,
+    turn: 0,
+    isStill: false,
+    nextShard: 1,
+    nextWrite: 1,
+    stalls: null,
+    breaks: 0,
+    fault: null,
+    broken: null,
+    stumbles: () => false,
+    reads: () => true,
   }
   for (const team of teams) {
     const first = world.nextShard

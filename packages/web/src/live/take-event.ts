@@ -8,8 +8,12 @@ const SOON_MS = 400
 
 /** Queries that an audit record affects, by the first word of its type. */
 const told = {
-  ...{ user: keys.users, role: keys.roles, module: keys.modules },
-  ...{ cluster: keys.cluster, policy: keys.cluster, certificate: keys.cluster },
+  user: keys.users,
+  role: keys.roles,
+  module: keys.modules,
+  cluster: keys.cluster,
+  policy: keys.cluster,
+  certificate: keys.cluster,
 } as const
 
 /** Applies events to cached data, and reads the rest again. Events count once: pages share a record. */

@@ -2,14 +2,12 @@ import { expect, test } from 'vitest'
 import { choiceOf, requestOf, type UpgradeChoice } from './upgrade-choice.ts'
 
 const choice: UpgradeChoice = {
-  ...{
-    to: 'valkey-9.1.2',
-    window: 'until_finalized',
-    supervised: false,
-    roles: false,
-    modules: true,
-    parallel: '',
-  },
+  to: 'valkey-9.1.2',
+  window: 'until_finalized',
+  supervised: false,
+  roles: false,
+  modules: true,
+  parallel: '',
 }
 
 test('what is chosen on the page is the request that the API takes', () => {
@@ -21,8 +19,11 @@ test('what is chosen on the page is the request that the API takes', () => {
   })
   const other = { ...choice, to: 'same', window: '900', supervised: true, parallel: '2' }
   expect(requestOf(other, { module_list: [] })).toEqual({
-    ...{ keep_engine_version: true, force_restart: true, rollback_window: 900 },
-    ...{ supervised: true, parallel_shards_upgrade: 2 },
+    keep_engine_version: true,
+    force_restart: true,
+    rollback_window: 900,
+    supervised: true,
+    parallel_shards_upgrade: 2,
   })
 })
 

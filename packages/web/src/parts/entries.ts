@@ -16,8 +16,11 @@ export const entries: readonly Entry[] = [
   { to: '/', label: 'Overview', glyph: 'home', permission: 'view_all_bdbs_info', key: 'o' },
   { to: '/databases', label: 'Databases', glyph: 'database', permission: 'view_all_bdbs_info', key: 'd' },
   {
-    ...{ to: '/actions', label: 'Actions', glyph: 'action' },
-    ...{ permission: 'view_status_of_cluster_action', key: 'a' },
+    to: '/actions',
+    label: 'Actions',
+    glyph: 'action',
+    permission: 'view_status_of_cluster_action',
+    key: 'a',
   },
   { to: '/nodes', label: 'Nodes', glyph: 'node', permission: 'view_all_nodes_info', key: 'n' },
   { to: '/builds', label: 'Builds', glyph: 'build', permission: 'view_cluster_info' },

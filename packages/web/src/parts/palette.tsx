@@ -129,7 +129,9 @@ function useFoundDatabases(wanted: string): readonly Found[] {
   const may = useMay()
   const fields = 'uid,name,upgradable_to'
   const { data = [], isPlaceholderData } = useDatabases({
-    ...{ limit: 6, fields, sort: 'name' },
+    limit: 6,
+    fields,
+    sort: 'name',
     ...(wanted !== '' && { q: wanted }),
   })
   const found = data.flatMap(({ uid, name, upgradable_to: target }) => [

@@ -12,15 +12,32 @@ import {
 import type { Step } from './fold-steps.ts'
 
 const certificate: Certificate = {
-  ...{ from: '1', to: '11', replid: 'a'.repeat(40), offset_from: 281_602, offset_to: 281_602, keys: 2_140 },
-  ...{ write_stop_ms: 2.85, held_ms: null, group: 0, phases: null, clients_held: null, requests_held: null },
-  ...{ longest_wait_ms: null, recovered: false, full_syncs: null, at: '2026-11-26T07:39:19.165Z' },
+  from: '1',
+  to: '11',
+  replid: 'a'.repeat(40),
+  offset_from: 281_602,
+  offset_to: 281_602,
+  keys: 2_140,
+  write_stop_ms: 2.85,
+  held_ms: null,
+  group: 0,
+  phases: null,
+  clients_held: null,
+  requests_held: null,
+  longest_wait_ms: null,
+  recovered: false,
+  full_syncs: null,
+  at: '2026-11-26T07:39:19.165Z',
 }
 const runs = (engine_version: string) => ({ engine: 'valkey', engine_version, modules: [] })
 // What the text is made of, and no more.
 const action = {
-  ...{ action_uid: 'a', requested_by: 'eve', certificates: [certificate], warnings: ['a setting stays'] },
-  ...{ from: runs('8.0.1'), goal: runs('9.1.2') },
+  action_uid: 'a',
+  requested_by: 'eve',
+  certificates: [certificate],
+  warnings: ['a setting stays'],
+  from: runs('8.0.1'),
+  goal: runs('9.1.2'),
 } as unknown as Action
 
 test('a certificate says equal only of two offsets that are on record and the same', () => {
@@ -40,7 +57,8 @@ test('of an empty group a certificate does not say that data was compared', () =
 
 test('the longest wait of a client is 0 only where it was measured', () => {
   expect(waitOf({ longest_wait_ms: 143.2, clients_held: 2 })).toEqual({
-    ...{ number: '143.2 ms', words: 'longest wait of a client' },
+    number: '143.2 ms',
+    words: 'longest wait of a client',
   })
   expect(waitOf({ longest_wait_ms: 0, clients_held: null }).words).toContain('no client asked anything')
   expect(waitOf({ longest_wait_ms: 0.01, clients_held: 0 })).toMatchObject({ number: 'none' })

@@ -4,16 +4,16 @@ import { cutTrace, sayTick, ticksOf } from './cut-trace.ts'
 
 const part = (from: number, to: number) => ({ from, to })
 const trace: HandoverTrace = {
-  ...{
-    action_uid: 'a',
-    handover: 1,
-    group: 0,
-    from: '1',
-    to: '2',
-    t0: '2026-11-26T07:00:00Z',
-    bucket_ms: 10,
-  },
-  ...{ replies: [9, 8, 0, 0, 7, 9], held: [0, 0, 3, 4, 0, 0], errors: [0, 0, 0, 1, 0, 0] },
+  action_uid: 'a',
+  handover: 1,
+  group: 0,
+  from: '1',
+  to: '2',
+  t0: '2026-11-26T07:00:00Z',
+  bucket_ms: 10,
+  replies: [9, 8, 0, 0, 7, 9],
+  held: [0, 0, 3, 4, 0, 0],
+  errors: [0, 0, 0, 1, 0, 0],
   marks: {
     hold: part(20, 24),
     pause: part(24, 26),

@@ -4,13 +4,21 @@ import { actionOf, NOW } from '../../test/action-of.ts'
 import { headlineOf, keptOf, meanwhileOf } from './describe-action.ts'
 
 const lane = (group: number, isReady: boolean) => ({
-  ...{ group, handed_over: false, steps: [] },
+  group,
+  handed_over: false,
+  steps: [],
   waiting: isReady ? { hold_reason: 'supervised' } : null,
 })
 const ready = (...groups: readonly boolean[]) =>
   headlineOf({
-    ...{ phase: 'ready', outcome: null, name: 'SMUpgradeBDB', from: null, goal: null },
-    ...{ began_time: null, ended_time: null, lanes: groups.map((is, group) => lane(group, is)) },
+    phase: 'ready',
+    outcome: null,
+    name: 'SMUpgradeBDB',
+    from: null,
+    goal: null,
+    began_time: null,
+    ended_time: null,
+    lanes: groups.map((is, group) => lane(group, is)),
     // What the sentence is made of, and no more.
   } as unknown as Action)
 

@@ -7,12 +7,15 @@ const hole = (reach: 'code' | 'crash' | 'other') => ({ id: 'CVE-1', what: '', re
 test('a build with known holes says so, and with harmful ones it is at most the least bad', () => {
   expect(hintOf({ ...target, known_holes: [] })).toEqual({ praise: 'recommended', holes: '', tone: 'quiet' })
   expect(hintOf({ ...target, known_holes: [hole('other'), hole('crash')] })).toEqual({
-    ...{ holes: '2 known holes: clients can end the engine', tone: 'wait' },
+    holes: '2 known holes: clients can end the engine',
+    tone: 'wait',
     praise:
       'least bad: no newer redis here is without harmful holes (fairlead engines fetch redis may bring one)',
   })
   expect(hintOf({ ...target, recommended: false, known_holes: [hole('code')] })).toEqual({
-    ...{ praise: 'newest redis', holes: '1 known hole: clients can run code', tone: 'bad' },
+    praise: 'newest redis',
+    holes: '1 known hole: clients can run code',
+    tone: 'bad',
   })
   expect(hintOf({ ...target, known_holes: [hole('other')] }).tone).toBe('quiet')
 })

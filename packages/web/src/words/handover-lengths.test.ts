@@ -21,7 +21,10 @@ test('what took less than can be shown is not said to have taken no time, and wh
   const phases = { hold: 0, pause: 143, equal: 0.02, promote: 254, release: 349.04 }
   const lengths = lengthsOf({ ...none, write_stop_ms: 397.02, phases })
   expect(lengths).toEqual({
-    ...{ stop: '397.0 ms', longestWait: null, hold: null, whole: '746.0 ms' },
+    stop: '397.0 ms',
+    longestWait: null,
+    hold: null,
+    whole: '746.0 ms',
     parts: { hold: '0.0 ms', pause: '143.0 ms', equal: '< 0.1 ms', promote: '254.0 ms', release: '349.0 ms' },
   })
   expect(lengthsOf({ ...none, write_stop_ms: 34, phases: null })).toMatchObject({ whole: null, parts: null })

@@ -18,7 +18,9 @@ export function lengthsOf(certificate: Measured): Lengths {
   const { write_stop_ms: stop, longest_wait_ms: wait, held_ms: held, phases } = certificate
   const say = (ms: number | null) => (ms === null ? null : sayLength(ms))
   return {
-    ...{ stop: say(stop), longestWait: say(wait), hold: say(held) },
+    stop: say(stop),
+    longestWait: say(wait),
+    hold: say(held),
     ...(phases === null ? { whole: null, parts: null } : partsOf(phases, stop)),
   }
 }
@@ -29,8 +31,11 @@ function partsOf(phases: PartTimes, stopMs: number | null): Pick<Lengths, 'whole
   // In records of earlier versions, the write stop may be a little longer than its parts.
   const promoted = Math.max(tenths(stopMs ?? pause + equal + promote) - untilEqual, 0)
   const rounded: PartTimes = {
-    ...{ hold: tenths(hold), pause: tenths(pause), equal: untilEqual - tenths(pause) },
-    ...{ promote: promoted, release: tenths(release) },
+    hold: tenths(hold),
+    pause: tenths(pause),
+    equal: untilEqual - tenths(pause),
+    promote: promoted,
+    release: tenths(release),
   }
   const sum = handoverParts.reduce((all, [name]) => all + rounded[name], 0)
   const say = (name: keyof PartTimes) =>
@@ -38,8 +43,11 @@ function partsOf(phases: PartTimes, stopMs: number | null): Pick<Lengths, 'whole
   return {
     whole: sayLength(sum / 10),
     parts: {
-      ...{ hold: say('hold'), pause: say('pause'), equal: say('equal') },
-      ...{ promote: say('promote'), release: say('release') },
+      hold: say('hold'),
+      pause: say('pause'),
+      equal: say('equal'),
+      promote: say('promote'),
+      release: say('release'),
     },
   }
 }

@@ -3,13 +3,20 @@ import { expect, test } from 'vitest'
 import { countEvents, listEvents } from './list-events.ts'
 
 const step = (op_name: string, label: string, began: string | null, ended: string | null) => ({
-  ...{ op_name, label, shard: '2', from: op_name === 'hand-over' ? '1' : null, why: 'because' },
-  ...{ state: ended === null ? (began === null ? 'planned' : 'running') : 'done', began, ended },
+  op_name,
+  label,
+  shard: '2',
+  from: op_name === 'hand-over' ? '1' : null,
+  why: 'because',
+  state: ended === null ? (began === null ? 'planned' : 'running') : 'done',
+  began,
+  ended,
 })
 const at = (second: number) => `2026-11-26T00:00:0${second}.000Z`
 const lanes = [
   {
-    ...{ group: 3, steps_left_out: 0 },
+    group: 3,
+    steps_left_out: 0,
     steps: [
       step('start-shard', 'start', at(1), at(2)),
       step('record-wish', 'record', at(2), at(2)),
@@ -20,7 +27,12 @@ const lanes = [
   },
 ]
 const action = {
-  ...{ creation_time: at(0), began_time: at(0), ended_time: null, requested_by: 'eve', outcome: null, lanes },
+  creation_time: at(0),
+  began_time: at(0),
+  ended_time: null,
+  requested_by: 'eve',
+  outcome: null,
+  lanes,
   certificates: [{ group: 3, from: '1', to: '2', write_stop_ms: 2.85 }],
 } as unknown as Action
 

@@ -151,7 +151,8 @@ async function ping(port: number): Promise<unknown> {
   using engine = await connectEngine({
     address: { host: '127.0.0.1', port },
     login: { username: 'default', password: 'any' },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
   return await engine.call('PING')
 }

@@ -8,7 +8,9 @@ import { connectAs, makeHome, makeSpec, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
 
 const paths = {
-  ...{ data: '/d', acl: '/a', modulePath: (sha256: string) => `/m/${sha256}.so` },
+  data: '/d',
+  acl: '/a',
+  modulePath: (sha256: string) => `/m/${sha256}.so`,
   certificate: { ca: '/ca', cert: '/cert', key: '/key' },
 }
 

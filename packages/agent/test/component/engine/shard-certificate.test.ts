@@ -95,7 +95,9 @@ test('a trial speaks TLS where it gets a certificate: with a key that is not of 
   const tried = async (key: string) =>
     await home.client.tryBuild({
       body: {
-        ...{ ...request, cluster: false, rdbVersionCheck: 'strict' },
+        ...request,
+        cluster: false,
+        rdbVersionCheck: 'strict',
         certificate: { ...certificate('first'), key: read(key) },
       },
     })

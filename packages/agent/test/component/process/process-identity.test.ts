@@ -17,7 +17,10 @@ import { until } from '../../agent-home.ts'
 test('a process whose name looks like the rest of the line is read correctly', () => {
   const rest = '7 1 1 0 -1 4194560 1 0 0 0 1 2 0 0 20 0 4 0 123456 1000 50'
   expect(parseStat(`42 (a) Z 1 (b c)) S ${rest}\n`)).toEqual({
-    ...{ state: 'S', parent: 7, ticks: 3, startTime: '123456' },
+    state: 'S',
+    parent: 7,
+    ticks: 3,
+    startTime: '123456',
   })
 })
 

@@ -189,8 +189,12 @@ async function makeProxyHome(): Promise<ProxyHome> {
       proxy.putEndpoint({
         params: { id: 'bdb-1' },
         body: {
-          ...{ host: '127.0.0.1', port, upstream: { host: '127.0.0.1', port: upstream } },
-          ...{ shards: null, tls: null, upstreamTls: null },
+          host: '127.0.0.1',
+          port,
+          upstream: { host: '127.0.0.1', port: upstream },
+          shards: null,
+          tls: null,
+          upstreamTls: null,
         },
       }),
     async [Symbol.asyncDispose]() {

@@ -112,7 +112,8 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
     await new Promise<void>((done) => taken.listen(spec.port, '127.0.0.1', done))
     await home.client.putShard({ params: { id: 'port' }, body: spec })
     expect(await home.becomes('port', { state: 'failed' })).toMatchObject({
-      ...{ portTaken: true, why: expect.stringContaining('Address already in use') },
+      portTaken: true,
+      why: expect.stringContaining('Address already in use'),
     })
     expect((await home.shard('port'))?.why).toContain(
       `port ${spec.port} is held by a process of user ${process.geteuid?.()}`,

@@ -13,7 +13,10 @@ const noProxy = { state: 'exited', pid: null, why: '', crashes: 0 } as const
 test('orders for one shard at the same time are done one after the other, and a refusal in between delays none', async () => {
   await using home = await makeHome()
   const settings = {
-    ...{ builds, modules: await openModuleFiles(home.path), logger: home.logger, stopWithinMs: 60_000 },
+    builds,
+    modules: await openModuleFiles(home.path),
+    logger: home.logger,
+    stopWithinMs: 60_000,
     wall: withoutWall('nothing is started'),
     silence: { hungAfterMs: 20_000, primaryHungAfterMs: 120_000 },
     changes: createChangeLog(noProxy),

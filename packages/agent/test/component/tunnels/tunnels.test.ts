@@ -59,7 +59,8 @@ test('a tunnel ends with its engine, and is refused where none answers; the next
   const { pid } = await home.becomes('s1', {})
   process.kill(pid ?? 0, 'SIGSTOP')
   expect(await dialTunnel(home.socketPath, 's1', '1:1')).toMatchObject({
-    ...{ status: 503, code: 'unavailable' },
+    status: 503,
+    code: 'unavailable',
     message: expect.stringContaining('no connection within'),
   })
   process.kill(pid ?? 0, 'SIGKILL')

@@ -36,7 +36,9 @@ export async function callApi(
   if (method !== 'GET') await guardChange(context, link, { about: `${method} ${path}`, yes })
   const { status, text } = await link
     .send({
-      ...{ method, path, ...(body !== undefined && { body }) },
+      method,
+      path,
+      ...(body !== undefined && { body }),
       headers: {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -88,8 +88,11 @@ function print({ terminal, answer }: Context, name: CertificateName, after: Cert
   if (pem === null) throw new CommandFault('failed', 'this server has no HTTPS: FAIRLEAD_HTTPS_PORT is 0')
   const { subject, issuer, validTo, fingerprint256 } = new X509Certificate(pem)
   const row = {
-    ...{ name, subject: subject.replaceAll('\n', ', '), issuer: issuer.replaceAll('\n', ', ') },
-    ...{ valid_to: new Date(validTo).toISOString(), fingerprint: showFingerprint(fingerprint256) },
+    name,
+    subject: subject.replaceAll('\n', ', '),
+    issuer: issuer.replaceAll('\n', ', '),
+    valid_to: new Date(validTo).toISOString(),
+    fingerprint: showFingerprint(fingerprint256),
   }
   printOne(terminal, { row, columns, nameOf: () => name }, answer)
 }

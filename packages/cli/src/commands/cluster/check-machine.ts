@@ -118,7 +118,9 @@ function checkHugePages(): Check {
   const what = `transparent huge pages are "${now}"`
   if (now !== 'always') return fine('huge_pages', what)
   return {
-    ...{ check: 'huge_pages', result: 'warn', mend: `echo madvise | sudo tee ${file}` },
+    check: 'huge_pages',
+    result: 'warn',
+    mend: `echo madvise | sudo tee ${file}`,
     what: `${what}: write stops may get longer, where an engine does not switch them off for itself`,
   }
 }

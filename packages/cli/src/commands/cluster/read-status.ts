@@ -48,8 +48,11 @@ export async function readStatus(context: Context): Promise<Status> {
     name: names.get(action.bdb_uid ?? 0) ?? action.object_name,
   }))
   return {
-    ...{ server: url, profile: home === undefined ? context.target().profile.value : null },
-    ...{ user: self.name, role: self.role, until: self.token_expires },
+    server: url,
+    profile: home === undefined ? context.target().profile.value : null,
+    user: self.name,
+    role: self.role,
+    until: self.token_expires,
     nodes: nodes && {
       total: nodes.length,
       active: nodes.filter(({ status }) => status === 'active').length,
@@ -111,7 +114,10 @@ function ofWaiting({ action, name }: Running): StatusLine {
   const last = certificates.at(-1)
   const begun = phase === 'window' && last !== undefined ? last.at : waiting?.since
   return {
-    ...{ name, action_uid, state: actionPhases[phase].label, why: waiting_for },
+    name,
+    action_uid,
+    state: actionPhases[phase].label,
+    why: waiting_for,
     since_ms: begun === undefined ? heartbeat * 1_000 : Date.parse(begun),
     next: nextOf(action, name),
   }
@@ -121,7 +127,9 @@ function ofMoving({ action, name }: Running): StatusLine {
   const { action_uid, phase, waiting_for, progress, window_ends, began_time } = action
   const until = window_ends === null ? '' : `until ${window_ends}`
   return {
-    ...{ name, action_uid, state: actionPhases[phase].label },
+    name,
+    action_uid,
+    state: actionPhases[phase].label,
     why: until || waiting_for || `${Math.floor(progress)} %`,
     since_ms: began_time === null ? null : Date.parse(began_time),
     next: `fairlead actions show ${name}`,
@@ -135,7 +143,10 @@ function ofDatabase({ name, status, status_reason }: Database): StatusLine {
 
 function ofNode({ uid, addr }: Node): StatusLine {
   return {
-    ...{ name: `node ${uid}`, action_uid: null, state: 'down', since_ms: null },
+    name: `node ${uid}`,
+    action_uid: null,
+    state: 'down',
+    since_ms: null,
     why: `its agent at ${addr} does not answer`,
     next: 'on that machine: fairlead doctor',
   }

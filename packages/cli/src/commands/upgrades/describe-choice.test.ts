@@ -5,8 +5,16 @@ type Reach = 'code' | 'crash' | 'other'
 const targetOf = (name: string, ...reaches: readonly Reach[]) => {
   const [engine = '', engine_version = ''] = name.split(' ')
   return {
-    ...{ engine, engine_version, current: engine_version === '7.0.15', newest: false, recommended: false },
-    ...{ insecure: false, possible: true, obstacles: [], modules: [], with_newest_modules: null },
+    engine,
+    engine_version,
+    current: engine_version === '7.0.15',
+    newest: false,
+    recommended: false,
+    insecure: false,
+    possible: true,
+    obstacles: [],
+    modules: [],
+    with_newest_modules: null,
     known_holes: reaches.map((reach) => ({ id: 'CVE-1', what: '', reach })),
   }
 }

@@ -5,7 +5,11 @@ import { describeEnd } from './watch-action.ts'
 
 const describe = (more: Partial<Action>) =>
   describeEnd({ terminal: { glyphs: plainGlyphs, outIsTerminal: false } as never }, 'orders', {
-    ...{ action_uid: 'a-uid', outcome: null, certificates: [], warnings: [], window_ends: null },
+    action_uid: 'a-uid',
+    outcome: null,
+    certificates: [],
+    warnings: [],
+    window_ends: null,
     from: { engine: 'redis', engine_version: '7.0.15', modules: [] },
     goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },
     ...more,

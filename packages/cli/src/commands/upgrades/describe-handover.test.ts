@@ -2,9 +2,22 @@ import { expect, test } from 'vitest'
 import { describeHandover } from './describe-handover.ts'
 
 const certificate = {
-  ...{ from: '1', to: '11', replid: 'a'.repeat(40), offset_from: 281_602, offset_to: 281_602, keys: 2_140 },
-  ...{ write_stop_ms: 2.85, held_ms: null, group: 0, phases: null, clients_held: null, requests_held: null },
-  ...{ longest_wait_ms: null, recovered: false, full_syncs: 0, at: '2026-11-26T07:39:19.165Z' },
+  from: '1',
+  to: '11',
+  replid: 'a'.repeat(40),
+  offset_from: 281_602,
+  offset_to: 281_602,
+  keys: 2_140,
+  write_stop_ms: 2.85,
+  held_ms: null,
+  group: 0,
+  phases: null,
+  clients_held: null,
+  requests_held: null,
+  longest_wait_ms: null,
+  recovered: false,
+  full_syncs: 0,
+  at: '2026-11-26T07:39:19.165Z',
 }
 
 test('a handover says that offsets are equal only if they are', () => {

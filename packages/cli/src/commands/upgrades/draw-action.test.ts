@@ -5,15 +5,13 @@ import { drawAction, type View } from './draw-action.ts'
 
 const began = '2026-11-26T07:39:14.000Z'
 const lane = (group: number, more: Partial<ActionLane> = {}): ActionLane => ({
-  ...{
-    group,
-    state: 'waiting',
-    handed_over: false,
-    steps: [],
-    steps_left_out: 0,
-    sync: null,
-    lag_bytes: null,
-  },
+  group,
+  state: 'waiting',
+  handed_over: false,
+  steps: [],
+  steps_left_out: 0,
+  sync: null,
+  lag_bytes: null,
   waiting: {
     on: 'group',
     hold_reason: 'other_groups',
@@ -27,25 +25,28 @@ const lane = (group: number, more: Partial<ActionLane> = {}): ActionLane => ({
 const sync = { shard: '11', done: 1_288_490_189, total: 3_328_599_655, bytes_per_s: 220_200_960 }
 const action = (more: Partial<Action>) =>
   ({
-    ...{
-      phase: 'preparing',
-      outcome: null,
-      waiting: null,
-      window_ends: null,
-      began_time: began,
-      creation_time: began,
-    },
+    phase: 'preparing',
+    outcome: null,
+    waiting: null,
+    window_ends: null,
+    began_time: began,
+    creation_time: began,
     from: { engine: 'redis', engine_version: '7.0.15', modules: [] },
     goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },
     ...more,
   }) as Action // the view uses no more of it
 const draw = (more: Partial<Action>, view: Partial<View> = {}, rows = 24) => {
   const terminal = {
-    ...{ glyphs: plainGlyphs, paint: (_: string, text: string) => text },
-    ...{ columns: () => 80, rows: () => rows },
+    glyphs: plainGlyphs,
+    paint: (_: string, text: string) => text,
+    columns: () => 80,
+    rows: () => rows,
   }
   const lines = drawAction(action(more), {
-    ...{ terminal, name: 'orders', nowMs: Date.parse(began) + 66_000, awaySinceMs: undefined },
+    terminal,
+    name: 'orders',
+    nowMs: Date.parse(began) + 66_000,
+    awaySinceMs: undefined,
     ...view,
   })
   return lines.map(({ text }) => text)

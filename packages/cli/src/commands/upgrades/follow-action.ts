@@ -115,9 +115,22 @@ export function isReached(wait: Wait, { phase, outcome }: Pick<Action, 'phase' |
 function beforeAll(action: Action): Action {
   return {
     ...action,
-    ...{ phase: 'queued', outcome: null, status: 'pending', progress: 0, state: '', hold_reason: null },
-    ...{ waiting_for: '', waiting: null, window_ends: null, began_time: null, ended_time: null },
-    ...{ certificates: [], warnings: [], lanes: [], paused: false, needs_person: false },
+    phase: 'queued',
+    outcome: null,
+    status: 'pending',
+    progress: 0,
+    state: '',
+    hold_reason: null,
+    waiting_for: '',
+    waiting: null,
+    window_ends: null,
+    began_time: null,
+    ended_time: null,
+    certificates: [],
+    warnings: [],
+    lanes: [],
+    paused: false,
+    needs_person: false,
   }
 }
 
@@ -150,7 +163,13 @@ function applyLanes(lanes: readonly ActionLane[], patches: readonly LanePatch[])
 
 function newLane(group: number): ActionLane {
   return {
-    ...{ group, state: 'waiting', handed_over: false, waiting: null },
-    ...{ steps: [], steps_left_out: 0, sync: null, lag_bytes: null },
+    group,
+    state: 'waiting',
+    handed_over: false,
+    waiting: null,
+    steps: [],
+    steps_left_out: 0,
+    sync: null,
+    lag_bytes: null,
   }
 }

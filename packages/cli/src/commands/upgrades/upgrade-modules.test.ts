@@ -9,7 +9,10 @@ async function asked(has: readonly string[], modules: readonly string[]) {
   let printed = ''
   const api = {
     getDatabase: async () => ({
-      ...{ uid: 7, name: 'orders', engine: 'valkey', engine_version: '8.1.1' },
+      uid: 7,
+      name: 'orders',
+      engine: 'valkey',
+      engine_version: '8.1.1',
       module_list: has.map((module_name) => ({ module_name })),
     }),
     upgradeDatabase: async ({ body }: { readonly body: unknown }) => {

@@ -19,6 +19,8 @@ export async function upgradeModules(
   const module = modules.length > 0 ? modules : known
   await upgradeDatabases(context, [word], {
     ...options,
-    ...{ module, keepEngineVersion: true, command: 'modules upgrade' },
+    module,
+    keepEngineVersion: true,
+    command: 'modules upgrade',
   })
 }

@@ -12,7 +12,9 @@ let server: AsyncDisposable
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'modules-'))
   const config = loadConfig({
-    ...{ FAIRLEAD_HOME: join(folder, 'home'), FAIRLEAD_HTTP_PORT: '0', FAIRLEAD_HTTPS_PORT: '0' },
+    FAIRLEAD_HOME: join(folder, 'home'),
+    FAIRLEAD_HTTP_PORT: '0',
+    FAIRLEAD_HTTPS_PORT: '0',
     FAIRLEAD_ADMIN_PASSWORD: 'the-first-password',
   })
   server = await createControlPlane(config, { now: Date.now, log: pino({ level: 'silent' }) })
@@ -57,9 +59,16 @@ test('a shared object is packed, uploaded, listed and deleted', async () => {
   expect((await modules('list')).stdout).toMatch(new RegExp(`^${uid}\ttally\t1\\.2\\.0\t`))
   expect(JSON.parse((await modules('list', '--json')).stdout)).toMatchObject([
     {
-      ...{ uid, module_name: 'tally', display_name: 'Tally', semantic_version: '1.2.0', version: 10_200 },
-      ...{ command_line_args: 'STEP 7', min_engine_version: '7.0', module_file: 'tally.so' },
-      ...{ capabilities: ['types', 'clustering'], self_test: [{ command: ['TALLY.GET', 'x'], reply: null }] },
+      uid,
+      module_name: 'tally',
+      display_name: 'Tally',
+      semantic_version: '1.2.0',
+      version: 10_200,
+      command_line_args: 'STEP 7',
+      min_engine_version: '7.0',
+      module_file: 'tally.so',
+      capabilities: ['types', 'clustering'],
+      self_test: [{ command: ['TALLY.GET', 'x'], reply: null }],
       size_bytes: (await readFile(join(folder, 'tally.so'))).length,
     },
   ])

@@ -20,7 +20,9 @@ async function watch(answers: readonly (readonly Row[] | null)[], answer: Answer
   const context = {
     answer,
     terminal: {
-      ...{ gone: gone.signal, progress: 'lines', outIsTerminal: false },
+      gone: gone.signal,
+      progress: 'lines',
+      outIsTerminal: false,
       out(text: string) {
         told.out += text
       },

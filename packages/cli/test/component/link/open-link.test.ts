@@ -6,8 +6,12 @@ import type { ProfileFiles } from '../../../src/profiles/profile-files.ts'
 const open = (target: Partial<Target>) =>
   openLink(
     {
-      ...{ profile: { value: 'default', from: 'default' }, settings: {}, server: undefined },
-      ...{ token: undefined, login: undefined, caFile: undefined },
+      profile: { value: 'default', from: 'default' },
+      settings: {},
+      server: undefined,
+      token: undefined,
+      login: undefined,
+      caFile: undefined,
       ...target,
     },
     { files: {} as ProfileFiles, env: { FAIRLEAD_HOME: '/nonexistent' }, withinMs: 1_000 },

@@ -25,7 +25,8 @@ test('a handover does not wait for a client that stops in the middle of 2 MB, an
   await value.sendUpTo(MB)
   await hasBegun(pair.a, MB)
   expect(await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000 })).toMatchObject({
-    ...{ drained: true, late: 0 },
+    drained: true,
+    late: 0,
   })
   await moveTo(pair)
   await value.sendUpTo(LONG)

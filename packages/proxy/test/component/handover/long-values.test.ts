@@ -151,7 +151,8 @@ test('a client that begins such a request just before a hold, and stops, ends th
   // All of it: a client that sends has another obstacle.
   await until(async () => /qbuf=\d{7}/.test(await pair.a.admin('CLIENT LIST')))
   expect(await pair.endpoint.hold({ deadlineMs: 10_000, drainMs: 5_000, calmMs: 0 })).toMatchObject({
-    ...{ drained: false, code: 'long_requests' },
+    drained: false,
+    code: 'long_requests',
   })
   expect(pair.endpoint.report().isHeld).toBe(false)
   await value.sendUpTo(32 * MB)

@@ -69,6 +69,7 @@ test('a sync that was interrupted is waited for; data that cannot be read are no
   const cut = 'Short read or OOM loading DB; Failed trying to load the MASTER synchronization DB from socket'
   expect(verdict(cut, false)).toMatchObject({ kind: 'wait', why: expect.stringContaining(`its log: ${cut}`) })
   expect(verdict("Can't handle RDB format version 80", true)).toMatchObject({
-    ...{ kind: 'hopeless', code: 'cannot_read' },
+    kind: 'hopeless',
+    code: 'cannot_read',
   })
 })

@@ -72,7 +72,8 @@ function wordsAgainst(
   const rights = commandRights(commands, table)
   const said = new Set(commands)
   const ofModules = [...table.commands].filter(reachesBeyond).map((command) => ({
-    ...{ command, words: [`-${command}`] },
+    command,
+    words: [`-${command}`],
   }))
   const isMeant = ({ command }: Denial) => user !== DATABASE_USER && said.has(`+${command}`)
   // It would not restrict a user that may do anything to the engine.

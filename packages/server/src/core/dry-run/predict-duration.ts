@@ -38,7 +38,10 @@ export function predictDuration(
   const startMs = trial?.ok ? trial.startMs : null
   const those = (...kinds: readonly Step['kind'][]) => steps.filter(({ step }) => kinds.includes(step.kind))
   const started = (part: 'start' | 'restart', count: number): PartOfDuration => ({
-    ...{ part, count, bytes: null, ms: startMs === null ? null : startMs * count },
+    part,
+    count,
+    bytes: null,
+    ms: startMs === null ? null : startMs * count,
     basedOn: startMs === null ? null : 'trial',
   })
   const moved = (part: 'copy' | 'load', of: readonly Foreseen[]): PartOfDuration => {

@@ -203,8 +203,13 @@ function restarted(
 ): Restarted {
   const { wanted } = { ...shard, ...change }
   return {
-    ...{ ...shard, ...change, revision: revisionOf(wanted), isRestarted: true },
-    ...{ process: 'starting', processWhy: 'it was started again', engine: null },
+    ...shard,
+    ...change,
+    revision: revisionOf(wanted),
+    isRestarted: true,
+    process: 'starting',
+    processWhy: 'it was started again',
+    engine: null,
   }
 }
 

@@ -36,8 +36,12 @@ export function isNameOf(architecture: string, name: string): boolean {
 }
 
 const names: Readonly<Record<string, string>> = {
-  ...{ x86_64: 'x64', amd64: 'x64', x64: 'x64' },
-  ...{ aarch64: 'arm64', arm64: 'arm64', arm64v8: 'arm64' },
+  x86_64: 'x64',
+  amd64: 'x64',
+  x64: 'x64',
+  aarch64: 'arm64',
+  arm64: 'arm64',
+  arm64v8: 'arm64',
 }
 
 function nameOf(machine: number): string {

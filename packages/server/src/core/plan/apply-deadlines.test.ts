@@ -18,11 +18,9 @@ describe('waiting', () => {
     expect(applyDeadlines(wait, { waitedMs: 31_000 }, groupOf(1), true).kind).toBe('hopeless')
     expect(applyDeadlines(wait, { waitedMs: 31_000 }, groupOf(1), false).kind).toBe('stuck')
     expect(applyDeadlines(wait, { waitedMs: 31_000 }, groupOf(1), true, '; try again')).toEqual({
-      ...{
-        kind: 'hopeless',
-        code: 'replication',
-        why: 'shard 3 connects to shard 1, for 31 s now; try again',
-      },
+      kind: 'hopeless',
+      code: 'replication',
+      why: 'shard 3 connects to shard 1, for 31 s now; try again',
     })
   })
 })

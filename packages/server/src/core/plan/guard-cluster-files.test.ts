@@ -11,7 +11,7 @@ const why = 'there is a reason'
 function guard(step: Step, diskFreeBytes: number, recordedPrimary?: null): Verdict | undefined {
   const groups = shardedOf(2, 1).groups.map((group) => ({
     ...group,
-    ...{ node: { ...group.node, diskFreeBytes } },
+    node: { ...group.node, diskFreeBytes },
     ...(recordedPrimary === null && { recordedPrimary }),
   }))
   const lanes: readonly Lane[] = [

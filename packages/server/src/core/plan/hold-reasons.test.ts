@@ -9,7 +9,10 @@ import { sayReady } from './say-ready.ts'
 
 const goalWith = (policy: Partial<Goal['policy']>) =>
   goalOf({
-    ...{ groups: 2, cluster: true, replicas: 0, homes: [1, 2] },
+    groups: 2,
+    cluster: true,
+    replicas: 0,
+    homes: [1, 2],
     policy: { ...plainPolicy, ...policy },
   })
 

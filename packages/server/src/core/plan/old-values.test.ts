@@ -49,7 +49,9 @@ describe('without memory for a surge shard, from redis 6.0,', () => {
 
   test('where the memory is taken after the handover, the last old shard stays, and the plan says what it waits for', () => {
     expect(planGroup(handedOver(noMemory), goal)).toMatchObject({
-      ...{ kind: 'wait', shard: 1, code: 'node_room' },
+      kind: 'wait',
+      shard: 1,
+      code: 'node_room',
       why: expect.stringMatching(/MB of memory.*stays until there is room.*redis 6\.0\.16/),
     })
     expect(planGroup(handedOver(), goal)).toMatchObject({ step: { kind: 'add-shard', follow: 2 } })

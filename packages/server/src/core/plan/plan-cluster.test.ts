@@ -59,8 +59,12 @@ describe('in cluster mode', () => {
 describe('the membership of two groups', () => {
   const seen = shardedOf(2, 1)
   const stranger: ClusterNode = {
-    ...{ id: 'node-9', address: { host: '', port: 9 }, handshake: false, primary: null },
-    ...{ epoch: 9, slots: '' },
+    id: 'node-9',
+    address: { host: '', port: 9 },
+    handshake: false,
+    primary: null,
+    epoch: 9,
+    slots: '',
   }
   const change = (
     { groups }: ObservedDatabase,

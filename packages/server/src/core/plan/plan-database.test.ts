@@ -214,7 +214,10 @@ test('a canary whose new primary died does not wait for a group that waits for t
     }
   })
   const goal = goalOf({
-    ...{ groups: 2, cluster: true, replicas: 0, homes: [1, 2] },
+    groups: 2,
+    cluster: true,
+    replicas: 0,
+    homes: [1, 2],
     policy: { ...plainPolicy, canary: true, parallel: 1 },
   })
   expect(planDatabase({ groups }, goal, unrestricted)).toMatchObject([
@@ -279,8 +282,14 @@ describe('people', () => {
    * already wait for the window.
    */
   const slowToFollow = {
-    ...{ seed: 28, groups: 4, replicas: 0, aof: false, preserveRoles: false },
-    ...{ parallel: 0, canary: true, restart: false },
+    seed: 28,
+    groups: 4,
+    replicas: 0,
+    aof: false,
+    preserveRoles: false,
+    parallel: 0,
+    canary: true,
+    restart: false,
   }
 
   // invariant: Nothing old is given up before a person or the time permits it.

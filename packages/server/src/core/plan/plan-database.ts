@@ -64,7 +64,10 @@ function chooseStage(
   allowed: Allowed,
 ): { readonly stage: Stage; readonly held: Verdict } {
   const held = (on: 'person' | 'time' | 'group', code: Obstacle['code'], why: string): Verdict => ({
-    ...{ kind: 'hold', on, code, why },
+    kind: 'hold',
+    on,
+    code,
+    why,
   })
   if (allowed.paused) {
     return { stage: 'repair', held: held('person', 'paused', whyPaused) }

@@ -66,12 +66,16 @@ describe('with snapshots, before the role moves,', () => {
       engine: { saving: { state: 'writing', lastAt: null, progress: { done, of } } },
     })
     expect(planned(surged({ 1: at(50), 3: writing(4_500, 10_000) }))).toMatchObject({
-      ...{ kind: 'wait', shard: 3, progress: 4_500 },
+      kind: 'wait',
+      shard: 3,
+      progress: 4_500,
       why: expect.stringMatching(/^shard 3 writes a snapshot \(45 %\): /),
     })
     // Redis before 6.2 reports only the time.
     expect(planned(surged({ 1: at(50), 3: writing(7, null) }))).toMatchObject({
-      ...{ kind: 'wait', shard: 3, progress: 7 },
+      kind: 'wait',
+      shard: 3,
+      progress: 7,
       why: expect.stringMatching(/^shard 3 writes a snapshot: /),
     })
   })

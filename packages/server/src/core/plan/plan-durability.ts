@@ -36,7 +36,10 @@ function planSaving(
   persistence: 'disabled' | 'aof' | 'snapshot',
 ): Verdict {
   const wait = (words: string): Verdict => ({
-    ...{ kind: 'wait', shard: id, code: 'saving', why: `shard ${id} ${words}` },
+    kind: 'wait',
+    shard: id,
+    code: 'saving',
+    why: `shard ${id} ${words}`,
     ...progressOf(engine),
   })
   if (persistence === 'aof') {

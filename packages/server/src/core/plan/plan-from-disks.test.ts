@@ -12,7 +12,10 @@ const noDisk = { lookedAt: 0, claim: null, aof: 'none', snapshot: null } as cons
 function afterPowerCut(...snapshots: readonly Snapshot[]): ObservedGroup {
   const group = groupOf(2)
   const shards = group.shards.map((shard, n) => ({
-    ...{ ...shard, process: 'exited' as const, engine: null, asleep: true },
+    ...shard,
+    process: 'exited' as const,
+    engine: null,
+    asleep: true,
     disk: { ...(shard.disk ?? noDisk), snapshot: snapshots[n] ?? null },
   }))
   return { ...group, shards, history }

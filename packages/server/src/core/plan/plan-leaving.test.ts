@@ -18,7 +18,10 @@ function led(offsets: Readonly<Record<number, number>>, leaving: Partial<Observe
   const shards = seen.shards.map((shard): ObservedShard => {
     if (shard.id === 1) return { ...shard, process: 'exited', asleep: true, engine: null }
     const engine = shard.engine && {
-      ...{ ...shard.engine, replid: 'a', link: 'down' as const, offset: offsets[shard.id] ?? 0 },
+      ...shard.engine,
+      replid: 'a',
+      link: 'down' as const,
+      offset: offsets[shard.id] ?? 0,
     }
     return { ...shard, engine, ...(shard.id === 3 && { leaving: true, ...leaving }) }
   })

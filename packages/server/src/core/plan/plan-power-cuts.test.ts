@@ -25,8 +25,13 @@ const found = [
   // A replica saved when it had the id of a new history and none of its data yet, and was chosen before
   // shards whose snapshots had more.
   {
-    ...{ seed: 1992691554, groups: 1, replicas: 1, persistence: 'snapshot' },
-    ...{ preserveRoles: false, isInPlace: false, cuts: 3 },
+    seed: 1992691554,
+    groups: 1,
+    replicas: 1,
+    persistence: 'snapshot',
+    preserveRoles: false,
+    isInPlace: false,
+    cuts: 3,
   },
 ] as const
 
@@ -45,7 +50,7 @@ describe('when everything is killed within a moment, between any two effects of 
         if (!shape.isInPlace) expect(end).toEqual({ kind: 'done', why: '' })
         for (const team of action.world.teams) expectNothingLost(team)
       }),
-      { ...runsOf(200), examples: found.map((shape) => [shape]) },
+      { ...runsOf(200), examples: found.map((shape): [typeof shape] => [shape]) },
     )
   })
 })

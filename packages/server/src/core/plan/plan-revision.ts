@@ -227,7 +227,9 @@ function planReplacement(old: ObservedShard, why: string, group: Group): Verdict
   const lacking = lackOfMemory(seen)
   if (lacking === undefined)
     return act({
-      ...{ kind: 'add-shard', runs: goal, follow: primary.id },
+      kind: 'add-shard',
+      runs: goal,
+      follow: primary.id,
       why: `in place of shard ${old.id}: ${why}`,
     })
   const standing = replicas.filter((shard) => shard !== old && isLinked(shard, primary))

@@ -117,7 +117,10 @@ describe('a database that is kept', () => {
               ...shard,
               engine: {
                 ...shard.engine,
-                ...{ replid: 'a', offset: 95, link: 'down', streamed: false },
+                replid: 'a',
+                offset: 95,
+                link: 'down',
+                streamed: false,
                 ...engine,
               },
             },
@@ -171,7 +174,9 @@ describe('a database that is kept', () => {
         shard.id === 2
           ? {
               ...shard,
-              ...{ process: 'exited', asleep: true, engine: null },
+              process: 'exited',
+              asleep: true,
+              engine: null,
               disk: { ...noDisk, aof: 'whole', claim: 4 },
             }
           : shard,

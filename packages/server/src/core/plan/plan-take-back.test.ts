@@ -15,8 +15,12 @@ import { planRoles } from './plan-roles.ts'
 
 const history = { replid: 'ours', offset: 100, runId: null }
 const stranger: ClusterNode = {
-  ...{ id: 'node-99', address: { host: '', port: 99 }, handshake: false, primary: null },
-  ...{ epoch: 1_000, slots: '0-16383' },
+  id: 'node-99',
+  address: { host: '', port: 99 },
+  handshake: false,
+  primary: null,
+  epoch: 1_000,
+  slots: '0-16383',
 }
 /** Two groups: shards 1 and 2, 3 and 4. Each shard has its slots, and the history on record. */
 const whole: ObservedDatabase = {

@@ -36,7 +36,8 @@ test.each([
   const lanes = creating(onTheirWay)
   expect(added(lanes)).toBe(more)
   expect(lanes.at(-1)?.verdict).toMatchObject({
-    ...{ kind: 'hold', code: 'other_groups' },
+    kind: 'hold',
+    code: 'other_groups',
     why: '9 shards are joining the cluster already, and the database is to have 1 replica(s)',
   })
 })

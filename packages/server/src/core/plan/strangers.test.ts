@@ -51,8 +51,15 @@ function worldOf(groups: number, replicas: number): Node[] {
     const primary = 1 + group * (replicas + 1)
     const isPrimary = id === primary
     return {
-      ...{ id, group, epoch: isPrimary ? id : 0, follows: isPrimary ? null : primary },
-      ...{ owners: [...owners], known: new Set(ids), banned: new Set(), hasData: true, alive: true },
+      id,
+      group,
+      epoch: isPrimary ? id : 0,
+      follows: isPrimary ? null : primary,
+      owners: [...owners],
+      known: new Set(ids),
+      banned: new Set(),
+      hasData: true,
+      alive: true,
     }
   })
 }
@@ -109,7 +116,10 @@ function see(nodes: readonly Node[], groups: number, replicas: number): Observed
         const cluster = { id: `node-${node.id}`, serves: true, nodes: view }
         const engine = {
           ...shard.engine,
-          ...{ role: isPrimary ? ('primary' as const) : ('replica' as const), primary, replid, cluster },
+          role: isPrimary ? ('primary' as const) : ('replica' as const),
+          primary,
+          replid,
+          cluster,
           link: isPrimary ? ('down' as const) : ('up' as const),
         }
         return { ...shard, engine }
@@ -184,8 +194,15 @@ describe('a stranger that claims slots', () => {
           stolen.includes(Math.floor(slot / 2)) ? STRANGER : owner,
         )
         const stranger: Node = {
-          ...{ id: STRANGER, group: -1, epoch: 1_000, follows: null, owners: owners ?? [], hasData: false },
-          ...{ known: new Set([...ids, STRANGER]), banned: new Set<number>(), alive: true },
+          id: STRANGER,
+          group: -1,
+          epoch: 1_000,
+          follows: null,
+          owners: owners ?? [],
+          hasData: false,
+          known: new Set([...ids, STRANGER]),
+          banned: new Set<number>(),
+          alive: true,
         }
         nodes.find(({ id }) => id === pick(ids, turn(ids.length)))?.known.add(STRANGER)
         const leavesAt = 5 + turn(20)

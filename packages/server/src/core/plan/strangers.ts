@@ -51,7 +51,9 @@ function add(
 ): Stranger {
   const { knownTo = [], followedBy = [] } = known ?? {}
   return {
-    ...{ node, address, former: by.former },
+    node,
+    address,
+    former: by.former,
     knownTo: by.follows ? knownTo : [...knownTo, by.id],
     followedBy: by.follows ? [...followedBy, by.id] : followedBy,
     slots: known === undefined || known.slots === '' ? slots : known.slots,

@@ -51,8 +51,13 @@ export const allOrders = [
 export function previewOrders(action: Action, scene: OrderScene): Readonly<Record<Order, OrderPreview>> {
   const of = (order: Order) => previewOrder(action, order, scene)
   return {
-    ...{ pause: of('pause'), resume: of('resume'), cancel: of('cancel') },
-    ...{ rollback: of('rollback'), finalize: of('finalize'), redo: of('redo'), retry: of('retry') },
+    pause: of('pause'),
+    resume: of('resume'),
+    cancel: of('cancel'),
+    rollback: of('rollback'),
+    finalize: of('finalize'),
+    redo: of('redo'),
+    retry: of('retry'),
   }
 }
 
@@ -65,7 +70,9 @@ function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPre
   if ('refused' in change) return refused(change.refused, change.message)
   const after = changed(known, change, scene.at)
   return {
-    ...{ ok: true, code: null, why: '' },
+    ok: true,
+    code: null,
+    why: '',
     consequence: consequenceOf(known, order, scene),
     leadsTo: after.phase,
     outcome: endOf(after),
@@ -81,7 +88,9 @@ function previewAgain(action: Action, { whyNotAgain }: OrderScene): OrderPreview
     return refused('order_not_applicable', `a ${action.kind} takes no orders; only upgrades do`)
   if (whyNotAgain !== undefined) return refused(whyNotAgain.code, whyNotAgain.why)
   return {
-    ...{ ok: true, code: null, why: '' },
+    ok: true,
+    code: null,
+    why: '',
     consequence: 'the same upgrade begins again, as a new action',
     leadsTo: 'queued',
     outcome: needsAnOrder(action) ? null : 'completed',

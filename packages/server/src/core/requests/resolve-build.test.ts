@@ -15,7 +15,9 @@ function build(text: string): OfferedBuild {
   const [flavour = '', version = ''] = name.split('-')
   const isCrash = holes.includes('crash')
   return {
-    ...{ flavour, version, refusedFor: isCrash ? [] : holes },
+    flavour,
+    version,
+    refusedFor: isCrash ? [] : holes,
     holes: holes.map((id) => ({ id, what: '', reach: isCrash ? ('crash' as const) : ('code' as const) })),
   }
 }
@@ -23,20 +25,50 @@ function build(text: string): OfferedBuild {
 const traits = { replicas: 1, persistence: 'aof', evictionPolicy: 'noeviction', cluster: false } as const
 const tally = { name: 'tally', semanticVersion: '1.0.0', sha256: '', uid: 'tally-1' } as const
 const needs81: Module = {
-  ...{ ...tally, displayName: 'Tally', version: 1, capabilityName: 'Tally', minEngineVersion: '8.1' },
+  ...tally,
+  displayName: 'Tally',
+  version: 1,
+  capabilityName: 'Tally',
+  minEngineVersion: '8.1',
   capabilities: ['eviction_expiry', 'failover_migrate', 'persistence_aof', 'persistence_rdb', 'clustering'],
-  ...{ compatibleEngineVersion: null, minEnginePackVersion: null, commandLineArgs: '', configCommand: '' },
-  ...{ commands: [], selfTest: [], moduleFile: '', author: '', email: '', description: '', homepage: '' },
-  ...{ license: '', featureSets: null, bigstoreVersion2: false, sizeBytes: 1, createdAt: '' },
+  compatibleEngineVersion: null,
+  minEnginePackVersion: null,
+  commandLineArgs: '',
+  configCommand: '',
+  commands: [],
+  selfTest: [],
+  moduleFile: '',
+  author: '',
+  email: '',
+  description: '',
+  homepage: '',
+  license: '',
+  featureSets: null,
+  bigstoreVersion2: false,
+  sizeBytes: 1,
+  createdAt: '',
 }
 const plain: UpgradeRequest = {
-  ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false, preserveRoles: false },
-  ...{ swapRoles: false, engineVersion: undefined, mayDiscard: false, forceDiscard: false },
-  ...{ policy: plainPolicy, modules: [] },
+  forceRestart: false,
+  keepEngineVersion: false,
+  latestWithModules: false,
+  preserveRoles: false,
+  swapRoles: false,
+  engineVersion: undefined,
+  mayDiscard: false,
+  forceDiscard: false,
+  policy: plainPolicy,
+  modules: [],
 }
 const subjectOn = (name: string): UpgradeSubject => ({
-  ...{ build: build(name), restartNonce: 0, modules: [], groups: 1, primaries: [1], ...traits },
-  ...{ lackOfMemory: undefined, lackOfPorts: undefined },
+  build: build(name),
+  restartNonce: 0,
+  modules: [],
+  groups: 1,
+  primaries: [1],
+  ...traits,
+  lackOfMemory: undefined,
+  lackOfPorts: undefined,
 })
 function goes(subject: UpgradeSubject, request: Partial<UpgradeRequest>, names: readonly string[]) {
   const catalogue = { builds: names.map(build), modules: [needs81] }

@@ -44,14 +44,29 @@ describe('a new database', () => {
 
 describe('an upgrade', () => {
   const subject: UpgradeSubject = {
-    ...{ build: { flavour: 'valkey', version: '8.0.1' }, restartNonce: 0, modules: [], groups: 1 },
-    ...{ cluster: false, replicas: 1, persistence: 'aof', evictionPolicy: 'noeviction', primaries: [1] },
-    ...{ lackOfMemory: undefined, lackOfPorts: undefined },
+    build: { flavour: 'valkey', version: '8.0.1' },
+    restartNonce: 0,
+    modules: [],
+    groups: 1,
+    cluster: false,
+    replicas: 1,
+    persistence: 'aof',
+    evictionPolicy: 'noeviction',
+    primaries: [1],
+    lackOfMemory: undefined,
+    lackOfPorts: undefined,
   }
   const plain: UpgradeRequest = {
-    ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false, preserveRoles: false },
-    ...{ swapRoles: false, engineVersion: undefined, mayDiscard: false, forceDiscard: false },
-    ...{ policy: plainPolicy, modules: [] },
+    forceRestart: false,
+    keepEngineVersion: false,
+    latestWithModules: false,
+    preserveRoles: false,
+    swapRoles: false,
+    engineVersion: undefined,
+    mayDiscard: false,
+    forceDiscard: false,
+    policy: plainPolicy,
+    modules: [],
   }
   const resolve = (request: Partial<UpgradeRequest>, ...builds: readonly OfferedBuild[]) => {
     const resolved = resolveUpgrade({ ...plain, ...request }, subject, { builds, modules: [] })

@@ -7,10 +7,26 @@ import { resolveLimits } from './resolve-limits.ts'
 const MB = 1_000_000
 
 const database: Database = {
-  ...{ uid: 1, name: 'orders', status: 'active', obstacle: '', ...old, replicas: 1 },
-  ...{ memoryBytes: 100 * MB, evictionPolicy: 'noeviction', persistence: 'disabled', aofFsync: 'everysec' },
-  ...{ snapshots: [], adminPassword: '', userPassword: '', cluster: false, clientsKnowShards: false },
-  ...{ shardTls: false, tls: false, endpointPort: null, createdAt: '', changedAt: '' },
+  uid: 1,
+  name: 'orders',
+  status: 'active',
+  obstacle: '',
+  ...old,
+  replicas: 1,
+  memoryBytes: 100 * MB,
+  evictionPolicy: 'noeviction',
+  persistence: 'disabled',
+  aofFsync: 'everysec',
+  snapshots: [],
+  adminPassword: '',
+  userPassword: '',
+  cluster: false,
+  clientsKnowShards: false,
+  shardTls: false,
+  tls: false,
+  endpointPort: null,
+  createdAt: '',
+  changedAt: '',
   groups: [{ number: 0, slots: { first: 0, last: 16_383 }, primaryShard: 1, history: null }],
 }
 

@@ -14,12 +14,31 @@ const everything = ['eviction_expiry', 'failover_migrate', 'persistence_aof', 'p
 
 function module(uid: string, semanticVersion: string, change: Partial<Module> = {}): Module {
   return {
-    ...{ uid, name: 'tally', displayName: 'Tally', semanticVersion, version: 0 },
-    ...{ capabilities: everything, capabilityName: 'Tally' },
-    ...{ minEngineVersion: null, compatibleEngineVersion: null, minEnginePackVersion: null },
-    ...{ commandLineArgs: 'STEP 5', configCommand: '', commands: [], selfTest: [], moduleFile: '' },
-    ...{ author: '', email: '', description: '', homepage: '', license: '', featureSets: null },
-    ...{ bigstoreVersion2: false, sha256: `hash-${uid}`, sizeBytes: 1, createdAt: '' },
+    uid,
+    name: 'tally',
+    displayName: 'Tally',
+    semanticVersion,
+    version: 0,
+    capabilities: everything,
+    capabilityName: 'Tally',
+    minEngineVersion: null,
+    compatibleEngineVersion: null,
+    minEnginePackVersion: null,
+    commandLineArgs: 'STEP 5',
+    configCommand: '',
+    commands: [],
+    selfTest: [],
+    moduleFile: '',
+    author: '',
+    email: '',
+    description: '',
+    homepage: '',
+    license: '',
+    featureSets: null,
+    bigstoreVersion2: false,
+    sha256: `hash-${uid}`,
+    sizeBytes: 1,
+    createdAt: '',
     ...change,
   }
 }
@@ -33,13 +52,19 @@ const catalogue = [
 const traits = { replicas: 1, persistence: 'aof', cluster: true, evictionPolicy: 'allkeys-lru' } as const
 const scene: ModuleScene = { build: { flavour: 'valkey', version: '8.1.1' }, traits, catalogue }
 const tally: UsedModule = {
-  ...{ uid: 'a1', name: 'tally', semanticVersion: '1.0.0' },
-  ...{ sha256: 'hash-a1', args: ['STEP', '2'] },
+  uid: 'a1',
+  name: 'tally',
+  semanticVersion: '1.0.0',
+  sha256: 'hash-a1',
+  args: ['STEP', '2'],
 }
 const entry = (change: Partial<ModuleEntry>): ModuleEntry => ({
   place: 'modules[0]',
-  ...{ currentModule: undefined, moduleName: undefined, currentVersion: undefined },
-  ...{ newModule: undefined, newArgs: undefined },
+  currentModule: undefined,
+  moduleName: undefined,
+  currentVersion: undefined,
+  newModule: undefined,
+  newArgs: undefined,
   ...change,
 })
 const resolve = (entries: readonly Partial<ModuleEntry>[], of: Partial<ModuleScene> = {}, latest = false) =>

@@ -46,7 +46,8 @@ describe('an order', () => {
       handedOver,
       'cancel',
       {
-        ...{ goal: undoGoal(goal), handedOverAt: null },
+        goal: undoGoal(goal),
+        handedOverAt: null,
         error: 'cancelled after the handover, and rolled back: asked for by ada',
       },
     ],
@@ -62,7 +63,8 @@ describe('an order', () => {
       { ...running, orders: { ...noOrders, paused: true } },
       'rollback',
       {
-        ...{ goal: undoGoal(goal), orders: { paused: false } },
+        goal: undoGoal(goal),
+        orders: { paused: false },
         error: 'rolled back before the handover: asked for by ada',
         holdReason: 'taken_back',
         waitingFor: 'it is being taken back: rollback was asked for by ada',
@@ -91,7 +93,8 @@ describe('an order', () => {
       { ...supervised, waiting: waitingFor('supervised').waiting },
       'pause',
       {
-        ...{ holdReason: 'paused', needsPerson: true },
+        holdReason: 'paused',
+        needsPerson: true,
         waiting: { on: 'person', code: 'paused', why: expect.stringContaining('paused'), since: given.at },
       },
     ],

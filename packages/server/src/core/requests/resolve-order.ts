@@ -86,7 +86,9 @@ function waitsAsPaused({ waiting }: Action, at: string): OrderedChange {
   if (waiting === null || waysOut[waiting.code] === undefined) return {}
   const plain = { shard: null, until: null, stuck: false }
   return {
-    ...{ holdReason: 'paused', waitingFor: whyPaused, needsPerson: true },
+    holdReason: 'paused',
+    waitingFor: whyPaused,
+    needsPerson: true,
     waiting: { ...plain, on: 'person', code: 'paused', why: whyPaused, since: at },
   }
 }
@@ -122,7 +124,11 @@ function describeTakenBack({ handedOverAt, goal }: Action, order: 'cancel' | 'ro
 /** Restores the accepted goal: everything taken back so far is done again. */
 function turnRound({ asked, orders }: Action): OrderedChange {
   return {
-    ...{ goal: asked, orders: { ...orders, paused: false }, error: null, ending: null, handedOverAt: null },
+    goal: asked,
+    orders: { ...orders, paused: false },
+    error: null,
+    ending: null,
+    handedOverAt: null,
     ...nothingAwaited,
   }
 }

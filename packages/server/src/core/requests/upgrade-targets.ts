@@ -65,8 +65,13 @@ export function upgradableTo(subject: UpgradeSubject, catalogue: Catalogue): Bui
 /** Creates the request of a user that names only the build, and modules. */
 function requestFor(build: Build | undefined, modules: UpgradeRequest['modules']): UpgradeRequest {
   return {
-    ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false },
-    ...{ preserveRoles: false, swapRoles: false, mayDiscard: false, forceDiscard: false },
+    forceRestart: false,
+    keepEngineVersion: false,
+    latestWithModules: false,
+    preserveRoles: false,
+    swapRoles: false,
+    mayDiscard: false,
+    forceDiscard: false,
     engineVersion: build && `${build.flavour}-${build.version}`,
     policy: plainPolicy,
     modules,

@@ -154,7 +154,9 @@ test('a sync is told in bytes, with how fast it is, and how far the last followe
 test('the start of a shard has failed for as long as a person is waited for because that shard does not start', () => {
   const restart: Step = { kind: 'restart-shard', shard: 2, runs: goalOf(), follow: 3, why: 'it is older' }
   const stuck = (shard: number): Verdict => ({
-    ...{ kind: 'stuck', code: 'shard_failing', why: 'it does not start' },
+    kind: 'stuck',
+    code: 'shard_failing',
+    why: 'it does not start',
     retry: { kind: 'start-shard', shard, follow: 3, why: 'it may start now' },
   })
   const begun = advance(undefined, 0, act(restart), { seen: after })

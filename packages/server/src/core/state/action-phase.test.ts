@@ -8,7 +8,13 @@ import type { WaitingSince } from './lane-record.ts'
 const at = '2026-11-21T12:00:00.000Z'
 const noon = Date.parse(at)
 const wait: WaitingSince = {
-  ...{ on: 'shard', shard: 1, until: null, stuck: false, code: 'full_sync', why: '', since: at },
+  on: 'shard',
+  shard: 1,
+  until: null,
+  stuck: false,
+  code: 'full_sync',
+  why: '',
+  since: at,
 }
 const windowed = goalOf({ policy: { ...plainPolicy, rollbackWindow: 60 } })
 const phase = (but: Partial<Action>, nowMs = noon) => phaseOf({ ...runningAction, ...but }, nowMs)

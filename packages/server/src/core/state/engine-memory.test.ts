@@ -25,7 +25,10 @@ describe('the limit of an engine', () => {
 
   test('is a share of the database for each group', () => {
     const groups = Array.from({ length: 3 }, (_, number) => ({
-      ...{ number, slots: { first: 0, last: 0 }, primaryShard: null, history: null },
+      number,
+      slots: { first: 0, last: 0 },
+      primaryShard: null,
+      history: null,
     }))
     expect(limitsOf({ memoryBytes: 100, groups, evictionPolicy: 'noeviction' })).toEqual({
       shareBytes: 33,
@@ -37,7 +40,10 @@ describe('the limit of an engine', () => {
 describe('an engine is told', () => {
   const engine = (limit: number, policy: string, data = 0, hasBacklog = true) => ({
     ...unlimited(data),
-    ...{ limitBytes: limit, evictionPolicy: policy, backlogBytes: 64 * MiB, hasBacklog },
+    limitBytes: limit,
+    evictionPolicy: policy,
+    backlogBytes: 64 * MiB,
+    hasBacklog,
   })
   const limits = (share: number, policy: string) => ({ shareBytes: share, evictionPolicy: policy })
   const of = (share: number, backlog = 64 * MiB) => engineLimit(share, backlog)

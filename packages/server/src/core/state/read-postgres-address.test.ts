@@ -12,12 +12,16 @@ test('an address of PostgreSQL is read with libpq’s words', () => {
   expect(read('postgres://u@db.example/d')).toEqual({ ...place, host: 'db.example', ...checked(null) })
   expect(read('postgresql://u@[2001:db8::1]:6543/d?sslrootcert=/ca.pem')).toEqual({
     ...place,
-    ...{ host: '2001:db8::1', port: 6543 },
+    host: '2001:db8::1',
+    port: 6543,
     ...checked('/ca.pem'),
   })
   expect(read('postgres://u@localhost/d')).toEqual({ ...place, host: 'localhost', tls: null })
   expect(read('postgres://a%20b@127.0.0.1/d%25')).toEqual({
-    ...{ host: '127.0.0.1', port: 5432, database: 'd%', user: 'a b' },
+    host: '127.0.0.1',
+    port: 5432,
+    database: 'd%',
+    user: 'a b',
     tls: null,
   })
   expect(read('postgres://u@localhost/d?host=/run/pg')).toEqual({ ...place, host: '/run/pg', tls: null })

@@ -33,7 +33,10 @@ export function createDatabaseViews(db: Db, now: () => number) {
       const certificates = await handovers.certificatesOf(actions.map(({ uid }) => uid))
       const facts = await factsOf(actions)
       return actions.map((action) => ({
-        ...{ of: 'database', action, lanes: undefined, facts: facts(action) },
+        of: 'database',
+        action,
+        lanes: undefined,
+        facts: facts(action),
         certificates: certificates.get(action.uid) ?? [],
       }))
     },

@@ -48,12 +48,22 @@ function traceOf(
     return part
   }
   return {
-    ...{ action_uid: uid, handover: n, group: group ?? null, from: String(from), to: String(to) },
-    ...{ t0: new Date(began.holdAt - leadMs).toISOString(), bucket_ms: BUCKET_MS, replies, held, errors },
+    action_uid: uid,
+    handover: n,
+    group: group ?? null,
+    from: String(from),
+    to: String(to),
+    t0: new Date(began.holdAt - leadMs).toISOString(),
+    bucket_ms: BUCKET_MS,
+    replies,
+    held,
+    errors,
     marks: {
       hold: { from: round(leadMs), to: round(leadMs + parts.hold) },
-      ...{ pause: next(parts.pause), equal: next(parts.equal) },
-      ...{ promote: next(parts.promote), release: next(parts.release) },
+      pause: next(parts.pause),
+      equal: next(parts.equal),
+      promote: next(parts.promote),
+      release: next(parts.release),
     },
   }
 }

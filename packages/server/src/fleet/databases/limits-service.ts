@@ -36,8 +36,10 @@ export function createLimitChanges(deps: {
   const { store, databases, modules, look, nudge } = deps
   const resolve = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
     const resolved = resolveLimits(request, {
-      ...{ database, action },
-      ...{ seen: await look(database), catalogue: await modules.list() },
+      database,
+      action,
+      seen: await look(database),
+      catalogue: await modules.list(),
     })
     if ('refused' in resolved) throw toRefusal(resolved)
     return resolved

@@ -25,7 +25,8 @@ function serve(end: () => CommandOutcome | Promise<CommandOutcome>) {
   })
   const give = (given: string, uid = 1, user = 1) =>
     commands.give(uid, given, {
-      ...{ address: '127.0.0.1', token: null },
+      address: '127.0.0.1',
+      token: null,
       user: { uid: user, name: 'mia', grants: [] },
     })
   return { give, audited, asked }

@@ -162,7 +162,12 @@ const beginning = {
   needs_person: 0,
   pending: '[]',
   error: null,
-  ...{ waiting: null, handing_over: 0, phase: 'queued', ending: null, began_at: null, ended_at: null },
+  waiting: null,
+  handing_over: 0,
+  phase: 'queued',
+  ending: null,
+  began_at: null,
+  ended_at: null,
 }
 
 /** SQLite names the constraint, PostgreSQL gives a number. */
@@ -233,7 +238,8 @@ function fromRow(row: Tables['actions']): Action {
     ending: row.ending === null ? null : endingOf(row.ending, row.uid),
     request: row.request === null ? null : requestOf(row.request, row.uid),
     requestedBy: row.requested_by,
-    ...{ beganAt: row.began_at, endedAt: row.ended_at },
+    beganAt: row.began_at,
+    endedAt: row.ended_at,
     trace: row.traceparent ?? undefined,
     createdAt: row.created_at,
     changedAt: row.changed_at,

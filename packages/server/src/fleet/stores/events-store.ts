@@ -52,7 +52,10 @@ export function eventsStore(db: Db): EventsStore {
       const parts: readonly (readonly StoredEvent[])[] = [
         (await actions.between(after, upTo, limit)).map((one) => ({ ...one, topic: 'actions' })),
         (await audit.between(after, upTo, limit)).map(({ place, record }) => ({
-          ...{ seq: place, topic: 'audit', record, size: SMALL + record.hash.length },
+          seq: place,
+          topic: 'audit',
+          record,
+          size: SMALL + record.hash.length,
           databaseUid: record.databaseUid ?? null,
         })),
         (await changes.between(after, upTo, limit)).map(({ seq, topic, uid, data }) =>

@@ -4,7 +4,9 @@ import type { Db } from '../../store/open-store.ts'
 /** The columns with the known history of a group. */
 export function historyToColumns({ replid, offset, runId, before }: History) {
   return {
-    ...{ history_replid: replid, history_offset: offset, history_run_id: runId },
+    history_replid: replid,
+    history_offset: offset,
+    history_run_id: runId,
     history_before_replid: before?.replid ?? null,
     history_before_until: before?.until ?? null,
   }

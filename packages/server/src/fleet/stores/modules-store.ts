@@ -54,7 +54,11 @@ export function modulesStore(db: Db): ModulesStore {
       await db
         .insertInto('modules')
         .values({
-          ...{ uid, name, sha256, size_bytes: sizeBytes, created_at: createdAt },
+          uid,
+          name,
+          sha256,
+          size_bytes: sizeBytes,
+          created_at: createdAt,
           semantic_version: semanticVersion,
           manifest: JSON.stringify(manifest),
         })

@@ -59,7 +59,10 @@ export async function resolveNow(
   const crowd =
     change && goal.cluster ? crowdedUpgrade(goal, (await deps.nodes.describe())?.cores) : undefined
   return {
-    ...{ seen, resolved, database: standing.database, basis: basisOf(standing) },
+    seen,
+    resolved,
+    database: standing.database,
+    basis: basisOf(standing),
     /** Checked again on acceptance. */
     expected: bases === undefined ? undefined : { again, isSame },
     risks: holesOf(goal.build, catalogue.builds),

@@ -20,8 +20,15 @@ import { createUpgrades } from './upgrades-service.ts'
 const at = '2026-11-21T12:00:00.000Z'
 const by = { uid: 1, name: 'admin', address: null }
 const request = {
-  ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false, preserveRoles: false },
-  ...{ swapRoles: false, mayDiscard: false, forceDiscard: false, policy: plainPolicy, modules: [] },
+  forceRestart: false,
+  keepEngineVersion: false,
+  latestWithModules: false,
+  preserveRoles: false,
+  swapRoles: false,
+  mayDiscard: false,
+  forceDiscard: false,
+  policy: plainPolicy,
+  modules: [],
   engineVersion: 'redis-8.0',
 }
 const buildOf = (version: string) => {

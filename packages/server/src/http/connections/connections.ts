@@ -71,7 +71,8 @@ export function watchConnections(
     response.once('close', () => exchanges?.delete(exchange))
   })
   return {
-    ...{ isBusy, add },
+    isBusy,
+    add,
     all: () => open.keys(),
     refuse() {
       isRefusing = true

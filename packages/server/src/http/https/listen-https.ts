@@ -32,7 +32,8 @@ export async function listenHttps(deps: {
   const { http, place, pair } = deps
   const tls = createTlsServer({
     ...tlsForClients(pair),
-    ...{ ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS },
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: HANDSHAKE_MS,
   })
   // Node reports request faults to the server that created the socket.
   tls.on('clientError', (cause: Error, socket: Socket) => http.server.emit('clientError', cause, socket))

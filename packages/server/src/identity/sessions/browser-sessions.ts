@@ -45,7 +45,9 @@ export function createBrowserSessions(deps: {
   const { store, logins, identities, counter, now, sessionMs } = deps
   const sessions = browserSessionsStore(store.db)
   const known = createExpiringCache<string, BrowserSession | undefined>({
-    ...{ forMs: REMEMBERED_MS, most: MOST_REMEMBERED, now },
+    forMs: REMEMBERED_MS,
+    most: MOST_REMEMBERED,
+    now,
   })
   const read = async (id: string): Promise<BrowserSession | undefined> => {
     const session = await sessions.get(id)

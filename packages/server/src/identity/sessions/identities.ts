@@ -50,13 +50,23 @@ export function createIdentities(store: Store, now: () => number): Identities {
 
 const { uid, name } = operatorPrincipal
 const operator: User = {
-  ...{ uid, name, email: null, roleUids: [], disabled: false, tokenEpoch: 0 },
-  ...{ failures: noFailures, lastLoginMs: null, alerts: usualAlerts },
+  uid,
+  name,
+  email: null,
+  roleUids: [],
+  disabled: false,
+  tokenEpoch: 0,
+  failures: noFailures,
+  lastLoginMs: null,
+  alerts: usualAlerts,
 }
 /** The operator of the machine has no password. Its tokens are few and short-lived. */
 const operatorIdentity: Identity = {
-  ...{ user: operator, principal: operatorPrincipal },
-  ...{ newestPasswordMs: 0, revokedTokens: new Set(), locks: new Map() },
+  user: operator,
+  principal: operatorPrincipal,
+  newestPasswordMs: 0,
+  revokedTokens: new Set(),
+  locks: new Map(),
 }
 
 async function readIdentity(uid: number, { db }: Store): Promise<Identity | undefined> {

@@ -63,7 +63,8 @@ export function createCounters(): Counters {
     writeStopSeconds: createHistogram(secondsBounds),
     heldSeconds: createHistogram(secondsBounds),
     longestWaitSeconds: createHistogram(secondsBounds),
-    ...{ storeSeconds, storeErrors },
+    storeSeconds,
+    storeErrors,
     statement(milliseconds, failure) {
       storeSeconds.observe(milliseconds / 1_000)
       if (failure !== undefined) storeErrors.add(failure)

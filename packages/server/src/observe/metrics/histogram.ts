@@ -17,7 +17,8 @@ export function createHistogram(bounds: readonly number[]): GrowingHistogram {
   const counts = bounds.map(() => 0).concat(0)
   let sum = 0
   return {
-    ...{ bounds, counts },
+    bounds,
+    counts,
     get sum() {
       return sum
     },

@@ -44,26 +44,55 @@ async function fill(count: number) {
 }
 
 const busy: Omit<ShardStatistics, 'id' | 'role'> = {
-  ...{ connections: 4, blocked: 0, keys: 10, expires: 1, usedMemory: 1_000, residentMemory: 9_000 },
-  ...{ lagBytes: 7, commands: 12.5, bytesIn: 1, bytesOut: 1, hits: 1, misses: 1, expired: 0, evicted: 0 },
-  ...{ cpuUser: 0.25, cpuSystem: 0.5 },
+  connections: 4,
+  blocked: 0,
+  keys: 10,
+  expires: 1,
+  usedMemory: 1_000,
+  residentMemory: 9_000,
+  lagBytes: 7,
+  commands: 12.5,
+  bytesIn: 1,
+  bytesOut: 1,
+  hits: 1,
+  misses: 1,
+  expired: 0,
+  evicted: 0,
+  cpuUser: 0.25,
+  cpuSystem: 0.5,
 }
 const asked = {
-  ...{ since: 1, connections: 3, requests: 41, bytesIn: 100, bytesOut: 200, latencyUs: 5_000 },
+  since: 1,
+  connections: 3,
+  requests: 41,
+  bytesIn: 100,
+  bytesOut: 200,
+  latencyUs: 5_000,
   latencies: latencyBounds.map(() => 1),
 }
 
 function metricsOf({ shards, traffic }: Awaited<ReturnType<typeof fill>>, mostDatabases = 1_000) {
   const watch = watchProcess()
   const measured = {
-    ...{ agentIsUp: true, proxyIsUp: true, atMs: 1, node: null, shards, traffic },
+    agentIsUp: true,
+    proxyIsUp: true,
+    atMs: 1,
+    node: null,
+    shards,
+    traffic,
     down: new Set<number>(),
   }
   const load = () => ({ running: 0, waiting: {} })
   const statistics = { measured }
   const own = createMetrics({
-    ...{ store, counters: createCounters(), statistics, process: watch, load, mostDatabases },
-    ...{ now: Date.now, version: '0.1.0' },
+    store,
+    counters: createCounters(),
+    statistics,
+    process: watch,
+    load,
+    mostDatabases,
+    now: Date.now,
+    version: '0.1.0',
   })
   return { own, measured, [Symbol.dispose]: () => watch[Symbol.dispose]() }
 }

@@ -61,14 +61,12 @@ export interface FactSources {
 }
 
 const nothing: Records = {
-  ...{
-    databases: [],
-    leftOut: 0,
-    shards: [],
-    actions: [],
-    needingPerson: new Set(),
-    certificates: [],
-  },
+  databases: [],
+  leftOut: 0,
+  shards: [],
+  actions: [],
+  needingPerson: new Set(),
+  certificates: [],
 }
 
 /** Each call reads the facts again. Uses the last records while the store is unreachable. */
@@ -83,8 +81,14 @@ export function createReadFacts(sources: FactSources): () => Promise<Facts> {
     ])
     records = read ?? records
     return {
-      ...{ version, counters, records, process: ofProcess, measured: statistics.measured, load: load() },
-      ...{ storeIsUp: read !== null, nowMs: now() },
+      version,
+      counters,
+      records,
+      process: ofProcess,
+      measured: statistics.measured,
+      load: load(),
+      storeIsUp: read !== null,
+      nowMs: now(),
     }
   }
 }
@@ -99,10 +103,15 @@ async function readRecords({ db }: Store, most: number, endOf: (pem: string) => 
   )
   const [actions, needing] = [await stored.actions(), await stored.needingPerson(Math.max(1, most))]
   const certificates = (await stored.certificates()).map(({ name, certificate, origin }) => ({
-    ...{ name, origin, endsAtMs: endOf(certificate) },
+    name,
+    origin,
+    endsAtMs: endOf(certificate),
   }))
   return {
-    ...{ databases, shards, actions, certificates },
+    databases,
+    shards,
+    actions,
+    certificates,
     leftOut: Math.max(0, all - databases.length),
     needingPerson: new Set(needing),
   }

@@ -46,9 +46,13 @@ export function watchProcess(): ProcessWatch {
       const { rss, heapUsed } = process.memoryUsage()
       const [openFiles, mostFiles] = await Promise.all([countFiles(), readLimit()])
       return {
-        ...{ startedAt, openFiles, mostFiles, delays },
+        startedAt,
+        openFiles,
+        mostFiles,
+        delays,
         cpuSeconds: (user + system) / 1e6,
-        ...{ residentBytes: rss, heapBytes: heapUsed },
+        residentBytes: rss,
+        heapBytes: heapUsed,
         busySeconds: performance.eventLoopUtilization().active / 1_000,
       }
     },

@@ -63,9 +63,19 @@ interface Seen extends Measured {
 /** Nothing was asked yet. */
 export function createCollect(deps: Collecting): Collect {
   const seen: Seen = {
-    ...{ boot: '', seq: 0, atMs: 0, ticks: null, traffic: new Map(), flows: new Map(), said: '' },
-    ...{ shards: new Map(), shardsOf: new Map() },
-    ...{ agentIsUp: false, proxyIsUp: false, node: null, down: null },
+    boot: '',
+    seq: 0,
+    atMs: 0,
+    ticks: null,
+    traffic: new Map(),
+    flows: new Map(),
+    said: '',
+    shards: new Map(),
+    shardsOf: new Map(),
+    agentIsUp: false,
+    proxyIsUp: false,
+    node: null,
+    down: null,
   }
   const collect = async (signal: AbortSignal) => {
     try {

@@ -66,7 +66,9 @@ export function ofDatabase(uid: number, shards: readonly ShardStatistics[], flow
   const lag = Math.max(0, ...primaries.map(({ lagBytes }) => lagBytes))
   const { latencies = null, ...clients } = flow ?? addAll(primaries.map(clientsOf))
   return {
-    ...{ kind: 'bdb', uid, latencies },
+    kind: 'bdb',
+    uid,
+    latencies,
     values: { ...engines, ...cpu, replication_lag_bytes: lag, ...clients },
   } as Sample
 }
@@ -88,11 +90,15 @@ export function ofNode(
   const none = { conns: 0, total_req: 0, ingress_bytes: 0, egress_bytes: 0 }
   const { memoryFreeBytes, diskFreeBytes, ticks } = report
   return {
-    ...{ kind: 'node', uid, latencies },
+    kind: 'node',
+    uid,
+    latencies,
     values: {
       ...shares(before, ticks),
-      ...{ free_memory: memoryFreeBytes, persistent_storage_free: diskFreeBytes },
-      ...{ ...none, ...clients },
+      free_memory: memoryFreeBytes,
+      persistent_storage_free: diskFreeBytes,
+      ...none,
+      ...clients,
     },
   }
 }

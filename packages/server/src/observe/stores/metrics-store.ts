@@ -136,7 +136,9 @@ async function readActions(db: Db): Promise<readonly ActionsOfMetrics[]> {
     .groupBy(['kind', 'status', 'hold_reason'])
     .execute()
   return rows.map(({ kind, status, hold_reason, n }) => ({
-    ...{ kind, status, holdReason: hold_reason },
+    kind,
+    status,
+    holdReason: hold_reason,
     count: Number(n),
   }))
 }

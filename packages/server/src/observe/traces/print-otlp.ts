@@ -16,7 +16,10 @@ export function printOtlp(
 
 function spanOf({ traceId, spanId, parentId, name, kind, startMs, endMs, attributes, isError }: Span) {
   return {
-    ...{ traceId, spanId, name, kind: kinds[kind] },
+    traceId,
+    spanId,
+    name,
+    kind: kinds[kind],
     ...(parentId !== null && { parentSpanId: parentId }),
     startTimeUnixNano: nanoseconds(startMs),
     endTimeUnixNano: nanoseconds(Math.max(startMs, endMs)),

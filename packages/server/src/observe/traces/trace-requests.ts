@@ -27,7 +27,9 @@ export function traceRequests(http: FastifyInstance, record: RecordSpan, setting
     if (begun !== undefined)
       record({
         ...begun,
-        ...{ name: route === undefined ? method : `${method} ${route}`, kind: 'server', endMs: nowMs() },
+        name: route === undefined ? method : `${method} ${route}`,
+        kind: 'server',
+        endMs: nowMs(),
         isError: statusCode >= FAILED,
         attributes: {
           'http.request.method': method,

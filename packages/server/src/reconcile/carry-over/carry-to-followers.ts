@@ -87,7 +87,11 @@ async function pairsOf(
   const from = await ports.engines.connect(database, primary)
   const replicaLimit = await limitBefore(from, primary.id, ports)
   return mapInOrder(followers, async (follower) => ({
-    ...{ from, fromBuild: primary.runs.build, inCluster: database.cluster, baseline, replicaLimit },
+    from,
+    fromBuild: primary.runs.build,
+    inCluster: database.cluster,
+    baseline,
+    replicaLimit,
     to: await ports.engines.connect(database, follower),
     toBuild: follower.runs.build,
   }))

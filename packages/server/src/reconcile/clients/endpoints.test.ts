@@ -11,7 +11,11 @@ const at = (port: number) => ({ host, port })
 
 /** A database of two groups with the shards 1 and 2 as primaries. */
 const database = databaseOf({
-  ...{ uid: 7, cluster: true, clientsKnowShards: false, tls: true, endpointPort: 20_000 },
+  uid: 7,
+  cluster: true,
+  clientsKnowShards: false,
+  tls: true,
+  endpointPort: 20_000,
   groups: [
     { number: 0, slots: { first: 0, last: 8_191 }, primaryShard: 1, history: null },
     { number: 1, slots: { first: 8_192, last: 16_383 }, primaryShard: 2, history: null },
@@ -41,7 +45,9 @@ function keeper() {
       },
     },
     log: { info: () => undefined, warn: (what: unknown) => void warned.push(what), error: () => undefined },
-    ...{ portRange: { from: 0, to: 0 }, inTurn: (work) => work(), effect: createEffect(() => undefined) },
+    portRange: { from: 0, to: 0 },
+    inTurn: (work) => work(),
+    effect: createEffect(() => undefined),
   }
   const memory = createTurnMemory(() => nowMs)
   return {

@@ -88,7 +88,10 @@ async function putEndpoint(
   const replicas = shards.filter(({ id }) => !primaries.includes(id)).map(addressOf)
   const tls = await tlsOf(database, ports)
   const body: EndpointSpec = {
-    ...{ host: ENDPOINT_HOST, port, upstream: first.upstream, upstreamTls: null },
+    host: ENDPOINT_HOST,
+    port,
+    upstream: first.upstream,
+    upstreamTls: null,
     tls: tls === null ? null : { cert: tls.cert, key: tls.key },
     // Clients of Sentinel connect to the primary without TLS, so Sentinel does not list databases with TLS.
     ...(tls === null && { name: database.name }),
@@ -230,7 +233,9 @@ export async function holdClients(
   }
   let waited: WaitedClients | null = null
   return {
-    ...{ cut, release, waited: () => waited },
+    cut,
+    release,
+    waited: () => waited,
     async moveToSuccessor() {
       try {
         const { heldMs, clients, requests, longestWaitMs } = await effect('switch-endpoint', () =>

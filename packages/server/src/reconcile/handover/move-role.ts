@@ -72,7 +72,9 @@ export interface NotMoved extends Obstacle {
 
 /** The move exceeded the clients' hold: they are released, and the handover restarts. */
 export const tooLate: NotMoved = {
-  ...{ code: 'order_late', why: 'the handover took too long to be finished safely', hopeless: false },
+  code: 'order_late',
+  why: 'the handover took too long to be finished safely',
+  hopeless: false,
 }
 
 /** Longest wait of writes for the successor to catch up, after a gate that saw it close behind. */

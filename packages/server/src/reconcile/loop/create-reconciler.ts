@@ -132,7 +132,10 @@ async function startHearing(
   const { listReserved } = given.databases
   const advanceHistories = (seen: readonly StreamSeen[]) => advanceHeld(seen, given)
   const ports = {
-    ...{ agent: given.hearing, shards: given.shards, time: realTime, log: given.log },
+    agent: given.hearing,
+    shards: given.shards,
+    time: realTime,
+    log: given.log,
     databases: { listReserved, advanceHistories },
   }
   const hearing = hearChanges(ports, { ...listener, asked: asked.resolve }, end.signal)

@@ -18,7 +18,12 @@ const rest = { ...goal, undo: false, from: null }
 /** Shard 1 never learns of shard 2, which knows shard 1. `greeted`: a greeting is on its way to shard 2. */
 function oneSided(greeted: boolean): ObservedDatabase {
   const onItsWay: ClusterNode = {
-    ...{ id: 'random', address: { host: '', port: 2 }, handshake: true, primary: null, epoch: 0, slots: '' },
+    id: 'random',
+    address: { host: '', port: 2 },
+    handshake: true,
+    primary: null,
+    epoch: 0,
+    slots: '',
   }
   const groups = whole.groups.map((group) => ({
     ...group,

@@ -99,7 +99,8 @@ export function startLoop(deps: LoopDeps): Loop {
       // A database that is about to hand over keeps its place.
       else schedule(uid, { afterMs: 0, queue: firstOf(entry?.next, queue), cause: 'change' })
     },
-    ...{ knows: (uid: number) => entries.has(uid), load: slots.load },
+    knows: (uid: number) => entries.has(uid),
+    load: slots.load,
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the server stops'))
       net[Symbol.dispose]()

@@ -4,8 +4,13 @@ import { shareQueue } from './shared-queue.ts'
 
 type Listed = Awaited<ReturnType<ActionsOnRecord['listActive']>>[number]
 const queued = (uid: string): Listed => ({
-  ...{ uid, databaseUid: 1, kind: 'upgrade', status: 'queued', step: '' },
-  ...{ needsPerson: false, createdAt: '2026-11-23T12:00:00.000Z' },
+  uid,
+  databaseUid: 1,
+  kind: 'upgrade',
+  status: 'queued',
+  step: '',
+  needsPerson: false,
+  createdAt: '2026-11-23T12:00:00.000Z',
 })
 
 test('actions that wait share one read of the queue for a moment; an action that came after that read reads the queue itself', async () => {

@@ -39,7 +39,9 @@ test(
           action.world.stalls = kills
           const check = checkMoments(seen)
           await lead(action, {
-            ...{ isWhole: true, moment: check, effects: dying(pick, deaths) },
+            isWhole: true,
+            moment: check,
+            effects: dying(pick, deaths),
             events: (one) => {
               hurting(pick, kills)(one)
               goOn(one, pick)
@@ -75,7 +77,8 @@ test.for(allOrders)(
           let left = turns
           let promised: OrderPreview | undefined
           await lead(action, {
-            ...{ isWhole: true, effects: dying(pick, 5) },
+            isWhole: true,
+            effects: dying(pick, 5),
             events: (one) => {
               left -= 1
               if (promised === undefined && left <= 0) {
@@ -102,8 +105,14 @@ test.for(allOrders)(
 const supervised = { ...plainPolicy, supervised: true }
 const untilFinalized = { ...plainPolicy, rollbackWindow: 'until-finalized' } as const
 const plainShape: Shape = {
-  ...{ seed: 1, groups: 1, replicas: 1, aof: false },
-  ...{ preserveRoles: false, parallel: 0, canary: true, restart: false },
+  seed: 1,
+  groups: 1,
+  replicas: 1,
+  aof: false,
+  preserveRoles: false,
+  parallel: 0,
+  canary: true,
+  restart: false,
 }
 
 /** Some orders are only offered where an upgrade waits for them. */
@@ -125,7 +134,10 @@ const atOf = ({ world }: Action) => new Date(world.time.elapsed()).toISOString()
 
 function previewsOf(action: Action) {
   const scene = {
-    ...{ forbidden: undefined, haveAllLeft: false, whyNotAgain: undefined, handovers: [] },
+    forbidden: undefined,
+    haveAllLeft: false,
+    whyNotAgain: undefined,
+    handovers: [],
     at: atOf(action),
   }
   return previewOrders(recordedAction(action), scene)

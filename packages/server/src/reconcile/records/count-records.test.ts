@@ -5,8 +5,17 @@ import { countRecords } from './count-records.ts'
 import type { Records } from './stored-records.ts'
 
 const certificate: Certificate = {
-  ...{ from: 1, to: 2, replid: 'a', offsetFrom: 1, offsetTo: 1, keys: 0, recovered: false },
-  ...{ writeStopMs: 4, heldMs: 20, fullSyncs: null, at: '2026-11-20T12:00:00.000Z' },
+  from: 1,
+  to: 2,
+  replid: 'a',
+  offsetFrom: 1,
+  offsetTo: 1,
+  keys: 0,
+  recovered: false,
+  writeStopMs: 4,
+  heldMs: 20,
+  fullSyncs: null,
+  at: '2026-11-20T12:00:00.000Z',
 }
 
 test('of a handover counts how long clients waited, where any waited', async () => {

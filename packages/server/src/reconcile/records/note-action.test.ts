@@ -4,13 +4,26 @@ import type { LaneRecord, TakenStep } from '../../core/state/lane-record.ts'
 import { giveUpAction } from './note-action.ts'
 
 const step: TakenStep = {
-  ...{ kind: 'add-shard', shard: null, from: null, role: 'surge', why: 'a surge shard', state: 'running' },
-  ...{ began: '2026-11-21T12:00:00.000Z', ended: null },
+  kind: 'add-shard',
+  shard: null,
+  from: null,
+  role: 'surge',
+  why: 'a surge shard',
+  state: 'running',
+  began: '2026-11-21T12:00:00.000Z',
+  ended: null,
 }
 const lanes = [0, 1].map(
   (group): LaneRecord => ({
-    ...{ group, state: 'running', handedOver: false, waiting: null, steps: [step], leftOut: 0, toCome: [] },
-    ...{ sync: null, lagBytes: null },
+    group,
+    state: 'running',
+    handedOver: false,
+    waiting: null,
+    steps: [step],
+    leftOut: 0,
+    toCome: [],
+    sync: null,
+    lagBytes: null,
   }),
 )
 // What is read of it when it is given up.

@@ -32,7 +32,7 @@ export async function hasToWait(
   const obstacle = whyNotAdmitted(action, await ports.actions.listActive(action.uid))
   if (obstacle === undefined) return undefined
   const { code, why } = obstacle
-  await noteWait(action, { ...{ shard: null, until: null, stuck: false, on: 'capacity' }, code, why }, ports)
+  await noteWait(action, { shard: null, until: null, stuck: false, on: 'capacity', code, why }, ports)
   // The first few in the queue check often; a thousand others must not slow down the running ones.
   return Math.min(QUEUED_MS.most, QUEUED_MS.least * Math.ceil(obstacle.places / UPGRADES_AT_ONCE))
 }
@@ -112,7 +112,11 @@ export async function noteTrouble(
   ports: ActionRecords<'update'> & Clock,
 ): Promise<void> {
   const trouble: Waiting = {
-    ...{ shard: null, until: null, stuck: lasts, on: lasts ? 'person' : 'time', code: 'trouble' },
+    shard: null,
+    until: null,
+    stuck: lasts,
+    on: lasts ? 'person' : 'time',
+    code: 'trouble',
     why: `it failed and is tried again: ${why}`,
   }
   await noteWait(action, trouble, ports, lasts)
@@ -143,7 +147,10 @@ export async function giveUpAction(
   await actions.update(
     action.uid,
     {
-      ...{ goal: undoGoal(action.goal), error: why, ending: 'failed', handedOverAt: null },
+      goal: undoGoal(action.goal),
+      error: why,
+      ending: 'failed',
+      handedOverAt: null,
       waiting: null,
       ...(lane !== undefined && { lanes: [failLane(lane, at)] }),
     },

@@ -41,7 +41,12 @@ export async function noteLanes(
     return advanceLane(
       known.find((lane) => lane.group === group),
       {
-        ...{ verdict, seen: of, goal, windowEnds, isTimeForLag, at },
+        verdict,
+        seen: of,
+        goal,
+        windowEnds,
+        isTimeForLag,
+        at,
         held: memory.whyHeld(databaseUid, group),
         toCome: coming && nameComing(coming, of, goal),
       },

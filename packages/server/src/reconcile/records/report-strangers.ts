@@ -67,7 +67,9 @@ function newsOf(stranger: Stranger) {
     `${nameStranger(stranger)}, ${claims}, is in the cluster and is no shard of the database:` +
     ' every shard is told to forget it (docs/explain/strangers.md)'
   const details = {
-    ...{ node, address: `${address.host}:${address.port}`, slots },
+    node,
+    address: `${address.host}:${address.port}`,
+    slots,
     ...(followedBy.length > 0 && { followed_by: followedBy.join(' ') }),
   }
   return { type: 'bdb_stranger_in_cluster', words, details } as const

@@ -66,7 +66,10 @@ type Write = <T>(work: (within: Db) => Promise<T>) => Promise<T>
 function databaseRecords(db: Db, write: Write): DatabasesOnRecord {
   const { listReserved, get, portsWithin, countPortsWithin } = databasesStore(db)
   return {
-    ...{ listReserved, get, portsWithin, countPortsWithin },
+    listReserved,
+    get,
+    portsWithin,
+    countPortsWithin,
     setPrimary: (uid, group, shard) =>
       write(async (within) => {
         await databasesStore(within).setPrimary(uid, group, shard)
@@ -91,8 +94,14 @@ function shardRecords(db: Db, write: Write): ShardsOnRecord {
   const { list, listOf, reservedBytes, withReservation, databasesOf, limitBefore } = shardsStore(db)
   const { portsWithin, countPortsWithin } = shardsStore(db)
   return {
-    ...{ list, listOf, reservedBytes, withReservation, databasesOf, limitBefore },
-    ...{ portsWithin, countPortsWithin },
+    list,
+    listOf,
+    reservedBytes,
+    withReservation,
+    databasesOf,
+    limitBefore,
+    portsWithin,
+    countPortsWithin,
     insert: (shard, at) => write((within) => shardsStore(within).insert(shard, at)),
     setNext: (id, { runs, follows, tlsPort }) =>
       write(async (within) => {
@@ -112,7 +121,8 @@ function shardRecords(db: Db, write: Write): ShardsOnRecord {
 function handoverRecords(db: Db, write: Write): HandoversOnRecord {
   const { open, last } = handoversStore(db)
   return {
-    ...{ open, last },
+    open,
+    last,
     intend: (intent) => write((within) => handoversStore(within).intend(intent)),
     certify: ({ id, databaseUid, group, to }, certificate) =>
       write(async (within) => {
@@ -147,7 +157,10 @@ async function finish(db: Db, action: Action, database: Database, at: string): P
     {
       ...end,
       step: '',
-      ...{ holdReason: null, waitingFor: '', waiting: null, handingOver: false },
+      holdReason: null,
+      waitingFor: '',
+      waiting: null,
+      handingOver: false,
       needsPerson: false,
       pending: [],
       ...(action.kind === 'upgrade' && { wayBack: wayBackClosed('ended', 'it has ended') }),
@@ -160,7 +173,8 @@ async function finish(db: Db, action: Action, database: Database, at: string): P
       by: fairlead,
       databaseUid: database.uid,
       details: {
-        ...{ action: action.uid, kind: action.kind },
+        action: action.uid,
+        kind: action.kind,
         ...(failed && { outcome: action.ending ?? 'failed', why: action.error ?? '' }),
       },
     },

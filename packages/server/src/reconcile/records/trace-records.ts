@@ -21,9 +21,14 @@ export function traceRecords(records: Records, record: RecordSpan): Records {
         // If a user has set another goal, the action continues.
         if (parent?.isSampled !== true || now?.status === 'queued' || now?.status === 'running') return
         record({
-          ...{ traceId: parent.traceId, spanId: spanOfAction(action.uid), parentId: parent.spanId },
-          ...{ name: `action ${action.kind}`, kind: 'internal', isError: action.error !== null },
-          ...{ startMs: Date.parse(action.createdAt), endMs: nowMs() },
+          traceId: parent.traceId,
+          spanId: spanOfAction(action.uid),
+          parentId: parent.spanId,
+          name: `action ${action.kind}`,
+          kind: 'internal',
+          isError: action.error !== null,
+          startMs: Date.parse(action.createdAt),
+          endMs: nowMs(),
           attributes: { 'fairlead.action': action.uid, 'fairlead.database': database.uid },
         })
       },

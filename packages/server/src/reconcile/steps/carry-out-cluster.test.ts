@@ -68,8 +68,12 @@ describe('a shard that leaves', () => {
     const shards = group.shards.map((shard) => {
       if (!isLive(shard)) return shard
       const known = nodes.map((id) => ({
-        ...{ id, address: { host: '', port: 0 }, primary: null },
-        ...{ handshake: false, epoch: 0, slots: '' },
+        id,
+        address: { host: '', port: 0 },
+        primary: null,
+        handshake: false,
+        epoch: 0,
+        slots: '',
       }))
       return {
         ...shard,

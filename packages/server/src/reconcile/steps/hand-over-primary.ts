@@ -164,7 +164,13 @@ async function recordAndMove(
   using bus = await listenOnTheBus(step, primary, context)
   return await handOver(
     {
-      ...{ primary, successor, others, group, from: step.from, to: step.to, inCluster: database.cluster },
+      primary,
+      successor,
+      others,
+      group,
+      from: step.from,
+      to: step.to,
+      inCluster: database.cluster,
       build: member(step.from, { members }).runs.build,
       errorReplies: engineOf(step.to, seen)?.errorReplies ?? 0,
       successorRecord: toFollow(step.to, context),
@@ -175,7 +181,10 @@ async function recordAndMove(
       },
     },
     {
-      ...{ effect: ports.effect, takeovers: ports.takeovers, now: ports.now, time: ports.time },
+      effect: ports.effect,
+      takeovers: ports.takeovers,
+      now: ports.now,
+      time: ports.time,
       clients: {
         giveUpBlocked: () => giveUpBlocked(database, group, { id: step.from, connection: primary }, ports),
         hold: () => holdClients(database, group, successor.address, ports),

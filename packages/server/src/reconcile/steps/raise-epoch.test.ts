@@ -21,7 +21,10 @@ function contextWith(answers: Readonly<Record<number, string>>) {
   })
   const ports = { engines: { connect }, effect: createEffect(() => undefined) }
   const groups = [1, 4].map((primaryShard, number) => ({
-    ...{ number, primaryShard, history: null, slots: { first: 0, last: 16_383 } },
+    number,
+    primaryShard,
+    history: null,
+    slots: { first: 0, last: 16_383 },
   }))
   const everybody = [1, 2, 3, 4, 5].map((id) => shardOf(id))
   return { asked, context: { database: databaseOf({ groups, cluster: true }), everybody, ports } }

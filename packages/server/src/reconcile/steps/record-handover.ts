@@ -41,7 +41,12 @@ export function recordHandover(
     async intend() {
       handover = await effect('record-intent', () =>
         handovers.intend({
-          ...{ databaseUid: database.uid, group, actionUid: action?.uid ?? null, from, to, fullSyncsBefore },
+          databaseUid: database.uid,
+          group,
+          actionUid: action?.uid ?? null,
+          from,
+          to,
+          fullSyncsBefore,
           intendedAt: at(),
           standby: { shard: from, runId: old?.runId ?? '', errorReplies: old?.errorReplies ?? 0 },
         }),

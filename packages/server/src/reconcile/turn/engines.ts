@@ -64,7 +64,8 @@ export function createEnginePool(ways: WaysToEngines, bounds?: RestBounds): Engi
   }
   return {
     under: (epoch) => enginesUnder(epoch, kept, open),
-    ...{ work: kept.work, rest: kept.rest },
+    work: kept.work,
+    rest: kept.rest,
     [Symbol.dispose]: kept[Symbol.dispose],
   }
 }

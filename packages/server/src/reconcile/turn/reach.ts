@@ -52,7 +52,8 @@ export function createReaches({
       const { agent, proxy } = links(epoch)
       return { agent, proxy, engines: pool.under(epoch) }
     },
-    ...{ work: pool.work, rest: pool.rest },
+    work: pool.work,
+    rest: pool.rest,
     [Symbol.dispose]: () => pool[Symbol.dispose](),
   }
 }

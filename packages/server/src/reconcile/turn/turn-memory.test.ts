@@ -73,7 +73,10 @@ test('the wait for a shard is counted while it makes no progress, and starts aga
   let now = 0
   const memory = createTurnMemory(() => now)
   const wait = (shard: number, progress?: number) => ({
-    ...{ kind: 'wait' as const, shard, code: 'replication' as const, why: '' },
+    kind: 'wait' as const,
+    shard,
+    code: 'replication' as const,
+    why: '',
     ...(progress !== undefined && { progress }),
   })
   expect(memory.waitedMs(1, 0, wait(3))).toBe(0)
@@ -91,12 +94,19 @@ test('the wait for a shard is counted while it makes no progress, and starts aga
 const meet = (shard: number, missing?: number) => ({
   kind: 'do' as const,
   step: {
-    ...{ kind: 'meet' as const, greetings: [{ by: 1, to: 2 }], shard, why: '' },
+    kind: 'meet' as const,
+    greetings: [{ by: 1, to: 2 }],
+    shard,
+    why: '',
     ...(missing !== undefined && { missing }),
   },
 })
 const arriving = (shard: number, progress: number) => ({
-  ...{ kind: 'wait' as const, shard, code: 'cluster_view' as const, why: '', progress },
+  kind: 'wait' as const,
+  shard,
+  code: 'cluster_view' as const,
+  why: '',
+  progress,
 })
 
 test('a greeting and the wait for its arrival are one wait, until one more of the introductions has arrived', () => {
@@ -123,7 +133,8 @@ test('a step that is tried again and again is waited for, whatever its reason sa
   let now = 0
   const memory = createTurnMemory(() => now)
   const handOver = (to: number, why: string) => ({
-    ...{ kind: 'do' as const, step: { kind: 'hand-over' as const, from: 1, to, why } },
+    kind: 'do' as const,
+    step: { kind: 'hand-over' as const, from: 1, to, why },
   })
   memory.waitedMs(1, 0, handOver(3, 'at offset 1'))
   now = 4_000

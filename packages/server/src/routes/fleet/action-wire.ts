@@ -53,21 +53,45 @@ export function toWire(view: ActionView, user: Principal): ActionAnswer {
 /** A module action is complete when recorded. */
 function moduleActionToWire({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionAnswer {
   return {
-    ...{ action_uid: uid, name: moduleNames[kind], status: 'completed', progress: 100 },
-    ...{ object_name: `module:${moduleUid}`, state: '', hold_reason: null },
-    ...{ waiting_for: '', needs_person: false },
-    ...{ pending_ops: {}, certificates: [], warnings: [], paused: false },
-    ...{ phase: 'ended', outcome: 'completed', began_time: createdAt, ended_time: createdAt },
-    ...{ window_ends: null, waiting: null, bdb_uid: null, from: null, goal: null, request: null },
-    ...{ requested_by: null, orders: noOrders },
-    ...{ heartbeat: unixSeconds(createdAt), creation_time: createdAt, last_changed_time: createdAt },
+    action_uid: uid,
+    name: moduleNames[kind],
+    status: 'completed',
+    progress: 100,
+    object_name: `module:${moduleUid}`,
+    state: '',
+    hold_reason: null,
+    waiting_for: '',
+    needs_person: false,
+    pending_ops: {},
+    certificates: [],
+    warnings: [],
+    paused: false,
+    phase: 'ended',
+    outcome: 'completed',
+    began_time: createdAt,
+    ended_time: createdAt,
+    window_ends: null,
+    waiting: null,
+    bdb_uid: null,
+    from: null,
+    goal: null,
+    request: null,
+    requested_by: null,
+    orders: noOrders,
+    heartbeat: unixSeconds(createdAt),
+    creation_time: createdAt,
+    last_changed_time: createdAt,
   }
 }
 
 function moduleActionToWireV2({ uid, kind, moduleUid, createdAt }: ModuleAction): ActionV2 {
   return {
-    ...{ action_uid: uid, action_type: 'state-machine', name: moduleNames[kind] },
-    ...{ status: 'completed', progress: 100, creation_time: unixSeconds(createdAt) },
+    action_uid: uid,
+    action_type: 'state-machine',
+    name: moduleNames[kind],
+    status: 'completed',
+    progress: 100,
+    creation_time: unixSeconds(createdAt),
     additional_info: {
       object_type: 'module',
       object_uid: moduleUid,
@@ -199,8 +223,12 @@ function certificateToWire(certificate: Certificate): ActionAnswer['certificates
 function standingToWire(action: Action) {
   const { phase, waiting, beganAt, endedAt } = action
   return {
-    ...{ phase, outcome: outcomeOf(action), began_time: beganAt, ended_time: endedAt },
-    ...{ window_ends: windowEndsOf(action), waiting: waiting && waitingToWire(waiting) },
+    phase,
+    outcome: outcomeOf(action),
+    began_time: beganAt,
+    ended_time: endedAt,
+    window_ends: windowEndsOf(action),
+    waiting: waiting && waitingToWire(waiting),
   }
 }
 

@@ -103,7 +103,11 @@ function readQuery<Word extends string>(
   const { phase, outcome, q, bdb_uid: database } = query
   return {
     ...pages.read({ limit: LIMIT, ...query }),
-    ...{ phase, outcome, q, database, status: status && read[status] },
+    phase,
+    outcome,
+    q,
+    database,
+    status: status && read[status],
   }
 }
 

@@ -273,7 +273,9 @@ export function shardToWire({ shard, slots, isPrimary, report, isAgentAway, seen
     group: shard.group,
     started: startedAt === null ? null : new Date(startedAt).toISOString(),
     duty: seen?.duty ?? null,
-    ...{ link: seen?.link ?? null, offset: seen?.offset ?? null, lag_bytes: seen?.lagBytes ?? null },
+    link: seen?.link ?? null,
+    offset: seen?.offset ?? null,
+    lag_bytes: seen?.lagBytes ?? null,
     used_memory: seen?.usedMemoryBytes ?? null,
   }
 }

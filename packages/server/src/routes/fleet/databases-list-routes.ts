@@ -29,8 +29,11 @@ type Query = Input<typeof listDatabases>['query']
 const pages = listPages<DatabasesOrder['by'], DatabaseView>({
   list: 'bdbs',
   sorts: {
-    ...{ uid: 'number', name: 'text', memory_size: 'number' },
-    ...{ created_time: 'text', last_changed_time: 'text' },
+    uid: 'number',
+    name: 'text',
+    memory_size: 'number',
+    created_time: 'text',
+    last_changed_time: 'text',
   },
   usual: 'uid',
   placeOf: ({ database }, by) => placeOf(database, { by }),

@@ -14,7 +14,11 @@ export function toWire(module: Module): ModuleAnswer {
     command_line_args: module.commandLineArgs,
     config_command: module.configCommand,
     commands: module.commands.map(({ name, arity, firstKey, lastKey, step, flags }) => ({
-      ...{ command_name: name, command_arity: arity, first_key: firstKey, last_key: lastKey, step },
+      command_name: name,
+      command_arity: arity,
+      first_key: firstKey,
+      last_key: lastKey,
+      step,
       flags: [...flags],
     })),
     min_redis_version: module.minEngineVersion,

@@ -23,8 +23,13 @@ export function ordersToWire(
 function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {
   const { pause, resume, cancel, rollback, finalize, redo, retry } = previews
   return {
-    ...{ pause: toWire(pause), resume: toWire(resume), cancel: toWire(cancel) },
-    ...{ rollback: toWire(rollback), finalize: toWire(finalize), redo: toWire(redo), retry: toWire(retry) },
+    pause: toWire(pause),
+    resume: toWire(resume),
+    cancel: toWire(cancel),
+    rollback: toWire(rollback),
+    finalize: toWire(finalize),
+    redo: toWire(redo),
+    retry: toWire(retry),
   }
 }
 
@@ -33,12 +38,21 @@ function toWire({ ok, code, why, consequence, leadsTo, outcome }: OrderPreview):
 }
 
 const hasEnded: OrderPreview = {
-  ...{ ok: false, code: 'action_ended', why: 'it has ended' },
-  ...{ consequence: '', leadsTo: null, outcome: null },
+  ok: false,
+  code: 'action_ended',
+  why: 'it has ended',
+  consequence: '',
+  leadsTo: null,
+  outcome: null,
 }
 
 /** Previews of an action that was complete when recorded. */
 export const noOrders = previewsToWire({
-  ...{ pause: hasEnded, resume: hasEnded, cancel: hasEnded },
-  ...{ rollback: hasEnded, finalize: hasEnded, redo: hasEnded, retry: hasEnded },
+  pause: hasEnded,
+  resume: hasEnded,
+  cancel: hasEnded,
+  rollback: hasEnded,
+  finalize: hasEnded,
+  redo: hasEnded,
+  retry: hasEnded,
 })

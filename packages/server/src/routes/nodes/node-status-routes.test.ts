@@ -9,7 +9,10 @@ import { nodeStatusRoutes } from './node-status-routes.ts'
 
 const running = { state: 'running', silence: null }
 const healthy = {
-  ...{ host: '127.0.0.1', cores: 4, memoryTotalBytes: 100, memoryFreeBytes: 40 },
+  host: '127.0.0.1',
+  cores: 4,
+  memoryTotalBytes: 100,
+  memoryFreeBytes: 40,
   proxy: { state: 'running' },
   shards: [1, 2, 3].map((n) => ({ id: `s${n}`, ...running })),
 }
@@ -57,7 +60,10 @@ test('the status of a node has its shards by their roles, and a limited role see
   expect(await serve(null)('/v1/nodes/1/status')).toEqual(down)
   // The last report of its agent.
   expect(await serve(null, healthy)('/v1/nodes/1/status')).toMatchObject({
-    ...{ ...down, cores: 4, free_ram: 40, master_shards: [1, 3] },
+    ...down,
+    cores: 4,
+    free_ram: 40,
+    master_shards: [1, 3],
   })
 })
 

@@ -49,7 +49,11 @@ test('of the shards of a node, a limited role sees those of its databases', asyn
 
 test('of a node that is down, a list says what was last known, and nothing where nothing is', async () => {
   const known = {
-    ...{ host: '127.0.0.1', cores: 4, memoryTotalBytes: 100, memoryFreeBytes: 40, diskFreeBytes: 7 },
+    host: '127.0.0.1',
+    cores: 4,
+    memoryTotalBytes: 100,
+    memoryFreeBytes: 40,
+    diskFreeBytes: 7,
     shards: [{ id: 's1' }],
   }
   const down = { status: 'down', addr: '127.0.0.1', accept_servers: false }

@@ -53,7 +53,8 @@ export async function openPostgres(
   const poolOfLeases = openPool({ ...options, max: MOST_CONNECTIONS_OF_LEASES })
   const dbOfLeases = new Kysely<Tables>({ dialect: postgresDialect(poolOfLeases), ...watched })
   return {
-    ...{ db, dbOfLeases },
+    db,
+    dbOfLeases,
     isShared: true,
     changes: () => undefined,
     async rewrite() {
@@ -88,7 +89,10 @@ async function comeIn(pool: pg.Pool): Promise<void> {
 function poolOptions(place: PostgresPlace): pg.PoolConfig {
   const { host, port, database, user } = place.address
   return {
-    ...{ host, port, database, user },
+    host,
+    port,
+    database,
+    user,
     ...accessOf(place),
     application_name: 'fairlead',
     connectionTimeoutMillis: CONNECT_MS,

@@ -27,7 +27,8 @@ async function serve(
     identify: (_, { address }) => ({ user, address, token: null }),
     onRefused: async () => undefined,
     log: pino({}, { write: (line: string) => void lines.push(line) }),
-    ...{ streamLimits, placeLimits },
+    streamLimits,
+    placeLimits,
   })
   mountOn(http)(followAction, async () => ({
     admits: () => true,
@@ -162,7 +163,8 @@ test('one user has a limited number of streams, and others have theirs', async (
   let uid = 1
   const http = createHttp({
     identify: (_, requester) => ({
-      ...{ ...requester, token: null },
+      ...requester,
+      token: null,
       user: { uid, name: `${uid}`, grants: [{ management: 'admin', databases: null }] },
     }),
     onRefused: async () => undefined,

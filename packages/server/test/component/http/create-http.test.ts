@@ -202,7 +202,9 @@ test('while the agent does not answer, each operation that needs it says so, wit
     const { method, path } = operation
     const body = { name: 'a', memory_size: 0 }
     const { statusCode, body: answer } = await app.inject({
-      ...{ method, url: path.replace(/:\w+/g, '1'), headers: { authorization: 'Bearer admin' } },
+      method,
+      url: path.replace(/:\w+/g, '1'),
+      headers: { authorization: 'Bearer admin' },
       payload: operation === operations.createDatabase ? body : {},
     })
     expect([statusCode, JSON.parse(answer)]).toEqual([

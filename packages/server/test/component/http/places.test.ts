@@ -12,7 +12,8 @@ async function serve(placeLimits: ReturnType<typeof placesOf>) {
   const begun = { upgrades: 0 }
   const http = createHttp({
     identify: (authorization, requester) => ({
-      ...{ ...requester, token: null },
+      ...requester,
+      token: null,
       user: {
         uid: Number(authorization?.split(' ')[0]),
         name: 'x',

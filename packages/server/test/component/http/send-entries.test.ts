@@ -9,8 +9,12 @@ import { mountOn } from '../../../src/http/mount.ts'
 
 const ENTRIES = 2_000
 const intervals = Array.from({ length: 100 }, (_, n) => ({
-  ...{ interval: '10sec' as const, stime: '2026-11-25T12:00:00Z', etime: '2026-11-25T12:00:10Z' },
-  ...{ conns: n, total_req: n * 1.5, used_memory: n * 1_000 },
+  interval: '10sec' as const,
+  stime: '2026-11-25T12:00:00Z',
+  etime: '2026-11-25T12:00:10Z',
+  conns: n,
+  total_req: n * 1.5,
+  used_memory: n * 1_000,
 }))
 const entry = (n: number) => ({ uid: String(n + 1), intervals })
 
@@ -19,7 +23,8 @@ async function serve() {
   const seen = { made: 0, madeAtShort: [] as number[] }
   const http = createHttp({
     identify: (_, requester) => ({
-      ...{ ...requester, token: null },
+      ...requester,
+      token: null,
       user: { uid: 1, name: 'x', grants: [{ management: 'admin', databases: null }] },
     }),
     onRefused: async () => undefined,

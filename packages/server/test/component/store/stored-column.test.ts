@@ -14,8 +14,16 @@ import { databaseOf, shardOf } from '../../records.ts'
 const now = '2026-11-21T12:00:00.000Z'
 const secret = 'a-secret-of-a-module'
 const certificate = {
-  ...{ from: 1, to: 2, replid: 'r', offsetFrom: 7, offsetTo: 7, keys: null, writeStopMs: 12 },
-  ...{ recovered: false, fullSyncs: null, at: now },
+  from: 1,
+  to: 2,
+  replid: 'r',
+  offsetFrom: 7,
+  offsetTo: 7,
+  keys: null,
+  writeStopMs: 12,
+  recovered: false,
+  fullSyncs: null,
+  at: now,
 }
 
 /** Two databases, each with a shard, an action and a handover. */
@@ -34,7 +42,10 @@ async function fill({ db, transaction }: Pick<Store, 'db' | 'transaction'>): Pro
     const roles = { group: 0, from: 1, to: 2, fullSyncsBefore: { 1: 0 }, standby }
     const handovers = handoversStore(db)
     const { id } = await handovers.intend({
-      ...{ databaseUid: uid, actionUid: `action-${uid}`, intendedAt: now, ...roles },
+      databaseUid: uid,
+      actionUid: `action-${uid}`,
+      intendedAt: now,
+      ...roles,
     })
     await handovers.close(id, { ...certificate, heldMs: 14 }, now)
   }

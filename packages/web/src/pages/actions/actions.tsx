@@ -24,7 +24,8 @@ const columnsAt = (now: number, nameOf: (action: Action) => string): readonly Co
   },
   { name: 'What', cell: whatItDoes },
   {
-    ...{ name: 'Where it is', wraps: true },
+    name: 'Where it is',
+    wraps: true,
     cell: (action) => <MarkView mark={{ ...markOf(action), label: headlineOf(action) }} />,
   },
   { name: 'By', wraps: true, room: 'medium', cell: (action) => action.requested_by },

@@ -57,7 +57,9 @@ function drawingOf(trace: HandoverTrace, around: number) {
       .join('')
   }
   return {
-    ...{ x, width, ticks: ticksOf(begin, begin + whole) },
+    x,
+    width,
+    ticks: ticksOf(begin, begin + whole),
     replies: bars('replies', HEIGHT, 8 - HEIGHT),
     held: bars('held', HEIGHT + 4, BELOW - 12),
     errors: buckets.filter(({ errors }) => errors > 0),

@@ -31,7 +31,8 @@ const columnsAt = (now: number, roles: readonly Role[]): readonly Column<User>[]
     cell: ({ last_login: last }) => (last === undefined ? 'never' : ago(last * 1_000, now)),
   },
   {
-    ...{ name: 'Password since', title: (user) => fullTime(user.password_issue_date) },
+    name: 'Password since',
+    title: (user) => fullTime(user.password_issue_date),
     cell: (user) => clockTime(user.password_issue_date, now),
   },
 ]

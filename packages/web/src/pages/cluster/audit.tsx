@@ -15,12 +15,14 @@ import { clockTime, fullTime } from '../../words/format.ts'
 const SIZE = 30
 const columnsAt = (now: number): readonly Column<LogEntry>[] => [
   {
-    ...{ name: 'Time', title: (record) => fullTime(record.recorded_at) },
+    name: 'Time',
+    title: (record) => fullTime(record.recorded_at),
     cell: (record) => clockTime(record.recorded_at, now),
   },
   { name: 'What', cell: whatOf },
   {
-    ...{ name: 'By', wraps: true },
+    name: 'By',
+    wraps: true,
     cell: ({ originator }) => (originator === '' ? 'Fairlead' : originator),
   },
   { name: 'From', mono: true, wraps: true, room: 'medium', cell: (record) => record.address },

@@ -32,7 +32,8 @@ const columns: readonly Column<BuildRow>[] = [
   { name: 'Found', wraps: true, cell: ({ build }) => places[build.source] },
   { name: 'Package', mono: true, wraps: true, cell: ({ build }) => build.package },
   {
-    ...{ name: 'Known holes', wraps: true },
+    name: 'Known holes',
+    wraps: true,
     cell: ({ build }) => <Holes build={build} />,
     title: ({ build }) => build.known_holes.map(({ id, what }) => `${id}: ${what}`).join('\n'),
   },

@@ -18,7 +18,8 @@ const columns: readonly Column<Node>[] = [
   { name: 'Cores', number: true, room: 'medium', cell: ({ cores }) => cores },
   { name: 'Shards', number: true, cell: (node) => node.shard_count },
   {
-    ...{ name: 'Engines isolated from the machine', wraps: true },
+    name: 'Engines isolated from the machine',
+    wraps: true,
     cell: (node) => (node.engine_wall ? 'yes' : `no: ${node.engine_wall_missing}`),
   },
   { name: 'Version', room: 'medium', cell: (node) => node.software_version },

@@ -10,7 +10,8 @@ const columns: readonly Column<Role>[] = [
   { name: 'Role', cell: ({ name }) => name, title: ({ name }) => name },
   { name: 'Management', cell: ({ management }) => management },
   {
-    ...{ name: 'Databases', wraps: true },
+    name: 'Databases',
+    wraps: true,
     cell: ({ resources: [limit] }) => (limit === undefined ? 'all' : limit.uids.join(', ')),
   },
 ]

@@ -15,7 +15,8 @@ const columnsAt = (now: number): readonly Column<Client>[] => [
   { name: 'Name', wraps: true, cell: ({ name }) => (name === '' ? '–' : name) },
   { name: 'User', wraps: true, cell: ({ user }) => user },
   {
-    ...{ name: 'Connected', title: (client) => client.connected_at },
+    name: 'Connected',
+    title: (client) => client.connected_at,
     cell: (client) => ago(Date.parse(client.connected_at), now),
   },
   { name: 'Now', wraps: true, cell: ({ held }) => (held ? 'waits for a handover' : 'served') },

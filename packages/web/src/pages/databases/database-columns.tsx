@@ -35,15 +35,22 @@ export const databaseColumns: readonly Column<DatabaseRow>[] = [
   { name: 'Groups', number: true, room: 'medium', cell: ({ database }) => groupsOf(database) },
   { name: 'Memory', number: true, wraps: true, cell: (row) => <Memory {...row} /> },
   {
-    ...{ name: 'Requests/s', number: true, room: 'medium' },
+    name: 'Requests/s',
+    number: true,
+    room: 'medium',
     cell: ({ stats }) => (stats?.total_req === undefined ? '–' : short(stats.total_req)),
   },
   {
-    ...{ name: 'p99', number: true, room: 'wide' },
+    name: 'p99',
+    number: true,
+    room: 'wide',
     cell: ({ stats }) => (stats?.latency_p99 === undefined ? '–' : milliseconds(stats.latency_p99 / 1_000)),
   },
   {
-    ...{ name: 'Endpoint', mono: true, wraps: true, room: 'medium' },
+    name: 'Endpoint',
+    mono: true,
+    wraps: true,
+    room: 'medium',
     cell: ({ database }) => addressOf(database) ?? '–',
   },
 ]

@@ -23,10 +23,22 @@ const from = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, 
 const to = { ...from, build: { flavour: 'valkey', version: '9.1.2' } } as const
 const kept: NewDatabase = {
   ...from,
-  ...{ name: 'orders', clientsKnowShards: false, shardTls: false, tls: false, endpointPort: null },
-  ...{ memoryBytes: 0, replicas: 1, persistence: 'disabled', aofFsync: 'everysec', snapshots: [] },
-  ...{ evictionPolicy: 'noeviction', groups: 1, cluster: false, createdAt: at },
-  ...{ adminPassword: 'a-secret-of-ours', userPassword: 'a-secret-of-theirs' },
+  name: 'orders',
+  clientsKnowShards: false,
+  shardTls: false,
+  tls: false,
+  endpointPort: null,
+  memoryBytes: 0,
+  replicas: 1,
+  persistence: 'disabled',
+  aofFsync: 'everysec',
+  snapshots: [],
+  evictionPolicy: 'noeviction',
+  groups: 1,
+  cluster: false,
+  createdAt: at,
+  adminPassword: 'a-secret-of-ours',
+  userPassword: 'a-secret-of-theirs',
 }
 
 const supervised = { ...plainPolicy, supervised: true }
@@ -86,15 +98,15 @@ beforeEach(async () => {
     dropModule: unused,
   }
   const databases = createDatabases({
-    ...{
-      store,
-      nodes: nodes as never,
-      modules: { list: async () => [] },
-      nudge: () => undefined,
-      now,
-      inTurn,
-    },
-    ...{ portRange: { from: 1, to: 2 }, askedPorts: { from: 1, to: 2 }, shardTls: false },
+    store,
+    nodes: nodes as never,
+    modules: { list: async () => [] },
+    nudge: () => undefined,
+    now,
+    inTurn,
+    portRange: { from: 1, to: 2 },
+    askedPorts: { from: 1, to: 2 },
+    shardTls: false,
   })
   const actions = createActions({ store, now })
   const mount = mountOn(http)
@@ -130,7 +142,12 @@ const show = async (uid: string, as = 'admin') =>
 
 test('an action says what was asked for by which user, from where to where, and which phase it is in', async () => {
   expect(await show(await make('ready'))).toMatchObject({
-    ...{ phase: 'ready', outcome: null, bdb_uid: 1, requested_by: 'eve', began_time: at, ended_time: null },
+    phase: 'ready',
+    outcome: null,
+    bdb_uid: 1,
+    requested_by: 'eve',
+    began_time: at,
+    ended_time: null,
     from: { engine: 'redis', engine_version: '7.0.15', modules: [] },
     goal: { engine: 'valkey', engine_version: '9.1.2', modules: [] },
     request: { engine_version: 'valkey-9.1' },
@@ -185,7 +202,10 @@ test('a user that may give no orders is told which permission they need', async 
   const { orders } = await show(uid, 'viewer')
   for (const order of allOrders)
     expect(orders[order]).toMatchObject({
-      ...{ ok: false, error_code: 'forbidden', consequence: '', leads_to: null },
+      ok: false,
+      error_code: 'forbidden',
+      consequence: '',
+      leads_to: null,
       why: expect.stringContaining('update_bdb_with_action'),
     })
 })
@@ -204,7 +224,13 @@ test('an order that is given changes what is shown at once: what was resumed is 
 async function handOver(actionUid: string, writeStopMs: number, longestMs: number): Promise<void> {
   const handovers = handoversStore(store.db)
   const { id } = await handovers.intend({
-    ...{ actionUid, databaseUid: made, group: 0, from: 1, to: 2, intendedAt: at, fullSyncsBefore: {} },
+    actionUid,
+    databaseUid: made,
+    group: 0,
+    from: 1,
+    to: 2,
+    intendedAt: at,
+    fullSyncsBefore: {},
     standby: { shard: 1, runId: 'run', errorReplies: 0 },
   })
   const proof = {

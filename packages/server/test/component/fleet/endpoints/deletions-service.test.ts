@@ -23,14 +23,24 @@ function deletionsOf(
 
 test('a dry run tells of clients, keys, followers and memory', async () => {
   expect(await deletionsOf().foresee(1)).toMatchObject({
-    ...{ obstacles: [], clients: 7, keys: 100, shards: 3, replicas: [2, 3], standbys: [], actionUid: null },
-    ...{ savedAt: null, memoryUsedBytes: 3e6, memoryReservedBytes: 10e6 },
+    obstacles: [],
+    clients: 7,
+    keys: 100,
+    shards: 3,
+    replicas: [2, 3],
+    standbys: [],
+    actionUid: null,
+    savedAt: null,
+    memoryUsedBytes: 3e6,
+    memoryReservedBytes: 10e6,
   })
 })
 
 test('an action that runs is in the way, and an old primary that an upgrade keeps is a standby', async () => {
   expect(await deletionsOf({ action: upgrade }).foresee(1)).toMatchObject({
-    ...{ actionUid: 'a-1', replicas: [3], standbys: [2] },
+    actionUid: 'a-1',
+    replicas: [3],
+    standbys: [2],
     obstacles: [{ code: 'db_busy', message: expect.stringContaining('a-1') }],
   })
 })
@@ -57,7 +67,11 @@ test('what does not answer is not known, and nothing else', async () => {
   }
   const away = () => Promise.reject(new Refusal('unavailable'))
   expect(await deletionsOf({ group: silent, clients: away }).foresee(1)).toMatchObject({
-    ...{ obstacles: [], clients: null, keys: null, memoryUsedBytes: null, replicas: [2, 3] },
+    obstacles: [],
+    clients: null,
+    keys: null,
+    memoryUsedBytes: null,
+    replicas: [2, 3],
   })
 })
 

@@ -147,10 +147,27 @@ test('a module that a database or one of its shards has is not deleted', async (
   const named = JSON.stringify([{ uid, name: 'tally', semanticVersion: '1.2.0', sha256: 'x', args: '' }])
   await fairlead.withStore(async ({ db }) => {
     const database = {
-      ...{ name: 'a', status: 'active', flavour: 'redis', version: '7.0.15', restart_nonce: 0 },
-      ...{ memory_bytes: 0, replicas: 0, persistence: 'disabled', aof_fsync: 'always', snapshots: '[]' },
-      ...{ eviction_policy: 'x', admin_password: 'x', user_password: 'x', cluster: 0, oss_cluster: 0 },
-      ...{ tls: 0, shard_tls: 0, obstacle: '', created_at: '2026-01-01', changed_at: '2026-01-01', seq: 0 },
+      name: 'a',
+      status: 'active',
+      flavour: 'redis',
+      version: '7.0.15',
+      restart_nonce: 0,
+      memory_bytes: 0,
+      replicas: 0,
+      persistence: 'disabled',
+      aof_fsync: 'always',
+      snapshots: '[]',
+      eviction_policy: 'x',
+      admin_password: 'x',
+      user_password: 'x',
+      cluster: 0,
+      oss_cluster: 0,
+      tls: 0,
+      shard_tls: 0,
+      obstacle: '',
+      created_at: '2026-01-01',
+      changed_at: '2026-01-01',
+      seq: 0,
     }
     await db
       .insertInto('databases')

@@ -20,11 +20,31 @@ const capabilities = [
   'clustering',
 ]
 const moduleOf = (semanticVersion: string, but: Partial<Module> = {}): Module => ({
-  ...{ uid: `tally-${semanticVersion}`, name: 'tally', displayName: 'Tally', semanticVersion, version: 1 },
-  ...{ capabilities, capabilityName: 'Tally', minEngineVersion: null, compatibleEngineVersion: null },
-  ...{ minEnginePackVersion: null, commandLineArgs: '', configCommand: '', commands: [], selfTest: [] },
-  ...{ moduleFile: '', author: '', email: '', description: '', homepage: '', license: '', featureSets: null },
-  ...{ bigstoreVersion2: false, sha256: 'f'.repeat(64), sizeBytes: 1, createdAt: '' },
+  uid: `tally-${semanticVersion}`,
+  name: 'tally',
+  displayName: 'Tally',
+  semanticVersion,
+  version: 1,
+  capabilities,
+  capabilityName: 'Tally',
+  minEngineVersion: null,
+  compatibleEngineVersion: null,
+  minEnginePackVersion: null,
+  commandLineArgs: '',
+  configCommand: '',
+  commands: [],
+  selfTest: [],
+  moduleFile: '',
+  author: '',
+  email: '',
+  description: '',
+  homepage: '',
+  license: '',
+  featureSets: null,
+  bigstoreVersion2: false,
+  sha256: 'f'.repeat(64),
+  sizeBytes: 1,
+  createdAt: '',
   ...but,
 })
 const use = ({ uid, name, semanticVersion, sha256 }: Module): UsedModule => {
@@ -104,8 +124,14 @@ const by = { uid: 1, name: 'admin', address: null }
 function requestFor({ flavour, version }: World['build'], names: readonly string[]) {
   const nothing = { currentModule: undefined, currentVersion: undefined, newModule: undefined }
   return {
-    ...{ forceRestart: false, keepEngineVersion: false, latestWithModules: false, preserveRoles: false },
-    ...{ swapRoles: false, mayDiscard: false, forceDiscard: false, policy: plainPolicy },
+    forceRestart: false,
+    keepEngineVersion: false,
+    latestWithModules: false,
+    preserveRoles: false,
+    swapRoles: false,
+    mayDiscard: false,
+    forceDiscard: false,
+    policy: plainPolicy,
     engineVersion: `${flavour}-${version}`,
     modules: names.map((moduleName, n) => {
       return { place: `modules[${n}]`, moduleName, ...nothing, newArgs: undefined }
@@ -195,8 +221,14 @@ const world: World = {
     .concat({ flavour: 'redis', version: '7.0.15' }),
   insecure: [],
   modules: [moduleOf('1.0.0'), moduleOf('2.0.0', { minEngineVersion: '8.1' })],
-  ...{ used: 0, persistence: 'aof', replicas: 1, cluster: false, evictionPolicy: 'noeviction' },
-  ...{ hasMemory: true, hasPorts: true, isBusy: false },
+  used: 0,
+  persistence: 'aof',
+  replicas: 1,
+  cluster: false,
+  evictionPolicy: 'noeviction',
+  hasMemory: true,
+  hasPorts: true,
+  isBusy: false,
 }
 
 test.each([

@@ -78,15 +78,24 @@ const login = { username: 'admin', password: adminPassword }
 const plain = (field: string) => field
 const places: readonly Place[] = [
   {
-    ...{ heading: '2.3 ', path: '/v1/bdbs/1/upgrade', status: 404, name: plain },
+    heading: '2.3 ',
+    path: '/v1/bdbs/1/upgrade',
+    status: 404,
+    name: plain,
     body: (field, value) => ({ [field]: value }),
   },
   {
-    ...{ heading: '2.4 ', path: '/v1/bdbs/1/upgrade', status: 404, name: (field) => `modules.0.${field}` },
+    heading: '2.4 ',
+    path: '/v1/bdbs/1/upgrade',
+    status: 404,
+    name: (field) => `modules.0.${field}`,
     body: (field, value) => ({ modules: [{ current_module: 'a', new_module: 'b', [field]: value }] }),
   },
   {
-    ...{ heading: '2.5 ', path: '/v1/bdbs/1/modules/upgrade', status: 404, name: plain },
+    heading: '2.5 ',
+    path: '/v1/bdbs/1/modules/upgrade',
+    status: 404,
+    name: plain,
     body: (field, value) => ({ modules: [{ module_name: 'search' }], [field]: value }),
   },
 ]

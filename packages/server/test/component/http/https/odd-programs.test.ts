@@ -49,7 +49,12 @@ async function send(
   body?: string | Buffer,
 ): Promise<Heard> {
   const sent = request({
-    ...{ agent: one, host: '127.0.0.1', servername: 'localhost', port, method, path },
+    agent: one,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    port,
+    method,
+    path,
     headers: { ...headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) },
   })
   sent.end(body)

@@ -134,7 +134,9 @@ describe('a change with a session', () => {
     [
       'of a page behind a proxy that ends TLS',
       () => ({
-        ...{ ...own(), host: 'fairlead.example.org', origin: 'https://fairlead.example.org' },
+        ...own(),
+        host: 'fairlead.example.org',
+        origin: 'https://fairlead.example.org',
       }),
     ],
   ])('%s is done', async (_, headers) => {
@@ -200,7 +202,8 @@ test('DELETE ends a session at once, and nothing else', async () => {
   expect(ended.given).toMatch(/^fairlead-session=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/)
   expect([(await self(cookie)).status, (await self(other)).status]).toEqual([401, 200])
   expect(await ask('DELETE', '/v1/session', { authorization: admin })).toMatchObject({
-    ...{ status: 400, code: 'invalid_request' },
+    status: 400,
+    code: 'invalid_request',
   })
   expect((await ask('POST', '/v1/users/logout', { ...own(), cookie: other })).status).toBe(200)
   expect((await self(other)).status).toBe(401)

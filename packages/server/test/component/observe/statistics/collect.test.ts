@@ -8,17 +8,22 @@ import { createSeries } from '../../../../src/observe/statistics/series.ts'
 
 const start = Date.UTC(2026, 10, 23, 12)
 const still: Omit<ShardStatistics, 'id' | 'role'> = {
-  ...{
-    connections: 4,
-    blocked: 0,
-    keys: 10,
-    expires: 1,
-    usedMemory: 1_000,
-    residentMemory: 9_000,
-    lagBytes: 0,
-  },
-  ...{ commands: 0, bytesIn: 0, bytesOut: 0, hits: 0, misses: 0, expired: 0, evicted: 0 },
-  ...{ cpuUser: 0, cpuSystem: 0 },
+  connections: 4,
+  blocked: 0,
+  keys: 10,
+  expires: 1,
+  usedMemory: 1_000,
+  residentMemory: 9_000,
+  lagBytes: 0,
+  commands: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  hits: 0,
+  misses: 0,
+  expired: 0,
+  evicted: 0,
+  cpuUser: 0,
+  cpuSystem: 0,
 }
 
 /** A server that looks every ten seconds at an agent and a proxy, which answer what the test says. */
@@ -28,8 +33,14 @@ function stage() {
   const read: (readonly number[])[] = []
   const answers = {
     report: {
-      ...{ boot: 'one', seq: 5, memoryTotalBytes: 9e9, memoryFreeBytes: 5e9, diskFreeBytes: 7e9 },
-      ...{ ticks: { user: 0, system: 0, idle: 0 }, shards: [], gone: [] },
+      boot: 'one',
+      seq: 5,
+      memoryTotalBytes: 9e9,
+      memoryFreeBytes: 5e9,
+      diskFreeBytes: 7e9,
+      ticks: { user: 0, system: 0, idle: 0 },
+      shards: [],
+      gone: [],
     } as StatisticsReport | Error,
     endpoints: [] as readonly Traffic[] | Error,
   }
@@ -57,7 +68,10 @@ function stage() {
     log: { warn: () => undefined },
   })
   return {
-    ...{ answers, asked, read, series },
+    answers,
+    asked,
+    read,
+    series,
     async look(change: Partial<StatisticsReport>, endpoints: readonly Traffic[] = []) {
       if (!(answers.report instanceof Error))
         answers.report = { ...answers.report, shards: [], gone: [], ...change }
@@ -71,8 +85,14 @@ function stage() {
 function traffic(requests: number, change: Partial<Traffic> = {}): Traffic {
   const latencies = latencyBounds.map((_, n) => (n === 4 ? requests : 0))
   return {
-    ...{ id: 'db7', since: 1, connections: 3, requests, bytesIn: requests * 10, bytesOut: requests * 20 },
-    ...{ latencyUs: requests * 50, latencies },
+    id: 'db7',
+    since: 1,
+    connections: 3,
+    requests,
+    bytesIn: requests * 10,
+    bytesOut: requests * 20,
+    latencyUs: requests * 50,
+    latencies,
     ...change,
   }
 }
@@ -86,12 +106,23 @@ test('the values of a database come from its primaries and its endpoint; a shard
   await look({ shards }, [traffic(1_000)])
   await look({ shards, ticks: { user: 10, system: 30, idle: 60 } }, [traffic(3_000)])
   expect(series.last('bdb', 7)?.values).toMatchObject({
-    ...{ total_req: 200, conns: 3, ingress_bytes: 2_000, egress_bytes: 4_000, avg_latency: 50 },
-    ...{ no_of_keys: 10, used_memory: 1_000, shard_cpu_user: 0.75 },
+    total_req: 200,
+    conns: 3,
+    ingress_bytes: 2_000,
+    egress_bytes: 4_000,
+    avg_latency: 50,
+    no_of_keys: 10,
+    used_memory: 1_000,
+    shard_cpu_user: 0.75,
   })
   expect(series.last('shard', 2)?.values).toMatchObject({ no_of_keys: 10, connected_clients: 4 })
   expect(series.last('node', 1)?.values).toMatchObject({
-    ...{ cpu_user: 0.1, cpu_system: 0.3, cpu_idle: 0.6, conns: 3, total_req: 200, free_memory: 5e9 },
+    cpu_user: 0.1,
+    cpu_system: 0.3,
+    cpu_idle: 0.6,
+    conns: 3,
+    total_req: 200,
+    free_memory: 5e9,
   })
   expect(read).toEqual([[1, 2]])
   expect(asked).toEqual([

@@ -36,8 +36,15 @@ async function startCollector(statuses: readonly number[]) {
 
 function spanOf(n: number): Span {
   return {
-    ...{ traceId: 'a'.repeat(32), spanId: String(n).padStart(16, '0'), parentId: null, name: `span ${n}` },
-    ...{ kind: 'internal', startMs: 1, endMs: 2, attributes: {}, isError: false },
+    traceId: 'a'.repeat(32),
+    spanId: String(n).padStart(16, '0'),
+    parentId: null,
+    name: `span ${n}`,
+    kind: 'internal',
+    startMs: 1,
+    endMs: 2,
+    attributes: {},
+    isError: false,
   }
 }
 

@@ -92,7 +92,9 @@ const refusedOrUnknown = /NOPERM|command not allowed|Unknown subcommand/
 
 function connectAs({ admin }: TestEngine, username: string, password: string) {
   return connectEngine({
-    ...{ address: admin.address, login: { username, password } },
-    ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+    address: admin.address,
+    login: { username, password },
+    connectTimeoutMs: 20_000,
+    commandTimeoutMs: 20_000,
   })
 }

@@ -126,8 +126,13 @@ test.for(cases)(
     const move = () =>
       moveRoleInCluster(
         {
-          ...{ primary: primary.admin, successor: successor.admin, others: [], build, errorReplies: 0 },
-          ...{ successorAt: successor.admin.address, until: performance.now() + 1_500 },
+          primary: primary.admin,
+          successor: successor.admin,
+          others: [],
+          build,
+          errorReplies: 0,
+          successorAt: successor.admin.address,
+          until: performance.now() + 1_500,
           orders: {
             give: () => undefined,
             refused: () => undefined,

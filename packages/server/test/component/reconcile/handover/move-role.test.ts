@@ -27,8 +27,13 @@ test.for(builds.slice(-1))(
     const move = () =>
       moveRole(
         {
-          ...{ primary: primary.admin, successor: successor.admin, others: [], build, errorReplies: 0 },
-          ...{ successorAt: successor.admin.address, until: performance.now() + 60_000 },
+          primary: primary.admin,
+          successor: successor.admin,
+          others: [],
+          build,
+          errorReplies: 0,
+          successorAt: successor.admin.address,
+          until: performance.now() + 60_000,
           orders: {
             give: () => undefined,
             refused: () => undefined,

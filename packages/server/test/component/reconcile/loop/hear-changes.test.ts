@@ -11,7 +11,13 @@ const proxy = { state: 'running', pid: 7, why: '', crashes: 0 } as const
 /** An answer that lists these marks, of an agent whose shards have `all` of them. */
 function news(change: Partial<Changes>, all: Record<string, string> = marks): Changes {
   return {
-    ...{ boot: 'b', seq: 5, all: false, shards: [], gone: [], offsets: [], proxy },
+    boot: 'b',
+    seq: 5,
+    all: false,
+    shards: [],
+    gone: [],
+    offsets: [],
+    proxy,
     digest: digestOfMarks(Object.values(all)),
     ...change,
   }

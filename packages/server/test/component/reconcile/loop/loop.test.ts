@@ -159,7 +159,8 @@ test('an idle database has its next turn when postponed work is due, otherwise a
     const at: number[] = []
     const dueMs = [1_000, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
     await using _ = startedAt(1, {
-      ...{ log, trouble: untrouble },
+      log,
+      trouble: untrouble,
       turn: async () => {
         at.push(Date.now())
         return { next: 'watch', dueMs: dueMs[at.length - 1] ?? Number.POSITIVE_INFINITY }
@@ -182,7 +183,8 @@ test('a turn knows whether something has happened, or only the time has come', a
       { next: 'watch', dueMs: 1_000 },
     ]
     await using loop = startedAt(1, {
-      ...{ log, trouble: untrouble },
+      log,
+      trouble: untrouble,
       async turn(_uid, _signal, cause) {
         causes.push(cause)
         return turns[causes.length - 1] ?? { next: 'watch', dueMs: Number.POSITIVE_INFINITY }

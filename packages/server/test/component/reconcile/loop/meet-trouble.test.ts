@@ -53,7 +53,8 @@ test('an agent that answers late ends no upgrade, however often: the action says
   await meetTrouble(1, late, 90, ports)
   expect(isGivenUp()).toBe(false)
   expect(last()).toMatchObject({
-    ...{ holdReason: 'trouble', waitingFor: expect.stringContaining(late.message) },
+    holdReason: 'trouble',
+    waitingFor: expect.stringContaining(late.message),
     // For so long that a person should look.
     waiting: { on: 'person', code: 'trouble', stuck: true },
   })

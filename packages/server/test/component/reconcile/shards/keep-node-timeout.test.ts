@@ -39,7 +39,9 @@ test('no more than sixteen shards in a turn are told, and all of them in the end
     ) => {
       asked.push(id)
       return {
-        ...{ address: { host, port }, usable: true, info: async () => '' },
+        address: { host, port },
+        usable: true,
+        info: async () => '',
         call: async () => [SETTING, '20480'],
         [Symbol.dispose]: () => undefined,
       }

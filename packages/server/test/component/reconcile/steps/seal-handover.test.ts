@@ -70,7 +70,8 @@ test.concurrent.each(
     using client = await connectEngine({
       address: old.address,
       login: { username: 'default', password: USER_PASSWORD },
-      ...{ connectTimeoutMs: 20_000, commandTimeoutMs: 20_000 },
+      connectTimeoutMs: 20_000,
+      commandTimeoutMs: 20_000,
     })
     const release = () => releaseHandover(2, contextOf(build, [old, successor]))
     await old.call('CLIENT', 'PAUSE', 60_000, 'WRITE')
@@ -94,13 +95,18 @@ function contextOf(
   const handover = { from: 1, to: 2, released: false, ageMs: 5 }
   const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
   return {
-    ...{ database: databaseOf({ cluster: true }), group: 0, members, everybody: members },
+    database: databaseOf({ cluster: true }),
+    group: 0,
+    members,
+    everybody: members,
     seen: { ...groupOf(1), handover },
     ports: {
       engines: { connect: async (_, { id }) => engines[id - 1] ?? unasked() },
       databases: {
-        ...{ portsWithin: unasked, countPortsWithin: unasked },
-        ...{ setPrimary: async () => undefined, setEndpointPort: unasked },
+        portsWithin: unasked,
+        countPortsWithin: unasked,
+        setPrimary: async () => undefined,
+        setEndpointPort: unasked,
       },
       shards: { portsWithin: unasked, countPortsWithin: unasked, listOf: unasked },
       handovers: { open: async () => undefined, release: unasked },
@@ -108,7 +114,9 @@ function contextOf(
       agent: { findFreePort: unasked },
       tls: { current: unasked },
       takeovers: createTakeovers(realTime),
-      ...{ portRange: { from: 0, to: 0 }, inTurn: (work) => work(), effect: createEffect(() => undefined) },
+      portRange: { from: 0, to: 0 },
+      inTurn: (work) => work(),
+      effect: createEffect(() => undefined),
     },
   }
 }

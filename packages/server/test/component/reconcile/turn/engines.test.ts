@@ -30,7 +30,9 @@ async function startTunnels({ isSilent = false } = {}) {
     life: async () => agent.life,
   }
   return {
-    ...{ opened, agent, ways },
+    opened,
+    agent,
+    ways,
     cut: () => {
       for (const socket of opened) socket.destroy()
     },

@@ -17,10 +17,14 @@ test('a preparation goes on while no caller waits for it, and stays ready until 
       return work.promise
     })
   expect(ask()).toEqual({
-    ...{ kind: 'pending', code: 'preparing', why: 'the handover is being prepared' },
+    kind: 'pending',
+    code: 'preparing',
+    why: 'the handover is being prepared',
   })
   expect(ask()).toEqual({
-    ...{ kind: 'pending', code: 'preparing', why: 'the handover is being prepared' },
+    kind: 'pending',
+    code: 'preparing',
+    why: 'the handover is being prepared',
   })
   work.resolve('ready')
   await settled()
@@ -76,7 +80,9 @@ test('four of one database run at once, and those of other databases are not hel
     })
   for (const what of ['a', 'b', 'c', 'd', 'e']) ask(what)
   expect(ask('e')).toEqual({
-    ...{ kind: 'pending', code: 'other_groups', why: 'other groups hand over first' },
+    kind: 'pending',
+    code: 'other_groups',
+    why: 'other groups hand over first',
   })
   ask('f', 2)
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'f'])

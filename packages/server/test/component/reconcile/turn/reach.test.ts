@@ -36,7 +36,8 @@ async function startAgent() {
   server.listen(path)
   await once(server, 'listening')
   return {
-    ...{ path, seen },
+    path,
+    seen,
     async [Symbol.asyncDispose]() {
       server.close()
       await rm(folder, { recursive: true })

@@ -139,7 +139,8 @@ describe.each(builds)('$flavour $version', (build) => {
       }
       return moveRoleInCluster(
         {
-          ...{ primary: primary.admin, successor: successor.admin },
+          primary: primary.admin,
+          successor: successor.admin,
           ...terms,
           takeClients: async () => null,
         },

@@ -25,9 +25,19 @@ const at = '2026-11-20T12:00:00.000Z'
 const ended = '2026-11-20T12:05:00.000Z'
 const runs = { build: { flavour: 'redis', version: '7.0.15' }, restartNonce: 0, modules: [] }
 const goal = JSON.stringify({
-  ...{ kind: 'keep', undo: false, ...runs, build: { flavour: 'valkey', version: '8.1.1' }, replicas: 1 },
-  ...{ persistence: 'disabled', preserveRoles: false, from: runs, groups: 1, cluster: false, homes: [1] },
-  ...{ discard: false, inPlace: false },
+  kind: 'keep',
+  undo: false,
+  ...runs,
+  build: { flavour: 'valkey', version: '8.1.1' },
+  replicas: 1,
+  persistence: 'disabled',
+  preserveRoles: false,
+  from: runs,
+  groups: 1,
+  cluster: false,
+  homes: [1],
+  discard: false,
+  inPlace: false,
   policy: { parallel: 0, canary: true, supervised: false, rollbackWindow: 0 },
 })
 /** By the words that earlier versions wrote. */
@@ -181,7 +191,10 @@ describe('an action from before', () => {
   ] as const)('0022: %s: has its phase, its times and its end', async (uid, expected) => {
     expect(await get(uid)).toMatchObject({
       ...expected,
-      ...{ waiting: null, handingOver: false, request: null, requestedBy: null },
+      waiting: null,
+      handingOver: false,
+      request: null,
+      requestedBy: null,
     })
     expect(await actionLanesStore(store.db).of(uid)).toEqual([])
   })
@@ -189,8 +202,15 @@ describe('an action from before', () => {
   test('0022, 0023: gets lanes and an end at its next turns, and is of no trace', async () => {
     expect((await get('running')).trace).toBe(undefined)
     const lane: LaneRecord = {
-      ...{ group: 0, state: 'running', handedOver: false, waiting: null, steps: [], leftOut: 0 },
-      ...{ toCome: [], sync: null, lagBytes: 0 },
+      group: 0,
+      state: 'running',
+      handedOver: false,
+      waiting: null,
+      steps: [],
+      leftOut: 0,
+      toCome: [],
+      sync: null,
+      lagBytes: 0,
     }
     await actionsStore(store.db).update('running', { lanes: [lane], handingOver: true }, ended)
     expect(await actionLanesStore(store.db).of('running')).toEqual([lane])

@@ -170,7 +170,8 @@ describe.skipIf(isOnPostgres)('in the embedded store', () => {
           const { sql, parameters } = chooseActions(store.db, page).compile()
           const { rows: plan } = await store.db.executeQuery<{ readonly detail: string }>({
             ...chooseActions(store.db, page).compile(),
-            ...{ sql: `explain query plan ${sql}`, parameters },
+            sql: `explain query plan ${sql}`,
+            parameters,
           })
           const details = plan.map(({ detail }) => detail).join()
           expect([by, details]).toEqual([by, expect.stringMatching(/^SEARCH actions USING INDEX /)])

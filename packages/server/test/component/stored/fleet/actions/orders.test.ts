@@ -13,10 +13,22 @@ const now81 = { build: { flavour: 'valkey', version: '8.1.1' }, restartNonce: 0,
 const then = { ...now81, build: { flavour: 'valkey', version: '8.0.1' } } as const
 const sharded: NewDatabase = {
   ...then,
-  ...{ name: 'sharded', clientsKnowShards: false, shardTls: false, tls: false, endpointPort: null },
-  ...{ memoryBytes: 0, replicas: 0, persistence: 'disabled', aofFsync: 'everysec', snapshots: [] },
-  ...{ evictionPolicy: 'noeviction', groups: 2, cluster: true, createdAt: at },
-  ...{ adminPassword: 'a-secret-of-ours', userPassword: 'a-secret-of-theirs' },
+  name: 'sharded',
+  clientsKnowShards: false,
+  shardTls: false,
+  tls: false,
+  endpointPort: null,
+  memoryBytes: 0,
+  replicas: 0,
+  persistence: 'disabled',
+  aofFsync: 'everysec',
+  snapshots: [],
+  evictionPolicy: 'noeviction',
+  groups: 2,
+  cluster: true,
+  createdAt: at,
+  adminPassword: 'a-secret-of-ours',
+  userPassword: 'a-secret-of-theirs',
 }
 
 test('an upgrade is finalized as soon as its last handover is on record, whatever its turn waits for; not before', async () => {

@@ -187,7 +187,8 @@ describe.skipIf(isOnPostgres)('in the embedded store', () => {
         const { sql, parameters } = chooseDatabases(store.db, page).compile()
         const plan = await store.db.executeQuery<{ readonly detail: string }>({
           ...chooseDatabases(store.db, page).compile(),
-          ...{ sql: `explain query plan ${sql}`, parameters },
+          sql: `explain query plan ${sql}`,
+          parameters,
         })
         const details = plan.rows.map(({ detail }) => detail).join()
         expect([by, details]).toEqual([by, expect.stringMatching(/^SEARCH databases USING /)])

@@ -54,7 +54,11 @@ test('users that may change a database read its password, and each reading is in
   const answer = await get('/v1/bdbs/1/credentials', member)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(answer.body).toEqual({
-    ...{ uid: 1, username: 'default', password: secret, tls_mode: 'enabled', endpoints: [] },
+    uid: 1,
+    username: 'default',
+    password: secret,
+    tls_mode: 'enabled',
+    endpoints: [],
   })
   const refusals = [
     [await get('/v1/bdbs/2/credentials', member), 403, 'forbidden'],

@@ -16,17 +16,48 @@ import { openTestStore } from '../../../../open-test-store.ts'
 
 const build = { flavour: 'valkey', version: '8.1.1' } as const
 const gone: Module = {
-  ...{ uid: 'a'.repeat(32), name: 'tally', displayName: 'Tally', semanticVersion: '1.0.0', version: 10_000 },
-  ...{ capabilities: ['persistence_rdb'], capabilityName: 'Tally' },
-  ...{ minEngineVersion: null, compatibleEngineVersion: null, minEnginePackVersion: null },
-  ...{ commandLineArgs: '', configCommand: '', commands: [], selfTest: [], moduleFile: '' },
-  ...{ author: '', email: '', description: '', homepage: '', license: '', featureSets: null },
-  ...{ bigstoreVersion2: false, sha256: 'f'.repeat(64), sizeBytes: 1, createdAt: '' },
+  uid: 'a'.repeat(32),
+  name: 'tally',
+  displayName: 'Tally',
+  semanticVersion: '1.0.0',
+  version: 10_000,
+  capabilities: ['persistence_rdb'],
+  capabilityName: 'Tally',
+  minEngineVersion: null,
+  compatibleEngineVersion: null,
+  minEnginePackVersion: null,
+  commandLineArgs: '',
+  configCommand: '',
+  commands: [],
+  selfTest: [],
+  moduleFile: '',
+  author: '',
+  email: '',
+  description: '',
+  homepage: '',
+  license: '',
+  featureSets: null,
+  bigstoreVersion2: false,
+  sha256: 'f'.repeat(64),
+  sizeBytes: 1,
+  createdAt: '',
 }
 const request: DatabaseRequest = {
-  ...{ name: 'orders', memoryBytes: 0, groups: 1, cluster: false, replicas: 0, clientsKnowShards: false },
-  ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
-  ...{ tls: false, endpointPort: null, engineVersion: undefined, modules: [], userPassword: undefined },
+  name: 'orders',
+  memoryBytes: 0,
+  groups: 1,
+  cluster: false,
+  replicas: 0,
+  clientsKnowShards: false,
+  persistence: 'disabled',
+  aofFsync: 'everysec',
+  snapshots: [],
+  evictionPolicy: 'noeviction',
+  tls: false,
+  endpointPort: null,
+  engineVersion: undefined,
+  modules: [],
+  userPassword: undefined,
 }
 const by = { uid: 1, name: 'admin', address: null }
 
@@ -45,15 +76,23 @@ afterEach(async () => {
 function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to: 10_007 }) {
   const report = { memoryTotalBytes: 1e9, memoryFreeBytes: 1e9, cores: 2 }
   const nodes = {
-    ...{ isFree: async () => true, builds: async () => [{ ...build, path: '' }] },
+    isFree: async () => true,
+    builds: async () => [{ ...build, path: '' }],
     describe: async () => report,
   } as unknown as Nodes
   const inTurn = createTurns()
   const modules = { list: async () => listed }
   const askedPorts = { from: 11_000, to: 11_001 }
   return createDatabases({
-    ...{ store, nodes, modules, portRange, askedPorts, shardTls: true, inTurn },
-    ...{ nudge: () => undefined, now: () => 0 },
+    store,
+    nodes,
+    modules,
+    portRange,
+    askedPorts,
+    shardTls: true,
+    inTurn,
+    nudge: () => undefined,
+    now: () => 0,
   })
 }
 
@@ -105,7 +144,10 @@ test('a port outside of the permitted range is refused: it may belong to another
 describe('a module that is deleted at the very moment', () => {
   const named = {
     place: 'module_list[0]',
-    ...{ uid: gone.uid, name: undefined, semanticVersion: undefined, args: undefined },
+    uid: gone.uid,
+    name: undefined,
+    semanticVersion: undefined,
+    args: undefined,
   }
 
   test('a database is created with it is refused, and there is no database', async () => {

@@ -30,7 +30,10 @@ afterEach(async () => {
 async function databaseWith(look: () => Promise<unknown> = async () => undefined) {
   const nudged: number[] = []
   const databases = createDatabases({
-    ...{ store, now: () => 0, nudge: () => undefined, portRange: { from: 10_000, to: 10_009 } },
+    store,
+    now: () => 0,
+    nudge: () => undefined,
+    portRange: { from: 10_000, to: 10_009 },
     askedPorts: { from: 10_000, to: 10_009 },
     shardTls: true,
     nodes: {
@@ -42,22 +45,30 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
   })
   const { database } = await databases.create(
     {
-      ...{
-        name: 'orders',
-        memoryBytes: 1_000_000,
-        groups: 1,
-        cluster: false,
-        replicas: 0,
-        clientsKnowShards: false,
-      },
-      ...{ persistence: 'disabled', aofFsync: 'everysec', snapshots: [], evictionPolicy: 'noeviction' },
-      ...{ tls: false, endpointPort: null, engineVersion: undefined, modules: [], userPassword: undefined },
+      name: 'orders',
+      memoryBytes: 1_000_000,
+      groups: 1,
+      cluster: false,
+      replicas: 0,
+      clientsKnowShards: false,
+      persistence: 'disabled',
+      aofFsync: 'everysec',
+      snapshots: [],
+      evictionPolicy: 'noeviction',
+      tls: false,
+      endpointPort: null,
+      engineVersion: undefined,
+      modules: [],
+      userPassword: undefined,
     },
     by,
   )
   await store.db.deleteFrom('actions').execute()
   const limits = createLimitChanges({
-    ...{ store, databases, modules: { list: async () => [] }, now: () => 0 },
+    store,
+    databases,
+    modules: { list: async () => [] },
+    now: () => 0,
     look: async () => {
       await look()
       return { groups: [groupOf(0)] }
@@ -74,10 +85,14 @@ test('other limits are on record together with the user that asked for them, and
   expect(nudged).toEqual([1])
   const [record] = await auditStore(store.db).list({ order: 'desc', limit: 1, offset: 0 })
   expect(record).toMatchObject({
-    ...{ type: 'bdb_updated', by: { name: 'admin' }, databaseUid: 1 },
+    type: 'bdb_updated',
+    by: { name: 'admin' },
+    databaseUid: 1,
     details: {
-      ...{ memory_size: 2_000_000, memory_size_before: 1_000_000 },
-      ...{ eviction_policy: 'allkeys-lru', eviction_policy_before: 'noeviction' },
+      memory_size: 2_000_000,
+      memory_size_before: 1_000_000,
+      eviction_policy: 'allkeys-lru',
+      eviction_policy_before: 'noeviction',
     },
   })
 })

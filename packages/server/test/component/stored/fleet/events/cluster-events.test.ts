@@ -40,14 +40,12 @@ test('a follower that is further behind than events are kept is cut with a reaso
     },
   }
   const events = createClusterEvents({
-    ...{
-      store,
-      marks: { of: () => undefined },
-      feed,
-      now: Date.now,
-      log: pino({ level: 'silent' }),
-      nodes: { describe: async () => null },
-    },
+    store,
+    marks: { of: () => undefined },
+    feed,
+    now: Date.now,
+    log: pino({ level: 'silent' }),
+    nodes: { describe: async () => null },
     databases: { list: async () => [], get: () => Promise.reject(new Refusal('db_not_exist')) },
   })
   const stop = new AbortController()

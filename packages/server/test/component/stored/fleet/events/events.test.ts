@@ -87,7 +87,11 @@ function sourcesOf(of: Store) {
 
 const eventsOf = (feed: EventFeed, of = store) =>
   createClusterEvents({
-    ...{ store: of, feed, ...sourcesOf(of), now: () => Date.parse(at), log: pino({ level: 'silent' }) },
+    store: of,
+    feed,
+    ...sourcesOf(of),
+    now: () => Date.parse(at),
+    log: pino({ level: 'silent' }),
   })
 
 async function serve(of = store, on = port, heartbeatMs = 20) {
@@ -99,8 +103,11 @@ async function serve(of = store, on = port, heartbeatMs = 20) {
     return { user: { uid: 1, name, grants: own }, address, token: null }
   }
   const http = createHttp({
-    ...{ identify, onRefused: async () => undefined, log: pino({ level: 'silent' }) },
-    ...{ placeLimits: many, streamLimits: { heartbeatMs } },
+    identify,
+    onRefused: async () => undefined,
+    log: pino({ level: 'silent' }),
+    placeLimits: many,
+    streamLimits: { heartbeatMs },
   })
   const feed = createEventFeed(of)
   const mount = mountOn(http)
@@ -142,14 +149,23 @@ const record = (user: number, databaseUid?: number) =>
 const recordIn = (db: Db, user: number, databaseUid?: number) =>
   auditStore(db).append(
     {
-      ...{ type: 'user_created', by: fairlead, details: { user } },
+      type: 'user_created',
+      by: fairlead,
+      details: { user },
       ...(databaseUid !== undefined && { databaseUid }),
     },
     at,
   )
 const lane = (lagBytes: number): LaneRecord => ({
-  ...{ group: 0, state: 'running', handedOver: false, waiting: null, steps: [], leftOut: 0 },
-  ...{ toCome: [], sync: null, lagBytes },
+  group: 0,
+  state: 'running',
+  handedOver: false,
+  waiting: null,
+  steps: [],
+  leftOut: 0,
+  toCome: [],
+  sync: null,
+  lagBytes,
 })
 
 test('a follower is told what is there, and then what happens: actions with their lanes, databases, nodes, the audit', async () => {

@@ -13,7 +13,8 @@ const secret = 'known-to-its-owner'
 
 test('a waiting cluster is created once, by the first request, and accepts no login before', async () => {
   fairlead = await startControlPlane({
-    ...{ bootstrap: 'manual', adminPassword: undefined },
+    bootstrap: 'manual',
+    adminPassword: undefined,
     bootstrapSecret: secret,
   })
   expect((await fairlead.send('GET', '/v1/bootstrap')).body).toMatchObject({
@@ -87,7 +88,8 @@ test('a waiting cluster is created by the owner of the machine: the secret is in
 
 test('before a waiting cluster is created, not even the operator of the machine may change anything: a user of the name of the first one would prevent the creation for good', async () => {
   fairlead = await startControlPlane({
-    ...{ bootstrap: 'manual', adminPassword: undefined },
+    bootstrap: 'manual',
+    adminPassword: undefined,
     bootstrapSecret: secret,
   })
   const operator = connectOperator(fairlead.home)

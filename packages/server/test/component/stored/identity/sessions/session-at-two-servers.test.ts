@@ -6,7 +6,9 @@ import { isOnPostgres } from '../../../../open-test-store.ts'
 
 /** What a page of this server sends with a change. */
 const ofPage = ({ url }: TestControlPlane, cookie?: string) => ({
-  ...{ origin: new URL(url).origin, 'sec-fetch-site': 'same-origin', 'fairlead-request': '1' },
+  origin: new URL(url).origin,
+  'sec-fetch-site': 'same-origin',
+  'fairlead-request': '1',
   ...(cookie !== undefined && { cookie }),
 })
 const statusOf = async (server: TestControlPlane, cookie: string) =>

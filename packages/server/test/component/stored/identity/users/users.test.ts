@@ -40,7 +40,9 @@ describe('a user', () => {
       auth_method: 'regular',
       status: 'active',
       password_issue_date: expect.stringMatching(/^\d{4}-.*Z$/),
-      ...{ email_alerts: true, cluster_email_alerts: true, bdbs_email_alerts: [] },
+      email_alerts: true,
+      cluster_email_alerts: true,
+      bdbs_email_alerts: [],
     })
     await fairlead.signIn('mia', password)
     const { body: shown } = await send('GET', `/v1/users/${uid}`)
