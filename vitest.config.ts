@@ -13,8 +13,8 @@ function tier(name: (typeof tiers)[number], include: readonly string[], options:
 }
 
 /**
- * With two workers, a quarter of two cores is idle: these tests wait for engines. Files of a worker share their modules:
- * a process and imports for each file would take a third longer.
+ * With two workers, a quarter of two cores is idle: these tests wait for engines. Files of a worker share
+ * their modules: a process and imports for each file would take a third longer.
  */
 const waiting: Options = { maxWorkers: 5, isolate: false }
 

@@ -1,7 +1,7 @@
 /**
  * A demonstration: a replicated database on an older engine, under load, upgraded through the API; then every
- * acknowledged write is read back. Two passes: SETs (nothing may be missing) and INCRs (nothing may be done twice).
- * With `--console` the upgrade is left to the person who watches.
+ * acknowledged write is read back. Two passes: SETs (nothing may be missing) and INCRs (nothing may be done
+ * twice). With `--console` the upgrade is left to the person who watches.
  */
 import { parseArgs } from 'node:util'
 import { messageOf } from '@fairlead/engine'

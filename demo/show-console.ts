@@ -8,8 +8,9 @@ const PER_SECOND = 2_000
 const CLIENTS = 50
 
 /**
- * A database on an older engine under load, with the console to upgrade it: prints the address, and how to sign in. When Enter is pressed, or it is terminated, it
- * reads every acknowledged write back, and returns how many are missing or were done twice. Ctrl-C ends it at once.
+ * A database on an older engine under load, with the console to upgrade it: prints the address, and how to
+ * sign in. When Enter is pressed, or it is terminated, it reads every acknowledged write back, and returns
+ * how many are missing or were done twice. Ctrl-C ends it at once.
  */
 export async function showConsole(print: (line: string) => void): Promise<number> {
   const end = untilEnd()

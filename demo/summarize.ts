@@ -39,7 +39,10 @@ export function summarize(proofs: readonly Proof[], seconds: number): Summary {
   }
 }
 
-/** Median and longest value, in milliseconds with one digit. The median of an even number is the mean of the two in the middle. */
+/**
+ * Median and longest value, in milliseconds with one digit. The median of an even number is the mean of the
+ * two in the middle.
+ */
 export function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = (sorted.length - 1) / 2

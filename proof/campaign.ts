@@ -2,8 +2,9 @@ import { type PastSeeds, pastSeeds } from './past-seeds.ts'
 import { type Profile, type ProfileName, profiles } from './profiles.ts'
 
 /**
- * The variable by which `npm run prove` tells tests what to try: an Order as JSON. `npm test` does not set it. Tests
- * pass their environment on to Fairlead, which refuses variables of its own prefix that it does not know.
+ * The variable by which `npm run prove` tells tests what to try: an Order as JSON. `npm test` does not set
+ * it. Tests pass their environment on to Fairlead, which refuses variables of its own prefix that it does not
+ * know.
  */
 export const CAMPAIGN = 'PROOF_CAMPAIGN'
 

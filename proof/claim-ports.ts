@@ -16,8 +16,8 @@ const BUS = 10_000
 
 /**
  * A hundred ports that no other test, demo or benchmark on this machine takes, also while no process listens
- * on them, until disposed of or until this process ends. Ports on which something listens, such as an engine that a killed test has left, are passed
- * over. Throws when there are none.
+ * on them, until disposed of or until this process ends. Ports on which something listens, such as an engine
+ * that a killed test has left, are passed over. Throws when there are none.
  */
 export async function claimPorts(): Promise<ClaimedPorts> {
   for (let from = FIRST; from <= LAST; from += COUNT) {
@@ -34,7 +34,10 @@ function isFree(from: number): boolean {
   return !listening().some((port) => isOurs(port) || isOurs(port - BUS))
 }
 
-/** All ports of this machine on which something listens, by the tables of the kernel (proc(5)): column 2 is the address, column 4 the state. */
+/**
+ * All ports of this machine on which something listens, by the tables of the kernel (proc(5)): column 2 is
+ * the address, column 4 the state.
+ */
 function listening(): readonly number[] {
   return ['/proc/net/tcp', '/proc/net/tcp6']
     .filter((table) => existsSync(table))

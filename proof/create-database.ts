@@ -4,7 +4,10 @@ import type { Fairlead } from './start-fairlead.ts'
 /** A database that serves, with the address and the password that its clients need. */
 export type Served = Database & { readonly port: number; readonly password: string }
 
-/** Creates a database and waits until it serves: replicated, unless `body` says otherwise. Throws when its creation fails. */
+/**
+ * Creates a database and waits until it serves: replicated, unless `body` says otherwise. Throws when its
+ * creation fails.
+ */
 export async function createDatabase(
   { api, untilEnded }: Pick<Fairlead, 'api' | 'untilEnded'>,
   body: Parameters<Fairlead['api']['createDatabase']>[0]['body'],

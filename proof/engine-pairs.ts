@@ -34,8 +34,9 @@ const paths: readonly (readonly [Line, Line])[] = [
 ]
 
 /**
- * The pair of builds that `npm run prove -- --pair` asks for ('redis 6.0 → valkey 8.1'), and that every test then
- * upgrades between; undefined without it. Throws when it is not of that form, or there is no such build here.
+ * The pair of builds that `npm run prove -- --pair` asks for ('redis 6.0 → valkey 8.1'), and that every test
+ * then upgrades between; undefined without it. Throws when it is not of that form, or there is no such build
+ * here.
  */
 function askedPair(): Pair | undefined {
   const asked = campaign().pair
@@ -52,7 +53,10 @@ export function usualPair(): Pair {
   return askedPair() ?? { from: build('redis', '7.0'), to: build('valkey', '8.1') }
 }
 
-/** Whether an upgrade between the two can be rolled back. Redis before 6.2 cannot follow a newer primary: docs/explain/engine-formats.md has the reason. */
+/**
+ * Whether an upgrade between the two can be rolled back. Redis before 6.2 cannot follow a newer primary:
+ * docs/explain/engine-formats.md has the reason.
+ */
 export function hasWayBack({ from, to }: Pair): boolean {
   const isBefore62 = (build: BuildName) => {
     const [flavour, version = ''] = build.split('-')
@@ -87,8 +91,8 @@ export function buildsOfEachLine(): readonly BuildName[] {
 }
 
 /**
- * The newest build here of a flavour and version, as requests name it. Suites change, so no exact patch version is
- * asked for. Throws when there is none: tools/run.mjs fetches what the tests need.
+ * The newest build here of a flavour and version, as requests name it. Suites change, so no exact patch
+ * version is asked for. Throws when there is none: tools/run.mjs fetches what the tests need.
  */
 export function build(flavour: string, version: string): BuildName {
   const found = findBuild(flavour, version)
@@ -96,7 +100,10 @@ export function build(flavour: string, version: string): BuildName {
   return found
 }
 
-/** The same, but undefined when there is none; without a version, the newest of the flavour. For builds that a test does not need. */
+/**
+ * The same, but undefined when there is none; without a version, the newest of the flavour. For builds that a
+ * test does not need.
+ */
 export function findBuild(flavour: string, version = ''): BuildName | undefined {
   const found = readdirSync(enginesFolder())
     .map((name) => /^([a-z]+)-(\d+\.\d+\.\d+)$/.exec(name))

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A TCP port of loopback that is free at this moment, chosen by the kernel. Another process may take it before it is used. */
+/**
+ * A TCP port of loopback that is free at this moment, chosen by the kernel. Another process may take it
+ * before it is used.
+ */
 export async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -14,8 +17,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Hands out the free ports from `first` to `last` in turn. A port is handed out again only after all others, so an engine
- * can restart on it. No outgoing connection has a port below 32768. Throws when none is free.
+ * Hands out the free ports from `first` to `last` in turn. A port is handed out again only after all others,
+ * so an engine can restart on it. No outgoing connection has a port below 32768. Throws when none is free.
  */
 export function freePortsFrom(first: number, last: number): () => Promise<number> {
   const count = last - first + 1

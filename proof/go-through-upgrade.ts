@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Action, ApiError, type Body, type upgradeDatabase } from '@fairlead/api'
 import type { Fairlead } from './start-fairlead.ts'
 
-/** What people do once every group has handed over: nothing, a rollback, a rollback that is reversed again, or a request for one that is refused. */
+/**
+ * What people do once every group has handed over: nothing, a rollback, a rollback that is reversed again, or
+ * a request for one that is refused.
+ */
 export type Afterwards = 'finish' | 'roll back' | 'roll back twice' | 'ask in vain'
 
 export interface Course {
@@ -21,8 +24,9 @@ export interface Course {
 const WITHIN_MS = 120_000
 
 /**
- * Upgrades a database through the API, as people would, to the end that `afterwards` names. Returns the actions that
- * took: one, or two if a rollback had ended before it could be reversed. Throws when one ends otherwise.
+ * Upgrades a database through the API, as people would, to the end that `afterwards` names. Returns the
+ * actions that took: one, or two if a rollback had ended before it could be reversed. Throws when one ends
+ * otherwise.
  */
 export async function goThroughUpgrade(fairlead: Fairlead, course: Course): Promise<readonly Action[]> {
   const { api } = fairlead

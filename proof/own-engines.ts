@@ -8,7 +8,9 @@ export interface OwnEngines extends Disposable {
   readonly folder: string
 }
 
-/** Builds in a folder of the test's own: `kept` as they are, and a copy of `copied`, which the test may break. */
+/**
+ * Builds in a folder of the test's own: `kept` as they are, and a copy of `copied`, which the test may break.
+ */
 export function ownEngines(kept: readonly string[], copied: string): OwnEngines {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-engines-'))
   for (const name of kept) symlinkSync(join(enginesFolder(), name), join(folder, name))
@@ -16,7 +18,10 @@ export function ownEngines(kept: readonly string[], copied: string): OwnEngines 
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** From now on a build of valkey still prints its version, so the catalogue lists it; it says `words` and dies when it gets a configuration. */
+/**
+ * From now on a build of valkey still prints its version, so the catalogue lists it; it says `words` and dies
+ * when it gets a configuration.
+ */
 export function breakBuild(folder: string, name: string, words: string): void {
   const program = join(folder, name, 'bin', 'valkey-server')
   renameSync(program, `${program}.real`)

@@ -1,6 +1,6 @@
 /**
- * Seeds that once found a fault: their tests replay them in every run. A seed whose generator has changed since finds
- * something else and does not belong here; then the case that it found is a test of its own.
+ * Seeds that once found a fault: their tests replay them in every run. A seed whose generator has changed
+ * since finds something else and does not belong here; then the case that it found is a test of its own.
  */
 export const pastSeeds = {
   'endpoint garbage': [1_239_217_795],

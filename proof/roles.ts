@@ -4,7 +4,9 @@ import type { ShardSpec } from '@fairlead/api'
 import { connectEngine, type EngineConnection, readReplication } from '@fairlead/engine'
 import type { Fairlead } from './start-fairlead.ts'
 
-/** The roles of a database's shards as the engines report them, sorted; "silent" for one that does not answer. */
+/**
+ * The roles of a database's shards as the engines report them, sorted; "silent" for one that does not answer.
+ */
 export async function rolesOf(fairlead: Fairlead, uid: number): Promise<readonly string[]> {
   const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
   const roles = await Promise.all(

@@ -16,7 +16,10 @@ export interface Screen {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: orders to a terminal are what is looked for
 const pieces = /\u001b\[([\d;]*)([A-Z]|[a-z])|\u001b\[\?(\d+)([hl])|([\s\S])/gu
 
-/** A terminal of so many columns and rows that knows the orders of the live view. The cursor cannot leave its upper edge, as on a real one. */
+/**
+ * A terminal of so many columns and rows that knows the orders of the live view. The cursor cannot leave its
+ * upper edge, as on a real one.
+ */
 export function openScreen(columns: number, rows: number): Screen {
   let size = { columns, rows }
   let lines: string[][] = [[]]

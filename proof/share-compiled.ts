@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * Lets the server of `home`, which is another user, read root's compile cache in `folder`. Thousands of files: a program opens them in a fifth of the
- * processor time. Throws if the server has no folder of its own.
+ * Lets the server of `home`, which is another user, read root's compile cache in `folder`. Thousands of
+ * files: a program opens them in a fifth of the processor time. Throws if the server has no folder of its
+ * own.
  */
 export async function openToServer(folder: string, home: string): Promise<void> {
   // Other processes may write there meanwhile.
@@ -22,7 +23,10 @@ export async function closeToServer(folder: string, home: string): Promise<void>
   await Promise.all(caches.map(({ own }) => rm(own, { force: true })))
 }
 
-/** The caches of root in `folder`, and where the server of `home` looks for each: Node ends their names with the number of the user. */
+/**
+ * The caches of root in `folder`, and where the server of `home` looks for each: Node ends their names with
+ * the number of the user.
+ */
 async function cachesOf(folder: string, home: string) {
   const { uid } = await stat(join(home, 'server', 'own'))
   if (uid === 0) return []

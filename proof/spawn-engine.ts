@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { enginesFolder } from './engines-folder.ts'
 
-/** The process of an engine of a test's own, in a folder of its own. Disposing of it kills it, hung or not, and removes the folder. */
+/**
+ * The process of an engine of a test's own, in a folder of its own. Disposing of it kills it, hung or not,
+ * and removes the folder.
+ */
 export interface EngineProcess extends AsyncDisposable {
   readonly folder: string
   /** The process that runs, or ran last. */
@@ -13,15 +16,18 @@ export interface EngineProcess extends AsyncDisposable {
   readonly hasEnded: boolean
   /** Resolves when it has ended. */
   ended(): Promise<void>
-  /** Starts this build in the same folder, after the former process has ended, with this configuration; absent: with the present file. */
+  /**
+   * Starts this build in the same folder, after the former process has ended, with this configuration;
+   * absent: with the present file.
+   */
   startAgain(build: string, lines?: readonly string[]): Promise<void>
   /** Its whole log since its folder was made. */
   log(): Promise<string>
 }
 
 /**
- * Settings with which a replica is in sync within milliseconds. Without the second, a replica of valkey 9.1 writes a file,
- * and notices only up to a second later that the file is complete.
+ * Settings with which a replica is in sync within milliseconds. Without the second, a replica of valkey 9.1
+ * writes a file, and notices only up to a second later that the file is complete.
  */
 export const soonInSync: readonly string[] = ['repl-diskless-sync-delay 0', 'repl-diskless-load on-empty-db']
 
@@ -35,9 +41,10 @@ export interface EngineStart {
 }
 
 /**
- * Starts `build` ("valkey-8.1.1") for all tests, benchmarks and demos. It does not wait for an answer: each caller has the connection that it
- * needs (`packages/proxy/test/stage.ts` raw bytes, `packages/server/test/engine.ts` Fairlead's users, `ledger/src/test-engine.ts` the ledger's
- * own, `proof/modules/start-module-engine.ts` modules, `bench/upgrade/start-engines.ts` Sentinel).
+ * Starts `build` ("valkey-8.1.1") for all tests, benchmarks and demos. It does not wait for an answer: each
+ * caller has the connection that it needs (`packages/proxy/test/stage.ts` raw bytes,
+ * `packages/server/test/engine.ts` Fairlead's users, `ledger/src/test-engine.ts` the ledger's own,
+ * `proof/modules/start-module-engine.ts` modules, `bench/upgrade/start-engines.ts` Sentinel).
  */
 export async function spawnEngine(
   build: string,

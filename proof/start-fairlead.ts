@@ -36,7 +36,10 @@ export interface Part {
   end(signal: NodeJS.Signals): Promise<void>
   /** Waits until the process has ended by itself. */
   readonly ended: Promise<void>
-  /** "running", or how its process ended: "ended with code 1", "ended by SIGKILL". For the message of an assertion. */
+  /**
+   * "running", or how its process ended: "ended with code 1", "ended by SIGKILL". For the message of an
+   * assertion.
+   */
   readonly fate: string
   /** Starts it again; throws when it does not become ready. */
   start(env?: Readonly<Record<string, string>>): Promise<void>
@@ -46,14 +49,19 @@ const root = join(import.meta.dirname, '..')
 const main = join(root, 'packages/cli/src/main.ts')
 const compiled = join(root, '.fairlead', 'compiled')
 export const adminPassword = 'the-proof-is-in-the-ledger'
-/** A start takes some 3 s of a processor: half a minute where 20 others want it, too. One that fails ends earlier. */
+/**
+ * A start takes some 3 s of a processor: half a minute where 20 others want it, too. One that fails ends
+ * earlier.
+ */
 const START_WITHIN_MS = 120_000
-/** An upgrade of modules answers when it is done: that took 11 s where 20 processes wanted the two processors. */
+/**
+ * An upgrade of modules answers when it is done: that took 11 s where 20 processes wanted the two processors.
+ */
 export const ANSWER_WITHIN_MS = 60_000
 
 /**
- * Starts Fairlead with engine builds from FAIRLEAD_ENGINES, on a free port. Disposing of it ends everything that it
- * started, engines included, and removes its folder.
+ * Starts Fairlead with engine builds from FAIRLEAD_ENGINES, on a free port. Disposing of it ends everything
+ * that it started, engines included, and removes its folder.
  *
  * `serverMain` starts another program as the server: tests use it to crash in chosen places.
  */
@@ -151,7 +159,10 @@ async function untilEnded(
   )
 }
 
-/** Starts a part of Fairlead, or a program that sends a message when it is ready (`args`: its file, and its arguments). */
+/**
+ * Starts a part of Fairlead, or a program that sends a message when it is ready (`args`: its file, and its
+ * arguments).
+ */
 export async function startPart(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Calls `check` every `everyMs` until it returns a true value, and returns that. Throws when the time is over; `what` names what was
- * waited for, then.
+ * Calls `check` every `everyMs` until it returns a true value, and returns that. Throws when the time is
+ * over; `what` names what was waited for, then.
  */
 export async function until<T>(
   what: string | (() => string),

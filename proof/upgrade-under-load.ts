@@ -53,9 +53,15 @@ export interface LoadedUpgrade {
   readonly beforehand?: (uid: number) => Promise<void>
   readonly connections?: number
   readonly perSecond?: number
-  /** For this time after a handover the API may name the old primary; later it is counted as a `hint`. Default 250 ms. */
+  /**
+   * For this time after a handover the API may name the old primary; later it is counted as a `hint`. Default
+   * 250 ms.
+   */
   readonly apiMayLagMs?: number
-  /** Writes acknowledged before the upgrade begins, after it, and in each state in which it is left in between. */
+  /**
+   * Writes acknowledged before the upgrade begins, after it, and in each state in which it is left in
+   * between.
+   */
   readonly warmUp?: number
   /** Called with the database at the end, after all writes were read back. */
   readonly inspect?: (uid: number) => Promise<void>
@@ -64,8 +70,8 @@ export interface LoadedUpgrade {
 }
 
 /**
- * Creates a database, puts it under load, upgrades it through the API, and reads every acknowledged write back: from
- * the primaries that the API names, and where there are replicas, from each of them too.
+ * Creates a database, puts it under load, upgrades it through the API, and reads every acknowledged write
+ * back: from the primaries that the API names, and where there are replicas, from each of them too.
  */
 export async function upgradeUnderLoad(fairlead: Fairlead, options: LoadedUpgrade): Promise<Proof> {
   const { from, to, kind, groups = 1, warmUp = 10_000, say = () => undefined } = options

@@ -12,8 +12,8 @@ export interface FullSyncWatch extends AsyncDisposable {
 }
 
 /**
- * Counts full syncs from outside, from each engine's own counter, asked every 25 ms: of every process that lives for
- * a while, also those that are gone in the end.
+ * Counts full syncs from outside, from each engine's own counter, asked every 25 ms: of every process that
+ * lives for a while, also those that are gone in the end.
  */
 export async function watchFullSyncs(home: string): Promise<FullSyncWatch> {
   const counters = new Map<string, { readonly first: number; last: number }>()

@@ -10,7 +10,10 @@ export interface Underway {
   readonly action: string
 }
 
-/** Creates a database with a replica and begins to upgrade it; `policy` is the rest of the request, `shape` of the creation. */
+/**
+ * Creates a database with a replica and begins to upgrade it; `policy` is the rest of the request, `shape` of
+ * the creation.
+ */
 export async function beginUpgrade(
   fairlead: Fairlead,
   { from, to }: Pair,
@@ -56,8 +59,8 @@ export async function untilAction(
 }
 
 /**
- * Waits until the roles have moved and the standby follows, and the upgrade can be taken back (or cannot, if the pair of builds has no way back). Answers the numbers of the old and
- * the new primary.
+ * Waits until the roles have moved and the standby follows, and the upgrade can be taken back (or cannot, if
+ * the pair of builds has no way back). Answers the numbers of the old and the new primary.
  */
 export async function untilWindow(
   fairlead: Fairlead,

@@ -1,9 +1,11 @@
 /**
- * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through HAProxy with
- * one thread and with its default threads, through the endpoint, through one without the ring for traces, and directly and through the endpoint over TLS, in turns, with one request under way and with 16; and the memory
- * of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000] [--build BUILD]
- * [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--other-flags=FLAGS] [--json]`. All run at once on the same machine.
- * `--other-flags` can be repeated: each adds an endpoint with these flags, `other-1`, `other-2`, which also takes its turns.
+ * What does the endpoint cost? The engine's own benchmark (SETs of 100 bytes, 50 clients) directly, through
+ * HAProxy with one thread and with its default threads, through the endpoint, through one without the ring
+ * for traces, and directly and through the endpoint over TLS, in turns, with one request under way and with
+ * 16; and the memory of 10,000 idle connections. `npm run bench -- endpoint [--rounds 5] [--requests 100000]
+ * [--build BUILD] [--only load|idle] [--workers 1] [--node-flags=FLAGS] [--other-flags=FLAGS] [--json]`. All
+ * run at once on the same machine. `--other-flags` can be repeated: each adds an endpoint with these flags,
+ * `other-1`, `other-2`, which also takes its turns.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -51,7 +53,10 @@ const build = flags.build ?? newestPair().to
 /** By default the flags with which the product starts the proxy; `--node-flags=` means no flags. */
 const wordsOf = (text: string) => text.split(' ').filter((flag) => flag !== '')
 const nodeFlags = flags['node-flags'] === undefined ? nodeFlagsOf('proxy') : wordsOf(flags['node-flags'])
-/** With 16 requests under way the engine answers about eight times as many a second, so all runs take about the same time. */
+/**
+ * With 16 requests under way the engine answers about eight times as many a second, so all runs take about
+ * the same time.
+ */
 const depths = [
   { pipeline: 1, requests },
   { pipeline: 16, requests: 8 * requests },

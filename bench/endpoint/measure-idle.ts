@@ -16,8 +16,9 @@ const SETTLE_MS = 3_000
 const params = { id: 'idle' }
 
 /**
- * The memory of a new proxy before and after many idle clients have connected. The proxy was started once before:
- * so Node has the compiled modules in its cache, and does not load the 20 MB of code that strip their types.
+ * The memory of a new proxy before and after many idle clients have connected. The proxy was started once
+ * before: so Node has the compiled modules in its cache, and does not load the 20 MB of code that strip their
+ * types.
  */
 export async function measureIdle(
   enginePort: number,

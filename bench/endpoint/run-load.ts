@@ -20,7 +20,9 @@ const VALUE_BYTES = 100
 /** The kernel counts CPU time in hundredths of a second, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100
 
-/** Runs the engine's own benchmark once: this many SETs by 50 clients, each with `pipeline` of them under way. */
+/**
+ * Runs the engine's own benchmark once: this many SETs by 50 clients, each with `pipeline` of them under way.
+ */
 export async function runLoad(
   { program, port, betweenPid, enginePid, caFile }: Course,
   { pipeline, requests }: { readonly pipeline: number; readonly requests: number },
@@ -62,13 +64,19 @@ function cpuSeconds(pid: number | null): number {
   return (user + system) / TICKS_PER_SECOND
 }
 
-/** CPU time of the children of this process that have ended: these are the clients, because no other child ends during a run. */
+/**
+ * CPU time of the children of this process that have ended: these are the clients, because no other child
+ * ends during a run.
+ */
 function endedChildrenSeconds(): number {
   const [user = 0, system = 0] = statOf(process.pid).slice(13, 15)
   return (user + system) / TICKS_PER_SECOND
 }
 
-/** The fields of /proc/PID/stat behind the name, which may contain any character; the first field is the state. */
+/**
+ * The fields of /proc/PID/stat behind the name, which may contain any character; the first field is the
+ * state.
+ */
 function statOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return text

@@ -42,7 +42,9 @@ export interface Goal {
   readonly met: boolean
 }
 
-/** With 50 clients, and one request under way or 16: the least permitted share of HAProxy's requests a second. */
+/**
+ * With 50 clients, and one request under way or 16: the least permitted share of HAProxy's requests a second.
+ */
 const leastOfHaproxy: Readonly<Record<number, number>> = { 1: 0.8, 16: 0.65 }
 export const IDLE_CONNECTIONS = 10_000
 const MOST_IDLE_MB = 200
@@ -68,8 +70,9 @@ export function summarizeRuns(runs: readonly Run[]): readonly Row[] {
 }
 
 /**
- * The endpoint beside HAProxy with one thread, because the endpoint has one, too; empty if HAProxy was not run. The endpoint
- * is compared with HAProxy of the same round, because the machine's speed changes: `runs` are in the order of the rounds.
+ * The endpoint beside HAProxy with one thread, because the endpoint has one, too; empty if HAProxy was not
+ * run. The endpoint is compared with HAProxy of the same round, because the machine's speed changes: `runs`
+ * are in the order of the rounds.
  */
 export function judgeRuns(runs: readonly Run[]): readonly Goal[] {
   return Object.entries(leastOfHaproxy).flatMap(([text, least]) => {
@@ -137,7 +140,10 @@ export interface IdleMemory {
   readonly rssBytes: number
 }
 
-/** If the machine allowed too few files for 10,000 connections, their memory is extrapolated: each further one takes the same. */
+/**
+ * If the machine allowed too few files for 10,000 connections, their memory is extrapolated: each further one
+ * takes the same.
+ */
 export function judgeIdle({ connections, rssBytesBefore, rssBytes }: IdleMemory): Goal {
   const each = (rssBytes - rssBytesBefore) / connections
   const megabytes = (rssBytes + each * (IDLE_CONNECTIONS - connections)) / 1e6

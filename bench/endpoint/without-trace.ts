@@ -1,5 +1,6 @@
 /**
- * Loaded before the proxy (`--import`), it is the proxy without the ring that traces of handovers come from: replies are put into no bucket. Nothing else of it is other.
+ * Loaded before the proxy (`--import`), it is the proxy without the ring that traces of handovers come from:
+ * replies are put into no bucket. Nothing else of it is other.
  */
 import { registerHooks } from 'node:module'
 

@@ -1,7 +1,7 @@
 /**
- * Does a failed login take the same time for every reason: unknown user, wrong password, locked, disabled, ten
- * passwords? `npm run bench -- login-timing [--rounds 60]` prints how far apart the samples lie (Mann and Whitney's U
- * as a z score), and ends with 1 when one lies further than chance explains once in 30,000 runs.
+ * Does a failed login take the same time for every reason: unknown user, wrong password, locked, disabled,
+ * ten passwords? `npm run bench -- login-timing [--rounds 60]` prints how far apart the samples lie (Mann and
+ * Whitney's U as a z score), and ends with 1 when one lies further than chance explains once in 30,000 runs.
  */
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'

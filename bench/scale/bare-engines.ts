@@ -29,7 +29,10 @@ export async function startBare(count: number, atOnce: number): Promise<number> 
   return performance.now() - began
 }
 
-/** The same with the configuration, the users and the wall of a shard, as an agent starts it: the minimum for a database. */
+/**
+ * The same with the configuration, the users and the wall of a shard, as an agent starts it: the minimum for
+ * a database.
+ */
 export async function startWithinWalls(count: number, atOnce: number): Promise<number> {
   await using opened = new AsyncDisposableStack()
   const home = await mkdtemp(join(tmpdir(), 'fairlead-walls-'))

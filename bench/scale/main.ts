@@ -1,8 +1,9 @@
 /**
- * What does a database cost that is idle, and what do the others notice of it? One server with a simulated agent, whose simulated databases stand
- * beside one real database; then, with --real, idle databases with engines. `npm run bench -- scale [--databases 10,100,1000,10000] [--rounds 5]
- * [--idle-s 70] [--real 300] [--only simulated|real|creation] [--create 100] [--at-once 1,10] [--store sqlite|postgres]
- * [--quick] [--json]`.
+ * What does a database cost that is idle, and what do the others notice of it? One server with a simulated
+ * agent, whose simulated databases stand beside one real database; then, with --real, idle databases with
+ * engines. `npm run bench -- scale [--databases 10,100,1000,10000] [--rounds 5] [--idle-s 70] [--real 300]
+ * [--only simulated|real|creation] [--create 100] [--at-once 1,10] [--store sqlite|postgres] [--quick]
+ * [--json]`.
  */
 import { parseArgs } from 'node:util'
 import { measureCreation } from './measure-creation.ts'

@@ -7,7 +7,10 @@ import { startBare, startWithinWalls } from './bare-engines.ts'
 import { sideBySide } from './side-by-side.ts'
 import { cpuMs } from './watch-process.ts'
 
-/** Creations as clients see them, this many at a time. Each value per database is processor time in ms, or a median in ms. */
+/**
+ * Creations as clients see them, this many at a time. Each value per database is processor time in ms, or a
+ * median in ms.
+ */
 export interface CreationRun {
   readonly atOnce: number
   readonly count: number
@@ -21,15 +24,24 @@ export interface CreationRun {
   /** Processor time of the engines until then, and of the short processes that make their walls. */
   readonly engineMs: number
   readonly wallMs: number
-  /** The start of the same number of engines, the same number at once: bare, and configured as shards within walls. Total of all. */
+  /**
+   * The start of the same number of engines, the same number at once: bare, and configured as shards within
+   * walls. Total of all.
+   */
   readonly bareMs: number
   readonly walledMs: number
 }
 
-/** Enough ports for the shard, the TLS port and the endpoint of each database, below the ports of tests and of outgoing connections. */
+/**
+ * Enough ports for the shard, the TLS port and the endpoint of each database, below the ports of tests and of
+ * outgoing connections.
+ */
 export const PORTS = '12000-18999'
 
-/** Measures the creation of `count` databases one after the other, then of as many ten at a time; and the start of as many engines in the same way. */
+/**
+ * Measures the creation of `count` databases one after the other, then of as many ten at a time; and the
+ * start of as many engines in the same way.
+ */
 export async function measureCreation(
   count: number,
   atOnce: readonly number[],

@@ -7,11 +7,17 @@ import { watchProcesses } from './watch-process.ts'
 
 const COUNTED = 100
 const AT_ONCE = 10
-/** After this time the work that follows a creation is done: postponed upkeep, and the settings of each engine, which its agent reads every 30 s. */
+/**
+ * After this time the work that follows a creation is done: postponed upkeep, and the settings of each
+ * engine, which its agent reads every 30 s.
+ */
 const SETTLE_MS = 75_000
 const ENDS_WITHIN_MS = 600_000
 
-/** Idle databases with this many real engines: an upgrade of one database before the others exist, and beside them. */
+/**
+ * Idle databases with this many real engines: an upgrade of one database before the others exist, and beside
+ * them.
+ */
 export async function measureReal({
   databases,
   rounds,

@@ -4,12 +4,18 @@ import type { Fleet } from './start-fleet.ts'
 import { PAGE, type ScaleRun } from './summarize-scale.ts'
 import { watchProcesses } from './watch-process.ts'
 
-/** After its start a server looks at all databases. When this time has passed without a change, the server is idle. */
+/**
+ * After its start a server looks at all databases. When this time has passed without a change, the server is
+ * idle.
+ */
 const QUIET_MS = 2_000
 const SETTLES_WITHIN_MS = 300_000
 const PAGES = 9
 
-/** Measures a fleet that has just been started, first with an idle server. `rounds` of each upgrade, with their medians. */
+/**
+ * Measures a fleet that has just been started, first with an idle server. `rounds` of each upgrade, with
+ * their medians.
+ */
 export async function measureScale(
   fleet: Fleet,
   { rounds, idleMs }: { readonly rounds: number; readonly idleMs: number },
@@ -55,7 +61,10 @@ async function settle({ simulation, simulated }: Fleet): Promise<void> {
   await pause(QUIET_MS)
 }
 
-/** An upgrade of the real database to its own build: a successor starts and takes over, and the old shard is removed. */
+/**
+ * An upgrade of the real database to its own build: a successor starts and takes over, and the old shard is
+ * removed.
+ */
 async function restartUpgrade({ api, real, untilEnded }: Fleet) {
   const began = performance.now()
   const { action_uid } = await api.upgradeDatabase({ params: { uid: real }, body: { force_restart: true } })
@@ -64,7 +73,10 @@ async function restartUpgrade({ api, real, untilEnded }: Fleet) {
   return { acceptedMs, tookMs: performance.now() - began }
 }
 
-/** How long after the start of its new shard the upgrade of a simulated database ended, which waited for nothing else. */
+/**
+ * How long after the start of its new shard the upgrade of a simulated database ended, which waited for
+ * nothing else.
+ */
 async function noticeEnd({ api, simulated, simulation, untilEnded }: Fleet, round: number): Promise<number> {
   const uid = simulated[round % simulated.length]?.databaseUid ?? 0
   const { action_uid } = await api.upgradeDatabase({

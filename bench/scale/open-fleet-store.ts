@@ -11,7 +11,10 @@ export interface FleetStore {
   readonly place: StorePlace
   /** The variables for the server. */
   readonly env: Readonly<Record<string, string>>
-  /** Begins to count. The returned function answers what was written since: pages of SQLite's log, or rows of PostgreSQL without those of leases. */
+  /**
+   * Begins to count. The returned function answers what was written since: pages of SQLite's log, or rows of
+   * PostgreSQL without those of leases.
+   */
   count(): Promise<() => Promise<number>>
 }
 
@@ -47,6 +50,9 @@ export async function openFleetStore(
   }
 }
 
-/** Leases are renewed all the time, at a cost that does not depend on the number of databases; `counters` has the marks of their transactions. */
+/**
+ * Leases are renewed all the time, at a cost that does not depend on the number of databases; `counters` has
+ * the marks of their transactions.
+ */
 const rowsWritten = `select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) as rows from pg_stat_user_tables
   where relname not in ('buckets', 'servers', 'counters')`

@@ -12,7 +12,10 @@ const HOST = '127.77.0.1'
 const FIRST_PORT = 10_000
 const FIRST_ENDPOINT_PORT = 40_000
 
-/** Records this many databases of one shard each, all in the state of the database `template` (a uid) after its creation. No server may run on `home`. */
+/**
+ * Records this many databases of one shard each, all in the state of the database `template` (a uid) after
+ * its creation. No server may run on `home`.
+ */
 export async function putDatabases(
   { home, place }: { readonly home: string; readonly place: StorePlace },
   template: number,

@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 
 /**
- * Answers a request. Undefined: the request is for the socket `behind`, and its body was not read. If the body was read, the request goes on as `behind`.
+ * Answers a request. Undefined: the request is for the socket `behind`, and its body was not read. If the
+ * body was read, the request goes on as `behind`.
  */
 export type Answer = (request: {
   readonly method: string
@@ -17,7 +18,10 @@ export type Tunnel = (
   path: string,
 ) => Promise<{ speak(socket: Socket): void; readonly headers: readonly string[] } | undefined>
 
-/** HTTP on a Unix socket. A request for which `answer` has no answer is forwarded to the socket `behind`, and the answer of that socket is returned. */
+/**
+ * HTTP on a Unix socket. A request for which `answer` has no answer is forwarded to the socket `behind`, and
+ * the answer of that socket is returned.
+ */
 export async function serveSocket(
   path: string,
   behind: string,

@@ -1,4 +1,7 @@
-/** Does `work` for 0 to `count` - 1, `atOnce` at a time: each further one begins when an earlier one has ended. */
+/**
+ * Does `work` for 0 to `count` - 1, `atOnce` at a time: each further one begins when an earlier one has
+ * ended.
+ */
 export async function sideBySide(
   count: number,
   atOnce: number,

@@ -16,7 +16,10 @@ export interface SimulatedEngines {
   answered(): { readonly commands: number; readonly engines: number; readonly tunnels: number }
 }
 
-/** Commands whose answers are asked from the real engine once, and kept. Any other command answers OK, and does nothing. */
+/**
+ * Commands whose answers are asked from the real engine once, and kept. Any other command answers OK, and
+ * does nothing.
+ */
 const READS =
   /^(INFO|CONFIG GET|ACL (LIST|CAT|GETUSER|USERS|WHOAMI)|COMMAND|CLUSTER|MODULE LIST|CLIENT (LIST|ID|INFO)|MEMORY|DBSIZE|TIME|ROLE|FUNCTION (LIST|DUMP)|SCRIPT EXISTS|LATENCY)\b/
 

@@ -15,8 +15,8 @@ export interface SimulatedShard {
 const COMES_UP_IN_MS = 300
 
 /**
- * All shards are like `template`, the report of a real one; `onThere` is called with each new shard that has just started. Differences are reported
- * to `changes`.
+ * All shards are like `template`, the report of a real one; `onThere` is called with each new shard that has
+ * just started. Differences are reported to `changes`.
  */
 export function createSimulatedShards(
   template: ShardReport,
@@ -81,7 +81,10 @@ export function createSimulatedEndpoints() {
   }
 }
 
-/** Values by name, and the JSON list of all of them. The list is written again only when a value has changed, because it may be requested often. */
+/**
+ * Values by name, and the JSON list of all of them. The list is written again only when a value has changed,
+ * because it may be requested often.
+ */
 function keepText<Value>() {
   const values = new Map<string, Value>()
   let text: string | undefined

@@ -1,6 +1,6 @@
 /**
- * The agent and the proxy of a node as the server of SCALE_HOME sees them. Those of SCALE_BEHIND, which are real, answer for all databases but
- * the simulated ones (POST /simulation), and for the node itself.
+ * The agent and the proxy of a node as the server of SCALE_HOME sees them. Those of SCALE_BEHIND, which are
+ * real, answer for all databases but the simulated ones (POST /simulation), and for the node itself.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -42,7 +42,10 @@ const ENDS_WITHIN_MS = 600_000
 const HISTORY_MS = 2_500
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts')
 
-/** Starts a fleet with two real databases, and with this many simulated ones, which are like one of the two. Disposing of the fleet ends and removes all. */
+/**
+ * Starts a fleet with two real databases, and with this many simulated ones, which are like one of the two.
+ * Disposing of the fleet ends and removes all.
+ */
 export async function startFleet(count: number, kind: StoreKind): Promise<Fleet> {
   await using opened = new AsyncDisposableStack()
   const [home, behind] = [await makeFolder(opened), await makeFolder(opened)]

@@ -12,7 +12,9 @@ export interface ScaleRun {
   /** Processor time of the idle server, in cores. */
   readonly idleCores: number
   readonly rssBytes: number
-  /** What the idle server wrote to its store: pages, or rows without those of leases (open-fleet-store.ts). */
+  /**
+   * What the idle server wrote to its store: pages, or rows without those of leases (open-fleet-store.ts).
+   */
   readonly idleWritesASecond: number
   /** Commands that the idle server sent to simulated engines. */
   readonly idleCommandsASecond: number
@@ -39,7 +41,10 @@ export const PAGE = 100
 const MOST_CORES = 0.05
 const MOST_RSS_BYTES = 400 * 1_024 * 1_024
 
-/** Judges the smallest run (for a page: the smallest that fills one) and the largest; both must exist. A value that should be constant may be 1.5 times as high in the largest. */
+/**
+ * Judges the smallest run (for a page: the smallest that fills one) and the largest; both must exist. A value
+ * that should be constant may be 1.5 times as high in the largest.
+ */
 export function judgeScale(runs: readonly ScaleRun[]): readonly Judged[] {
   const sorted = runs.toSorted((a, b) => a.databases - b.databases)
   const [least, most] = [sorted.at(0), sorted.at(-1)]
@@ -92,7 +97,9 @@ export interface RealRun {
   readonly agentCores: number
   readonly aloneMs: readonly number[]
   readonly amongMs: readonly number[]
-  /** Creation of so many databases, and the start of as many engines, bare and as shards within walls; in ms. */
+  /**
+   * Creation of so many databases, and the start of as many engines, bare and as shards within walls; in ms.
+   */
   readonly created: {
     readonly count: number
     readonly ms: number

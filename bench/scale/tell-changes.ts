@@ -5,7 +5,10 @@ import { type ChangeLog, createChangeLog } from '../../packages/agent/src/shards
 
 const WAIT_MS = 20_000
 
-/** Changes of simulated shards, together with those that the real agent at `socketPath` reports, in the format of an agent. */
+/**
+ * Changes of simulated shards, together with those that the real agent at `socketPath` reports, in the format
+ * of an agent.
+ */
 export interface ToldChanges extends AsyncDisposable {
   readonly log: ChangeLog
 }

@@ -33,7 +33,10 @@ function rssBytes(pid: number): number {
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 
-/** The state of a write-ahead log of SQLite: how many pages were written since it was last restarted, and an id of that restart. */
+/**
+ * The state of a write-ahead log of SQLite: how many pages were written since it was last restarted, and an
+ * id of that restart.
+ */
 export interface WalState {
   readonly salt: string
   readonly frames: number
@@ -58,7 +61,10 @@ export function readWal(file: string): WalState {
   }
 }
 
-/** Pages written between two states. If the log was restarted in between, pages from before are not counted twice, and may be missing. */
+/**
+ * Pages written between two states. If the log was restarted in between, pages from before are not counted
+ * twice, and may be missing.
+ */
 export function pagesBetween(before: WalState, after: WalState): number {
   return before.salt === after.salt ? after.frames - before.frames : after.frames
 }

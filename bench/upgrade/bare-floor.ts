@@ -6,11 +6,17 @@ import type { Versions } from './start-pair.ts'
 import { type DataSize, FILL_WITHIN_MS, VALUE_BYTES, writesOf } from './upgrade-seconds.ts'
 import { watchPrimaries } from './watch-primaries.ts'
 
-/** The least that a lossless upgrade of a replicated database can take: what the engines themselves need for it. */
+/**
+ * The least that a lossless upgrade of a replicated database can take: what the engines themselves need for
+ * it.
+ */
 export interface BareFloor {
   /** From starting a fresh replica on the new build to its link being up: it holds all data. */
   readonly fullSyncSeconds: number
-  /** From then until the stream flows to it. That is not part of a floor, but no handover to it is possible before. */
+  /**
+   * From then until the stream flows to it. That is not part of a floor, but no handover to it is possible
+   * before.
+   */
   readonly heldBackSeconds: number
   /** SHUTDOWN SAVE of the old replica, its start on the new build, its data loaded, the stream resumed. */
   readonly restartSeconds: number

@@ -8,8 +8,8 @@ const slots = ['0-5460', '5461-10922', '10923-16383']
 const WITHIN_MS = 30_000
 
 /**
- * `CLUSTER FAILOVER`, group by group, in a cluster of three primaries on `from` with one replica each on `to`. Each
- * group is handed over once: voters may refuse a second time within two node timeouts.
+ * `CLUSTER FAILOVER`, group by group, in a cluster of three primaries on `from` with one replica each on
+ * `to`. Each group is handed over once: voters may refuse a second time within two node timeouts.
  */
 export async function clusterFailover({ from, to }: Versions): Promise<Comparison> {
   await using opened = new AsyncDisposableStack()

@@ -1,7 +1,7 @@
 /**
  * How long do writes stop when the engines' own procedures move the primary role, and is anything lost?
- * `node --conditions=@fairlead/source bench/upgrade/comparators-main.ts [--from valkey-8.0.1] [--to valkey-8.1.1]
- * [--rounds 3] [--json]`. The procedures run one after the other, never at once.
+ * `node --conditions=@fairlead/source bench/upgrade/comparators-main.ts [--from valkey-8.0.1] [--to
+ * valkey-8.1.1] [--rounds 3] [--json]`. The procedures run one after the other, never at once.
  */
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'

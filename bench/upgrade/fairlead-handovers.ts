@@ -6,7 +6,10 @@ import type { Versions } from './start-pair.ts'
 
 /** What Fairlead's handovers in one upgrade did to the clients. */
 export interface FairleadHandovers extends Checked {
-  /** Measured as for the comparators: for each handover, the longest time without an acknowledged write to the group that was handed over. */
+  /**
+   * Measured as for the comparators: for each handover, the longest time without an acknowledged write to the
+   * group that was handed over.
+   */
   readonly writeStopsMs: readonly number[]
   /** Of the certificates, the server's own clock: from the pause to the promotion. */
   readonly certifiedMs: readonly number[]
@@ -17,13 +20,15 @@ export interface FairleadHandovers extends Checked {
 }
 
 const WARM_UP = 20_000
-/** The window of the comparators: it ends when 20,000 more writes are acknowledged, after one to two seconds. */
+/**
+ * The window of the comparators: it ends when 20,000 more writes are acknowledged, after one to two seconds.
+ */
 const BEFORE_MS = 250
 const AFTER_MS = 2_000
 
 /**
- * Upgrades a replicated database of so many groups under the load of the comparators: 50 clients that ask for 20,000
- * writes a second. One group hands over twice (preserve_roles), several once each.
+ * Upgrades a replicated database of so many groups under the load of the comparators: 50 clients that ask for
+ * 20,000 writes a second. One group hands over twice (preserve_roles), several once each.
  */
 export async function fairleadHandovers(
   { from, to }: Versions,

@@ -6,7 +6,10 @@ import { type BenchGroup, watchPrimaries } from './watch-primaries.ts'
 /** What an engine's own procedure did to the clients. */
 export interface Comparison {
   readonly name: string
-  /** The longest time without an acknowledged write to the group that was handed over, in ms; of all its handovers. */
+  /**
+   * The longest time without an acknowledged write to the group that was handed over, in ms; of all its
+   * handovers.
+   */
   readonly writeStopMs: number
   /** The same of each handover, in their order. */
   readonly writeStopsMs: readonly number[]
@@ -23,7 +26,9 @@ export interface HandoverBench {
   readonly name: string
   readonly groups: readonly BenchGroup[]
   readonly sharded: boolean
-  /** The engine's own procedure for one group: `old` is its primary, `successor` a replica whose stream flows. */
+  /**
+   * The engine's own procedure for one group: `old` is its primary, `successor` a replica whose stream flows.
+   */
   readonly handOver: (group: BenchGroup) => Promise<void>
 }
 
@@ -31,8 +36,9 @@ const WARM_UP = 20_000
 const WITHIN_MS = 60_000
 
 /**
- * Hands each group over, one after the other, under the load of the handover bench: 50 clients that ask for 20,000 SETs
- * a second. Then all that was acknowledged is read back from the new primaries. The engines must have been joined, with settings that are otherwise their own defaults.
+ * Hands each group over, one after the other, under the load of the handover bench: 50 clients that ask for
+ * 20,000 SETs a second. Then all that was acknowledged is read back from the new primaries. The engines must
+ * have been joined, with settings that are otherwise their own defaults.
  */
 export async function handOverUnderLoad({
   name,
@@ -70,7 +76,10 @@ async function streamFlows({ old, successor }: BenchGroup): Promise<void> {
   })
 }
 
-/** The old primary follows the new one, and its stream flows: only now is the handover complete, and writes that only the old primary held are lost. */
+/**
+ * The old primary follows the new one, and its stream flows: only now is the handover complete, and writes
+ * that only the old primary held are lost.
+ */
 async function hasHandedOver({ old, successor }: BenchGroup): Promise<boolean> {
   const [was, is] = await Promise.all([old.replication(), successor.replication()])
   return is.role === 'primary' && was.role === 'replica' && was.link === 'up'

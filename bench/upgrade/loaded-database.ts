@@ -20,8 +20,8 @@ export interface LoadedDatabase extends AsyncDisposable {
   /** The place in `load.groups` of the group that each shard belonged to at first, by the shard's uid. */
   readonly groupOfShard: ReadonlyMap<string, number>
   /**
-   * Upgrades it. `ms` is from the request to the end of the action as the API tells it, looked at every 20 ms. Throws
-   * when the upgrade does not complete.
+   * Upgrades it. `ms` is from the request to the end of the action as the API tells it, looked at every 20
+   * ms. Throws when the upgrade does not complete.
    */
   upgrade(request: UpgradeRequest): Promise<{ readonly action: Action; readonly ms: number }>
   /** Stops the load and reads all that was acknowledged back: from the primaries, and from each replica. */

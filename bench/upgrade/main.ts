@@ -1,8 +1,9 @@
 /**
- * What does an upgrade cost, beside what the engines' own procedures cost? Write stops beside FAILOVER, CLUSTER FAILOVER
- * and Sentinel's; its seconds beside the least that engines need; and many groups at once beside one at a time.
- * `npm run bench -- upgrade [--rounds 3] [--only stops|seconds|parallel] [--from BUILD] [--to BUILD] [--data-mb 200]
- * [--groups 24] [--canary] [--json] [--quick]`. Ends with 1 when Fairlead lost a write or carried one out twice.
+ * What does an upgrade cost, beside what the engines' own procedures cost? Write stops beside FAILOVER,
+ * CLUSTER FAILOVER and Sentinel's; its seconds beside the least that engines need; and many groups at once
+ * beside one at a time. `npm run bench -- upgrade [--rounds 3] [--only stops|seconds|parallel] [--from BUILD]
+ * [--to BUILD] [--data-mb 200] [--groups 24] [--canary] [--json] [--quick]`. Ends with 1 when Fairlead lost a
+ * write or carried one out twice.
  */
 import { parseArgs } from 'node:util'
 import { type Measured, measureParallel, measureSeconds, measureStops } from './measure-upgrade.ts'

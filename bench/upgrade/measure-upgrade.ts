@@ -30,7 +30,9 @@ interface Rounds {
   readonly say: (sentence: string) => void
 }
 
-/** Fairlead and the engines' own procedures, on the same builds and load: one after the other, never at once. */
+/**
+ * Fairlead and the engines' own procedures, on the same builds and load: one after the other, never at once.
+ */
 export async function measureStops(versions: Versions, { rounds, say }: Rounds): Promise<Measured> {
   const ours = { single: [] as FairleadHandovers[], sharded: [] as FairleadHandovers[] }
   const counting: FairleadHandovers[] = []
@@ -42,7 +44,8 @@ export async function measureStops(versions: Versions, { rounds, say }: Rounds):
       theirs.set(name, [...(theirs.get(name) ?? []), await compare(versions)])
     say(`write stops: round ${round + 1} of ${rounds}`)
   }
-  // Only counters show a write that was carried out twice. The comparators write keys, so doubled writes are not compared.
+  // Only counters show a write that was carried out twice. The comparators write keys, so doubled writes are
+  // not compared.
   for (const groups of [1, 3]) counting.push(await fairleadHandovers(versions, { groups, kind: 'incr' }))
   return {
     goals: judgeStops({

@@ -4,8 +4,9 @@ import { enginesFolder } from '../../proof/engines-folder.ts'
 import type { Versions } from './start-pair.ts'
 
 /**
- * The newest valkey among the builds, and what an upgrade to it comes from: the newest of the series before. The engines'
- * own procedures are at their best there: voters of redis 7.0 and 8.0 may stall a CLUSTER FAILOVER for seconds.
+ * The newest valkey among the builds, and what an upgrade to it comes from: the newest of the series before.
+ * The engines' own procedures are at their best there: voters of redis 7.0 and 8.0 may stall a CLUSTER
+ * FAILOVER for seconds.
  */
 export function newestPair(names: readonly string[] = readdirSync(enginesFolder())): Versions {
   const versions = names

@@ -6,7 +6,9 @@ export interface ParallelUpgrade extends Checked {
   /** As the request's `parallel_shards_upgrade`; 0 is all. */
   readonly parallel: number
   readonly seconds: number
-  /** From the request to the first certificate, and from it to the last, in seconds: the canary, and the rest. */
+  /**
+   * From the request to the first certificate, and from it to the last, in seconds: the canary, and the rest.
+   */
   readonly firstHandoverSeconds: number
   readonly lastHandoverSeconds: number
 }

@@ -10,8 +10,9 @@ const NAME = 'db'
 const KNOWS_WITHIN_MS = 30_000
 
 /**
- * A failover that a Sentinel conducts, from a primary on `from` to its replica on `to`: `SENTINEL FAILOVER name
- * COORDINATED` where there is a build of valkey 9 or newer to be the Sentinel, else the classic one, under that name.
+ * A failover that a Sentinel conducts, from a primary on `from` to its replica on `to`: `SENTINEL FAILOVER
+ * name COORDINATED` where there is a build of valkey 9 or newer to be the Sentinel, else the classic one,
+ * under that name.
  */
 export async function sentinelFailover({ from, to }: Versions): Promise<Comparison> {
   const coordinator = newestCoordinator()

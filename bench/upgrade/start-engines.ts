@@ -12,11 +12,20 @@ import { until } from '../../proof/until.ts'
 
 /** A process of the bench's own, with a folder of its own; disposing of it kills it. */
 export interface BenchEngine extends AsyncDisposable {
-  /** Sends one command. If the last connection was closed, a new one is opened first. Throws the error of the connection. */
+  /**
+   * Sends one command. If the last connection was closed, a new one is opened first. Throws the error of the
+   * connection.
+   */
   call(command: string, ...args: readonly (string | number)[]): Promise<Reply>
-  /** INFO replication. Asks a second time if the connection is closed in between, because Sentinel closes all connections that it finds. */
+  /**
+   * INFO replication. Asks a second time if the connection is closed in between, because Sentinel closes all
+   * connections that it finds.
+   */
   replication(): Promise<ReplicationInfo>
-  /** SHUTDOWN SAVE, then a start on this build with the same folder and settings. Resolves when the engine answers. */
+  /**
+   * SHUTDOWN SAVE, then a start on this build with the same folder and settings. Resolves when the engine
+   * answers.
+   */
   restart(build: string): Promise<void>
   readonly host: string
   readonly port: number
@@ -29,8 +38,9 @@ const START_WITHIN_MS = 10_000
 const COMMAND_WITHIN_MS = 20_000
 
 /**
- * Starts `build` ("valkey-8.1.1") as an engine with these settings, and resolves when it answers. Unlike engines of tests it has a password,
- * opens its connection again (Sentinel closes them), and may get another build.
+ * Starts `build` ("valkey-8.1.1") as an engine with these settings, and resolves when it answers. Unlike
+ * engines of tests it has a password, opens its connection again (Sentinel closes them), and may get another
+ * build.
  */
 export function startBenchEngine(build: string, settings: readonly string[]): Promise<BenchEngine> {
   return start(build, 'server', (port) => [

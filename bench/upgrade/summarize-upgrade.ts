@@ -1,6 +1,8 @@
 import { median } from '../median.ts'
 
-/** What was measured beside what it is compared with, and whether that is the goal. Medians over the rounds. */
+/**
+ * What was measured beside what it is compared with, and whether that is the goal. Medians over the rounds.
+ */
 export interface Judged {
   readonly what: string
   readonly ours: number

@@ -16,8 +16,8 @@ export interface PrimariesWatch extends AsyncDisposable {
 }
 
 /**
- * Looks at the roles about every millisecond. Of two primaries it names the one that was promoted last. This favours
- * the engines' own procedures: clients learn of a promotion as early as possible.
+ * Looks at the roles about every millisecond. Of two primaries it names the one that was promoted last. This
+ * favours the engines' own procedures: clients learn of a promotion as early as possible.
  */
 export async function watchPrimaries(groups: readonly BenchGroup[]): Promise<PrimariesWatch> {
   const primaries = new Map(groups.map((group) => [group, group.old]))

@@ -9,8 +9,8 @@ import { startFairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 
 /**
- * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to a
- * second. A sibling in that second got a new primary that no longer had the writes which it missed.
+ * After a first full sync an engine says "link up" and "online" at once, and holds the stream back for up to
+ * a second. A sibling in that second got a new primary that no longer had the writes which it missed.
  */
 // invariant: A handover waits until the stream reaches every follower.
 test('the gate stays closed while any follower, successor or not, has a link without a stream', async () => {
@@ -44,7 +44,8 @@ test('the gate stays closed while any follower, successor or not, has a link wit
 })
 
 /**
- * Makes an empty replica sync again, from the TLS `port` of its primary. Answers the primary's offset, if the replica is then linked, online, and without a stream.
+ * Makes an empty replica sync again, from the TLS `port` of its primary. Answers the primary's offset, if the
+ * replica is then linked, online, and without a stream.
  */
 async function resync(
   primary: EngineConnection,

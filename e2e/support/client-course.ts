@@ -8,8 +8,9 @@ import { until } from '../../proof/until.ts'
 import { untilAction } from '../../proof/way-back.ts'
 
 /**
- * Lets clients of a library work on a database while it is upgraded, rolled back, and upgraded again so that the
- * first shard gets its role back: four handovers. Answers what the clients found. Throws when an action ends otherwise.
+ * Lets clients of a library work on a database while it is upgraded, rolled back, and upgraded again so that
+ * the first shard gets its role back: four handovers. Answers what the clients found. Throws when an action
+ * ends otherwise.
  */
 export async function goThroughHandovers(
   fairlead: Fairlead,

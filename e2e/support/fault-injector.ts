@@ -47,7 +47,8 @@ export async function createFaultInjector(servers: Servers): Promise<FaultInject
     return found
   }
   const resume = async (member: Member, how: FaultKind) => {
-    // A stopped server may block others for some seconds: if it was in a transaction, until PostgreSQL ends that.
+    // A stopped server may block others for some seconds: if it was in a transaction, until PostgreSQL ends
+    // that.
     if (how === 'kill') await member.server.start()
     if (how === 'stop') process.kill(member.server.pid, 'SIGCONT')
     if (how === 'hang') member.way.goOn()

@@ -10,7 +10,10 @@ import type { FaultKind } from './server-fault.ts'
 import { type Servers, startServers } from './start-servers.ts'
 import { watchPrimaries } from './watch-primaries.ts'
 
-/** When a faulty server goes on: when another one holds the database; when the agent knows that one's epoch; when the action has ended. */
+/**
+ * When a faulty server goes on: when another one holds the database; when the agent knows that one's epoch;
+ * when the action has ended.
+ */
 export const returns = ['claimed', 'fenced', 'ended'] as const
 export type Return = (typeof returns)[number]
 
@@ -32,7 +35,10 @@ export interface Round {
   readonly groups: number
   readonly servers: number
   readonly faults: readonly PlannedFault[]
-  /** True: leases expire by themselves, after 15 s. False: those of the faulty server are ended at once in PostgreSQL, while it still relies on them. */
+  /**
+   * True: leases expire by themselves, after 15 s. False: those of the faulty server are ended at once in
+   * PostgreSQL, while it still relies on them.
+   */
   readonly isPatient: boolean
 }
 
@@ -105,7 +111,10 @@ export async function injectInUpgrades(postgres: TestPostgres, round: Round): Pr
   }
 }
 
-/** Answers the action. The server that is asked may get its fault before it has answered; what it has begun goes on at another one. */
+/**
+ * Answers the action. The server that is asked may get its fault before it has answered; what it has begun
+ * goes on at another one.
+ */
 async function beginUpgrade(injector: FaultInjector, uid: number, body: Upgrade): Promise<string> {
   const begin = async () =>
     (await injector.healthy().api.upgradeDatabase({ params: { uid }, body })).action_uid
@@ -128,7 +137,10 @@ async function beginUpgrade(injector: FaultInjector, uid: number, body: Upgrade)
 
 const SILENT_MS = 2_000
 
-/** What is asked of a server that has just been stopped is never answered. Meanwhile the agent that was stopped with it would stay so, too: for a minute, and not for the time of the fault. */
+/**
+ * What is asked of a server that has just been stopped is never answered. Meanwhile the agent that was
+ * stopped with it would stay so, too: for a minute, and not for the time of the fault.
+ */
 async function unlessSilent<T>(asked: Promise<T | undefined>): Promise<T | undefined> {
   return await Promise.race([asked, pause(SILENT_MS, undefined)])
 }

@@ -136,7 +136,10 @@ async function readCounters({ port, password }: Database): Promise<number[]> {
   return values()
 }
 
-/** Starts connections that send hostile input in pieces. Most leave soon; the others until newer ones need their place. */
+/**
+ * Starts connections that send hostile input in pieces. Most leave soon; the others until newer ones need
+ * their place.
+ */
 function startHostile({ port, password }: Database, random: Random) {
   let isOver = false
   let inputs = 0

@@ -12,8 +12,8 @@ import { untilAction } from '../../proof/way-back.ts'
 const { from, to } = usualPair()
 
 /**
- * Upgrades and rolls back a database twice, while each group gets a change of users or settings every `everyMs`. Expects
- * every change that a primary has acknowledged to be true afterwards.
+ * Upgrades and rolls back a database twice, while each group gets a change of users or settings every
+ * `everyMs`. Expects every change that a primary has acknowledged to be true afterwards.
  */
 export async function changeInUpgrades(fairlead: Fairlead, { shards_count, everyMs }: Shape): Promise<void> {
   const body = { name: freshName('users'), memory_size: 60_000_000, replication: true, shards_count }

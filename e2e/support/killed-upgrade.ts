@@ -7,7 +7,10 @@ import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 import { armKill, isArmed, type Kill } from './arm-kill.ts'
 
-/** A replicated database under load, in a Fairlead whose server is a crash-main.ts. Disposing of it ends the load. */
+/**
+ * A replicated database under load, in a Fairlead whose server is a crash-main.ts. Disposing of it ends the
+ * load.
+ */
 export interface Loaded extends AsyncDisposable {
   readonly fairlead: Fairlead
   readonly uid: number
@@ -56,9 +59,9 @@ export async function startLoaded(fairlead: Fairlead, shape: Shape = {}): Promis
 }
 
 /**
- * Upgrades the database, or restarts it where it runs the target, and kills one process on the way: server and
- * agent are started again, once `whileAway` writes were acknowledged without them. Answers the action when it has
- * ended, and writes go on in whole groups. Throws when that does not happen.
+ * Upgrades the database, or restarts it where it runs the target, and kills one process on the way: server
+ * and agent are started again, once `whileAway` writes were acknowledged without them. Answers the action
+ * when it has ended, and writes go on in whole groups. Throws when that does not happen.
  */
 export async function upgradeWithKill(
   { fairlead, uid, groups, load }: Loaded,

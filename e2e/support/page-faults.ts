@@ -9,7 +9,10 @@ export async function openAll(page: Page): Promise<void> {
 /** The width that the whole page needs, in pixels. */
 export const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth')
 
-/** Tables that would have to be moved sideways, cells that are not in the window, and names of columns that have not room for their longest word. */
+/**
+ * Tables that would have to be moved sideways, cells that are not in the window, and names of columns that
+ * have not room for their longest word.
+ */
 export const findCut = (page: Page) =>
   page.evaluate<readonly string[]>(`{
     const boxes = [...document.querySelectorAll('.table-box')].filter((box) => box.scrollWidth > box.clientWidth)

@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The agent's pid is not on record: the agent is the process that has the same home, and an agent's command line. */
+/**
+ * The agent's pid is not on record: the agent is the process that has the same home, and an agent's command
+ * line.
+ */
 export function pidOfAgent(home: string): number {
   const isOurs = (pid: string) => {
     try {

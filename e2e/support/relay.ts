@@ -1,6 +1,7 @@
 /**
- * A connection to PostgreSQL: forwards one Unix socket to another (`relay.ts FROM TO`). It is a process of its own, so that it can be stopped: then nothing goes
- * through and nothing is reported; resumed, it forwards what has waited. Killed, it breaks the connections.
+ * A connection to PostgreSQL: forwards one Unix socket to another (`relay.ts FROM TO`). It is a process of
+ * its own, so that it can be stopped: then nothing goes through and nothing is reported; resumed, it forwards
+ * what has waited. Killed, it breaks the connections.
  */
 import { rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'

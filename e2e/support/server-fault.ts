@@ -1,11 +1,17 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { pidOfAgent } from './pid-of-agent.ts'
 
-/** What happens to a server. `hang`: its relay to PostgreSQL is stopped; `reset`: the relay is killed; `clock`: its wall clock is set back by an hour. */
+/**
+ * What happens to a server. `hang`: its relay to PostgreSQL is stopped; `reset`: the relay is killed;
+ * `clock`: its wall clock is set back by an hour.
+ */
 export const faultKinds = ['kill', 'stop', 'hang', 'reset', 'clock'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
-/** What a server does to itself at a point of its work, as `onEffect` names it. A file orders it, and is deleted when it happens. */
+/**
+ * What a server does to itself at a point of its work, as `onEffect` names it. A file orders it, and is
+ * deleted when it happens.
+ */
 export interface FaultOrder {
   /** '*': any. */
   readonly at: string

@@ -6,8 +6,9 @@ import type { Fairlead } from '../../proof/start-fairlead.ts'
 import { until } from '../../proof/until.ts'
 
 /**
- * From now on messages of other shards to this one on the cluster's bus arrive this many milliseconds later, as happens when Nagle's algorithm meets
- * delayed acknowledgements. Its own messages are not delayed. `others`: shards that talk to it. Ends when the returned value is disposed of.
+ * From now on messages of other shards to this one on the cluster's bus arrive this many milliseconds later,
+ * as happens when Nagle's algorithm meets delayed acknowledgements. Its own messages are not delayed.
+ * `others`: shards that talk to it. Ends when the returned value is disposed of.
  */
 export async function slowBusTo(
   fairlead: Fairlead,

@@ -34,7 +34,10 @@ export interface Seen {
   readonly verdict: Verdict
 }
 
-/** The first upgrade goes to the newer build, all others restart it. Throws when one does not end, or the database is not whole in the end. */
+/**
+ * The first upgrade goes to the newer build, all others restart it. Throws when one does not end, or the
+ * database is not whole in the end.
+ */
 export async function stallInUpgrades(round: Round): Promise<Aftermath> {
   const { pair, groups, stalls, hungAfterSeconds } = round
   await using fairlead = await startFairlead({

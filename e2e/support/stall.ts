@@ -20,8 +20,8 @@ export interface Stalls {
 }
 
 /**
- * Carries out `list` (JSON of Stall[]) one after the other, at most one a handover. Each is written to `log` when it
- * happens. Null when nothing is to be stalled.
+ * Carries out `list` (JSON of Stall[]) one after the other, at most one a handover. Each is written to `log`
+ * when it happens. Null when nothing is to be stalled.
  */
 export function createStalls(
   list: string | undefined,
@@ -49,7 +49,10 @@ export function createStalls(
   }
 }
 
-/** Another process resumes it, because the stopped process may be this one. It first sees it stopped: on a busy machine that may take longer than the stall. */
+/**
+ * Another process resumes it, because the stopped process may be this one. It first sees it stopped: on a
+ * busy machine that may take longer than the stall.
+ */
 function stop(pid: number, ms: number): void {
   const isStopped = `grep -q '^State:.T' /proc/${pid}/status`
   const script = `while [ -e /proc/${pid} ] && ! ${isStopped}; do sleep 0.01; done; sleep ${ms / 1_000}; kill -CONT ${pid}`

@@ -19,7 +19,9 @@ export interface StrangeEngine extends Disposable {
   [Symbol.dispose](): void
 }
 
-/** `args` go to the engine. It runs as another user where that is possible, and knows no password but its own. */
+/**
+ * `args` go to the engine. It runs as another user where that is possible, and knows no password but its own.
+ */
 export async function startStrangeEngine(port: number, args: readonly string[] = []): Promise<StrangeEngine> {
   using owned = new DisposableStack()
   const name = build('valkey', '8.1')

@@ -16,8 +16,8 @@ export interface Stranger extends AsyncDisposable {
 export const canBeStranger = process.getuid?.() === 0
 
 /**
- * Runs JavaScript (a module that imports only Node's own modules) as another user. It begins as root, so that it finds Node wherever that is,
- * and becomes the other user before the first line of `code`.
+ * Runs JavaScript (a module that imports only Node's own modules) as another user. It begins as root, so that
+ * it finds Node wherever that is, and becomes the other user before the first line of `code`.
  */
 export function startStranger(code: string): Stranger {
   const become = `process.setgroups([${STRANGER}]); process.setgid(${STRANGER}); process.setuid(${STRANGER})`

@@ -27,7 +27,10 @@ export const readPage = (page: string) => readFileSync(join(root, page), 'utf8')
 /** Every page of docs/ with this link needs the variables of the first block of that page. */
 const SIGN_IN = 'start/api.md#sign-in'
 
-/** The commands that a page prints, by block. The first block signs in where the page links to the page that does. */
+/**
+ * The commands that a page prints, by block. The first block signs in where the page links to the page that
+ * does.
+ */
 export function printedBlocks(page: string, language = 'sh'): readonly string[] {
   const text = readPage(page)
   const found = [...text.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))]
@@ -52,8 +55,8 @@ export function blocksOf({ url, home }: Fairlead, page: string, language = 'sh')
 }
 
 /**
- * Carries out these blocks one after the other, in one shell that ends at the first error. Answers what each has
- * printed on stdout. Throws with its stderr when it ends with an error.
+ * Carries out these blocks one after the other, in one shell that ends at the first error. Answers what each
+ * has printed on stdout. Throws with its stderr when it ends with an error.
  */
 export async function walk({ home }: Fairlead, blocks: readonly string[]): Promise<readonly string[]> {
   const script = [`export FAIRLEAD_HOME=${home}`, blocks.join(`\necho ${END}\n`)].join('\n')

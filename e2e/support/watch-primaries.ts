@@ -6,11 +6,15 @@ import { asAdmin } from '../../proof/roles.ts'
 import type { Fairlead } from '../../proof/start-fairlead.ts'
 
 /**
- * Writes to every engine, whatever role it reports: there is one counter for each group, and each engine that accepts writes raises it. If two
- * primaries accept writes at the same time, both answer the same number, or a number that one has answered is lost.
+ * Writes to every engine, whatever role it reports: there is one counter for each group, and each engine that
+ * accepts writes raises it. If two primaries accept writes at the same time, both answer the same number, or
+ * a number that one has answered is lost.
  */
 export interface PrimaryWatch extends AsyncDisposable {
-  /** Ends the watch. Answers the numbers that were answered twice, or are lost; empty: there never were two primaries. */
+  /**
+   * Ends the watch. Answers the numbers that were answered twice, or are lost; empty: there never were two
+   * primaries.
+   */
   end(): Promise<readonly string[]>
   /** Answers so far. */
   answered(): number

@@ -7,7 +7,10 @@ export interface AckedWatch {
   acked(): number
   /** Over the last second before `nowMs`. */
   perSecond(nowMs: number): number
-  /** Resolves when the count reaches `count`; throws when that takes longer than `withinMs`, or `signal` aborts. */
+  /**
+   * Resolves when the count reaches `count`; throws when that takes longer than `withinMs`, or `signal`
+   * aborts.
+   */
   until(count: number, withinMs: number, signal?: AbortSignal): Promise<void>
 }
 

@@ -6,7 +6,10 @@ export type Values = readonly (string | null)[]
 
 /** Reads many keys over one connection, several batches ahead of the answers. */
 export interface BatchReader extends Disposable {
-  /** Sends an MGET; `onValues` gets the answers in the order of `keys`. Waits while too many batches are ahead. */
+  /**
+   * Sends an MGET; `onValues` gets the answers in the order of `keys`. Waits while too many batches are
+   * ahead.
+   */
   ask(keys: readonly string[], onValues: (values: Values) => void): Promise<void>
   /** Resolves when every batch has been answered. */
   drained(): Promise<void>
@@ -17,7 +20,8 @@ const ANSWER_WITHIN_MS = 10_000
 const BUFFER_BYTES = 256 * 1024
 
 /**
- * Connects and logs in; `replica` also asks a replica of a cluster to answer reads itself. Everything throws one Error naming the engine when it ends, errs, or is silent for 10 s.
+ * Connects and logs in; `replica` also asks a replica of a cluster to answer reads itself. Everything throws
+ * one Error naming the engine when it ends, errs, or is silent for 10 s.
  */
 export async function openBatchReader(options: {
   readonly address: Address

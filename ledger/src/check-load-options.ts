@@ -18,7 +18,10 @@ export interface LoadOptions {
   readonly lookup: Lookup
   /** No answer within this time: the outcome is unknown. Default 30,000 ms. */
   readonly replyWithinMs?: number
-  /** For this time after an engine has named another primary (MOVED), the load relies on the API. Default 250 ms: on a quiet machine the API was 77 ms behind at most. */
+  /**
+   * For this time after an engine has named another primary (MOVED), the load relies on the API. Default 250
+   * ms: on a quiet machine the API was 77 ms behind at most.
+   */
   readonly apiMayLagMs?: number
 }
 

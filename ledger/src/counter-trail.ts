@@ -1,6 +1,9 @@
 /** The answers so far of one counter that only one connection raises. */
 export interface CounterTrail {
-  /** INCR answered `value`. False if the value jumped or came twice, which is evidence of a loss or a doubled write. */
+  /**
+   * INCR answered `value`. False if the value jumped or came twice, which is evidence of a loss or a doubled
+   * write.
+   */
   acked(value: number): boolean
   /** An INCR was sent and no answer came: it may be carried out now, later, or never. */
   unknown(): void
@@ -30,7 +33,8 @@ export function createCounterTrail(): CounterTrail {
     },
     judge(value) {
       return {
-        // The last answer counts too: else an unknown one that was carried out could hide an acked one that is gone.
+        // The last answer counts too: else an unknown one that was carried out could hide an acked one that
+        // is gone.
         lost: Math.max(0, Math.max(acks, last) - value),
         duplicated: Math.max(0, value - (acks + unknowns)),
       }

@@ -15,8 +15,8 @@ export interface EngineLink {
 const READY_WITHIN_MS = 2_000
 
 /**
- * Connects and logs in as the user `default`; an empty password skips the login. `onEnd` is called once, with one
- * word: ECONNREFUSED, WRONGPASS, closed, … Neither `onReply` nor `onReady` follows it.
+ * Connects and logs in as the user `default`; an empty password skips the login. `onEnd` is called once, with
+ * one word: ECONNREFUSED, WRONGPASS, closed, … Neither `onReply` nor `onReady` follows it.
  */
 export function openEngineLink(options: {
   readonly address: Address

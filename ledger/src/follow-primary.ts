@@ -10,7 +10,10 @@ export interface PrimaryRoute {
   ask(slot: number, trouble: Trouble, onAddress: (address: Address) => void): void
 }
 
-/** A handover takes milliseconds, so the API is asked often in the first half second, and less often later: the ledger must not make an outage worse. */
+/**
+ * A handover takes milliseconds, so the API is asked often in the first half second, and less often later:
+ * the ledger must not make an outage worse.
+ */
 const ASK_AGAIN_MS = 2
 const PATIENCE_MS = 500
 const ASK_AGAIN_LATER_MS = 20

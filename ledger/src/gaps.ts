@@ -12,15 +12,18 @@ export interface Gaps {
   /** Every gap of `leastMs` or longer, in order. */
   list(): readonly Gap[]
   /**
-   * The longest gap that touches the window, in ms and whole (not cut at the window's edges); also one that is still
-   * open at `nowMs`. 0 means: none of `leastMs` or longer.
+   * The longest gap that touches the window, in ms and whole (not cut at the window's edges); also one that
+   * is still open at `nowMs`. 0 means: none of `leastMs` or longer.
    */
   longestMs(window: Gap, nowMs: number): number
   /** The shortest gap that is remembered. Grows when there are too many. */
   readonly leastMs: number
 }
 
-/** Gaps of 3 ms for two minutes fit. If there are more, the shorter half is dropped: only the longest gap matters. */
+/**
+ * Gaps of 3 ms for two minutes fit. If there are more, the shorter half is dropped: only the longest gap
+ * matters.
+ */
 const MOST_GAPS = 40_000
 
 /** Remembers the gaps between acknowledged writes, from `startMs` on. */

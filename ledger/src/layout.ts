@@ -15,8 +15,8 @@ export interface Layout {
   /** The slots of each group as the API writes them, ascending. */
   readonly groups: readonly string[]
   /**
-   * The primary of a slot; null if none is named. Of two primaries (a dead one may still be listed beside its successor) it is
-   * the one that is not `doubted`.
+   * The primary of a slot; null if none is named. Of two primaries (a dead one may still be listed beside its
+   * successor) it is the one that is not `doubted`.
    */
   primaryOf(slot: number, doubted?: Address): Address | null
   /** The slots of the shard at `address`, primary or replica; null when there is no such shard. */
@@ -27,7 +27,10 @@ export interface Layout {
 const SHARD_HOST = '127.0.0.1'
 const allSlots: readonly SlotRange[] = [[0, SLOTS - 1]]
 
-/** From the answer to `/v1/bdbs/<uid>`: the primary is the first address of the first endpoint. Throws when there is none. */
+/**
+ * From the answer to `/v1/bdbs/<uid>`: the primary is the first address of the first endpoint. Throws when
+ * there is none.
+ */
 export function readEndpoint(url: string, text: string): Layout {
   // Any program may have answered: each field on the way is optional, and the two values are checked below.
   const database = parse(text) as { endpoints?: { addr?: unknown[]; port?: unknown }[] } | null

@@ -1,6 +1,6 @@
 /**
- * The outcome of a command. Acked: the engine confirmed it. Refused: the engine answered with an error, so the command was certainly
- * not carried out. Unknown: the command was sent, and no answer came.
+ * The outcome of a command. Acked: the engine confirmed it. Refused: the engine answered with an error, so
+ * the command was certainly not carried out. Unknown: the command was sent, and no answer came.
  */
 export type Outcome = 'acked' | 'refused' | 'unknown'
 
@@ -8,7 +8,10 @@ export type OutcomeCounts = Readonly<Record<Outcome, number>>
 
 /** Every outcome of every connection's commands, which are numbered from 0 on each connection. */
 export interface LedgerBook {
-  /** The number of the connection's next command: the same number after a refusal, a new one after any other outcome. */
+  /**
+   * The number of the connection's next command: the same number after a refusal, a new one after any other
+   * outcome.
+   */
   nextNumber(connection: number): number
   /** Writes down the outcome of the connection's command `nextNumber`. */
   note(connection: number, outcome: Outcome): void
@@ -19,8 +22,9 @@ export interface LedgerBook {
 }
 
 /**
- * Opens an empty book. A page is small however long the load: numbers only move on when a command was acked or its
- * outcome is unknown, so everything below the next number was acked, but for the unknown ones, which are listed.
+ * Opens an empty book. A page is small however long the load: numbers only move on when a command was acked
+ * or its outcome is unknown, so everything below the next number was acked, but for the unknown ones, which
+ * are listed.
  */
 export function createLedgerBook(connections: number): LedgerBook {
   const pages = Array.from({ length: connections }, (): Page => ({ next: 0, unknown: [], refused: 0 }))

@@ -2,7 +2,10 @@ import { writeCommand } from './resp-lite.ts'
 
 export type LoadKind = 'set' | 'incr'
 
-/** The writes of one run: what is sent, and what must be found afterwards. Both are derived from the numbers of the commands. */
+/**
+ * The writes of one run: what is sent, and what must be found afterwards. Both are derived from the numbers
+ * of the commands.
+ */
 export interface LedgerWrites {
   command(connection: number, number: number): string
   /** The key of a command. For `incr` it is the connection's counter, whatever the number. */

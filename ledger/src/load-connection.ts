@@ -17,13 +17,16 @@ export interface LoadConnection {
 /**
  * - connecting: a link is being opened; becomes idle, or seeking when it ends.
  * - idle: may issue; becomes busy, or seeking when the link ends.
- * - busy: a command is outstanding; becomes idle when it is acked, seeking when it is refused or the link ends.
+ * - busy: a command is outstanding; becomes idle when it is acked, seeking when it is refused or the link
+ *   ends.
  * - seeking: waits for the API to name the primary; becomes idle (same address, link alive) or connecting.
  * - closed: stays closed.
  */
 export type ConnectionState = 'connecting' | 'idle' | 'busy' | 'seeking' | 'closed'
 
-/** What happens on a connection. `number` is its own; `why` is one word (READONLY, closed, ECONNREFUSED, …). */
+/**
+ * What happens on a connection. `number` is its own; `why` is one word (READONLY, closed, ECONNREFUSED, …).
+ */
 export interface LoadEvents {
   command(number: number): string
   /** Is this the answer that acknowledges the outstanding command? Called for all answers but errors. */
@@ -48,8 +51,8 @@ export interface LoadConnectionOptions {
 }
 
 /**
- * Opens a link to the primary that `route` names, and follows the primary from then on, until `close`. Throws when no
- * primary was ever named.
+ * Opens a link to the primary that `route` names, and follows the primary from then on, until `close`. Throws
+ * when no primary was ever named.
  */
 export function openLoadConnection(options: LoadConnectionOptions): LoadConnection {
   const { number, slot, password, route, events } = options

@@ -10,7 +10,9 @@ import { nowUnixMs } from './unix-clock.ts'
 // The process of the load. start-load.ts forks it and asks it questions; it ends together with its parent.
 
 const NEWS_EVERY_MS = 20
-/** A replica is a few moments behind its primary. A write that it does not hold after this time is missing. */
+/**
+ * A replica is a few moments behind its primary. A write that it does not hold after this time is missing.
+ */
 const REPLICA_WITHIN_MS = 3_000
 const LOOK_AGAIN_MS = 100
 /** The longest that a question for gaps waits for its window to pass. */

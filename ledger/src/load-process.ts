@@ -6,7 +6,10 @@ import type { News, Questions } from './questions.ts'
 /** The load's process, as the caller's process sees it. */
 export interface LoadProcess extends AsyncDisposable {
   readonly pid: number
-  /** Asks a question and waits for the answer. Throws the error of the process, and also when the process ends or is late. */
+  /**
+   * Asks a question and waits for the answer. Throws the error of the process, and also when the process ends
+   * or is late.
+   */
   ask<Name extends keyof Questions>(
     name: Name,
     ask: Questions[Name]['ask'],

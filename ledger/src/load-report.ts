@@ -6,14 +6,18 @@ import type { Ledger, LoadState } from './load-state.ts'
 /** What a load did, until it was stopped. */
 export interface LedgerReport extends OutcomeCounts {
   /**
-   * How often each kind of failure happened: READONLY, MOVED, CLUSTERDOWN, closed, ECONNREFUSED, no-answer, lookup, … `hint` is no
-   * error of an engine: the API was away or behind for 250 ms, and a client followed a MOVED.
+   * How often each kind of failure happened: READONLY, MOVED, CLUSTERDOWN, closed, ECONNREFUSED, no-answer,
+   * lookup, … `hint` is no error of an engine: the API was away or behind for 250 ms, and a client followed a
+   * MOVED.
    */
   readonly errors: Readonly<Record<string, number>>
   /** The error of the last lookup that failed; null if none failed. */
   readonly lookupTrouble: string | null
   readonly reconnects: number
-  /** Every time of 3 ms or more without any acknowledged write. At a pace below 1,000 a second, these are the usual pauses between writes. */
+  /**
+   * Every time of 3 ms or more without any acknowledged write. At a pace below 1,000 a second, these are the
+   * usual pauses between writes.
+   */
   readonly gaps: readonly Gap[]
   /** From the first command until the stop was asked for. */
   readonly seconds: number

@@ -33,7 +33,10 @@ export interface LoadState {
   gaps: Gaps | null
   /** Of each group. */
   gapsOfGroups: readonly Gaps[]
-  /** The last tick found no idle connection for the commands that were due: now each answer is followed by the next command at once. */
+  /**
+   * The last tick found no idle connection for the commands that were due: now each answer is followed by the
+   * next command at once.
+   */
   behind: boolean
 }
 

@@ -8,18 +8,26 @@ export interface Lookup {
   readonly url: string
   /** Bearer token; may be renewed while the load runs. */
   readonly token: string
-  /** `one` asks for the endpoint of the database; `sharded` for its shards, at `<url>/shards`. Default `one`. */
+  /**
+   * `one` asks for the endpoint of the database; `sharded` for its shards, at `<url>/shards`. Default `one`.
+   */
   readonly groups?: 'one' | 'sharded'
 }
 
 export interface LayoutLookup extends Disposable {
-  /** One request. Throws an Error that says what the API answered, or that it did not: within a second, unless another time is named. */
+  /**
+   * One request. Throws an Error that says what the API answered, or that it did not: within a second, unless
+   * another time is named.
+   */
   ask(withinMs?: number): Promise<Layout>
   setToken(token: string): void
 }
 
 const ANSWER_WITHIN_MS = 1_000
-/** The time limit before the load and after it, when no request is repeated: the API or the machine may be busy. */
+/**
+ * The time limit before the load and after it, when no request is repeated: the API or the machine may be
+ * busy.
+ */
 export const ALONE_WITHIN_MS = 30_000
 
 /** Asks over one connection that is kept open, so that a lookup takes well under a millisecond. */

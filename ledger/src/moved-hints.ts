@@ -8,7 +8,9 @@ export interface Trouble {
   readonly moved: Address | null
 }
 
-/** Which primary serves a slot according to the engines. It is used while the API names none, or an old one. */
+/**
+ * Which primary serves a slot according to the engines. It is used while the API names none, or an old one.
+ */
 export interface MovedHints {
   heard(slot: number, trouble: Trouble, nowMs: number): void
   /** The address to use when the API names `named`, or no primary (null). `isHint`: the engines named it. */
@@ -21,7 +23,10 @@ interface Hint {
   readonly sinceMs: number
 }
 
-/** A hint is followed when the API, which is under test, has contradicted it or was away for `apiMayLagMs`; and forgotten when it proves wrong. */
+/**
+ * A hint is followed when the API, which is under test, has contradicted it or was away for `apiMayLagMs`;
+ * and forgotten when it proves wrong.
+ */
 export function createMovedHints(apiMayLagMs: number): MovedHints {
   const hints = new Map<number, Hint>()
   return {
@@ -41,7 +46,10 @@ export function createMovedHints(apiMayLagMs: number): MovedHints {
   }
 }
 
-/** "MOVED 3999 127.0.0.1:7002" → that address; an empty host is the one that answered. Null for any other error. */
+/**
+ * "MOVED 3999 127.0.0.1:7002" → that address; an empty host is the one that answered. Null for any other
+ * error.
+ */
 export function movedTo(text: string, from: Address): Address | null {
   const [, host = '', port = ''] = /^MOVED \d+ (\S*):(\d+)$/.exec(text) ?? []
   return port === '' ? null : { host: host === '' || host === '?' ? from.host : host, port: Number(port) }

@@ -8,7 +8,10 @@ export interface Pace {
   giveBack(): void
 }
 
-/** After a stall, commands of this time are sent at once. More would measure a burst instead of the requested load. */
+/**
+ * After a stall, commands of this time are sent at once. More would measure a burst instead of the requested
+ * load.
+ */
 const CATCH_UP_MS = 50
 
 /** A steady pace of `perSecond` commands from `startMs` on; 0 is as fast as possible. */

@@ -2,7 +2,9 @@ import { hashSlot } from './hash-slot.ts'
 import type { Layout } from './layout.ts'
 import { holdsSlot, parseSlotRanges } from './slot-ranges.ts'
 
-/** Where a connection writes: all its keys lie in one slot, and that slot lay in `group` when the load began. */
+/**
+ * Where a connection writes: all its keys lie in one slot, and that slot lay in `group` when the load began.
+ */
 export interface Place {
   readonly group: number
   readonly slot: number
@@ -13,7 +15,10 @@ export interface Place {
 /** Sixty times the number of tries that a group of a single slot needs on average. */
 const MOST_TRIES = 1_000_000
 
-/** Connection i writes to group i mod n, each into a slot of its own choice. Throws when a group would get none. */
+/**
+ * Connection i writes to group i mod n, each into a slot of its own choice. Throws when a group would get
+ * none.
+ */
 export function placeConnections(connections: number, { sharded, groups }: Layout): readonly Place[] {
   if (!sharded) return Array.from({ length: connections }, () => ({ group: 0, slot: 0, tag: '' }))
   if (connections < groups.length)

@@ -9,7 +9,9 @@ export interface Verdict {
   readonly acked: number
   /** Acknowledged writes that are missing or different. */
   readonly lost: number
-  /** `incr`: carried out more often than acknowledged and unknown together allow. `set` cannot tell: it is 0. */
+  /**
+   * `incr`: carried out more often than acknowledged and unknown together allow. `set` cannot tell: it is 0.
+   */
   readonly duplicated: number
   /** Sent and never answered: neither lost nor fine. */
   readonly unknown: number
@@ -23,9 +25,10 @@ const BYTES_AT_ONCE = 512 * 1024
 const MOST_EXAMPLES = 5
 
 /**
- * Reads every acknowledged write back from the primary of its slot; or, at an `address`, those of the slots that the
- * shard there holds, and counts only these. The load must have been stopped. Throws when an engine does not answer, or
- * answers with an error, when a slot has no primary, and when nothing of the load lies at the address.
+ * Reads every acknowledged write back from the primary of its slot; or, at an `address`, those of the slots
+ * that the shard there holds, and counts only these. The load must have been stopped. Throws when an engine
+ * does not answer, or answers with an error, when a slot has no primary, and when nothing of the load lies at
+ * the address.
  */
 export async function readBack(options: {
   readonly ledger: Ledger

@@ -1,4 +1,7 @@
-/** A reply of an engine, of the kinds that the ledger gets: text is latin1, arrays are flat or nested, null is `$-1` or `*-1`. */
+/**
+ * A reply of an engine, of the kinds that the ledger gets: text is latin1, arrays are flat or nested, null is
+ * `$-1` or `*-1`.
+ */
 export type Reply =
   | { readonly kind: 'status'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
@@ -20,7 +23,10 @@ export function writeCommand(...words: readonly string[]): string {
 
 /** Reads replies from a stream that may be cut anywhere. */
 export interface ReplyReader {
-  /** Passes each reply that is now complete to `onReply`. The chunk may be reused afterwards. Throws ProtocolError. */
+  /**
+   * Passes each reply that is now complete to `onReply`. The chunk may be reused afterwards. Throws
+   * ProtocolError.
+   */
   feed(chunk: Buffer): void
 }
 

@@ -58,7 +58,9 @@ export async function runLoad(options: CheckedLoadOptions, lookup: LayoutLookup)
   return begin(state, options, layout)
 }
 
-/** `onSettled` is called when every connection has come up, or none ever will; until then nothing is issued. */
+/**
+ * `onSettled` is called when every connection has come up, or none ever will; until then nothing is issued.
+ */
 function createEvents(state: LoadState, options: CheckedLoadOptions, onSettled: () => void): LoadEvents {
   const { book, writes, trails, places } = state.ledger
   return {

@@ -33,10 +33,16 @@ const settings = [
   'no',
 ]
 
-/** A stream shows that it is alive by its pings: one a second is enough; one in ten seconds, the default, is too slow. */
+/**
+ * A stream shows that it is alive by its pings: one a second is enough; one in ten seconds, the default, is
+ * too slow.
+ */
 const streaming = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1']
 
-/** Primaries run `old`, replicas `young`. Resolves when every node sees a whole cluster and every stream flows. */
+/**
+ * Primaries run `old`, replicas `young`. Resolves when every node sees a whole cluster and every stream
+ * flows.
+ */
 export async function startTestCluster(old: string, young: string): Promise<TestCluster> {
   await using opened = new AsyncDisposableStack()
   const start = async (program: string) =>
@@ -66,7 +72,10 @@ async function handOver(group: TestGroup, { silently = false } = {}): Promise<vo
   await until(async () => (await old.call('INFO', 'replication')).includes('master_link_status:up'))
 }
 
-/** Voters may refuse a second failover of the same group within two node timeouts: then that failover ends after 5 s, without effect. */
+/**
+ * Voters may refuse a second failover of the same group within two node timeouts: then that failover ends
+ * after 5 s, without effect.
+ */
 async function failOver(successor: TestEngine): Promise<void> {
   let askedMs = Number.NEGATIVE_INFINITY
   const became = async () => {

@@ -31,7 +31,10 @@ export async function valkeyBuilds(): Promise<readonly string[]> {
   return builds
 }
 
-/** Starts `build` with the password of these tests. Commands go over the ledger's own connections, because the ledger uses no package of the product. */
+/**
+ * Starts `build` with the password of these tests. Commands go over the ledger's own connections, because the
+ * ledger uses no package of the product.
+ */
 export async function startTestEngine(build: string, ...settings: readonly string[]): Promise<TestEngine> {
   const address = { host: '127.0.0.1', port: await freePort() }
   const own = [`port ${address.port}`, `bind ${address.host}`, 'save ""']

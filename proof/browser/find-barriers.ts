@@ -7,7 +7,10 @@ interface Found {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-/** What keeps people out of a page, by the rules of axe (WCAG 2.2 A and AA, and best practice): one line for each place. */
+/**
+ * What keeps people out of a page, by the rules of axe (WCAG 2.2 A and AA, and best practice): one line for
+ * each place.
+ */
 export async function findBarriers(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source)
   const found = await page.evaluate<readonly Found[]>(

@@ -4,7 +4,10 @@ const no = { ok: false, error_code: 'order_not_applicable', why: 'it does not ap
 const orders = { pause: no, resume: no, cancel: no, rollback: no, finalize: no, redo: no, retry: no }
 const runs = (engine: string, engine_version: string) => ({ engine, engine_version, modules: [] })
 
-/** What the API would answer of this many databases and actions, as far as the console reads it. Uid 1 is upgraded in `groups` groups. */
+/**
+ * What the API would answer of this many databases and actions, as far as the console reads it. Uid 1 is
+ * upgraded in `groups` groups.
+ */
 export function makeFixture(size: {
   readonly databases: number
   readonly actions: number

@@ -1,6 +1,7 @@
 /**
- * `node --conditions=@fairlead/source proof/browser/prepare-chromium.ts`: unpacks Debian's Chromium without windows, and a font, for the tests of the
- * console. Part of the set-up of `npm test`. A failure is a line on stderr and exit code 1.
+ * `node --conditions=@fairlead/source proof/browser/prepare-chromium.ts`: unpacks Debian's Chromium without
+ * windows, and a font, for the tests of the console. Part of the set-up of `npm test`. A failure is a line on
+ * stderr and exit code 1.
  */
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'

@@ -8,7 +8,10 @@ import { permissionsOf } from '@fairlead/api'
 import { consoleFolder } from '@fairlead/web'
 import { certificateOf, makeFixture, stepOf } from './make-fixture.ts'
 
-/** A server that has the built console, answers as a large Fairlead, and tells events of an upgrade of many groups when it is told to. */
+/**
+ * A server that has the built console, answers as a large Fairlead, and tells events of an upgrade of many
+ * groups when it is told to.
+ */
 export interface FixtureServer extends AsyncDisposable {
   readonly url: string
   /** So many events a second, each of one group of the action `moving`; 0: none. */
@@ -140,7 +143,9 @@ function sendFile(path: string, response: ServerResponse): void {
   response.end(readFileSync(join(consoleFolder, 'assets', `${name}.gz`)))
 }
 
-/** The next event of the upgrade: a step of one group after the other, and a certificate in each fifth round. */
+/**
+ * The next event of the upgrade: a step of one group after the other, and a certificate in each fifth round.
+ */
 function createEvents(groups: number): () => { readonly type: string; readonly seq: number } {
   let seq = 1
   return () => {

@@ -6,8 +6,9 @@ import { untilAction } from '../way-back.ts'
 export const stuckWords = 'cannot open the file of its modules'
 
 /**
- * Upgrades a database, with a replica, to a build whose program is replaced by one that does not start as soon as the role has moved: the replica cannot follow,
- * and the upgrade is stuck while the new primary serves. Returns the action.
+ * Upgrades a database, with a replica, to a build whose program is replaced by one that does not start as
+ * soon as the role has moved: the replica cannot follow, and the upgrade is stuck while the new primary
+ * serves. Returns the action.
  */
 export async function stickUpgrade(
   fairlead: Fairlead,

@@ -12,7 +12,10 @@ export async function heading(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 }
 
-/** Without a click: as a person without a mouse does it. Waits until the button may be pressed: an order is off until the server has said that it applies. */
+/**
+ * Without a click: as a person without a mouse does it. Waits until the button may be pressed: an order is
+ * off until the server has said that it applies.
+ */
 export async function press(page: Page, name: string | RegExp, key: string): Promise<void> {
   const button = page.getByRole('button', { name, disabled: false })
   await button.focus()

@@ -4,7 +4,10 @@ import type { Page } from 'playwright-core'
 export interface Seen {
   /** The largest contentful paint, in milliseconds. */
   readonly lcp: number
-  /** When the largest contentful paint and every long task of the load are over, in milliseconds: from then on a click is answered at once. */
+  /**
+   * When the largest contentful paint and every long task of the load are over, in milliseconds: from then on
+   * a click is answered at once.
+   */
   readonly interactive: number
   /** The layout shift. One right after a key or a click does not count, as browsers have it. */
   readonly cls: number

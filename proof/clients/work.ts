@@ -22,8 +22,8 @@ export interface Findings {
 const WORKERS = 8
 const WARM_UP = 500
 /**
- * How long a client waits for an item, in seconds. Valkey GLIDE gives up half a second after that by itself, while its item may be on the way: a stall
- * of the machine is shorter.
+ * How long a client waits for an item, in seconds. Valkey GLIDE gives up half a second after that by itself,
+ * while its item may be on the way: a stall of the machine is shorter.
  */
 const WAITS = '60'
 /** The item that ends the wait. */
@@ -124,7 +124,10 @@ async function repeat(what: string, act: () => Promise<void>, run: Run): Promise
 
 type ExpectSame = (what: string, got: unknown, expected: unknown) => void
 
-/** Raises the counter number `n` by one at each call, in each of three ways in turn, and expects its new value. */
+/**
+ * Raises the counter number `n` by one at each call, in each of three ways in turn, and expects its new
+ * value.
+ */
 function createCounter(n: number, client: Client, expectSame: ExpectSame): () => Promise<void> {
   const key = `counter:{${n}}` // with its copy in one slot
   let count = 0

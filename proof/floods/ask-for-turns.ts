@@ -7,8 +7,8 @@ import { until } from '../until.ts'
 export interface Turns {
   readonly tookMs: number
   /**
-   * The sum of the time of turns beyond 20 ms. A client that comes at a random time waits longer than 20 ms with a chance of
-   * `overMs` in `tookMs`.
+   * The sum of the time of turns beyond 20 ms. A client that comes at a random time waits longer than 20 ms
+   * with a chance of `overMs` in `tookMs`.
    */
   readonly overMs: number
   readonly mostMs: number
@@ -19,7 +19,10 @@ export interface Turns {
 /** What a process is started with (--import), besides TURNS_FOLDER, so that it can be asked for its turns. */
 export const watchTurns = new URL('watch-turns.ts', import.meta.url).href
 
-/** How long turns of a process were since it was asked last, as watch-turns.ts in it writes them into `folder`. */
+/**
+ * How long turns of a process were since it was asked last, as watch-turns.ts in it writes them into
+ * `folder`.
+ */
 export async function askForTurns(folder: string): Promise<Turns> {
   const file = join(folder, 'turns.json')
   await rm(file, { force: true })

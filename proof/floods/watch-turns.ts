@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Runs inside of a process (--import), and records the processor time of each turn of its loop: this time makes others wait, and is
- * the same on a busy machine. When the file `look` appears in TURNS_FOLDER, it writes `turns.json` there, and starts again.
+ * Runs inside of a process (--import), and records the processor time of each turn of its loop: this time
+ * makes others wait, and is the same on a busy machine. When the file `look` appears in TURNS_FOLDER, it
+ * writes `turns.json` there, and starts again.
  */
 
 /** The length of the timer, which is due in each turn: a turn is at least this long. */
@@ -28,7 +29,10 @@ if (folder !== undefined && isMainThread) {
   let mostMs = 0
   /** How long turns of each length took together. */
   let byLength: number[] = []
-  /** A client that comes at a random time meets a shorter turn in 99 of 100 cases. Idle time counts as turns without length. */
+  /**
+   * A client that comes at a random time meets a shorter turn in 99 of 100 cases. Idle time counts as turns
+   * without length.
+   */
   const p99 = (tookMs: number) => {
     let longer = 0
     for (let n = byLength.length - 1; n >= 0; n -= 1) {

@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { codeOf } from '@fairlead/engine'
 
-/** 1.1.0 is 1.0.0 with another number; 2.0.0 has names, and an encoding for them; 3.0.0 hangs in TALLY.GET. */
+/**
+ * 1.1.0 is 1.0.0 with another number; 2.0.0 has names, and an encoding for them; 3.0.0 hangs in TALLY.GET.
+ */
 export const tallyVersions = ['1.0.0', '1.1.0', '2.0.0', '3.0.0'] as const
 export type TallyVersion = (typeof tallyVersions)[number]
 
@@ -19,8 +21,8 @@ const madeFrom = [source, join(import.meta.dirname, 'tally/module-api.h'), impor
 const buildDeadlineMs = 60_000
 
 /**
- * The path of our own test module in this version. Builds it when it is missing or older than its source; several may do so
- * at once. Throws with what to install when there is no compiler.
+ * The path of our own test module in this version. Builds it when it is missing or older than its source;
+ * several may do so at once. Throws with what to install when there is no compiler.
  */
 export async function testModule(version: TallyVersion, folder = modulesFolder): Promise<string> {
   const path = join(folder, `tally-${version}.so`)
@@ -48,7 +50,10 @@ async function changedAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** Built under a temporary name first: a process that builds at the same time, or an engine, never sees a half-written file. */
+/**
+ * Built under a temporary name first: a process that builds at the same time, or an engine, never sees a
+ * half-written file.
+ */
 async function build(version: TallyVersion, path: string): Promise<void> {
   const [major, minor, patch] = version.split('.')
   const half = `${path}.${randomUUID()}`

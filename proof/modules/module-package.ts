@@ -29,7 +29,10 @@ export interface ModulePackage {
   readonly self_test: readonly SelfTestStep[]
 }
 
-/** A command as COMMAND INFO describes it: the engine does not know the arity of modules' commands, and reports -1. */
+/**
+ * A command as COMMAND INFO describes it: the engine does not know the arity of modules' commands, and
+ * reports -1.
+ */
 export interface ModuleCommand {
   readonly command_name: string
   readonly command_arity: number

@@ -1,6 +1,7 @@
 /**
- * `node --conditions=@fairlead/source proof/modules/prepare-modules.ts`: builds and fetches the modules of the tests, those
- * that are missing. Part of the set-up of `npm test`. A module that could not be built or fetched is a line on stderr and exit code 1.
+ * `node --conditions=@fairlead/source proof/modules/prepare-modules.ts`: builds and fetches the modules of
+ * the tests, those that are missing. Part of the set-up of `npm test`. A module that could not be built or
+ * fetched is a line on stderr and exit code 1.
  */
 import { FetchError } from '@fairlead/agent'
 import { messageOf } from '@fairlead/engine'

@@ -2,9 +2,9 @@ import { commandOnKey, commonFields, type ModulePackage, sha256Of } from './modu
 import { testRedisearch } from './redisearch.ts'
 
 /**
- * The module.json of Debian's RediSearch, which calls itself `ft` and, to engines, 10200 where it should be 10202. Its
- * self-test uses the command that hangs Valkey from 8.1 on, and leaves nothing behind. Throws when the module is missing: call
- * testRedisearch first.
+ * The module.json of Debian's RediSearch, which calls itself `ft` and, to engines, 10200 where it should be
+ * 10202. Its self-test uses the command that hangs Valkey from 8.1 on, and leaves nothing behind. Throws when
+ * the module is missing: call testRedisearch first.
  */
 export async function redisearchPackage(
   changes: Readonly<Record<string, unknown>> = {},

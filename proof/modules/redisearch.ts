@@ -7,8 +7,9 @@ import { modulesFolder } from './build-modules.ts'
 const path = join(modulesFolder, 'redisearch.so')
 
 /**
- * The path of RediSearch 1.2.2 as Debian packages it, a module that we did not write; null when set-up could not fetch
- * it, and said so. It works on Redis and on Valkey 8.0; from Valkey 8.1 on it loads and hangs the engine at its first use.
+ * The path of RediSearch 1.2.2 as Debian packages it, a module that we did not write; null when set-up could
+ * not fetch it, and said so. It works on Redis and on Valkey 8.0; from Valkey 8.1 on it loads and hangs the
+ * engine at its first use.
  */
 export async function testRedisearch(): Promise<string | null> {
   try {
@@ -20,7 +21,10 @@ export async function testRedisearch(): Promise<string | null> {
   }
 }
 
-/** Fetches it unless it is there. Built for bookworm, it runs in engines of that suite and of later ones. Throws FetchError. */
+/**
+ * Fetches it unless it is there. Built for bookworm, it runs in engines of that suite and of later ones.
+ * Throws FetchError.
+ */
 export async function fetchRedisearch(): Promise<void> {
   if ((await testRedisearch()) !== null) return
   await fetchFile({

@@ -13,7 +13,9 @@ export interface Loading {
   readonly settings?: readonly string[]
 }
 
-/** An engine of a test, bare, without Fairlead, in a folder of its own. Disposing of it kills it, hung or not. */
+/**
+ * An engine of a test, bare, without Fairlead, in a folder of its own. Disposing of it kills it, hung or not.
+ */
 export interface TestEngine extends AsyncDisposable {
   readonly port: number
   /** Throws EngineUnreachable when there is no answer within the deadline: hung, or dead. */
@@ -24,7 +26,10 @@ export interface TestEngine extends AsyncDisposable {
   log(): Promise<string>
   /** SHUTDOWN with `how`, then `startAgain`. */
   restart(how: 'SAVE' | 'NOSAVE', loading: Loading): Promise<void>
-  /** Once it has ended: the same folder and port, with what is to be loaded now. Throws like startModuleEngine. */
+  /**
+   * Once it has ended: the same folder and port, with what is to be loaded now. Throws like
+   * startModuleEngine.
+   */
   startAgain(loading: Loading): Promise<void>
   readonly hasEnded: boolean
 }
@@ -34,8 +39,8 @@ const startWithinMs = 10_000
 const commandWithinMs = 2_000
 
 /**
- * Starts `build` with a module, as the tests of modules need it: it may end or hang, with its log as the error, and start again with other
- * modules. Resolves when it answers.
+ * Starts `build` with a module, as the tests of modules need it: it may end or hang, with its log as the
+ * error, and start again with other modules. Resolves when it answers.
  */
 export async function startModuleEngine(
   build: BuildName,

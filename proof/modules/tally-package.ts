@@ -3,7 +3,8 @@ import { commandOnKey, commonFields, type ModulePackage, sha256Of } from './modu
 
 /**
  * The module.json of our own test module in this version, with `changes`; a change to undefined leaves the
- * field out of the JSON. It covers every capability but flash and active-active. Its self-test leaves no key behind.
+ * field out of the JSON. It covers every capability but flash and active-active. Its self-test leaves no key
+ * behind.
  */
 export async function tallyPackage(
   version: TallyVersion,

@@ -38,6 +38,16 @@ export const everyFile = [
     ),
   ),
 
+  rule('a comment has at most 110 columns', () =>
+    product.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .flatMap((line, at) =>
+          /^\s*(\/\/|\/?\*)/.test(line) && line.length > 110 ? [`${file}:${at + 1}`] : [],
+        ),
+    ),
+  ),
+
   rule('no file is a drawer: none, and no folder, is called utils, helpers, types or common', () => {
     const parts = (file: string) => file.split('/').map((part) => part.replace(/\..*$/, ''))
     return everything.filter((file) => parts(file).some((part) => drawers.test(part)))

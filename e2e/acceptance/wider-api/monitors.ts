@@ -8,7 +8,10 @@ const hasLoad = ({ intervals }: Json) =>
 const positive = expect.toSatisfy((value: unknown) => typeof value === 'number' && value > 0)
 const number = expect.any(Number)
 
-/** A monitor: statistics of a real engine behind a real proxy, after a small load, with what a dashboard reads. */
+/**
+ * A monitor: statistics of a real engine behind a real proxy, after a small load, with what a dashboard
+ * reads.
+ */
 export const monitors: readonly Replay[] = [
   { sends: ['GET', '/v1/bdbs/stats/last'], reads: {} },
   { sends: ['GET', '/v1/bdbs/stats/99'], status: 404, reads: { error_code: 'db_not_exist' } },

@@ -7,7 +7,10 @@ const isActive = ({ status }: Json) => status === 'active'
 const isCompleted = ({ status }: Json) => status === 'completed'
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/)
 
-/** A playbook creates a database with every field that its template has, waits, looks, upgrades it and deletes it. */
+/**
+ * A playbook creates a database with every field that its template has, waits, looks, upgrades it and deletes
+ * it.
+ */
 export const playbooks: readonly Replay[] = [
   {
     sends: ['GET', '/v1/nodes'],

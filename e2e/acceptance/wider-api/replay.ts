@@ -5,7 +5,10 @@ import { until } from '../../../proof/until.ts'
 /** A literal request as a program of the wider API sends it, and what the program reads of the answer. */
 export interface Replay {
   readonly sends: readonly [method: string, path: string, body?: unknown]
-  /** These override the usual headers, which are Basic of the admin and `Content-Type: application/json`; `authorization: ''` sends none. */
+  /**
+   * These override the usual headers, which are Basic of the admin and `Content-Type: application/json`;
+   * `authorization: ''` sends none.
+   */
   readonly headers?: Readonly<Record<string, string>>
   /** The expected status; 200 by default. */
   readonly status?: number

@@ -8,7 +8,10 @@ const refused = (field: string) => ({
 })
 const small = { name: 'never', memory_size: 104_857_600 }
 
-/** Typed clients: users, roles, passwords, modules, settings; and creations with fields that Fairlead does not offer. */
+/**
+ * Typed clients: users, roles, passwords, modules, settings; and creations with fields that Fairlead does not
+ * offer.
+ */
 export const sdks: readonly Replay[] = [
   {
     sends: ['GET', '/v1/roles'],

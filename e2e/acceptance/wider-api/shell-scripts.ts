@@ -6,7 +6,9 @@ const login = { username: 'admin', password: 'the-proof-is-in-the-ledger' }
 const token = { access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) }
 const error = (code: string) => ({ error_code: code, message: expect.stringMatching(/\w+/) })
 
-/** curl in scripts of field engineers, from the first look to signing in, with all the forms that a login has. */
+/**
+ * curl in scripts of field engineers, from the first look to signing in, with all the forms that a login has.
+ */
 export const shellScripts: readonly Replay[] = [
   {
     sends: ['GET', '/v1/bootstrap'],

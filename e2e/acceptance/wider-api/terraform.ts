@@ -56,7 +56,10 @@ const defaults = {
   group_uid: 0,
 }
 
-/** A declarative client: reads the present state, creates what is missing, reads it back, changes one field, reads again, and destroys. */
+/**
+ * A declarative client: reads the present state, creates what is missing, reads it back, changes one field,
+ * reads again, and destroys.
+ */
 export const terraform: readonly Replay[] = [
   { sends: ['GET', '/v1/bdbs?fields=uid,name'], reads: [] },
   {

@@ -10,7 +10,8 @@ import { type Fairlead, startFairlead } from '../../../proof/start-fairlead.ts'
 import { until } from '../../../proof/until.ts'
 import { left, mask } from './examples/mask.ts'
 
-// All that they print, on a terminal of 80 columns and 24 rows unless told. To take new texts: vitest -u, then npm run docs.
+// All that they print, on a terminal of 80 columns and 24 rows unless told. To take new texts: vitest -u,
+// then npm run docs.
 
 const folder = mkdtempSync(join(tmpdir(), 'fairlead-examples-'))
 let fairlead: Fairlead
@@ -100,7 +101,8 @@ test('6: in CI, a line of JSON for each that happens', async () => {
     .trimEnd()
     .split('\n')
     .map((text) => JSON.parse(text) as Readonly<Record<string, unknown>>)
-  // How often its state and its lanes change depends on the moment: of each kind of line it is said what it has.
+  // How often its state and its lanes change depends on the moment: of each kind of line it is said what it
+  // has.
   const kinds = new Map(lines.map((one) => [one['type'], Object.keys(one).toSorted().join(' ')]))
   for (const kind of ['action', 'lanes']) kinds.delete(kind)
   await golden(

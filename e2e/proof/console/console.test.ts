@@ -145,7 +145,8 @@ describe.skipIf(chromiumHere() === null)('in a browser', () => {
     await access.getByText('eve').waitFor()
     await access.getByRole('button', { name: 'Sign out' }).click()
     for (const tab of [left, access]) await tab.getByRole('button', { name: 'Sign in' }).waitFor()
-    // A tab whose stream the server has ended before it hears of the sign-out says for a moment that its session has ended.
+    // A tab whose stream the server has ended before it hears of the sign-out says for a moment that its
+    // session has ended.
     const textOf = (tab: Page) => tab.locator('body').innerText()
     await until('both tabs show the same', async () => (await textOf(left)) === (await textOf(access)))
 

@@ -184,7 +184,10 @@ describe.skipIf(chromiumHere() === null)('every page of the console', () => {
   })
 })
 
-/** What is wrong with a page as it is now: barriers, also with the colours of the system, and a phone that would have to be moved sideways. */
+/**
+ * What is wrong with a page as it is now: barriers, also with the colours of the system, and a phone that
+ * would have to be moved sideways.
+ */
 async function findFaults(page: Page): Promise<readonly string[]> {
   const plain = await findBarriers(page)
   await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' })

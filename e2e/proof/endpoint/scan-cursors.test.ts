@@ -176,7 +176,9 @@ test('a scan misses no element if its requests come byte by byte, or inline, or 
   expectAll(scans)
 })
 
-/** The new primary executes a queued scan with an old cursor from the beginning, whatever that cursor says. */
+/**
+ * The new primary executes a queued scan with an old cursor from the beginning, whatever that cursor says.
+ */
 async function queueOver(pair: Pair, { ask }: Asker, words: readonly string[]): Promise<void> {
   await ask(['MULTI'])
   expect(await ask([...words, 'COUNT', '1000000'])).toBe('QUEUED')

@@ -20,7 +20,10 @@ async function ask(client: RawClient, line: string, answer: string): Promise<Ask
   return { sentMs, gotMs: nowMs() }
 }
 
-/** Up to the end of each bucket, a tape has all replies that clients had got by then, and none to a request that was sent later. */
+/**
+ * Up to the end of each bucket, a tape has all replies that clients had got by then, and none to a request
+ * that was sent later.
+ */
 function expectAgreement(
   { first, ...counts }: TapePart,
   record: readonly Asked[],

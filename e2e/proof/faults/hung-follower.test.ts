@@ -24,7 +24,8 @@ describe('when a primary dies while one of its followers hangs, the other one ta
     const body = { force_restart: true, rollback_window: 'until_finalized' as const }
     const { action_uid: upgrade = '' } = await api.upgradeDatabase({ params: { uid }, body })
     await until('it waits to be finalized', async () => {
-      // Before that the old primary may follow already while the record does not say so yet: such a shard is waited for.
+      // Before that the old primary may follow already while the record does not say so yet: such a shard is
+      // waited for.
       const { hold_reason } = await api.getAction({ params: { uid: upgrade } })
       return hold_reason === 'until_finalized' && (await isWhole(uid, groups))
     })

@@ -17,7 +17,8 @@ const cases = [
   { part: 'the old primary', place: oldPrimary, when: 'after demote', mayLose: false, groups: 1 },
   { part: 'the old primary', place: oldPrimary, when: 'after promote', mayLose: false, groups: 1 },
   { part: 'a sibling', place: sibling, when: 'after pause', mayLose: false, groups: 1 },
-  // The old primary has stepped down, and becomes primary again: the successor never served, and no loss is reported.
+  // The old primary has stepped down, and becomes primary again: the successor never served, and no loss is
+  // reported.
   { part: 'the successor', place: successor, when: 'before demote', mayLose: false, groups: 1 },
   { part: 'the old primary', place: oldPrimary, when: 'after pause', mayLose: true, groups: 3 },
   { part: 'the old primary', place: oldPrimary, when: 'after promote', mayLose: false, groups: 3 },

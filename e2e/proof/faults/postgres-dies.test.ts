@@ -228,7 +228,10 @@ async function readBack(load: Load): Promise<void> {
   expect({ lost, duplicated }).toEqual({ lost: 0, duplicated: 0 })
 }
 
-/** Every confirmed creation exists exactly once, and every refused one does not. For databases that were deleted again, the log has the creation. */
+/**
+ * Every confirmed creation exists exactly once, and every refused one does not. For databases that were
+ * deleted again, the log has the creation.
+ */
 async function checkTold({ fairlead, told }: World): Promise<void> {
   const users = (await fairlead.api.listUsers({ query: {} })).map(({ name }) => name)
   const logs = await fairlead.api.listLogs({ query: { limit: 10_000 } })

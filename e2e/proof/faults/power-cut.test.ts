@@ -11,8 +11,8 @@ import { until } from '../../../proof/until.ts'
 const { from, to } = usualPair()
 
 /**
- * The power is cut in the middle of an upgrade: engines, proxy, agent and server are killed within a moment. Data that were on a disk
- * before the upgrade began are there when all of them have come back.
+ * The power is cut in the middle of an upgrade: engines, proxy, agent and server are killed within a moment.
+ * Data that were on a disk before the upgrade began are there when all of them have come back.
  */
 const { has } = campaign()
 
@@ -27,7 +27,8 @@ const kinds = [
   {
     persistence: 'aof',
     replication: true,
-    // The second append-only file that is switched on is that of a replica which has just saved, and lacks the writes since.
+    // The second append-only file that is switched on is that of a replica which has just saved, and lacks
+    // the writes since.
     cuts: [{ before: 'switch-endpoint' }, { before: 'config set', time: 2 }],
   },
   { persistence: 'aof', replication: false, cuts: [{ before: 'record-handover' }] },
@@ -69,7 +70,10 @@ test.each(kinds)(
   },
 )
 
-/** One upgrade under load with a power cut at an effect, or at a number of all effects. False when the upgrade ended before the cut. */
+/**
+ * One upgrade under load with a power cut at an effect, or at a number of all effects. False when the upgrade
+ * ended before the cut.
+ */
 async function cutAt(fairlead: Fairlead, kind: Kind, cut: Cut | number): Promise<boolean> {
   const { api, server, agent } = fairlead
   const uid = await create(fairlead, kind)

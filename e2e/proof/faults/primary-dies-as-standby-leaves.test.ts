@@ -13,7 +13,8 @@ const KEYS = 1_000
 
 test.concurrent.each([
   ['of a database of one group', 1, 'after record-leaving'],
-  // The latest possible moment: next the agent gets the order to end it. The other nodes of its cluster must know it until then.
+  // The latest possible moment: next the agent gets the order to end it. The other nodes of its cluster must
+  // know it until then.
   ['in cluster mode', 2, 'before remove-shard'],
 ])('a primary %s that dies when its standby has begun to leave loses nothing', async (_, groups, moment) => {
   await using fairlead = await startFairlead({

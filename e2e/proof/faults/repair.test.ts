@@ -48,8 +48,9 @@ describe('a database repairs itself', () => {
     const shards = await fairlead.api.listDatabaseShards({ params: { uid } })
     const replica = Number(shards.find(({ role }) => role === 'slave')?.uid)
     using admin = await asAdmin(fairlead, replica)
-    // Measured: redis 7.0 and 8.0 stay unknown to each other then; valkey 8.1 joins the cluster again by itself.
-    // As if it had died before its nodes.conf had the others. It keeps its id, so that gossip says nothing of it.
+    // Measured: redis 7.0 and 8.0 stay unknown to each other then; valkey 8.1 joins the cluster again by
+    // itself. As if it had died before its nodes.conf had the others. It keeps its id, so that gossip says
+    // nothing of it.
     await admin.call('CLUSTER', 'RESET', 'SOFT')
     expect(await admin.info('replication')).toContain('role:master')
     await until('it follows again', async () => (await admin.info('replication')).includes('link_status:up'))

@@ -32,7 +32,8 @@ describe.skipIf(postgresHere() === null)(
         servers: 3,
         isPatient: false,
         faults: [
-          // The faulty server goes on as soon as another one has taken over, and still believes in its lease. The server that takes over gets a fault as well.
+          // The faulty server goes on as soon as another one has taken over, and still believes in its lease.
+          // The server that takes over gets a fault as well.
           { ...alone, at: 'before demote', how: 'stop', next: { nth: 4, how: 'kill' } },
         ],
       },

@@ -78,7 +78,10 @@ describe('an old primary that hangs from before the promotion until it is ended 
     })
 })
 
-/** The successor branched off at the offset of the primary, and no client of the endpoint waited for less time than writes were stopped. */
+/**
+ * The successor branched off at the offset of the primary, and no client of the endpoint waited for less time
+ * than writes were stopped.
+ */
 function certificatesThatDoNotAddUp({ actions }: Aftermath) {
   return actions
     .flatMap(({ certificates }) => certificates)

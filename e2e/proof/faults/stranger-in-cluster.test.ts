@@ -72,7 +72,10 @@ async function logTypes(fairlead: Fairlead, uid: number): Promise<readonly strin
   return logs.filter(({ bdb_uid }) => bdb_uid === String(uid)).map(({ type }) => type)
 }
 
-/** The certificate of a shard, readable for a stranger of another user, and the settings with which an engine shows it. */
+/**
+ * The certificate of a shard, readable for a stranger of another user, and the settings with which an engine
+ * shows it.
+ */
 function copyCertificate({ home }: Fairlead, shard: number) {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
   chmodSync(folder, 0o755)
@@ -97,7 +100,9 @@ function copyCertificate({ home }: Fairlead, shard: number) {
 const BUS_DISTANCE = 10_000
 const ranges = ['0-5461', '5462-10922', '10923-16383']
 
-/** An engine of another user claims all slots with the highest epoch, and joins the cluster through one shard. */
+/**
+ * An engine of another user claims all slots with the highest epoch, and joins the cluster through one shard.
+ */
 async function steal(fairlead: Fairlead, { shards }: Sharded, port: number, args: readonly string[] = []) {
   const stranger = await startStrangeEngine(port, args)
   await stranger.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383)

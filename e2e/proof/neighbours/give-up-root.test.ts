@@ -11,7 +11,9 @@ import { canBeStranger, STRANGER, startStranger } from '../../support/start-stra
 const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts')
 const run = promisify(execFile)
 
-/** The repository may lie in a folder that is closed to other users: then they cannot run Fairlead from there. */
+/**
+ * The repository may lie in a folder that is closed to other users: then they cannot run Fairlead from there.
+ */
 async function canRunHere(): Promise<boolean> {
   if (!canBeStranger) return false
   const paths = JSON.stringify([process.execPath, main, enginesFolder()])

@@ -26,8 +26,8 @@ const MOST_AT_ONCE = 24
 /** Of the neighbour. */
 const MOST_P99_MS = 20
 /**
- * On a loaded machine, where the neighbour waits for a processor: the part of all time that turns of the proxy may take beyond 20
- * ms each.
+ * On a loaded machine, where the neighbour waits for a processor: the part of all time that turns of the
+ * proxy may take beyond 20 ms each.
  */
 const MOST_OVER = 0.03
 

@@ -28,7 +28,8 @@ describe.runIf(canBeStranger)('another user of the machine', () => {
       await until('the agent has tried to start it again', async () =>
         readFileSync(join(fairlead.home, 'shards', 's1', 'process.json'), 'utf8').includes('in use'),
       )
-      // Three connections are tried: by the server as a client, by the server as administrator in its turns, and by the proxy for a new client.
+      // Three connections are tried: by the server as a client, by the server as administrator in its turns,
+      // and by the proxy for a new client.
       await until(
         'the database is unavailable',
         async () => (await availability(fairlead, uid)).status === 503,

@@ -44,8 +44,8 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 /**
- * Fails when `act` delayed the neighbour. Other work of the machine may delay it, too, but not three times in a row: so `act` may
- * be repeated.
+ * Fails when `act` delayed the neighbour. Other work of the machine may delay it, too, but not three times in
+ * a row: so `act` may be repeated.
  */
 async function feelsNothingOf(what: string, act: () => Promise<unknown>, times = 3): Promise<void> {
   const felt = await neighbour.during(act)
@@ -89,13 +89,15 @@ describe('one client does not delay clients of other databases', () => {
       const bytes = Buffer.concat([Buffer.from('CLIENT REPLY OFF\r\n'), settings(20_000)])
       const arriving = await Promise.all(Array.from({ length: 15 }, () => dial(port)))
       strangers.push(...arriving)
-      // Newer engines close strangers that have more than a little to read, also while they send; and a slow one has no more time to sign in.
+      // Newer engines close strangers that have more than a little to read, also while they send; and a slow
+      // one has no more time to sign in.
       await Promise.allSettled(arriving.map(({ socket }) => sendAll(socket, bytes)))
       const isThrough = ({ text, ended }: RawClient) => ended() || text().length >= 20_001 * NOAUTH.length
       await Promise.all(arriving.map((each) => until(() => isThrough(each))))
       for (const { text } of arriving) expect(NOAUTH.repeat(20_001)).toContain(text().replace(tooLate, ''))
     }
-    // The first time the proxy's heap grows to what such work takes. After that it grows only with what is kept.
+    // The first time the proxy's heap grows to what such work takes. After that it grows only with what is
+    // kept.
     await sendSettings()
     const before = await rssBytes()
     await feelsNothingOf('15 strangers, 20,000 settings each', sendSettings)

@@ -36,7 +36,8 @@ test.runIf(canBeStranger)(
       const modes = await Promise.all(
         all.map(async (name) => [name, await modeOf(join(home, name))] as const),
       )
-      // Proxy and server may be other users and need these within their walls. The files hold no secret, and the folders around them are closed.
+      // Proxy and server may be other users and need these within their walls. The files hold no secret, and
+      // the folders around them are closed.
       const forTheProxy = ['proxy/shards', 'proxy/shards/users.json', 'server/doors']
       expect(
         modes

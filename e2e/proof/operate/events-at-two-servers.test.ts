@@ -62,7 +62,8 @@ test.skipIf(postgresHere() === null)(
     expect(wandering.filter(({ type }) => type === 'snapshot')).toEqual([])
     const seqs = seqsOf(wandering)
     expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
-    // Of several changes of one object, only the last is told to a follower that comes later: not those of databases, but each of all others.
+    // Of several changes of one object, only the last is told to a follower that comes later: not those of
+    // databases, but each of all others.
     for (const { seen } of whole) {
       const after = seen.slice(seen.findIndex(isLive) + 1)
       expect(told(wandering)).toEqual(told(after).filter((seq) => seq > Math.min(...start)))

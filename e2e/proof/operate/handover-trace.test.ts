@@ -13,7 +13,10 @@ import { until } from '../../../proof/until.ts'
 
 const { from, to } = usualPair()
 
-/** Requests that a client has sent one after the other, each with the times at which it was sent and answered, in Unix milliseconds. */
+/**
+ * Requests that a client has sent one after the other, each with the times at which it was sent and answered,
+ * in Unix milliseconds.
+ */
 type Ledger = { readonly sentMs: number; readonly gotMs: number }[]
 
 /** Increments a key without a pause. Its answers must be the numbers from 1 on. */
@@ -52,16 +55,17 @@ async function traceOf({ api }: Fairlead, uid: string, n: number): Promise<Hando
 }
 
 /**
- * The clock of a trace is that of the server, which orders the hold; the proxy holds a little later. The difference is at most what the order and its answer took:
- * everything that the trace counts happened in this time after what its buckets say.
+ * The clock of a trace is that of the server, which orders the hold; the proxy holds a little later. The
+ * difference is at most what the order and its answer took: everything that the trace counts happened in this
+ * time after what its buckets say.
  */
 function slackOf(trace: HandoverTrace, heldMs: number): number {
   return trace.marks.release.to - trace.marks.hold.from - heldMs
 }
 
 /**
- * A trace counts from one moment of the wall clock, by a clock that nothing sets; clients read the wall clock each time. Times of it are whole, it may be set
- * meanwhile, and a busy process reads it late. Two buckets.
+ * A trace counts from one moment of the wall clock, by a clock that nothing sets; clients read the wall clock
+ * each time. Times of it are whole, it may be set meanwhile, and a busy process reads it late. Two buckets.
  */
 const CLOCKS_MS = 20
 
@@ -83,7 +87,8 @@ function expectAgreement(trace: HandoverTrace, certificate: Action['certificates
   )
   expect(silent.filter((count) => count > 0)).toEqual([])
   expect(Math.max(...held) > 0).toBe((certificate.requests_held ?? 0) > 0)
-  // The client's own record: up to the end of each bucket the trace has all replies that clients had got, and none to what was sent later.
+  // The client's own record: up to the end of each bucket the trace has all replies that clients had got, and
+  // none to what was sent later.
   const t0 = Date.parse(trace.t0)
   const within = ledger.filter(({ sentMs }) => sentMs >= t0 + slack + CLOCKS_MS)
   let counted = 0
@@ -102,7 +107,10 @@ function expectAgreement(trace: HandoverTrace, certificate: Action['certificates
 /** A trace begins so long before its handover. */
 const LEAD_MS = TAPE_LEAD_BUCKETS * BUCKET_MS
 
-/** Upgrades a database while clients count, each in one of these keys. Answers the action, and the record of each client. */
+/**
+ * Upgrades a database while clients count, each in one of these keys. Answers the action, and the record of
+ * each client.
+ */
 async function upgradeWhileCounting(
   fairlead: Fairlead,
   body: Parameters<Fairlead['api']['createDatabase']>[0]['body'],
@@ -115,7 +123,8 @@ async function upgradeWhileCounting(
   const place = { port, tls: body.tls_mode === 'enabled', password }
   await using clients = new AsyncDisposableStack()
   for (const [n, key] of keys.entries()) clients.use(await count(place, key, ledgers[n] ?? []))
-  // A sharded endpoint has any group check a login. Traces of requests with keys alone are compared: no trace may begin before the logins.
+  // A sharded endpoint has any group check a login. Traces of requests with keys alone are compared: no trace
+  // may begin before the logins.
   await until('clients are served', () =>
     ledgers.every((ledger) => ledger.some(({ sentMs }) => sentMs > (ledger[0]?.gotMs ?? 0) + LEAD_MS)),
   )

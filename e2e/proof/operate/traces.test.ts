@@ -115,7 +115,8 @@ describe('the trace of an upgrade', () => {
     for (const name of ['record-intent', 'record-handover', 'CLIENT PAUSE', 'REPLICAOF', 'INFO'])
       expect(names, name).toContain(name)
     expect([...names].some((name) => name.startsWith('proxy POST '))).toBe(true)
-    // Whatever order they came in, each has its parent in the trace, but for the request, whose parent is ours.
+    // Whatever order they came in, each has its parent in the trace, but for the request, whose parent is
+    // ours.
     const orphans = spans.filter(
       ({ parentSpanId }) => !byId.has(parentSpanId ?? '') && parentSpanId !== ourSpan,
     )

@@ -51,7 +51,10 @@ async function show(hosts: readonly string[], { by = authority, madeMs = now } =
   await reload()
 }
 
-/** New connections are made as its files say once the file of its settings has been read: then the time of that is another. */
+/**
+ * New connections are made as its files say once the file of its settings has been read: then the time of
+ * that is another.
+ */
 async function reload(): Promise<void> {
   const read = async () => (await postgres.run('select pg_conf_load_time()::text as at'))[0]?.['at']
   const before = await read()

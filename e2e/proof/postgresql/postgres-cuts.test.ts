@@ -41,7 +41,9 @@ async function startBehindRelay() {
   }
 }
 
-/** Of the transaction that makes a user, the fate of its COMMIT; then `after` has each message of a client. */
+/**
+ * Of the transaction that makes a user, the fate of its COMMIT; then `after` has each message of a client.
+ */
 function commitOfUser(relay: PostgresRelay, fate: Fate, after: (sql: string) => Fate): void {
   let [isComing, isOver] = [false, false]
   relay.judge(({ sql, from }) => {

@@ -103,8 +103,8 @@ test('a replica without a link is waited for, and the upgrade goes on when it is
 })
 
 /**
- * Keeps an engine at 100 % CPU with scripts that take a tenth of a second each, until it is stopped or the process ends.
- * The scripts do not write, so a pause of writes does not hold them.
+ * Keeps an engine at 100 % CPU with scripts that take a tenth of a second each, until it is stopped or the
+ * process ends. The scripts do not write, so a pause of writes does not hold them.
  */
 function burn(connection: EngineConnection): AsyncDisposable {
   const stop = new AbortController()

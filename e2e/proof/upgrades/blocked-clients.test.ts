@@ -56,7 +56,8 @@ test.for([{ groups: 1 }, { groups: 2 }])(
     await untilAction(fairlead, action_uid ?? '', 'the old primary is a standby', (seen) => {
       return seen.needs_person && seen.rollback_eligible === true
     })
-    // All, or nearly: what the demotion ends itself on a busy machine is few. A redis before 6.2 has no list of clients by number (give-up-blocked.ts): there the demotion ends their commands.
+    // All, or nearly: what the demotion ends itself on a busy machine is few. A redis before 6.2 has no list
+    // of clients by number (give-up-blocked.ts): there the demotion ends their commands.
     if (!from.startsWith('redis-6.0'))
       expect(callsIn(await infoOf(busy, 'commandstats', 'cmdstat_client|unblock'))).toBeGreaterThan(MANY / 2)
     for (let n = 0; n < MANY; n += 1) await pusher.rpush(`{a}${n}`, `item ${n}`)

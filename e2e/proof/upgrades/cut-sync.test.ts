@@ -44,7 +44,8 @@ test('a database that writes more during a full sync than its primary may hold b
   expect(action).toMatchObject({ status: 'completed', warnings: [] })
   expect(action.certificates.map(({ full_syncs }) => full_syncs)).toEqual([0])
 
-  // The raised limit does not move with the role: the operator's own limit does, and is restored at the old primary.
+  // The raised limit does not move with the role: the operator's own limit does, and is restored at the old
+  // primary.
   using primary = await asAdmin(fairlead, 2)
   expect(await limitOf(primary)).toBe(TOO_SMALL)
 })
@@ -55,7 +56,10 @@ async function limitOf(admin: EngineConnection): Promise<string> {
   return `replica ${/(?:slave|replica) (\d+ \d+ \d+)/.exec(text)?.[1]}`
 }
 
-/** Writes about twenty megabytes a second at most, until it is told to end; answers how many writes the primary took. */
+/**
+ * Writes about twenty megabytes a second at most, until it is told to end; answers how many writes the
+ * primary took.
+ */
 async function write(signal: AbortSignal): Promise<number> {
   let count = 0
   using admin = await asAdmin(fairlead, 1)

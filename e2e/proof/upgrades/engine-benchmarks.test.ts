@@ -62,7 +62,9 @@ test('the engines’ own benchmarks, one request at a time and 16, do not notice
   )
 })
 
-/** Runs a program to its end. Answers what it printed, on both channels; throws when it ends with an error. */
+/**
+ * Runs a program to its end. Answers what it printed, on both channels; throws when it ends with an error.
+ */
 async function runBenchmark(
   load: {
     readonly program: string

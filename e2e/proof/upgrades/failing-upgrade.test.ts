@@ -21,7 +21,10 @@ async function createFilled(fairlead: Fairlead): Promise<number> {
   return uid
 }
 
-/** Checks that everything is as before: the old version, both old shards, no other process, the data, and ready for the next change. */
+/**
+ * Checks that everything is as before: the old version, both old shards, no other process, the data, and
+ * ready for the next change.
+ */
 async function expectUntouched(fairlead: Fairlead, uid: number): Promise<void> {
   const database = await fairlead.api.getDatabase({ params: { uid } })
   expect(database).toMatchObject({ status: 'active', engine: 'redis', shard_list: [1, 2] })

@@ -8,7 +8,10 @@ import { untilAction } from '../../../proof/way-back.ts'
 import { slowBusTo } from '../../support/slow-bus.ts'
 
 const version = build('valkey', '8.1')
-/** Longer than clients are held, shorter than the handover waits for messages. On its own the bus takes up to 50 ms, but rarely at that moment. */
+/**
+ * Longer than clients are held, shorter than the handover waits for messages. On its own the bus takes up to
+ * 50 ms, but rarely at that moment.
+ */
 const BUS_DELAY_MS = 100
 const PUBLISHERS = 3
 /** A shard channel of each group. */
@@ -79,7 +82,8 @@ test('subscribers of a sharded database receive each message once, in order, alt
   await until('the last are heard', async () =>
     heard.every((mine) => byPublisher(mine).every((texts, n) => texts.includes(all[n]?.at(-1) ?? ''))),
   )
-  // The faults, shorter than the lists themselves. Late: after a message that the same publisher has sent later.
+  // The faults, shorter than the lists themselves. Late: after a message that the same publisher has sent
+  // later.
   const amiss = heard.map((mine) => ({
     twice: mine.length - new Set(mine).size,
     late: byPublisher(mine).flatMap((texts) => texts.filter(isLate)).length,

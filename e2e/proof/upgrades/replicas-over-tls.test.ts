@@ -163,7 +163,10 @@ function stopped(pids: readonly number[]): Disposable {
   }
 }
 
-/** Listens at these ports as soon as they are free, prints what it receives, and answers like a primary with an empty data set. */
+/**
+ * Listens at these ports as soon as they are free, prints what it receives, and answers like a primary with
+ * an empty data set.
+ */
 const standIn = (ports: readonly number[]) => `import { createServer } from 'node:net'
 const answer = (socket, text) => {
   if (/PSYNC|SYNC/i.test(text)) {

@@ -30,7 +30,10 @@ const scripts = {
 }
 const hello = "return 'hello ' .. ARGV[1]"
 
-/** These libraries remember for a connection which scripts its engine knows, and call them by hash from then on. */
+/**
+ * These libraries remember for a connection which scripts its engine knows, and call them by hash from then
+ * on.
+ */
 const libraries: Readonly<Record<string, typeof Redis>> = {
   ioredis: Redis,
   // A fork: it has the same interface, and types of its own.

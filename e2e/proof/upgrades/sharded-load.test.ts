@@ -90,7 +90,8 @@ test.each(kinds)(
     const report = await load.stop()
     const { lost, examples } = await load.readBack()
     console.log(`${kind}: ${lost} of ${report.acked} were lost, ${report.jumps} jumps`)
-    // A third of the 5,000 or more went to the group that was cut off. What was acked before is not among them.
+    // A third of the 5,000 or more went to the group that was cut off. What was acked before is not among
+    // them.
     expect(lost).toBeGreaterThan(0)
     expect(lost).toBeLessThan((report.groups[0]?.acked ?? 0) - 1_000)
     expect(examples).not.toEqual([])

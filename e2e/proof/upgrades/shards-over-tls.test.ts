@@ -39,7 +39,8 @@ async function shake(port: number, pair?: { readonly cert: string; readonly key:
   let serial = ''
   socket.on('secureConnect', () => {
     serial = socket.getPeerX509Certificate()?.serialNumber ?? ''
-    // Under TLS 1.3 a client is refused after its handshake. An engine that accepts it stays silent, because nothing was sent.
+    // Under TLS 1.3 a client is refused after its handshake. An engine that accepts it stays silent, because
+    // nothing was sent.
     setTimeout(() => resolve('taken'), 300)
   })
   socket.on('error', () => resolve('refused'))

@@ -12,9 +12,9 @@ const groups = 3
 const successor = 2 * groups + 1
 
 /**
- * A sharded database during an upgrade: the surge shard of the first group has just been told which primary to
- * follow, and the server, which would wait for gossip now, is dead. Shards 1 to 3 are the primaries, 4 to 6
- * their replicas.
+ * A sharded database during an upgrade: the surge shard of the first group has just been told which primary
+ * to follow, and the server, which would wait for gossip now, is dead. Shards 1 to 3 are the primaries, 4 to
+ * 6 their replicas.
  */
 async function withUngatedSuccessor(): Promise<Fairlead> {
   const fairlead = await startFairlead({
@@ -40,8 +40,8 @@ async function withUngatedSuccessor(): Promise<Fairlead> {
 }
 
 /**
- * Asks the gate as the reconciler would, with engines that do not change meanwhile: the primary of the first group, the
- * successor, and its sibling.
+ * Asks the gate as the reconciler would, with engines that do not change meanwhile: the primary of the first
+ * group, the successor, and its sibling.
  */
 function askGate(connections: ReadonlyMap<number, EngineConnection>) {
   const of = (id: number) => connectionOf(connections, id)

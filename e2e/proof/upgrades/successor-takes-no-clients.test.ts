@@ -51,7 +51,10 @@ test('a role does not move to a shard that accepts no clients: the upgrade says 
   expect(await client.stop()).toEqual({ errors: [], connections: 1, stored: client.count() })
 })
 
-/** One client that counts, one request after the other. Answers its errors, its connections, and the last number. */
+/**
+ * One client that counts, one request after the other. Answers its errors, its connections, and the last
+ * number.
+ */
 function countThrough(port: number, password: string) {
   const client = new Redis({ host: '127.0.0.1', port, username: 'default', password })
   const errors: string[] = []

@@ -31,11 +31,17 @@ function withoutWayBack<K extends (typeof kinds)[number]>(kind: K): K {
   return { ...kind, ...afterwards, handovers: kind.groups ?? 1 }
 }
 
-/** Small loads: these tests prove the result, not the speed. Beside a busy neighbour the API named the new primaries 250 ms late; here a hint is an API that goes on to name the old ones. */
+/**
+ * Small loads: these tests prove the result, not the speed. Beside a busy neighbour the API named the new
+ * primaries 250 ms late; here a hint is an API that goes on to name the old ones.
+ */
 const load = { warmUp: 3_000, perSecond: 4_000, connections: 12, apiMayLagMs: 10_000 }
 
 const pairs = pairsHere()
-/** Redis 8 does not read the files of valkey 9, only its replication stream. Valkey 9 reads the files of redis 8, also those of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts. */
+/**
+ * Redis 8 does not read the files of valkey 9, only its replication stream. Valkey 9 reads the files of redis
+ * 8, also those of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts.
+ */
 const [foreign, reader] = [findBuild('redis', '8.0'), findBuild('valkey', '9')]
 let fairlead: Fairlead
 
@@ -72,7 +78,8 @@ describe('every way through an upgrade loses nothing, does nothing twice and nee
       expect(proof.acked).toBeGreaterThan(2 * load.warmUp)
       const end = kind.afterwards === 'roll back' ? pair.from : pair.to
       expect(proof.to).toBe(end.replace('-', ' '))
-      // If a rollback is reversed before all groups have gone back, the other groups need no further handover.
+      // If a rollback is reversed before all groups have gone back, the other groups need no further
+      // handover.
       if (kind.afterwards === 'roll back twice')
         expect(proof.certificates.length).toBeLessThanOrEqual(handovers)
       else expect(proof.certificates.length).toBe(handovers)

@@ -21,7 +21,10 @@ import { findFreePort } from '../src/process/find-free-port.ts'
 import { signalProcess } from '../src/process/process-identity.ts'
 import { anyEngine, builds } from './engines.ts'
 
-/** Test files run side by side; a shard keeps its port also while it does not run, so each worker has ports of its own. */
+/**
+ * Test files run side by side; a shard keeps its port also while it does not run, so each worker has ports of
+ * its own.
+ */
 const FIRST_PORT = 12_000 + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 8) * 500
 const LAST_PORT = FIRST_PORT + 499
 let nextPort = FIRST_PORT
@@ -85,8 +88,8 @@ export async function makeHome(): Promise<TestHome> {
 }
 
 /**
- * A port of this worker that is free, and was not handed out lately. The kernel chooses no such port, so it is still free when its
- * process is started again. `alsoFree`: the ports at these distances are free, too.
+ * A port of this worker that is free, and was not handed out lately. The kernel chooses no such port, so it
+ * is still free when its process is started again. `alsoFree`: the ports at these distances are free, too.
  */
 export async function ownPort(alsoFree: readonly number[] = []): Promise<number> {
   const find = (from: number) => findFreePort('127.0.0.1', { from, to: LAST_PORT, except: [], alsoFree })

@@ -10,7 +10,10 @@ export type Dialled =
   | { readonly engine: EngineConnection; readonly socket: Socket; readonly life: string }
   | { readonly status: number; readonly code: string; readonly message: string }
 
-/** Asks an agent for a tunnel, with this header (`<bucket>:<epoch>`) or without. `answersWithinMs` is for the engine. */
+/**
+ * Asks an agent for a tunnel, with this header (`<bucket>:<epoch>`) or without. `answersWithinMs` is for the
+ * engine.
+ */
 export function dialTunnel(
   socketPath: string,
   shard: string,
@@ -44,8 +47,9 @@ export function dialTunnel(
 }
 
 /**
- * The same, until there is one: an agent gives an engine half a second for the login, and one that has stalled cuts what it was
- * opening, both of which a machine under load brings about. Throws when it is refused for another reason.
+ * The same, until there is one: an agent gives an engine half a second for the login, and one that has
+ * stalled cuts what it was opening, both of which a machine under load brings about. Throws when it is
+ * refused for another reason.
  */
 export async function mustDial(socketPath: string, shard: string, epoch: string, answersWithinMs?: number) {
   return await until('the engine answers its agent', async () => {

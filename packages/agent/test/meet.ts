@@ -4,8 +4,8 @@ import { until } from './agent-home.ts'
 const MEET_AGAIN_MS = 8_000
 
 /**
- * Introduces engines in cluster mode to one of them, until `haveMet` is true: an engine forgets a greeting that is not answered within
- * its node timeout, as on a machine under load, and does not repeat it.
+ * Introduces engines in cluster mode to one of them, until `haveMet` is true: an engine forgets a greeting
+ * that is not answered within its node timeout, as on a machine under load, and does not repeat it.
  */
 export async function meet(
   admin: EngineConnection,

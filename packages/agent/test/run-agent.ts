@@ -2,7 +2,10 @@ import pino from 'pino'
 import { createAgent } from '../src/agent.ts'
 import { builds } from './engines.ts'
 
-/** An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET [PROXY_PROGRAM as JSON] ['no-wall']. */
+/**
+ * An agent in a process of its own, for tests that kill it: node run-agent.ts HOME SOCKET [PROXY_PROGRAM as
+ * JSON] ['no-wall'].
+ */
 const [home = '', socketPath = '', proxyProgram = 'null', wall] = process.argv.slice(2)
 await createAgent({
   home,

@@ -13,7 +13,10 @@ export interface TinyModule {
   loaded(...args: readonly string[]): LoadedModule
 }
 
-/** Compiles a module with TINY.ARGS (the number of its arguments) and TINY.HANG (hangs without end); it refuses the argument "bad". */
+/**
+ * Compiles a module with TINY.ARGS (the number of its arguments) and TINY.HANG (hangs without end); it
+ * refuses the argument "bad".
+ */
 export async function compileTinyModule(folder: string, version = 10_000): Promise<TinyModule> {
   const path = join(folder, `tiny-${version}.so`)
   await writeFile(`${path}.c`, source)

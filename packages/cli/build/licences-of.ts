@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The licences of the libraries that have `files` (paths below `root`), one after the other. Throws if a library has no file with its licence. */
+/**
+ * The licences of the libraries that have `files` (paths below `root`), one after the other. Throws if a
+ * library has no file with its licence.
+ */
 export function licencesOf(root: string, files: readonly string[]): string {
   const folders = new Set(
     files.filter((file) => file.includes('node_modules/')).map((file) => folderOf(root, file)),

@@ -1,6 +1,7 @@
 /**
- * `npm run pack-client [folder]`: makes fairlead-client-<version>.tgz, a package of the command line that needs nothing but Node: no registry, no compiler, no engine. The folder is
- * .fairlead unless one is named. Prints the path of the package.
+ * `npm run pack-client [folder]`: makes fairlead-client-<version>.tgz, a package of the command line that
+ * needs nothing but Node: no registry, no compiler, no engine. The folder is .fairlead unless one is named.
+ * Prints the path of the package.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -57,7 +58,9 @@ try {
   rmSync(made, { recursive: true, force: true })
 }
 
-/** The command line loads it by its name when it prints YAML (to-yaml.ts), so it is a package within this one. */
+/**
+ * The command line loads it by its name when it prints YAML (to-yaml.ts), so it is a package within this one.
+ */
 async function packYaml(): Promise<void> {
   const from = join(root, 'node_modules/yaml')
   const to = join(made, 'node_modules/yaml')

@@ -40,8 +40,8 @@ const floods: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 /**
- * The names of what the engines of this program say, once or without end; the program tells its parent a port for
- * each.
+ * The names of what the engines of this program say, once or without end; the program tells its parent a port
+ * for each.
  */
 export const hostile = { said: Object.keys(said), floods: Object.keys(floods) }
 

@@ -16,7 +16,9 @@ export interface Neighbour extends AsyncDisposable {
   during(act: () => Promise<unknown>): Promise<Latency>
 }
 
-/** A client of the endpoint at `port`, which asks PING every 2 ms, whether the one before is answered or not. */
+/**
+ * A client of the endpoint at `port`, which asks PING every 2 ms, whether the one before is answered or not.
+ */
 export async function moveIn(port: number): Promise<Neighbour> {
   const thread = new Worker(new URL('./neighbour-thread.ts', import.meta.url), { workerData: { port } })
   const next = async <T>(message: 'begin' | 'end'): Promise<T> => {
@@ -37,8 +39,9 @@ export async function moveIn(port: number): Promise<Neighbour> {
 }
 
 /**
- * The permitted p99 of a neighbour while others work, in milliseconds; it depends on its p99 while they do nothing. If more
- * processes want to run than there are processors, a busy proxy waits for a processor, so it depends on their number, too.
+ * The permitted p99 of a neighbour while others work, in milliseconds; it depends on its p99 while they do
+ * nothing. If more processes want to run than there are processors, a busy proxy waits for a processor, so it
+ * depends on their number, too.
  */
 export function mostFelt(calm: Latency): number {
   const [load = 0] = loadavg()

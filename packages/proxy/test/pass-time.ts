@@ -4,8 +4,8 @@ import { vi } from 'vitest'
 const MOST_MS = 100
 
 /**
- * Returns a function that lets time pass at once: it moves the monotonic clock forward by this many milliseconds. Where the machine stalls, this
- * clock does, too. Ends with `vi.restoreAllMocks`.
+ * Returns a function that lets time pass at once: it moves the monotonic clock forward by this many
+ * milliseconds. Where the machine stalls, this clock does, too. Ends with `vi.restoreAllMocks`.
  */
 export function createClock(): (ms: number) => void {
   const real = performance.now.bind(performance)

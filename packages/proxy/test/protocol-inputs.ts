@@ -5,7 +5,10 @@ import { dial, type RawClient, until } from './stage.ts'
 export const endless = (byte: string) => byte.repeat(70_000)
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
 
-/** Invalid requests, and some that are valid though they do not look so. A PING follows each of them, for those that engines accept. */
+/**
+ * Invalid requests, and some that are valid though they do not look so. A PING follows each of them, for
+ * those that engines accept.
+ */
 const inputs: readonly string[] = [
   ...[
     '*x\r\n',
@@ -102,8 +105,9 @@ async function answersTo(port: number, pieces: readonly string[], betweenMs = 0)
 }
 
 /**
- * Times that an input is repeated: if an engine closes with unread bytes, the kernel sometimes drops its answer. An engine
- * that closes also drops answers to what came in the same read, so every second time it gets line by line.
+ * Times that an input is repeated: if an engine closes with unread bytes, the kernel sometimes drops its
+ * answer. An engine that closes also drops answers to what came in the same read, so every second time it
+ * gets line by line.
  */
 const TRIES = 6
 const LINE_MS = 20
@@ -144,7 +148,10 @@ function isBeginning(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one)
 }
 
-/** Sends each input whole, halved, and in single bytes if it is short, and a PING behind it, to both ports. Answers the differences. `except`: without these. */
+/**
+ * Sends each input whole, halved, and in single bytes if it is short, and a PING behind it, to both ports.
+ * Answers the differences. `except`: without these.
+ */
 export async function compareInputs(
   port: number,
   throughPort: number,
@@ -162,7 +169,10 @@ export async function compareInputs(
   return differences.flat()
 }
 
-/** Asks both ports for replies as deep as engines nest, and deeper: then the engine reports an error in the middle of the reply. Answers both texts. */
+/**
+ * Asks both ports for replies as deep as engines nest, and deeper: then the engine reports an error in the
+ * middle of the reply. Answers both texts.
+ */
 export async function askDeep(
   ports: readonly number[],
   words = '0',

@@ -32,7 +32,10 @@ export async function openRogue(): Promise<Rogue> {
   }
 }
 
-/** Errors of engines about slots, roles and logins, which a script can return as well. `others`: the ports to which they redirect. */
+/**
+ * Errors of engines about slots, roles and logins, which a script can return as well. `others`: the ports to
+ * which they redirect.
+ */
 export function wordsOfEngines(slot: number, others: readonly number[]): readonly string[] {
   return [
     ...others.flatMap((port) => [

@@ -22,7 +22,9 @@ export interface RunningProxy extends AsyncDisposable {
   start(): Promise<void>
 }
 
-/** The proxy as a program of its own, in a home of its own; its Sentinel answerer runs only if it gets a port. */
+/**
+ * The proxy as a program of its own, in a home of its own; its Sentinel answerer runs only if it gets a port.
+ */
 export async function runProxy({
   sentinelPort = 0,
   workers = 1,

@@ -19,7 +19,10 @@ export interface Cluster extends AsyncDisposable {
   readonly endpoint: Endpoint
   readonly port: number
   readonly shards: readonly EndpointShard[]
-  /** Moves the role of one group to its other engine, as the server does: hold, pause, equal, take over, switch. */
+  /**
+   * Moves the role of one group to its other engine, as the server does: hold, pause, equal, take over,
+   * switch.
+   */
   handOver(group: number): Promise<void>
   /** The same without the endpoint. Answers the port of the new primary. */
   moveRole(group: number): Promise<number>
@@ -52,7 +55,8 @@ export async function makeCluster(
   }
   const [first] = engines
   if (first === undefined) throw new Error('no engines')
-  // Nodes that begin with the same epoch give themselves others later: an epoch that rises during a takeover may exceed that of the new primary.
+  // Nodes that begin with the same epoch give themselves others later: an epoch that rises during a takeover
+  // may exceed that of the new primary.
   for (const [n, { engine }] of engines.entries()) await engine.admin(`CLUSTER SET-CONFIG-EPOCH ${n + 1}`)
   const meet = async () => {
     for (const { engine, bus } of engines)

@@ -34,8 +34,9 @@ export function programOf(build: string, what: 'server' | 'cli'): string {
 }
 
 /**
- * Starts `build` without a password, and resolves when it answers anything: tests of the proxy see its bytes as they are, without the
- * product's own connection. If another test takes its port before, another port is tried.
+ * Starts `build` without a password, and resolves when it answers anything: tests of the proxy see its bytes
+ * as they are, without the product's own connection. If another test takes its port before, another port is
+ * tried.
  */
 export async function startEngine(build: string, ...args: readonly string[]): Promise<Engine> {
   for (let attempt = 1; ; attempt += 1) {
@@ -202,8 +203,8 @@ export async function until(
 let ports: Promise<() => Promise<number>> | undefined
 
 /**
- * A port on which nothing listens, and which no other process of this machine takes: a proxy that starts again finds it free. The kernel's own choice
- * would be one of those that outgoing connections get, too.
+ * A port on which nothing listens, and which no other process of this machine takes: a proxy that starts
+ * again finds it free. The kernel's own choice would be one of those that outgoing connections get, too.
  */
 export async function freePort(): Promise<number> {
   // They are this process's until it ends.

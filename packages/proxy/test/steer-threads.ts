@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 
 /**
- * Loaded into every thread of a proxy (--import), so that a test may end or stop one: it writes the order into the
- * file `thread-N` of this folder; 0 is the main thread. The file is removed when the order is carried out. A thread that
- * hangs goes on when there is a file `thread-N-goes-on`, which it removes.
+ * Loaded into every thread of a proxy (--import), so that a test may end or stop one: it writes the order
+ * into the file `thread-N` of this folder; 0 is the main thread. The file is removed when the order is
+ * carried out. A thread that hangs goes on when there is a file `thread-N-goes-on`, which it removes.
  */
 const folder = process.env['STEER_FOLDER']
 const file = folder === undefined ? '' : join(folder, `thread-${threadId}`)

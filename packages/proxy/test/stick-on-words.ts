@@ -3,9 +3,10 @@ import { Socket } from 'node:net'
 import { availableParallelism, setPriority } from 'node:os'
 
 /**
- * Loaded before the proxy's own program (node --import), in each of its threads: it forwards requests as usual, except for
- * requests with these words. `stick-working`: the write never ends, and uses the processor. `stick-waiting`: it never ends, and does
- * nothing. `work-starved`: it takes 2 s of processor time, while others want each processor more, for 4 s at most.
+ * Loaded before the proxy's own program (node --import), in each of its threads: it forwards requests as
+ * usual, except for requests with these words. `stick-working`: the write never ends, and uses the processor.
+ * `stick-waiting`: it never ends, and does nothing. `work-starved`: it takes 2 s of processor time, while
+ * others want each processor more, for 4 s at most.
  */
 const { write } = Socket.prototype
 
@@ -21,7 +22,8 @@ Socket.prototype.write = function (this: Socket, ...args: Parameters<typeof writ
 
 /** Uses `cpuMs` of processor time, for the first `forMs` with a small share of a processor. */
 function starved(cpuMs: number, forMs: number): void {
-  // These are children of this process, so that they share its session's part of the processor. They end with it.
+  // These are children of this process, so that they share its session's part of the processor. They end with
+  // it.
   const burners = Array.from({ length: 2 * availableParallelism() }, () => spawn('sh', ['-c', BURN]))
   // This lowers the priority of this thread alone.
   setPriority(5)

@@ -1,8 +1,8 @@
 import { vi } from 'vitest'
 
 /**
- * From now on no timer of this many milliseconds ends by itself, so the speed of the machine does not matter. Until
- * `vi.restoreAllMocks`. Returns the callbacks of these timers, in the order in which they began.
+ * From now on no timer of this many milliseconds ends by itself, so the speed of the machine does not matter.
+ * Until `vi.restoreAllMocks`. Returns the callbacks of these timers, in the order in which they began.
  */
 export function holdTimers(ofMs: number): readonly (() => void)[] {
   const real = globalThis.setTimeout

@@ -6,7 +6,10 @@ import { dial, type RawClient } from './stage.ts'
 /** The repeated content of the values here. A byte of a long value at a wrong place is always noticed. */
 const pattern = Buffer.from(Uint32Array.from({ length: 64 * 1024 }, (_, n) => n * 2_654_435_761).buffer)
 
-/** Sends SET with a value of `bytes` bytes, which is never held here as a whole; resolves when the answer is OK. */
+/**
+ * Sends SET with a value of `bytes` bytes, which is never held here as a whole; resolves when the answer is
+ * OK.
+ */
 export async function setLongValue(port: number, key: string, bytes: number): Promise<void> {
   await using value = await beginLongValue(port, key, bytes)
   await value.sendUpTo(bytes)
@@ -43,7 +46,10 @@ export async function beginLongValue(port: number, key: string, bytes: number): 
   }
 }
 
-/** Sends GET, and compares each byte of the reply without keeping it. Answers their number; throws when one differs from the value. */
+/**
+ * Sends GET, and compares each byte of the reply without keeping it. Answers their number; throws when one
+ * differs from the value.
+ */
 export async function getLongValue(port: number, key: string): Promise<number> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   socket.write(`GET ${key}\r\n`)

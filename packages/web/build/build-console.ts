@@ -1,6 +1,7 @@
 /**
- * `node --conditions=@fairlead/source packages/web/build/build-console.ts`: builds the console into packages/web/dist/console. Names hold a hash of
- * their content, and beside each file lie its .br and .gz. Whatever fails is an exit code other than 0, and leaves the former build.
+ * `node --conditions=@fairlead/source packages/web/build/build-console.ts`: builds the console into
+ * packages/web/dist/console. Names hold a hash of their content, and beside each file lie its .br and .gz.
+ * Whatever fails is an exit code other than 0, and leaves the former build.
  */
 import { readFileSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'

@@ -2,8 +2,8 @@ import { operations } from '@fairlead/api'
 import type { Plugin } from 'esbuild'
 
 /**
- * Puts the table of operations into the console as its client reads it: method, path and kind, without schemas and words. With them it would be several
- * times as large.
+ * Puts the table of operations into the console as its client reads it: method, path and kind, without
+ * schemas and words. With them it would be several times as large.
  */
 export function onlyWhatClientsNeed(): Plugin {
   return {

@@ -17,8 +17,9 @@ const masks: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * What a command has printed, with placeholders for what differs from run to run. What was folded is one line again, because where it is folded depends on the
- * widths of numbers; the same holds for the columns of a table.
+ * What a command has printed, with placeholders for what differs from run to run. What was folded is one line
+ * again, because where it is folded depends on the widths of numbers; the same holds for the columns of a
+ * table.
  */
 export function mask(text: string): string {
   const whole = text.replaceAll('\r', '').replaceAll(/\n(?:! )? {4,}(?=\S)/g, ' ')

@@ -130,9 +130,9 @@ export function describeTrouble({ lines }: Trouble): string {
 }
 
 /**
- * Engines' messages when they can never read the data of a full sync (docs/explain/measurements/engines.md §2, §3).
- * An interrupted sync does not count: it also causes "Short read" and "Failed trying to load", but the next
- * one may succeed.
+ * Engines' messages when they can never read the data of a full sync (docs/explain/measurements/engines.md
+ * §2, §3). An interrupted sync does not count: it also causes "Short read" and "Failed trying to load", but
+ * the next one may succeed.
  */
 const UNREADABLE =
   /Can't handle (RDB format|foreign type)|Unknown object type|module data I can't load|Failed loading library|Unknown RDB|not terminated by the proper module value/i

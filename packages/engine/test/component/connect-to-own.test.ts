@@ -8,7 +8,8 @@ import { connectToOwn, NotOurs } from '../../src/connect-to-own.ts'
 import { ENGINE_USERS } from '../../src/engine-users.ts'
 import { knowUsersOfPorts } from '../../src/users-of-ports.ts'
 
-// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them
+// anew.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => void vi.resetModules())
 const listed = vi.hoisted((): string[] => [])

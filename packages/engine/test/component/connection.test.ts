@@ -116,7 +116,10 @@ function bulk(text: string): string {
   return `$${text.length}\r\n${text}\r\n`
 }
 
-/** Accepts one login, and says these answers, one for each command that comes, in pieces that are cut within them. */
+/**
+ * Accepts one login, and says these answers, one for each command that comes, in pieces that are cut within
+ * them.
+ */
 async function serveAnswers(answers: readonly string[]) {
   let [heard, said] = ['', 0]
   const server = createServer((socket) => {

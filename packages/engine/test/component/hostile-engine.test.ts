@@ -53,7 +53,10 @@ afterAll(() => {
   neighbour.close()
 })
 
-/** Milliseconds of the processor that went by, at most, before the neighbour was answered, while `work` went on: how busy the machine is does not count. */
+/**
+ * Milliseconds of the processor that went by, at most, before the neighbour was answered, while `work` went
+ * on: how busy the machine is does not count.
+ */
 async function slowestBeside(work: Promise<unknown>): Promise<number> {
   using beside = await connect(portOf(neighbour))
   let slowest = 0
@@ -78,7 +81,8 @@ test.each([...hostile.said, ...hostile.floods])(
     // Some of these answers are half a message: no more comes.
     using connection = await connect(ports[name] ?? 0, { commandTimeoutMs: 300 })
     const before = process.memoryUsage.rss()
-    // The first reply may be valid. A reply too many that arrives late is the answer to the second question; then the third gets none.
+    // The first reply may be valid. A reply too many that arrives late is the answer to the second question;
+    // then the third gets none.
     const asked = (async () => {
       let cause: unknown
       for (let n = 0; n < 3 && cause === undefined; n += 1)

@@ -90,7 +90,10 @@ export interface ClientInput {
   clientEnded: boolean
 }
 
-/** State that the engine remembers of the client, with what pending requests will change. Another engine is given it. */
+/**
+ * State that the engine remembers of the client, with what pending requests will change. Another engine is
+ * given it.
+ */
 export interface Session {
   state: ConnectionState
   caching: Caching | null

@@ -1,8 +1,8 @@
 import { rowsOf } from './row.ts'
 
 /**
- * If a row's command blocks across a handover, another client sends the last command of the column `before` afterwards. A time limit is longer than
- * a handover of hundreds of clients takes on a busy machine.
+ * If a row's command blocks across a handover, another client sends the last command of the column `before`
+ * afterwards. A time limit is longer than a handover of hundreds of clients takes on a busy machine.
  */
 export const blocking = rowsOf(`
 BLMOVE $k $l LEFT RIGHT 90             | RPUSH $k a b                              | LRANGE $k 0 -1 ; LRANGE $l 0 -1
@@ -19,7 +19,10 @@ XREAD COUNT 1 STREAMS $k 0             | XADD $k 1-1 f v                        
 XREADGROUP GROUP g c BLOCK 90000 STREAMS $k > | XGROUP CREATE $k g 0 MKSTREAM ; XADD $k 1-1 f v | XPENDING $k g
 `)
 
-/** They wait for replicas, and a single engine has none: so the comparison is only that they answer with a number. */
+/**
+ * They wait for replicas, and a single engine has none: so the comparison is only that they answer with a
+ * number.
+ */
 export const waiting = rowsOf(`
 WAIT 9 300                             | SET $k v                                  | GET $k | numbers
 WAITAOF 0 9 300                        | SET $k v                                  | GET $k | numbers

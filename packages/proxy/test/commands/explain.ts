@@ -7,8 +7,8 @@ const refusedNames = new Set(
 )
 
 /**
- * Findings without an explanation, and explanations without a finding. A run is explained as a whole, by the first of its
- * findings: the later ones follow from it.
+ * Findings without an explanation, and explanations without a finding. A run is explained as a whole, by the
+ * first of its findings: the later ones follow from it.
  */
 export function explain(
   findings: readonly Finding[],

@@ -4,7 +4,9 @@ import { type Engine, makePair, startEngine, until } from '../stage.ts'
 import { type Place, USER, USER_RIGHTS } from './run-rows.ts'
 import { talk } from './talk.ts'
 
-/** Longer than any of this takes on a busy machine: half-sent requests and slow readers are not waited for. */
+/**
+ * Longer than any of this takes on a busy machine: half-sent requests and slow readers are not waited for.
+ */
 const HOLD = { deadlineMs: 60_000, drainMs: 30_000 }
 
 type OwnedPlace = Place & AsyncDisposable & { readonly engine: Engine }
@@ -44,7 +46,10 @@ export async function plainEndpoint(from: string, to: string): Promise<OwnedPlac
   }
 }
 
-/** Three groups with a replica each, behind an endpoint for clients that know nothing of slots. All of them hand over. */
+/**
+ * Three groups with a replica each, behind an endpoint for clients that know nothing of slots. All of them
+ * hand over.
+ */
 export async function shardedEndpoint(build: string): Promise<OwnedPlace> {
   const cluster = await makeCluster({ build, withReplicas: true })
   const engines = [...cluster.primaries, ...cluster.replicas]

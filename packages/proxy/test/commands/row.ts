@@ -14,10 +14,11 @@ export interface Row {
 }
 
 /**
- * How replies are compared with those of a single engine, if not by each byte, which is the default: `set`, in any order;
- * `numbers`, apart from the digits in it; `kind`, only its type. `error`: an error is the right reply; `may-fail`: it is so for some engines. `alone`: it concerns the
- * whole database, so nothing else is under way. `no-multi`: inside of MULTI it has another meaning, or breaks the reply.
- * `resp3`: RESP2 has no messages for it.
+ * How replies are compared with those of a single engine, if not by each byte, which is the default: `set`,
+ * in any order; `numbers`, apart from the digits in it; `kind`, only its type. `error`: an error is the right
+ * reply; `may-fail`: it is so for some engines. `alone`: it concerns the whole database, so nothing else is
+ * under way. `no-multi`: inside of MULTI it has another meaning, or breaks the reply. `resp3`: RESP2 has no
+ * messages for it.
  */
 export type Mark = 'set' | 'numbers' | 'kind' | 'error' | 'may-fail' | 'alone' | 'no-multi' | 'resp3'
 const marks: readonly string[] = ['set', 'numbers', 'kind', 'error', 'may-fail', 'alone', 'no-multi', 'resp3']
@@ -29,9 +30,9 @@ const containers = new Set([
 ])
 
 /**
- * Reads a table of four columns, of which the last ones may be missing: `ask | before | after | marks`. Commands of a column
- * are separated by ` ; `. `$k` is a key (or a channel) of the row's own, `@` in front of a command means another client, and
- * `<` an unrequested message.
+ * Reads a table of four columns, of which the last ones may be missing: `ask | before | after | marks`.
+ * Commands of a column are separated by ` ; `. `$k` is a key (or a channel) of the row's own, `@` in front of
+ * a command means another client, and `<` an unrequested message.
  */
 export function rowsOf(table: string): readonly Row[] {
   return table
@@ -64,8 +65,8 @@ function nameOf(ask: string): string {
 }
 
 /**
- * The words of a command, as engines split them. `$k` becomes a key with the hash tag `tag`, `%t` the tag, `%h` the SHA-1 of
- * the script "return 'tag'".
+ * The words of a command, as engines split them. `$k` becomes a key with the hash tag `tag`, `%t` the tag,
+ * `%h` the SHA-1 of the script "return 'tag'".
  */
 export function wordsOf(command: string, tag: string): readonly Buffer[] {
   const text = command

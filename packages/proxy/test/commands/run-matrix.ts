@@ -12,8 +12,8 @@ export interface Finding extends Difference {
 const AT_ONCE = 200
 
 /**
- * Each row in each way, in the two protocols in turn, so that each row is asked in both; those of `inBoth` in both in each way.
- * Rows that are alone are never: each of their runs is a handover.
+ * Each row in each way, in the two protocols in turn, so that each row is asked in both; those of `inBoth` in
+ * both in each way. Rows that are alone are never: each of their runs is a handover.
  */
 export function runsOf(rows: readonly Row[], inBoth: (row: Row) => boolean): readonly Run[] {
   const runs = rows.flatMap((row, n) =>
@@ -68,7 +68,10 @@ function batchesOf(runs: readonly Run[]): readonly (readonly Run[])[] {
   return [...batches, ...alone.map((run) => [run])]
 }
 
-/** The replies of a single engine to runs; asked once for all runs that differ only in the moment of the handover. */
+/**
+ * The replies of a single engine to runs; asked once for all runs that differ only in the moment of the
+ * handover.
+ */
 export async function askSingle(single: Place, runs: readonly Run[]): Promise<(run: Run) => Transcript> {
   const first = new Map(runs.map((run) => [keyOf(run), run]))
   const known = new Map<string, Transcript>()

@@ -3,9 +3,9 @@ import { type Row, shaOf, wordsOf } from './row.ts'
 import { type Talker, talk } from './talk.ts'
 
 /**
- * The moment of the handover in a run. `before`: the command has been answered, and its effect is read afterwards; `cut`: one
- * half of the request was sent; `held`: it is sent while clients are held; `transaction`: it is queued; `blocked`: it waits for
- * data that come afterwards.
+ * The moment of the handover in a run. `before`: the command has been answered, and its effect is read
+ * afterwards; `cut`: one half of the request was sent; `held`: it is sent while clients are held;
+ * `transaction`: it is queued; `blocked`: it waits for data that come afterwards.
  */
 export type Way = 'before' | 'cut' | 'held' | 'transaction' | 'blocked'
 
@@ -17,7 +17,9 @@ export interface Run {
   readonly tag: string
 }
 
-/** Each command from the row's own on, with its replies; the tag is replaced, so that runs can be compared. */
+/**
+ * Each command from the row's own on, with its replies; the tag is replaced, so that runs can be compared.
+ */
 export type Transcript = readonly { readonly asked: string; readonly got: string }[]
 
 /** A place to run rows at. */

@@ -18,7 +18,9 @@ export interface Talker extends Disposable {
   unheard(): readonly string[]
 }
 
-/** Long enough for a busy machine: after this there is no answer. Every row is answered, so none waits for it. */
+/**
+ * Long enough for a busy machine: after this there is no answer. Every row is answered, so none waits for it.
+ */
 const PATIENCE_MS = 60_000
 
 export async function talk(port: number): Promise<Talker> {
@@ -61,10 +63,11 @@ export async function talk(port: number): Promise<Talker> {
 }
 
 /**
- * The invalidation that a tracking client gets at a handover, because the new engine does not know its cached keys. A single
- * engine sends no such message, so it is left out here; packages/proxy/test/component/remembered/replay.test.ts looks for it.
- * A client that moves while a key changes may be told twice: by the former primary, which is a replica then, and by the new one. The second time is
- * left out, too.
+ * The invalidation that a tracking client gets at a handover, because the new engine does not know its cached
+ * keys. A single engine sends no such message, so it is left out here;
+ * packages/proxy/test/component/remembered/replay.test.ts looks for it. A client that moves while a key
+ * changes may be told twice: by the former primary, which is a replica then, and by the new one. The second
+ * time is left out, too.
  */
 const forgetAll = '>2\r\n$10\r\ninvalidate\r\n_\r\n'
 

@@ -106,7 +106,9 @@ export async function makeHostileStage(nodeFlags: readonly string[] = proxyFlags
   }
 }
 
-/** Three engines that do not know each other, each with a third of the slots, so the start waits for no bus. */
+/**
+ * Three engines that do not know each other, each with a third of the slots, so the start waits for no bus.
+ */
 async function holdSlots(engine: Engine, n: number): Promise<EndpointShard> {
   const [first = 0, last = 0] =
     [

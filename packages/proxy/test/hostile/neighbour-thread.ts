@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** A client of another database, in a thread of its own: it sends one question after the other, and records how long each takes. */
+/**
+ * A client of another database, in a thread of its own: it sends one question after the other, and records
+ * how long each takes.
+ */
 const { port, password } = workerData as { readonly port: number; readonly password: string }
 const tell = parentPort
 if (tell === null) throw new Error('this is a thread: startNeighbour starts it')

@@ -38,7 +38,10 @@ export interface HttpParts {
   readonly streamLimits?: Partial<StreamLimits>
   /** Limits of streams and waiting requests. Default: from `mostConnections`. */
   readonly placeLimits?: PlaceLimits
-  /** Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not looked at. */
+  /**
+   * Names that requests may be sent to, in addition to `localhost` and addresses. Without it they are not
+   * looked at.
+   */
   readonly hostNames?: readonly string[]
   /** Maximum number of connections, see watchConnections. Default: MOST_USEFUL. */
   readonly mostConnections?: number

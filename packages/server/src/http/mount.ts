@@ -93,7 +93,8 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
           ...(waitPreference && { waitPreference }),
           ...(op.planned && { basis: expectedBases(request) }),
         } as Input<typeof op>
-        // The hook in authenticate.ts has refused every request without a caller where the operation needs one.
+        // The hook in authenticate.ts has refused every request without a caller where the operation needs
+        // one.
         const asker = (request.caller ?? { address: request.ip }) as Asker<typeof op>
         const work = () => handler(input, asker)
         // A read commits nothing to report.

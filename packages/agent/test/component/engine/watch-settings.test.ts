@@ -20,7 +20,8 @@ test.each(engines)(
     using probe = createProbe()
     let now = 0
     const settings = watchSettings(() => now)
-    // The probe waits a second for an answer. On a machine under load that may be too short, and the state stays as it is.
+    // The probe waits a second for an answer. On a machine under load that may be too short, and the state
+    // stays as it is.
     const next = async () => {
       let isAnswered = false
       const callAgain = async (words: readonly string[]) => {

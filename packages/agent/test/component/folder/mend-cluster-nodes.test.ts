@@ -7,7 +7,10 @@ import { makeHome, makeSpec, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
 
 const id = (letter: string) => letter.repeat(40)
-/** As seen: `d` follows `c`, which was primary a second ago and follows `b` now; `d` still counts to its old shard. */
+/**
+ * As seen: `d` follows `c`, which was primary a second ago and follows `b` now; `d` still counts to its old
+ * shard.
+ */
 const stale = `${id('a')} 127.0.0.1:1@10001,,tls-port=0,shard-id=${id('1')} myself,master - 0 0 1 connected 0-5460
 ${id('b')} 127.0.0.1:2@10002,,tls-port=0,shard-id=${id('2')} master - 0 0 5 connected 5461-16383
 ${id('c')} 127.0.0.1:3@10003,,tls-port=0,shard-id=${id('2')} slave ${id('b')} 0 0 5 connected
@@ -22,7 +25,10 @@ test('other replicas begin as primaries without slots, and nothing else changes'
   expect(mendClusterNodes(mended)).toBe(mended)
 })
 
-/** News of two handovers, there and back, overtook each other: `b` follows `d`, which follows `c`, which follows `b`. */
+/**
+ * News of two handovers, there and back, overtook each other: `b` follows `d`, which follows `c`, which
+ * follows `b`.
+ */
 const circle = stale.replace(`master - 0 0 5`, `slave ${id('d')} 0 0 5`)
 
 test('a circle of replicas is dissolved', () => {

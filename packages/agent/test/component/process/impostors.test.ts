@@ -17,7 +17,9 @@ const main = fileURLToPath(new URL('../../../../proxy/src/main.ts', import.meta.
 const proxyProgram = [process.execPath, '--conditions=@fairlead/source', main]
 /** Another user of the machine, if the test can become it. */
 const stranger = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-/** Both kinds of namespace that a process may have: of another user, as any user may make it, and of our user. */
+/**
+ * Both kinds of namespace that a process may have: of another user, as any user may make it, and of our user.
+ */
 const kinds = [
   { whose: 'of another user', flags: '-Urm', as: stranger },
   { whose: 'of our own user', flags: process.geteuid?.() === 0 ? '-m' : '-Urm', as: {} },
@@ -72,7 +74,10 @@ test('a process belongs to a folder by its user and by the folder itself', () =>
     expect(isProcessOf(self, { uid, cwd: ours, ours })).toBe(self === 0)
 })
 
-/** A process whose folder has the path `at`, in a file system that it has made over ours, and that was given `args`. */
+/**
+ * A process whose folder has the path `at`, in a file system that it has made over ours, and that was given
+ * `args`.
+ */
 async function startImpostor(
   at: string,
   args: readonly string[],

@@ -127,7 +127,8 @@ gives('processes that a compromised proxy leaves behind cannot make the next pro
   const words = 'the proxy runs as root'
   const tried = async () => {
     const { proxy } = await home.client.reportNode({})
-    // On a busy machine one can start between two closings of the folder: it is the right user, and is ended, too.
+    // On a busy machine one can start between two closings of the folder: it is the right user, and is ended,
+    // too.
     if (proxy.state === 'running' && proxy.pid !== pid) {
       expect(isProxyUser(userOf(proxy.pid))).toBe(true)
       process.kill(proxy.pid ?? 0, 'SIGKILL')

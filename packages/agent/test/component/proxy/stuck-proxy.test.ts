@@ -4,7 +4,10 @@ import { expect, test } from 'vitest'
 import { until } from '../../agent-home.ts'
 import { dial, echoServer, makeProxyHome, proxyProgram } from '../../proxy-home.ts'
 
-/** A proxy in which some requests take as long as the test wants. Within its wall the proxy sees its own package. */
+/**
+ * A proxy in which some requests take as long as the test wants. Within its wall the proxy sees its own
+ * package.
+ */
 const stickOnWords = fileURLToPath(new URL('../../../../proxy/test/stick-on-words.ts', import.meta.url))
 const [node = '', ...rest] = proxyProgram
 const sticky = [node, '--import', stickOnWords, ...rest]
@@ -57,8 +60,9 @@ test('a proxy that is slow on a loaded machine is reported, and its clients keep
     const running = await home.proxyBecomes({ state: 'running' })
     return { pid: running.pid, port: await home.putEndpoint(database) }
   })()
-  // The work takes 2 s of processor time, so that no machine is done before the silence is reported, which is after 1 s.
-  // A loop that is stuck would be ended after 2.5 s of processor time, one that takes no orders, after 15 s.
+  // The work takes 2 s of processor time, so that no machine is done before the silence is reported, which is
+  // after 1 s. A loop that is stuck would be ended after 2.5 s of processor time, one that takes no orders,
+  // after 15 s.
   await using _ = await home.start({ proxyProgram: sticky, hungAfterMs: 5_000 })
   await using client = await dial(port)
   expect(await client.ask()).toBe('+PONG\r\n')

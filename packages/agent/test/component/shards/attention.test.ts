@@ -46,7 +46,7 @@ test('an engine that closes each connection of the agent at once does not make t
   const began = performance.now()
   let kills = 0
   while (kills < 40) kills += Number(await killer.call('CLIENT', 'KILL', 'USER', 'fairlead'))
-  // Each connection is opened by another look. Without a pause between the looks it takes a twentieth of the time; a machine
-  // under load takes longer.
+  // Each connection is opened by another look. Without a pause between the looks it takes a twentieth of the
+  // time; a machine under load takes longer.
   expect(performance.now() - began).toBeGreaterThan(800)
 })

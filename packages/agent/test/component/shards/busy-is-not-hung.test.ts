@@ -26,7 +26,8 @@ test.for(builds)(
       seen.isBusy ||= (await home.shard('a-1'))?.silence?.doing === 'works'
       return seen.isBusy
     })
-    // The time of a piece of work is estimated from a smaller one: on a busy machine the estimate is sometimes wrong.
+    // The time of a piece of work is estimated from a smaller one: on a busy machine the estimate is
+    // sometimes wrong.
     while (!seen.isBusy || seen.forMs < soon.primaryHungAfterMs) seen.forMs = await workFor(BUSY_MS, client)
     await look
     await home.becomes('a-1', { state: 'running', pid, crashes: 0, silence: null })

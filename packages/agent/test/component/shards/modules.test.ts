@@ -95,7 +95,8 @@ test('a shard whose module file is missing or damaged is not started, says which
   await putShard('first')
   await home.becomes('a-1', { state: 'running' })
 
-  // Damaged without our knowledge: the same number of bytes, with its time set back. The running process is not touched.
+  // Damaged without our knowledge: the same number of bytes, with its time set back. The running process is
+  // not touched.
   const file = fileOf(home, tiny)
   const { atime, mtime } = statSync(file)
   const damaged = Buffer.from(tiny.bytes).fill(0x55, tiny.bytes.length - 1)

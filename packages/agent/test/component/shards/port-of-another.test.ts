@@ -45,7 +45,8 @@ test.runIf(missing === null && process.getuid?.() === 0)(
     // Without a table, any engine of ours is accepted, as before: to refuse one wrongly is worse.
     await agent[Symbol.asyncDispose]()
     await until(async () => TOLD.test(await answerTo(port, login)))
-    // The server has this answer each time: it knows the listener, and refuses it once the table is there again.
+    // The server has this answer each time: it knows the listener, and refuses it once the table is there
+    // again.
     await Promise.all([...Array(20).keys()].map(() => expect(connectAs('fairlead', dead)).rejects.toThrow()))
     await using _next = await home.start({ proxyProgram: program })
     await until(() => isNotOurs(connectAs('fairlead', dead)))

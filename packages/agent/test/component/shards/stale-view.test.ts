@@ -37,7 +37,8 @@ test.for(engines.map(({ flavour, version }) => ({ flavour, version })))(
       await until(isBack)
       const hears = async () => (await roleOf(away, old)).includes('slave')
       await until(hears)
-      // From each follower once more: now the circle, if there is one, is closed, and the next message goes round it.
+      // From each follower once more: now the circle, if there is one, is closed, and the next message goes
+      // round it.
       const now = Date.now()
       for (const each of [old, other]) await until(async () => pongOf(await roleOf(away, each)) > now)
     } finally {

@@ -202,7 +202,8 @@ test('a process that loads or saves much data is neither hung nor forced', async
   const fill = 'for i = 1, 50000 do redis.call("SET", ARGV[1] .. i, string.rep(i, 20)) end'
   for (let part = 0; part < 20; part += 1) await client.call('EVAL', fill, '0', `${part}:`)
 
-  // It loads for a second, for which agent and test, which are one process, may stall on a machine under load.
+  // It loads for a second, for which agent and test, which are one process, may stall on a machine under
+  // load.
   const seen = new Set<string>()
   for (let n = 2; !seen.has('starting: loads its data'); n += 1) {
     const revision = `revision ${n}`

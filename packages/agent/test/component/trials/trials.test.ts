@@ -180,7 +180,10 @@ test('a trial does not touch the shards of its node', async () => {
   ])
 })
 
-/** Kills an agent whose trial has not ended yet, and waits until the engine that it has started serves, which is after that. */
+/**
+ * Kills an agent whose trial has not ended yet, and waits until the engine that it has started serves, which
+ * is after that.
+ */
 async function killDuringTrial(home: TestHome): Promise<ChildProcess> {
   const killed = join(home.path, 'killed')
   await rm(killed, { force: true })

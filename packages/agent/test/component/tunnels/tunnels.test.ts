@@ -251,7 +251,8 @@ test('an endless answer of an engine reaches its server as fast as the server re
   await once(server, 'close')
 })
 
-// If a socket was ended and then reset, Node keeps the handle, and the agent's process uses a whole processor endlessly.
+// If a socket was ended and then reset, Node keeps the handle, and the agent's process uses a whole processor
+// endlessly.
 test('a tunnel whose server ends it is cut, too, while its engine hangs', async () => {
   const signedIn: Socket[] = []
   await using engine = await listen((socket) => {

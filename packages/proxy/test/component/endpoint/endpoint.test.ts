@@ -128,8 +128,8 @@ test('garbage, in any pieces, ends at most the connection it came on', async () 
       'RESET\r\n',
     ),
   )
-  // Both were found by chance: the client waited without a reply, and because of the requests behind it the endpoint did not
-  // release it.
+  // Both were found by chance: the client waited without a reply, and because of the requests behind it the
+  // endpoint did not release it.
   const garbled: Piece[] = [
     'CLIENT REPLY SKIP\r\n',
     'BLPOP q 0\r\n',

@@ -7,7 +7,10 @@ import { dial, freePort, makeEndpointSpec, newest, type RawClient, startEngine, 
 
 const CLIENTS = 400
 const AT_ONCE = 20
-/** Each look at the clock takes a tenth of a millisecond, and nothing else takes time: so many clients are half of the time of the longest round. */
+/**
+ * Each look at the clock takes a tenth of a millisecond, and nothing else takes time: so many clients are
+ * half of the time of the longest round.
+ */
 const LOOK_MS = 0.1
 const MOST_IN_A_ROUND = 100
 

@@ -6,9 +6,10 @@ import { fc } from '../../../../../proof/properties.ts'
 import { dial, type Engine, makePair, newest, type Pair, startEngine, until } from '../../stage.ts'
 
 /*
- * What a client sends is cut anywhere, and at each cut something may happen to the engines. Its replies, and the data afterwards,
- * must be the same as with one engine without faults. Left out are documented differences: WATCH and tracking over a handover,
- * requests of more than 8 MB over a handover, what is documented to be closed, and numbers of connections.
+ * What a client sends is cut anywhere, and at each cut something may happen to the engines. Its replies, and
+ * the data afterwards, must be the same as with one engine without faults. Left out are documented
+ * differences: WATCH and tracking over a handover, requests of more than 8 MB over a handover, what is
+ * documented to be closed, and numbers of connections.
  */
 
 const { times } = campaign()
@@ -113,7 +114,10 @@ const conversation: fc.Arbitrary<Conversation> = fc
   .map(({ blocks, ...rest }) => ({ said: blocks.flat(), ...rest }))
   .filter(({ said }) => !hasUnmovable(said))
 
-/** What makes engines answer EXEC with half of a reply, and subscriptions in a transaction: documented to be closed. */
+/**
+ * What makes engines answer EXEC with half of a reply, and subscriptions in a transaction: documented to be
+ * closed.
+ */
 function isUnmovableInside([name = '', what]: readonly string[]): boolean {
   return ['SUBSCRIBE', 'UNSUBSCRIBE'].includes(name) || what === 'REPLY'
 }
@@ -122,8 +126,9 @@ function isUnmovableInside([name = '', what]: readonly string[]): boolean {
 const LONG_BYTES = 60_000
 
 /**
- * It has such a command in a transaction (one that EXEC with an argument has not ended, say), one that changes the connection in a transaction without replies,
- * or one that waits without a reply: documented to be closed, too; or one without a reply that is long.
+ * It has such a command in a transaction (one that EXEC with an argument has not ended, say), one that
+ * changes the connection in a transaction without replies, or one that waits without a reply: documented to
+ * be closed, too; or one without a reply that is long.
  */
 function hasUnmovable(said: readonly Said[]): boolean {
   let isOpen = false
@@ -213,8 +218,9 @@ async function talk(
 }
 
 /**
- * If a client has switched replies off, and sends bytes that are no request, an engine never closes the connection: it would close
- * it behind its error, which is never sent. It does not read from it any more, except its end.
+ * If a client has switched replies off, and sends bytes that are no request, an engine never closes the
+ * connection: it would close it behind its error, which is never sent. It does not read from it any more,
+ * except its end.
  */
 async function wouldClose(engine: Engine): Promise<boolean> {
   const clients = (await engine.admin('CLIENT LIST')).split('\n')

@@ -111,7 +111,10 @@ function knownTo(build: string): ReadonlySet<string> {
   return known.get(build) ?? new Set()
 }
 
-/** Rows that the newest engine does not know, and this engine does; if several engines know them, the last of these. */
+/**
+ * Rows that the newest engine does not know, and this engine does; if several engines know them, the last of
+ * these.
+ */
 function ownRows(build: string): readonly Row[] {
   const last = (name: string) => builds.findLast((each) => knownTo(each).has(name))
   return rows.filter(({ name }) => !knownTo(newest).has(name) && last(name) === build)

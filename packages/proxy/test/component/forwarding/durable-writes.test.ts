@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { dial, makePair, newest, until } from '../../stage.ts'
 
-/** A new primary that answers WAITAOF for writes before they are on its disk would not be believed: docs/explain/endpoint.md says for which it does. */
+/**
+ * A new primary that answers WAITAOF for writes before they are on its disk would not be believed:
+ * docs/explain/endpoint.md says for which it does.
+ */
 test('after the role has moved, WAITAOF refers to the writes that its connection sends from then on', async () => {
   await using pair = await makePair(newest, newest)
   // Without `appendfsync` the engine never says that a write is on its disk.

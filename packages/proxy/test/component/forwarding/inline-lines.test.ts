@@ -89,8 +89,8 @@ test.for(builds)(
       await until(client.ended)
       expect(client.text()).toMatch(/^-ERR Protocol error: too big inline request\r\n$|^$/)
     }
-    // The longest permitted line, and one byte more. The cuts do not matter if no piece has more than 64 KB without an end of
-    // line.
+    // The longest permitted line, and one byte more. The cuts do not matter if no piece has more than 64 KB
+    // without an end of line.
     await using client = await dial(endpoint.wanted.port)
     const line = (length: number) => `ECHO ${'x'.repeat(length - 5)}\r\n`
     client.send(line(130_000).slice(0, 65_530))

@@ -11,8 +11,8 @@ afterAll(() => stage[Symbol.asyncDispose]())
 const CLIENTS = 30
 const ROUNDS = 3
 /**
- * Processor time: one client's turn with the rest of the round takes some milliseconds, all requests together up to 200. The
- * machine's noise is in some rounds, not in all.
+ * Processor time: one client's turn with the rest of the round takes some milliseconds, all requests together
+ * up to 200. The machine's noise is in some rounds, not in all.
  */
 const LONGEST_TURN_MS = 10
 

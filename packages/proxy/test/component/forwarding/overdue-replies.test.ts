@@ -64,7 +64,10 @@ async function makeStage(stack: AsyncDisposableStack) {
 
 const hold = { deadlineMs: 60_000, drainMs: 100 }
 
-/** The engine is waited for, however late its answer is: where the machine stalls, it would count as busy, and excuse what is in the way. */
+/**
+ * The engine is waited for, however late its answer is: where the machine stalls, it would count as busy, and
+ * excuse what is in the way.
+ */
 const waitForEngine = () => holdTimers(ANSWER_MS)
 
 // invariant: A missing reply cannot postpone a handover without end.

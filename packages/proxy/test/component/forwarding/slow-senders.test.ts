@@ -34,7 +34,10 @@ test('a client that takes minutes to send one value delays a handover for one mi
   let ahead = 0
   const now = performance.now.bind(performance)
   vi.spyOn(performance, 'now').mockImplementation(() => now() + ahead)
-  /** On a busy machine it may seem to have stopped: then the handover does not wait for it, and it is not counted. */
+  /**
+   * On a busy machine it may seem to have stopped: then the handover does not wait for it, and it is not
+   * counted.
+   */
   let last = 'none'
   const hold = async () => {
     const held = await pair.endpoint.hold({ deadlineMs: 60_000, drainMs: 150 })
@@ -48,7 +51,8 @@ test('a client that takes minutes to send one value delays a handover for one mi
     () => `five holds were in vain: ${last}`,
   )
   await other.ask('GET k', '$6\r\nbefore\r\n')
-  // Otherwise it would seem to have sent nothing for the minute that passes now: no handover waits for such a client, and it would be counted anew.
+  // Otherwise it would seem to have sent nothing for the minute that passes now: no handover waits for such a
+  // client, and it would be counted anew.
   await moreThan(await arrived())
   ahead = 61_000
   await until(

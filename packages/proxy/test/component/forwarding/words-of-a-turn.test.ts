@@ -5,11 +5,13 @@ import { type Cluster, keyOf, makeCluster } from '../../sharded-stage.ts'
 import { dial, type Engine, freePort, makeEndpointSpec, newest, startEngine, until } from '../../stage.ts'
 
 /*
- * Work is counted in words and values that are looked at, not in time: a machine may be slow. Between two looks at the clock there are only so many of
- * them; and when the clock says that the turn is over, no more follow.
+ * Work is counted in words and values that are looked at, not in time: a machine may be slow. Between two
+ * looks at the clock there are only so many of them; and when the clock says that the turn is over, no more
+ * follow.
  */
 
-// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them
+// anew.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => void vi.resetModules())
 const counted = vi.hoisted(() => ({
@@ -51,9 +53,15 @@ beforeAll(async () => {
 })
 afterAll(() => stack.disposeAsync())
 
-/** Each look at the clock takes a tenth of a millisecond, and nothing else takes time: a turn of 0.4 ms has five looks. */
+/**
+ * Each look at the clock takes a tenth of a millisecond, and nothing else takes time: a turn of 0.4 ms has
+ * five looks.
+ */
 const LOOK_MS = 0.1
-/** For a sharded database, what a connection to a group has passed on is looked at once more. Of a read there may be 21,000. */
+/**
+ * For a sharded database, what a connection to a group has passed on is looked at once more. Of a read there
+ * may be 21,000.
+ */
 const MOST_SINCE_CLOCK = 4_000
 const MOST_OF_TURN = 20_000
 

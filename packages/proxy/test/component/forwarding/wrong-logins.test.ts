@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { builds, dial, makePair, until } from '../../stage.ts'
 
 /*
- * Redis 8.0 and valkey 8.0 and 8.1 say nothing to a wrong login while an earlier reply has not left them (redis/redis#15640,
- * valkey-io/valkey#2106); redis 7.0 and valkey 9.1 answer always.
+ * Redis 8.0 and valkey 8.0 and 8.1 say nothing to a wrong login while an earlier reply has not left them
+ * (redis/redis#15640, valkey-io/valkey#2106); redis 7.0 and valkey 9.1 answer always.
  */
 
 test.for(builds)(

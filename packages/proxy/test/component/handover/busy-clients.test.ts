@@ -6,8 +6,8 @@ import { makeCluster } from '../../sharded-stage.ts'
 import { dial, makePair, type RawClient, until } from '../../stage.ts'
 
 /*
- * Clients that are busy all the time: their requests are postponed in pieces, and handovers come between the pieces. Each has
- * keys of its own, so that its replies are known.
+ * Clients that are busy all the time: their requests are postponed in pieces, and handovers come between the
+ * pieces. Each has keys of its own, so that its replies are known.
  */
 
 const { seed, times } = campaign()
@@ -22,7 +22,10 @@ interface Exchange {
   readonly wanted: string
 }
 
-/** The next request of the client `me`, and its expected reply. `next` gives a number from 0 to below its argument. */
+/**
+ * The next request of the client `me`, and its expected reply. `next` gives a number from 0 to below its
+ * argument.
+ */
 function converse(me: string, next: (below: number) => number): () => Exchange {
   const values = new Map<string, string>()
   let count = 0
@@ -95,7 +98,10 @@ function converse(me: string, next: (below: number) => number): () => Exchange {
   return () => (kinds[next(kinds.length)] ?? set)()
 }
 
-/** Sends as fast as possible until it is stopped, then waits for the last reply. `onSent` hears of each request's number of bytes. */
+/**
+ * Sends as fast as possible until it is stopped, then waits for the last reply. `onSent` hears of each
+ * request's number of bytes.
+ */
 async function keepBusy(
   client: RawClient,
   exchange: () => Exchange,

@@ -8,7 +8,8 @@ import type { CursorsNow } from '../../../src/handover/cursors-now.ts'
 import { connectOnce, connectUntil } from '../../../src/handover/open-link.ts'
 import { until } from '../../stage.ts'
 
-// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them anew.
+// Files of a worker share their modules: this one loads its own, with the mock, and the next file loads them
+// anew.
 vi.hoisted(() => vi.resetModules())
 afterAll(() => void vi.resetModules())
 vi.mock('@fairlead/engine', async (original) => {

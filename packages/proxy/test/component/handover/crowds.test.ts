@@ -32,7 +32,10 @@ async function dialMany(port: number, count: number, stack: AsyncDisposableStack
   return clients
 }
 
-/** Increments its own counter without a pause, and checks each answer, until it is stopped. Returns the number of increments. */
+/**
+ * Increments its own counter without a pause, and checks each answer, until it is stopped. Returns the number
+ * of increments.
+ */
 async function countUp(client: RawClient, key: string, signal: AbortSignal): Promise<number> {
   let count = 0
   while (!signal.aborted) await client.ask(`INCR ${key}`, `:${++count}\r\n`)

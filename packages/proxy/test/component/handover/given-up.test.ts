@@ -46,11 +46,13 @@ test.for(builds)(
     holdTimers(HOLD_COMES_MS)
     const addresses = pair.endpoint.blocked()
     expect(addresses.length).toBe(MANY)
-    // One gets its item before its command is given up: that is its answer, and the command is not sent again.
+    // One gets its item before its command is given up: that is its answer, and the command is not sent
+    // again.
     await pusher.ask('RPUSH q0 first', ':1\r\n')
     expect(await giveUp(pair.a, addresses)).toBe(MANY - 1)
     await poppers[0]?.gets(item('q0', 'first'))
-    // No client is held yet. Items that are pushed now are kept for the waiting clients, and their next requests come after that.
+    // No client is held yet. Items that are pushed now are kept for the waiting clients, and their next
+    // requests come after that.
     for (const [n, each] of poppers.entries()) {
       await pusher.ask(`RPUSH q${n} once twice`, ':2\r\n')
       if (n > 0) each.send('PING\r\n')

@@ -67,7 +67,8 @@ test('a client with only a question of the proxy under way moves when the old pr
   await using pair = await makePair()
   expect(await pair.endpoint.hold({ deadlineMs: 20_000 })).toMatchObject({ drained: true })
   await pair.moveRole()
-  // Its link is opened where the role was, and whether clients have to sign in there is asked and never answered.
+  // Its link is opened where the role was, and whether clients have to sign in there is asked and never
+  // answered.
   pair.a.process.kill('SIGSTOP')
   await using first = await dial(pair.port)
   await until(() => pair.endpoint.clients({ limit: 10 }).clients.some(({ via }) => via.length > 0))

@@ -34,7 +34,8 @@ test.each([1, 2])(
       await nextRound()
       most = Math.max(most, taken - before)
     }
-    // This is the behaviour of libuv. If libuv accepted all at once, the proxy would have to limit them itself.
+    // This is the behaviour of libuv. If libuv accepted all at once, the proxy would have to limit them
+    // itself.
     expect(most).toBe(ports)
   },
 )

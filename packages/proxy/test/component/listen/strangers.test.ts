@@ -19,7 +19,9 @@ afterEach(() => vi.restoreAllMocks())
 const PASSWORD = 'a-password'
 const OK = '+OK\r\n'
 const FULL = '-ERR max number of clients reached\r\n'
-/** The time to sign in, where it ends only when the test says so: an engine that stalls answers a login later. */
+/**
+ * The time to sign in, where it ends only when the test says so: an engine that stalls answers a login later.
+ */
 const LOGIN_MS = 400
 
 test.each([...new Set([oldest, newest])])(

@@ -238,7 +238,8 @@ test('a prepared link that its engine has closed since is not used', async () =>
   await using pair = await makePair(newest, newest)
   await using client = await dial(pair.port)
   await client.ask('SET a 1', '+OK\r\n')
-  // Where the machine stalls, the link is not ready in time, and its engine does not know yet that it was given up.
+  // Where the machine stalls, the link is not ready in time, and its engine does not know yet that it was
+  // given up.
   await until(async () => (await pair.endpoint.prepare({ host: '127.0.0.1', port: pair.b.port })) === 1)
   expect(await pair.b.admin('CLIENT KILL TYPE normal SKIPME yes')).toMatch(/^:[1-9]\r\n$/)
   await pair.handOver()

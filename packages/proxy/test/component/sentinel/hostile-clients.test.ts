@@ -55,7 +55,10 @@ function attack(to: number, random: Random): Socket {
   return socket
 }
 
-/** What a Sentinel is asked, with names that do not exist, too many words, patterns that match everything slowly, and in floods. */
+/**
+ * What a Sentinel is asked, with names that do not exist, too many words, patterns that match everything
+ * slowly, and in floods.
+ */
 function question(random: Random): { readonly bytes: Buffer; readonly readsReplies: boolean } {
   const name = random.pick(['orders', '', '__proto__', 'constructor', '\0', 'x'.repeat(5_000), 'orders\r\n'])
   const word = random.pick([

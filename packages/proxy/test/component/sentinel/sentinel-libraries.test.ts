@@ -15,7 +15,10 @@ interface Counter extends AsyncDisposable {
   info(): Promise<string>
 }
 
-/** Unmodified libraries, configured only with the address of a Sentinel and the name of the database. ioredis: sentinel.test.ts. */
+/**
+ * Unmodified libraries, configured only with the address of a Sentinel and the name of the database. ioredis:
+ * sentinel.test.ts.
+ */
 const libraries: Readonly<Record<string, (sentinelPort: number) => Promise<Counter>>> = {
   async iovalkey(port) {
     const client = new Redis({

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { ANSWER_MS, askSlots } from '../../../src/sharded/ask-slots.ts'
 
-/** Timers of the same duration that are due run one after the other: this one is due first, and the deadline of the answer comes with it, before that of the connection. */
+/**
+ * Timers of the same duration that are due run one after the other: this one is due first, and the deadline
+ * of the answer comes with it, before that of the connection.
+ */
 async function startEarlierTimer(): Promise<void> {
   setTimeout(() => undefined, ANSWER_MS)
   await pause(5)

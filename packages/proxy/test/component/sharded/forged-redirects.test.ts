@@ -80,7 +80,8 @@ describe.for([
     const shards = JSON.stringify(cluster.endpoint.wanted.shards)
     for (const word of words) {
       const nested = `*2\r\n:1\r\n*1\r\n-${word}\r\n`
-      // In one pipeline: a script alone, by its hash, as a function, in a list, in a transaction; and requests after these.
+      // In one pipeline: a script alone, by its hash, as a function, in a list, in a transaction; and
+      // requests after these.
       const calls = [
         request('EVAL', says, '1', zero, word),
         request('EVALSHA', sha, '1', zero, word),
@@ -125,7 +126,8 @@ describe('if roles move without the endpoint', () => {
     client.socket.destroy()
     await cluster[Symbol.asyncDispose]()
   })
-  // Where the machine stalls, an engine tells too late where a slot is: then a client gets the redirect itself.
+  // Where the machine stalls, an engine tells too late where a slot is: then a client gets the redirect
+  // itself.
   beforeEach(() => void holdTimers(ANSWER_MS))
   afterEach(() => vi.restoreAllMocks())
 

@@ -4,9 +4,10 @@ import { keyOf, makeCluster } from '../../sharded-stage.ts'
 import { newest, oldest, startEngine } from '../../stage.ts'
 
 /**
- * A sharded endpoint reads requests itself. Where engines differ from each other, in their words or in what they accept, it is like one of them: redis 7.0
- * takes any byte for the second of a line's end, and not every byte behind a quote; valkey shows bytes that cannot be printed, and
- * waits without end behind a zero byte in a line, if it comes in pieces.
+ * A sharded endpoint reads requests itself. Where engines differ from each other, in their words or in what
+ * they accept, it is like one of them: redis 7.0 takes any byte for the second of a line's end, and not every
+ * byte behind a quote; valkey shows bytes that cannot be printed, and waits without end behind a zero byte in
+ * a line, if it comes in pieces.
  */
 const differ = [
   ...['*1\rX$4\r\nPING\r\n', '*1\r\n$4\rXPING\r\n', 'GET "a"b\r\n', 'GET a\0b\r\nPING\r\n'],

@@ -20,7 +20,10 @@ function request(...first: readonly string[]): string {
   return `*${first.length + MANY}\r\n${words}${empty.repeat(MANY)}`
 }
 
-/** Milliseconds of processor time: the sum, and the longest turn of the event loop. Client and endpoint are in this process. */
+/**
+ * Milliseconds of processor time: the sum, and the longest turn of the event loop. Client and endpoint are in
+ * this process.
+ */
 async function costs(act: () => Promise<void>): Promise<{ readonly all: number; readonly most: number }> {
   const now = () => {
     const { user, system } = process.cpuUsage()
@@ -58,7 +61,8 @@ test.for([
       await until(() => client.text().length >= answer.length)
     })
     expect(client.text().slice(0, answer.length) === answer).toBe(true)
-    // This includes the client's own work and the engines' answers: work that is done in one turn shows as half of the sum.
+    // This includes the client's own work and the engines' answers: work that is done in one turn shows as
+    // half of the sum.
     if (spent.most < 250 && spent.most < spent.all * 0.4) return
     tries.push(`${spent.all.toFixed(0)} ms, the longest turn ${spent.most.toFixed(0)} ms`)
   }

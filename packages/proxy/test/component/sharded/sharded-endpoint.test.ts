@@ -161,7 +161,8 @@ describe.for([...new Set([oldest, newest])])('on %s', (build) => {
     await client.ask('MULTI', '+OK\r\n')
     await client.ask('DBSIZE', '-ERR DBSIZE cannot be part of a transaction in a sharded database\r\n')
     await client.ask('EXEC', aborted)
-    // Its group would go on to send messages of channels that a later UNSUBSCRIBE, which goes to the first group, has left.
+    // Its group would go on to send messages of channels that a later UNSUBSCRIBE, which goes to the first
+    // group, has left.
     for (const name of ['SUBSCRIBE', 'PSUBSCRIBE', 'UNSUBSCRIBE', 'PUNSUBSCRIBE']) {
       client.send(`MULTI\r\nINCR ${two}\r\n${name} n\r\nEXEC\r\n`)
       const refused = `-ERR ${name} cannot be part of a transaction in a sharded database\r\n`

@@ -8,7 +8,9 @@ import { builds, dial, newest, until } from '../../stage.ts'
 const [zero, one, two] = keyOf
 const DEPTH = 16
 
-/** Increments counters in all groups in turn, DEPTH at a time, and checks that each answer is the next number. */
+/**
+ * Increments counters in all groups in turn, DEPTH at a time, and checks that each answer is the next number.
+ */
 async function countUp(port: number, name: string, signal: AbortSignal): Promise<number> {
   const keys = keyOf.map((key) => `${key}${name}`)
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
@@ -47,7 +49,8 @@ async function countUp(port: number, name: string, signal: AbortSignal): Promise
 test('each group hands over under load: nothing lost, nothing twice, no client disconnected', async () => {
   await using cluster = await makeCluster({ withReplicas: true })
   await using other = await dial(cluster.port)
-  // The client opens its links before the load begins: on a busy machine that may take longer than a client waits.
+  // The client opens its links before the load begins: on a busy machine that may take longer than a client
+  // waits.
   for (const key of keyOf) await other.ask(`GET ${key}t`, '$-1\r\n')
   const stop = new AbortController()
   const names = Array.from({ length: 12 }, (_, n) => `n${n}`)
@@ -177,7 +180,8 @@ test('commands to a group that is dead get an error, and other groups go on', as
   client.send(`GET ${one}\r\nGET ${zero}\r\n`)
   await client.gets('-LOADING the database cannot be reached right now; try again\r\n$1\r\n1\r\n')
   await client.ask(`GET ${zero}`, '$1\r\n1\r\n')
-  // A command that is under way when its group dies may have been executed or not: so the connection is closed.
+  // A command that is under way when its group dies may have been executed or not: so the connection is
+  // closed.
   await using waits = await dial(cluster.port)
   waits.send(`BLPOP ${two} 0\r\n`)
   await until(

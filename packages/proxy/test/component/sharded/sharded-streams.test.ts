@@ -7,8 +7,9 @@ import { type Cluster, makeCluster } from '../../sharded-stage.ts'
 import { dial, until } from '../../stage.ts'
 
 /*
- * As forwarding/byte-streams.test.ts, for a database of three groups: its answers are compared with those of the same endpoint without
- * handovers. Left out is what is documented to differ or to be closed, and what counts replicas.
+ * As forwarding/byte-streams.test.ts, for a database of three groups: its answers are compared with those of
+ * the same endpoint without handovers. Left out is what is documented to differ or to be closed, and what
+ * counts replicas.
  */
 
 const { times } = campaign()

@@ -18,7 +18,10 @@ import { beginLongValue } from '../../stream-value.ts'
 import { certificateOf, dialTls } from '../../tls-stage.ts'
 
 const host = '127.0.0.1'
-/** One proxy for all tests, each with an endpoint of its own: three threads take a second to start. The last test ends it. */
+/**
+ * One proxy for all tests, each with an endpoint of its own: three threads take a second to start. The last
+ * test ends it.
+ */
 let proxy: RunningProxy
 let folder: string
 beforeAll(async () => {
@@ -32,7 +35,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Makes a thread of the proxy hang or end; 0 is the main thread. Resolves when the thread hangs or has ended. Answers what lets it go on. */
+/**
+ * Makes a thread of the proxy hang or end; 0 is the main thread. Resolves when the thread hangs or has ended.
+ * Answers what lets it go on.
+ */
 async function steer(thread: number, what: 'hang' | 'end'): Promise<() => Promise<void>> {
   const file = join(folder, `thread-${thread}`)
   await writeFile(file, what)
@@ -40,7 +46,10 @@ async function steer(thread: number, what: 'hang' | 'end'): Promise<() => Promis
   return () => writeFile(`${file}-goes-on`, '')
 }
 
-/** The answer of all workers; undefined where one of them was late. They have some seconds, and the machine may stall: then they are asked again. */
+/**
+ * The answer of all workers; undefined where one of them was late. They have some seconds, and the machine
+ * may stall: then they are asked again.
+ */
 function unlessLate<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((cause: unknown) => {
     if (cause instanceof ApiError && cause.code === 'unavailable') return undefined
@@ -89,7 +98,8 @@ test('clients of both workers are counted, listed, prepared, held and moved toge
       while (!isOver) await client.ask('SET k v', '+OK\r\n')
     }),
   )
-  // More than one worker can have alone; on a busy machine not all clients send something at the moment that counts.
+  // More than one worker can have alone; on a busy machine not all clients send something at the moment that
+  // counts.
   const prepare = () => unlessLate(proxy.client.prepareEndpoint({ params, body: { upstream } }))
   await until(async () => ((await prepare())?.prepared ?? 0) >= 34).finally(() => {
     isOver = true
@@ -178,7 +188,8 @@ test('a long upload in one worker delays no other client in any worker', async (
       )
       // The upload was noticed before the hold, or by one of the threads while the others began theirs.
       if (result?.drained === false && result.ms < drainMs) return result
-      // On a busy machine the upload may pause for 50 ms: then it is not waited for, and may go on during the hold.
+      // On a busy machine the upload may pause for 50 ms: then it is not waited for, and may go on during the
+      // hold.
       await proxy.client.releaseEndpoint({ params, body: {} })
     }
   }

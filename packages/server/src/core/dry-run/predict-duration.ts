@@ -78,5 +78,7 @@ function notCounted({ policy: { supervised, rollbackWindow } }: Goal): readonly 
   ]
 }
 
-/** Full sync, and saving and loading: 7 to 12 s per GB on two cores (docs/explain/measurements/engines.md §4). */
+/**
+ * Full sync, and saving and loading: 7 to 12 s per GB on two cores (docs/explain/measurements/engines.md §4).
+ */
 const BYTES_A_MS = 100_000

@@ -11,8 +11,9 @@ export function keptSince(days: number, nowMs: number): string {
 }
 
 /**
- * Returns the number up to which records are removed; null: none is due. The last record always stays, because
- * the next one continues its hash. If there are more than `most`, a tenth of them is removed in addition.
+ * Returns the number up to which records are removed; null: none is due. The last record always stays,
+ * because the next one continues its hash. If there are more than `most`, a tenth of them is removed in
+ * addition.
  */
 export function removeUpTo(
   { first, last, lastOld }: { readonly first: number; readonly last: number; readonly lastOld: number },

@@ -26,8 +26,8 @@ export function newLane(source: string): LoginLane {
 }
 
 /**
- * Tells whether an attempt is refused whatever its password is: its source has failed too often by the policy, or
- * is a stranger while strangers wait.
+ * Tells whether an attempt is refused whatever its password is: its source has failed too often by the
+ * policy, or is a stranger while strangers wait.
  */
 export function isShut({ lane, strangers }: Tries, policy: LockoutPolicy, nowMs: number): boolean {
   if (isLocked(lane.failures, policy, nowMs)) return true

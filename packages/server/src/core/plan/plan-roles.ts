@@ -17,8 +17,8 @@ import { hasStrangersData, planLostSlots, planTakeBack } from './plan-take-back.
 
 /**
  * Ensures that a group has exactly one primary and that the others follow it: the table at the end of
- * docs/explain/measurements/handover.md as code. Observed roles decide; a recorded intent only breaks ties. Returns
- * the primary if roles are right, otherwise this turn's verdict.
+ * docs/explain/measurements/handover.md as code. Observed roles decide; a recorded intent only breaks ties.
+ * Returns the primary if roles are right, otherwise this turn's verdict.
  */
 export function planRoles(seen: ObservedGroup, goal: Goal): { readonly primary: LiveShard } | Verdict {
   const live = seen.shards.filter(isLive)

@@ -40,8 +40,8 @@ export interface ModuleScene {
 }
 
 /**
- * The database's future modules, by name; or every obstacle of all entries, in the order of docs/operate/modules.md.
- * `passedOver`: a sentence for each newer version that does not fit.
+ * The database's future modules, by name; or every obstacle of all entries, in the order of
+ * docs/operate/modules.md. `passedOver`: a sentence for each newer version that does not fit.
  */
 export type ResolvedModules =
   | { readonly modules: readonly UsedModule[]; readonly passedOver: readonly string[] }

@@ -16,8 +16,8 @@ interface Format {
 }
 
 /**
- * Measured (docs/explain/measurements/engines.md §3): 81 pairs, 2,000 strings and every core type; each pair that
- * replicated also resumed after a swap of roles. Redis's formats from 12 are not Valkey's.
+ * Measured (docs/explain/measurements/engines.md §3): 81 pairs, 2,000 strings and every core type; each pair
+ * that replicated also resumed after a swap of roles. Redis's formats from 12 are not Valkey's.
  */
 const formats: readonly Format[] = [
   { flavour: 'redis', versions: ['6.0', '6.2'], sends: 9, reads: 9 },
@@ -60,8 +60,8 @@ export function obstacleToReplication(from: Feed, to: Feed): string | undefined 
 type Feed = Pick<Runs, 'build' | 'modules'>
 
 /**
- * Measured (docs/explain/measurements/modules.md): a replica without the module, or with an older one, exits during the
- * full sync, when its former data are already gone.
+ * Measured (docs/explain/measurements/modules.md): a replica without the module, or with an older one, exits
+ * during the full sync, when its former data are already gone.
  */
 function obstacleOfModules(from: Runs['modules'], to: Runs['modules']): string | undefined {
   for (const { name, semanticVersion } of from) {

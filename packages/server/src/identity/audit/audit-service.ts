@@ -9,7 +9,9 @@ export type RecordsQuery = Omit<AuditQuery, 'databases'>
 
 /** Reads and verifies the audit. */
 export interface Audit {
-  /** Returns the records that this caller may see: a user with a role for some databases sees their records. */
+  /**
+   * Returns the records that this caller may see: a user with a role for some databases sees their records.
+   */
   list(query: RecordsQuery, caller: Caller): Promise<readonly AuditRecord[]>
   verify(head?: string): Promise<Verification>
 }

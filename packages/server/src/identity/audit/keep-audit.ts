@@ -31,8 +31,8 @@ interface Deps {
 }
 
 /**
- * Maintains the audit until it is disposed of. Reports if the last record that it saw disappears: a PostgreSQL
- * that fails over to a replica may lose it.
+ * Maintains the audit until it is disposed of. Reports if the last record that it saw disappears: a
+ * PostgreSQL that fails over to a replica may lose it.
  */
 export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   const { store, counter, days, isOurs, now, log } = deps
@@ -79,7 +79,10 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   }
 }
 
-/** Removes records that are too old or too many, and records the end of what was removed: the chain starts there. */
+/**
+ * Removes records that are too old or too many, and records the end of what was removed: the chain starts
+ * there.
+ */
 export async function removeOld(store: Store, days: number, nowMs: number, most?: number): Promise<void> {
   await store.transaction(async (db) => {
     const audit = auditStore(db)
@@ -93,7 +96,9 @@ export async function removeOld(store: Store, days: number, nowMs: number, most?
   })
 }
 
-/** Logs each record that was not logged before, in order. A record may be logged twice, but is never left out. */
+/**
+ * Logs each record that was not logged before, in order. A record may be logged twice, but is never left out.
+ */
 async function logRecords({ db }: Store, log: Logger): Promise<void> {
   if (!log.isLevelEnabled('info')) return
   const audit = auditStore(db)

@@ -18,14 +18,14 @@ const MAY_WAIT = 64
 /** Derives hashes of passwords, a few at a time: each takes memory and time on purpose. */
 export interface Hashing {
   /**
-   * A PHC string of `password`. `beside`: another password of the same user, whose salt it takes over, so that one
-   * derivation tries both. Throws Refusal too_many_requests when too many wait.
+   * A PHC string of `password`. `beside`: another password of the same user, whose salt it takes over, so
+   * that one derivation tries both. Throws Refusal too_many_requests when too many wait.
    */
   hash(password: string, beside?: string): Promise<string>
   /**
    * Which of these PHC strings does `password` fit? Undefined: none. For an unknown user pass none: the same
-   * work is done against a valid hash that belongs to no user, so that the answer takes as long. Throws Refusal
-   * too_many_requests when too many wait.
+   * work is done against a valid hash that belongs to no user, so that the answer takes as long. Throws
+   * Refusal too_many_requests when too many wait.
    */
   find(password: string, phcs: readonly string[]): Promise<string | undefined>
   /** Was it made with the parameters of today? */

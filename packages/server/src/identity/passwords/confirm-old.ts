@@ -3,7 +3,10 @@ import type { Caller } from '../../core/identity/access.ts'
 import type { User } from '../../core/identity/user.ts'
 import type { Logins } from '../sessions/logins.ts'
 
-/** The hash that `password` fits. A guess like any other: it counts, and is written down. Throws Refusal invalid_credentials. */
+/**
+ * The hash that `password` fits. A guess like any other: it counts, and is written down. Throws Refusal
+ * invalid_credentials.
+ */
 export function confirmOld(
   user: User,
   password: string,

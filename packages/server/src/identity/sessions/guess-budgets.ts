@@ -46,7 +46,9 @@ export function createGuessBudgets(now: () => number): GuessBudgets {
   }
 }
 
-/** Returns the time in which one wrong password leaks out: a full bucket is empty after `resetAfterSeconds`. */
+/**
+ * Returns the time in which one wrong password leaks out: a full bucket is empty after `resetAfterSeconds`.
+ */
 function eachMs({ threshold, resetAfterSeconds }: LockoutPolicy): number {
   return (resetAfterSeconds * 1000) / (USERS * Math.max(1, threshold))
 }

@@ -85,7 +85,9 @@ export function createIdentify(deps: IdentifyDeps): Identify {
 
 type ByPassword = (login: Login, requester: Requester, admitsExpired: boolean) => Promise<Caller>
 
-/** Callers with a name and a password. What was right is remembered, until something about the user changes. */
+/**
+ * Callers with a name and a password. What was right is remembered, until something about the user changes.
+ */
 function createByPassword({
   store,
   identities,

@@ -27,11 +27,12 @@ export type LoginBy = Requester & { readonly via: string }
 /** Checks passwords, counts failures by source, and locks a source out. */
 export interface Logins {
   /**
-   * The user of this name and password, and the hash that it fitted. Counts and writes down how it went, also what
-   * failed.
+   * The user of this name and password, and the hash that it fitted. Counts and writes down how it went, also
+   * what failed.
    *
-   * Throws Refusal: invalid_credentials for an unknown user, a wrong password, a source that is locked out and a disabled user,
-   * the same in words and time; password_expired when only that is wrong, unless `admitsExpired`; too_many_requests.
+   * Throws Refusal: invalid_credentials for an unknown user, a wrong password, a source that is locked out
+   * and a disabled user, the same in words and time; password_expired when only that is wrong, unless
+   * `admitsExpired`; too_many_requests.
    */
   check(
     login: Login,
@@ -142,7 +143,10 @@ export function createLogins(deps: {
   }
 }
 
-/** Looks again after the derivation: changes in the meantime count, so that many attempts at once gain nothing. */
+/**
+ * Looks again after the derivation: changes in the meantime count, so that many attempts at once gain
+ * nothing.
+ */
 async function conclude(
   db: Db,
   { name, by, source, userUid, fits, confirms }: Try,
@@ -171,7 +175,8 @@ async function conclude(
     lastLoginMs: verdict === 'right' && !confirms ? at : user.lastLoginMs,
   })
   await lanes.put(user.uid, after.lane, new Date(at).toISOString())
-  // A right password from a known source adds no lane. What failed costs the same, whether the user exists or not.
+  // A right password from a known source adds no lane. What failed costs the same, whether the user exists or
+  // not.
   if (!isRight || !before.lane.known) await lanes.dropSurplus(user.uid, after.lane)
   const locks = verdict === 'wrong' && after.lane.failures.lockedUntilMs !== null
   const isSilent = isRight && confirms

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 
 /**
- * Returns the source of a request, by which failed logins are counted: its address, or the network (/64) of an
- * IPv6 address, because one machine may have all of it. All loopback addresses are one source.
+ * Returns the source of a request, by which failed logins are counted: its address, or the network (/64) of
+ * an IPv6 address, because one machine may have all of it. All loopback addresses are one source.
  */
 export function sourceOf(address: string): string {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address

@@ -53,18 +53,23 @@ export interface AuditStore {
   lastNumber(): Promise<number>
   get(seq: number): Promise<AuditRecord | undefined>
   last(): Promise<AuditRecord | undefined>
-  /** The first and last number in the store (0: it is empty), and the last one before a record of `since` or later. */
+  /**
+   * The first and last number in the store (0: it is empty), and the last one before a record of `since` or
+   * later.
+   */
   extent(since: string): Promise<{ first: number; last: number; lastOld: number }>
   /** Number of the last record in the server's log; 0: none is. */
   loggedUpTo(): Promise<number>
   noteLogged(seq: number): Promise<void>
-  /** Removes all up to number `seq`. The caller records the end of what it removes in the same transaction. */
+  /**
+   * Removes all up to number `seq`. The caller records the end of what it removes in the same transaction.
+   */
   removeUpTo(seq: number): Promise<void>
 }
 
 /**
- * `append` belongs into the transaction of the change that it records. Each record carries the hash of the one
- * before.
+ * `append` belongs into the transaction of the change that it records. Each record carries the hash of the
+ * one before.
  */
 export function auditStore(db: Db): AuditStore {
   return {
@@ -194,8 +199,8 @@ function fromRow(row: Tables['audit']): AuditRecord {
 }
 
 /**
- * Details that are no JSON object were changed from outside. The record is still read, so that a list has it; the mark takes part in its hash,
- * so that a verification names it.
+ * Details that are no JSON object were changed from outside. The record is still read, so that a list has it;
+ * the mark takes part in its hash, so that a verification names it.
  */
 function detailsOf(text: string): NonNullable<AuditRecord['details']> {
   try {

@@ -9,7 +9,9 @@ export interface LoginLanesStore {
   /** Returns the end of the lock of each source that is locked out of the account, Unix milliseconds. */
   locksOf(userUid: number): Promise<ReadonlyMap<string, number>>
   put(userUid: number, lane: LoginLane, now: string): Promise<void>
-  /** Removes the longest unused lanes beyond the maximum number of lanes that are known, or not, as `lane` is. */
+  /**
+   * Removes the longest unused lanes beyond the maximum number of lanes that are known, or not, as `lane` is.
+   */
   dropSurplus(userUid: number, lane: LoginLane): Promise<void>
   /** Ends the locks and counts of all sources. Known sources stay known. */
   clearFailures(userUid: number): Promise<void>

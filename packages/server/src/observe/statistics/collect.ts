@@ -90,7 +90,8 @@ export function createCollect(deps: Collecting): Collect {
       Object.assign(seen, { agentIsUp: true, proxyIsUp, node: report, down: down ?? null })
       const samples = await takeReport(report, endpoints, seen, deps)
       seen.said = ''
-      // What was measured has happened since the last look: most looks come just after the end of an interval.
+      // What was measured has happened since the last look: most looks come just after the end of an
+      // interval.
       deps.series.take(seen.atMs - HALF_A_LOOK_MS, samples)
     } catch (cause) {
       const why = messageOf(cause)

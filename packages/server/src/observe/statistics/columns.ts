@@ -1,6 +1,9 @@
 import type { StatisticsKind } from '@fairlead/api'
 
-/** What is kept of each kind, in this order. Names of the answers; those that say the same as another are made from it when they are shown. */
+/**
+ * What is kept of each kind, in this order. Names of the answers; those that say the same as another are made
+ * from it when they are shown.
+ */
 export const columns = {
   bdb: [
     ...(['total_req', 'conns', 'ingress_bytes', 'egress_bytes', 'used_memory', 'no_of_keys'] as const),
@@ -27,7 +30,9 @@ export type SeriesKind = Exclude<StatisticsKind, 'cluster'>
 /** The values of a point, by column; what was not measured is left out. */
 export type Values = Readonly<Record<string, number>>
 
-/** What remains of a value while nothing happens: sizes and counts stay, rates are nothing, times are unknown. */
+/**
+ * What remains of a value while nothing happens: sizes and counts stay, rates are nothing, times are unknown.
+ */
 export function stillOf(values: Values): Values {
   const kept = Object.entries(values).filter(([name]) => !times.has(name))
   return Object.fromEntries(kept.map(([name, value]) => [name, sizes.has(name) ? value : 0]))

@@ -21,8 +21,8 @@ export function slotOf(atMs: number): number {
 }
 
 /**
- * Makes intervals of `parts` slots from points in order. Leaves out an interval that has not ended by `endSlot`. An interval with
- * unmeasured slots has the values of the others.
+ * Makes intervals of `parts` slots from points in order. Leaves out an interval that has not ended by
+ * `endSlot`. An interval with unmeasured slots has the values of the others.
  */
 export function compose(points: readonly Point[], parts: number, endSlot: number): readonly Point[] {
   const bySlot = Map.groupBy(points, ({ slot }) => Math.floor(slot / parts))

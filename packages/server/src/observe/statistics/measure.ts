@@ -56,7 +56,10 @@ function ofEngine(shard: ShardStatistics) {
   }
 }
 
-/** Columns of a database: of its primaries, and of its endpoint. `flow` is undefined where clients know the shards. */
+/**
+ * Columns of a database: of its primaries, and of its endpoint. `flow` is undefined where clients know the
+ * shards.
+ */
 export function ofDatabase(uid: number, shards: readonly ShardStatistics[], flow: Flow | undefined): Sample {
   const primaries = shards.filter(({ role }) => role === 'primary')
   const engines = addAll(primaries.map(ofEngine))

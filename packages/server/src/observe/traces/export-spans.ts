@@ -3,7 +3,10 @@ import type { Logger } from 'pino'
 import type { TraceSettings } from '../../config/config-otel.ts'
 import { printOtlp } from './print-otlp.ts'
 
-/** Sends spans to a collector. Disposed of, it sends what it still has, once, and waits for no more than END_WITHIN_MS. */
+/**
+ * Sends spans to a collector. Disposed of, it sends what it still has, once, and waits for no more than
+ * END_WITHIN_MS.
+ */
 export interface SpanExporter extends AsyncDisposable {
   readonly record: RecordSpan
 }
@@ -18,8 +21,8 @@ const END_WITHIN_MS = 2_000
 const AGAIN = [429, 502, 503, 504]
 
 /**
- * Spans are sent in groups, beside the work that they are of. While the collector is away the newest are kept, up to MOST_WAITING, and the log says once that it is
- * away, and how many were dropped when it is back.
+ * Spans are sent in groups, beside the work that they are of. While the collector is away the newest are
+ * kept, up to MOST_WAITING, and the log says once that it is away, and how many were dropped when it is back.
  */
 export function exportSpans(
   settings: TraceSettings,

@@ -11,7 +11,9 @@ interface Begun {
 
 const FAILED = 500
 
-/** Each request becomes a span: of the trace that its header `traceparent` names, or the first of a new one. */
+/**
+ * Each request becomes a span: of the trace that its header `traceparent` names, or the first of a new one.
+ */
 export function traceRequests(http: FastifyInstance, record: RecordSpan, settings: TraceSettings): void {
   const spans = new WeakMap<FastifyRequest, Begun>()
   http.addHook('onRequest', (request, _, done) => {

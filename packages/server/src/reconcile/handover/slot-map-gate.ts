@@ -7,8 +7,8 @@ import { whyNotKnown } from '../../core/state/slot-map.ts'
  * the obstacle or undefined. The plan has already checked that all primaries know the successor
  * (core/plan/plan-cluster.ts): they redirect clients to it, and late knowledge loses nothing.
  * 1. The successor must see every slot served, and know the slots of its primary. If it knew fewer, it would
- *    take over only those; the data of the others would be deleted (docs/explain/measurements/handover.md, finding
- *    4).
+ *    take over only those; the data of the others would be deleted (docs/explain/measurements/handover.md,
+ *    finding 4).
  * 2. No member may count the successor to another shard of the cluster than its primary (Redis 7.0 and
  *    later): its slots would "migrate" singly to a stranger (5,461 log lines, 90 ms), and followers of the
  *    old primary would take a full sync. A member that read the group from its file counts it to none, and

@@ -7,7 +7,9 @@ import { createHttp } from '../../../src/http/create-http.ts'
 import { mountOn } from '../../../src/http/mount.ts'
 import { createPlaces, placesOf } from '../../../src/http/places.ts'
 
-/** A stream without events, and an upgrade of modules that does not end. The request itself names its user. */
+/**
+ * A stream without events, and an upgrade of modules that does not end. The request itself names its user.
+ */
 async function serve(placeLimits: ReturnType<typeof placesOf>) {
   const begun = { upgrades: 0 }
   const http = createHttp({
