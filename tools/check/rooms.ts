@@ -121,9 +121,9 @@ const map: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
     losses: ['state'],
     'carry-over': ['state'],
     plan: ['state'],
-    standing: ['state'],
+    progress: ['state'],
     'dry-run': ['state', 'plan'],
-    requests: ['state', 'modules', 'plan', 'standing'],
+    requests: ['state', 'modules', 'plan', 'progress'],
   },
   'packages/server/src/reconcile': {
     turn: [],

@@ -46,22 +46,22 @@ export const mutantsOfHandover: readonly Mutant[] = [
     name: 'writes are not let go when nothing was moved',
     breaks: 'an attempt that came to nothing leaves everything as it was',
     ...moveRole,
-    text: "  if ('why' in equal) {\n    await letWritesGo(primary, build, ports)\n    return equal",
+    text: "  if ('why' in equal) {\n    await resumeWrites(primary, build, ports)\n    return equal",
     instead: "  if ('why' in equal) {\n    return equal",
   },
   {
     name: 'in cluster mode the role moves at offsets that differ',
     breaks: 'offsets are equal when the role moves',
     ...inCluster,
-    text: "    if ('why' in equal) {\n      await letWritesGo(primary, build, ports)\n      return equal\n    }\n    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)",
+    text: "    if ('why' in equal) {\n      await resumeWrites(primary, build, ports)\n      return equal\n    }\n    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)",
     instead:
-      "    if ('why' in equal && equal.hopeless) {\n      await letWritesGo(primary, build, ports)\n      return equal\n    }\n    if ('why' in equal) return { replid: first.primary.replid, offset: first.primary.offset, keys: 0, writeStopMs: 0, heldMs: await group.takeClients() }\n    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)",
+      "    if ('why' in equal && equal.hopeless) {\n      await resumeWrites(primary, build, ports)\n      return equal\n    }\n    if ('why' in equal) return { replid: first.primary.replid, offset: first.primary.offset, keys: 0, writeStopMs: 0, heldMs: await group.takeClients() }\n    const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)",
   },
   {
     name: 'in cluster mode writes go on before the old primary has heard of its successor',
     breaks: 'the old primary takes no write after it was replaced',
     ...inCluster,
-    text: 'untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),',
+    text: 'untilSteppedDown(primary, ports.time).then(() => resumeWrites(primary, build, ports)),',
     instead: 'letWritesGo(primary, build, ports),',
   },
   {
@@ -141,7 +141,7 @@ export const mutantsOfHandover: readonly Mutant[] = [
     file: 'packages/server/src/reconcile/steps/seal-handover.ts',
     tests: crashes,
     named: 'when the server is killed repeatedly',
-    text: '      await letWritesGo(connection, shard.runs.build, ports)\n',
+    text: '      await resumeWrites(connection, shard.runs.build, ports)\n',
     instead: '',
   },
   {

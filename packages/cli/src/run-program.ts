@@ -84,8 +84,8 @@ async function sayWhy(cause: unknown, isJson: boolean): Promise<number> {
     process.stderr.write(withoutOrders(`fairlead: ${(cause as Error).message}\n`))
     return exitCodes.usage.code
   }
-  const { sayFault } = await import('./output/say-fault.ts')
-  return sayFault(cause, { asJson: isJson, isTerminal: process.stderr.isTTY === true })
+  const { printError } = await import('./output/print-error.ts')
+  return printError(cause, { asJson: isJson, isTerminal: process.stderr.isTTY === true })
 }
 
 /** Builds the tree of commands, or the parts for this first word. Loads no implementations. */

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { endianness } from 'node:os'
 import type { EngineAddress } from './engine-address.ts'
-import { createTurns } from './process/create-turns.ts'
+import { createMutex } from './process/create-mutex.ts'
 
 /** A listening TCP socket, from the kernel. */
 export interface Listener {
@@ -123,11 +123,11 @@ async function readTable(path: string, collector: Collector): Promise<Found> {
 function shareReadings(
   read: (wanted: ReadonlySet<string>) => Promise<Found>,
 ): (places: readonly string[]) => Promise<Found> {
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   let next: { readonly wanted: Set<string>; readonly reading: Promise<Found> } | null = null
   const plan = () => {
     const wanted = new Set<string>()
-    const reading = inTurn(() => {
+    const reading = runExclusive(() => {
       next = null
       return read(wanted)
     })

@@ -1,6 +1,6 @@
 import type { ShardSpec } from '@fairlead/api'
 import { printable } from '@fairlead/engine'
-import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
+import { readLog, readLogLine, redact } from '../process/engine-log.ts'
 
 /** Only this much of the end of a log is read. */
 const TAIL_BYTES = 64 * 1024
@@ -36,7 +36,7 @@ export async function readLastWords(
   secrets: readonly string[] = [],
 ): Promise<string> {
   const { bytes } = await readLog(path, from, TAIL_BYTES)
-  return pickLastWords(withoutFolder(strikeOut(bytes.toString('utf8'), secrets)))
+  return pickLastWords(withoutFolder(redact(bytes.toString('utf8'), secrets)))
 }
 
 /** Clients also write to logs: a pattern without a fixed beginning would take quadratic time. */

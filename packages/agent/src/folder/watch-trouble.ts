@@ -1,5 +1,5 @@
 import { printable } from '@fairlead/engine'
-import { readLog, readLogLine, strikeOut } from '../process/engine-log.ts'
+import { readLog, readLogLine, redact } from '../process/engine-log.ts'
 
 /** If an engine writes more than this between two looks, only the end is read. */
 const LOOK_BYTES = 64 * 1024
@@ -52,7 +52,7 @@ export function watchTrouble(path: string): TroubleWatch {
       // An incomplete line is left for the next look.
       const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
       offset = whole.length === 0 && bytes.length === LOOK_BYTES ? end : end - bytes.length + whole.length
-      const text = strikeOut(whole.toString('utf8'), secrets)
+      const text = redact(whole.toString('utf8'), secrets)
       found = findTrouble(found, text)
       lastLine = findLastLine(text) ?? lastLine
     },

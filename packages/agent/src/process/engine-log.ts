@@ -16,7 +16,7 @@ export function readLogLine(line: string): LogLine {
 }
 
 /** Removes secrets. Call it before a text is truncated, because half a secret cannot be found. */
-export function strikeOut(text: string, secrets: readonly string[]): string {
+export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, '***'), text)

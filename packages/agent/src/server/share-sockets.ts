@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { lchown, link, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { codeOf, createTurns } from '@fairlead/engine'
+import { codeOf, createMutex } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { proxyFolder } from '../proxy/proxy-folder.ts'
 import { openServerFolder, serverFolder } from './server-folder.ts'
@@ -29,7 +29,7 @@ export async function shareSockets(
   let told = false
   // In turn, because the agent and the supervision of the proxy call it at the same time, with one draft
   // name.
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   const share = async (socket: string, name: string) => {
     const shared = join(folder.sockets, name)
     const found = lstatSync(socket, { throwIfNoEntry: false })
@@ -58,7 +58,7 @@ export async function shareSockets(
       told = true
     }
   }
-  return { keep: () => inTurn(shareBoth) }
+  return { keep: () => runExclusive(shareBoth) }
 }
 
 function isLink(path: string): boolean {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Address, Refusal, type ShardReport, type ShardSpec } from '@fairlead/api'
-import { createTurns, type InTurn } from '@fairlead/engine'
+import { createMutex, type RunExclusive } from '@fairlead/engine'
 import type { EngineTarget } from '../engine/ask-engine.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
@@ -153,20 +153,20 @@ async function putFirst(
  * each other: the disk accepts many writes at the same time.
  */
 function createTurnsOfShards() {
-  const shards = new Map<string, { readonly inTurn: InTurn; begun: number }>()
+  const shards = new Map<string, { readonly runExclusive: RunExclusive; begun: number }>()
   return {
     take<T>(id: string, work: () => Promise<T>): Promise<T> {
-      const shard = shards.get(id) ?? { inTurn: createTurns(), begun: 0 }
+      const shard = shards.get(id) ?? { runExclusive: createMutex(), begun: 0 }
       shards.set(id, shard)
       shard.begun += 1
-      return shard.inTurn(work).finally(() => {
+      return shard.runExclusive(work).finally(() => {
         shard.begun -= 1
         if (shard.begun === 0) shards.delete(id)
       })
     },
     /** Resolves when all started work has ended. */
     async taken(): Promise<void> {
-      await Promise.all([...shards.values()].map(({ inTurn }) => inTurn(async () => undefined)))
+      await Promise.all([...shards.values()].map(({ runExclusive }) => runExclusive(async () => undefined)))
     },
   }
 }

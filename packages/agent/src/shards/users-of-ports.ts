@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createTurns, isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
+import { createMutex, isEngineUser, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { EngineWall } from '../engine/engine-wall.ts'
 
@@ -77,7 +77,7 @@ export async function keepUsersOfPorts(
 
 /** Writes in sequence; never rejects. On failure, removes the table: an old one would refuse new engines. */
 function createWriter(file: string, text: () => string, logger: Logger): () => Promise<void> {
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   let written = ''
   let told = false
   const write = async () => {
@@ -95,7 +95,7 @@ function createWriter(file: string, text: () => string, logger: Logger): () => P
     if (!told) logger.warn({ err: cause }, 'the table of the engines’ users cannot be written')
     told = true
   }
-  return () => inTurn(() => write().catch(giveUp))
+  return () => runExclusive(() => write().catch(giveUp))
 }
 
 /**

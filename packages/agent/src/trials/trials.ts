@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { TrialRequest, TrialResult } from '@fairlead/api'
-import { createTurns, messageOf } from '@fairlead/engine'
+import { createMutex, messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from '../builds/builds-of-node.ts'
 import { BUS_DISTANCE } from '../engine/engine-config.ts'
@@ -38,7 +38,7 @@ export async function openTrials(settings: TrialSettings): Promise<Trials> {
   const ending = new AbortController()
   const underWay = new Set<Promise<TrialResult>>()
   const inUse = new Set<number>()
-  const turns = createTurns(AT_ONCE)
+  const turns = createMutex(AT_ONCE)
   return {
     async make(request, gone) {
       const signal = AbortSignal.any([gone, ending.signal])

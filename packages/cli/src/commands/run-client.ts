@@ -2,7 +2,7 @@ import { type CommonOptions, type Context, openContext } from '../link/open-cont
 import { CommandFault } from '../output/command-fault.ts'
 import { endQuietly } from '../output/end-quietly.ts'
 import { type Form, forms } from '../output/forms.ts'
-import { sayFault } from '../output/say-fault.ts'
+import { printError } from '../output/print-error.ts'
 import { openTerminal } from '../output/terminal.ts'
 import { withoutOrders } from '../output/without-orders.ts'
 import { findTarget } from '../profiles/find-target.ts'
@@ -22,7 +22,7 @@ export async function runClient(
   } catch (cause) {
     if (gone.aborted) return
     const asJson = form === 'json' || form === 'jsonl'
-    process.exitCode = sayFault(cause, { asJson, isTerminal: process.stderr.isTTY === true })
+    process.exitCode = printError(cause, { asJson, isTerminal: process.stderr.isTTY === true })
     if ((env['FAIRLEAD_DEBUG'] ?? '') !== '' && cause instanceof Error)
       process.stderr.write(withoutOrders(`${cause.stack}\n`))
   }

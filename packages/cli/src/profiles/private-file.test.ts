@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { toldOf } from '../output/say-fault.ts'
+import { toldOf } from '../output/print-error.ts'
 import { readPrivate, writePrivate } from './private-file.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'fairlead-private-'))

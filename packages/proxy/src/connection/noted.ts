@@ -42,7 +42,7 @@ export function costsOf(command: Noted['command']): number {
 }
 
 /** Drops the oldest note: its request is answered. */
-export function strikeOut(link: Link): void {
+export function dropNote(link: Link): void {
   countNoted(link, -(link.noted.shift()?.costs ?? 0))
 }
 

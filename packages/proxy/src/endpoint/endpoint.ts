@@ -29,7 +29,7 @@ import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { type Admission, createAdmission, createShare, type Share } from '../listen/admission.ts'
 import type { Cut } from '../listen/cut-log.ts'
 import { type ClientQuery, listClients, viasOf } from '../listen/list-clients.ts'
-import { type Listener, listen, turnAway } from '../listen/listen.ts'
+import { type Listener, listen, rejectConnection } from '../listen/listen.ts'
 import type { Others } from '../listen/others.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
@@ -203,7 +203,7 @@ function admitClient(
   if (!share.take(1)) {
     upstream.owner.onError(TOO_MANY)
     refuse(socket, TOO_MANY)
-    turnAway(socket)
+    rejectConnection(socket)
     return
   }
   const visitor = visitorOf(socket, name)

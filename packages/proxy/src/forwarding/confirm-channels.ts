@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import type { Link, Noted } from '../connection/link.ts'
-import { strikeOut } from '../connection/noted.ts'
+import { dropNote } from '../connection/noted.ts'
 import { afterSubscription } from '../remembered/after-command.ts'
 import { subscriptions } from '../remembered/commands.ts'
 
@@ -30,7 +30,7 @@ export function confirm(connection: Connection, link: Link, head: Noted): false 
   head.confirmed += 1
   if (head.confirmed >= head.channels.length) {
     link.answered += 1
-    strikeOut(link)
+    dropNote(link)
   }
   return false
 }

@@ -8,7 +8,7 @@ import { mayKeepEarly } from '../connection/kept-early.ts'
 import { countSubscribed } from '../connection/kept-subscriptions.ts'
 import { countKept } from '../connection/kept-transactions.ts'
 import type { Link, Noted } from '../connection/link.ts'
-import { strikeOut } from '../connection/noted.ts'
+import { dropNote } from '../connection/noted.ts'
 import { sendToClient, steerClient, steerLink } from '../connection/steer-client.ts'
 import { afterTransaction } from '../remembered/after-command.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
@@ -220,7 +220,7 @@ function takeReply(connection: Connection, link: Link): boolean {
   if (head.isOwn) return takeOwn(connection, link, head)
   if (connection.login.is !== 'confirmed') learnLogin(connection, link, head.command.name)
   countReply(connection, link)
-  strikeOut(link)
+  dropNote(link)
   return takeNoted(connection, link, head)
 }
 
@@ -241,7 +241,7 @@ function takeOwn(connection: Connection, link: Link, head: Noted): true {
   const { replies } = link
   if (head.proves) takeProof(connection, link)
   link.answered += 1
-  strikeOut(link)
+  dropNote(link)
   link.own -= 1
   const trouble = replies.type === ERROR && head.must ? replies.text.trim() : undefined
   const isLast = link.own === 0

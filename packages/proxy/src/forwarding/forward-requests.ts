@@ -26,7 +26,7 @@ import { keptBy } from '../remembered/unmovable.ts'
 import { noteArrival, noteForwarded } from '../traffic/count-traffic.ts'
 import { findEndOfRequest } from './find-end.ts'
 import { forwardRest, keepFrom, send } from './forward-rest.ts'
-import { insteadOfNothing } from './instead-of-nothing.ts'
+import { replaceEmptyRequest } from './instead-of-nothing.ts'
 import { COSTS_OF_A_LOOK, inTurn, isTurnOver, LINE_BYTES, NOTED_COSTS, WORD_COSTS } from './turns.ts'
 import { keepBack, keepForBarrier, mayPublish, withTable } from './wait-for-publish-barrier.ts'
 
@@ -183,7 +183,7 @@ function forwardEach(connection: Connection, link: Link, bytes: Buffer): void {
     let { instead } = requests
     const looks = instead === null ? 1 : 3
     if (requests.lineBytes > 0) done += Math.ceil((looks * requests.lineBytes) / LINE_BYTES)
-    if (requests.empty) instead = insteadOfNothing(connection)
+    if (requests.empty) instead = replaceEmptyRequest(connection)
     else {
       owner.count.commands += 1
       if (requests.command === undefined && !ahead.inTransaction && !ahead.silent && !ahead.skipsNext)

@@ -9,7 +9,7 @@ const ping = encodeCommand(['PING'])
  * CLIENT REPLY SKIP, except at Redis 8.0, so a PING is sent, whose reply every build skips. A line of blanks
  * does not end it at Valkey: it is not sent.
  */
-export function insteadOfNothing({ session: { ahead }, input: { requests } }: Connection): Buffer | null {
+export function replaceEmptyRequest({ session: { ahead }, input: { requests } }: Connection): Buffer | null {
   if (requests.instead !== null) return nothing
   if (!ahead.skipsNext) return null
   ahead.skipsNext = false

@@ -2,7 +2,7 @@ import { isBetweenReplies } from '@fairlead/engine'
 import type { Connection } from '../connection/connection.ts'
 import { endConnection } from '../connection/end-connection.ts'
 import type { Link } from '../connection/link.ts'
-import { strikeOut } from '../connection/noted.ts'
+import { dropNote } from '../connection/noted.ts'
 import { isTied } from '../connection/under-way.ts'
 import { headOf } from './deliver-replies.ts'
 import { takeUnread } from './take-replies.ts'
@@ -52,5 +52,5 @@ function takeBack(connection: Connection, link: Link): void {
     return
   connection.session.again = { command: head.command, sinceMs: head.sinceMs, keepsLink: false }
   link.answered += 1
-  strikeOut(link)
+  dropNote(link)
 }

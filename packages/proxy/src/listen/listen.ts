@@ -146,7 +146,7 @@ function tellOnce(tell: Handshaking['onStranger']): Handshaking['onStranger'] {
 }
 
 /** Sends the error to a client beyond the limit, and closes it. */
-export function turnAway(socket: Socket): void {
+export function rejectConnection(socket: Socket): void {
   socket
     .on('error', () => undefined)
     .end('-ERR max number of clients reached\r\n')

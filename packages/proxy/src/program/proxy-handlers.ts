@@ -1,5 +1,5 @@
 import { type Address, BUCKET_MS, type EndpointSpec, Refusal } from '@fairlead/api/of-proxies'
-import { type InTurn, isSameAddress } from '@fairlead/engine'
+import { isSameAddress, type RunExclusive } from '@fairlead/engine'
 import { whyUnreachable } from '../handover/why-unreachable.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
 import type { Log } from '../listen/cut-log.ts'
@@ -12,7 +12,7 @@ import type { WantedEndpoints } from './wanted-endpoints.ts'
 interface Parts {
   readonly endpoints: WantedEndpoints
   readonly saving: Saving
-  readonly inTurn: InTurn
+  readonly runExclusive: RunExclusive
   /** Null if this proxy does not answer as a Sentinel. */
   readonly sentinel: Sentinel | null
   /** Address of the Sentinel answerer. */
@@ -79,9 +79,9 @@ export function createProxyHandlers(parts: Parts): ProxyHandlers {
 }
 
 async function putEndpoint(id: string, body: EndpointSpec, parts: Parts): Promise<void> {
-  const { endpoints, saving, inTurn, sentinel } = parts
+  const { endpoints, saving, runExclusive, sentinel } = parts
   if (body.tls !== null) checkTls(body.tls)
-  await inTurn(async () => {
+  await runExclusive(async () => {
     const before = endpoints.wanted.get(id)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(body)) {
       if (!saving.isSaved) await saving.save()
@@ -101,8 +101,8 @@ async function putEndpoint(id: string, body: EndpointSpec, parts: Parts): Promis
   for (const { upstream, slot } of moved(endpoint.wanted, body)) await switchTo(id, upstream, slot, parts)
 }
 
-function removeEndpoint(id: string, { endpoints, saving, inTurn, sentinel }: Parts): Promise<void> {
-  return inTurn(async () => {
+function removeEndpoint(id: string, { endpoints, saving, runExclusive, sentinel }: Parts): Promise<void> {
+  return runExclusive(async () => {
     endpoints.wanted.delete(id)
     await saving.save()
     await endpoints.stop(id)

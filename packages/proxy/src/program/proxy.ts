@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type EndpointSpec, TURNS_SOCKET } from '@fairlead/api/of-proxies'
-import { createTurns, isSameAddress, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
+import { createMutex, isSameAddress, knowUsersOfPorts, usersOfPortsFile } from '@fairlead/engine'
 import { openGenerations } from '../handover/cursor-generations.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { makeBreadcrumbs } from '../heartbeat/breadcrumb.ts'
@@ -52,7 +52,7 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   const wanted = new Map<string, EndpointSpec>(Object.entries(await readWanted(path)))
   const admission = createAdmission()
   const generations = stack.use(await openGenerations(join(home, 'cursors.json'), log))
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   const host = stack.use(
     workers === 1
       ? createHost({ admission, generations }, log)
@@ -70,17 +70,17 @@ export async function createProxy(options: ProxyOptions): Promise<AsyncDisposabl
   const endpoints = stack.use(createWantedEndpoints(wanted, host, log))
   const sentinel = await openSentinelOf(endpoints, { ...options.sentinel, admission }, log)
   if (sentinel !== null) stack.use(sentinel)
-  const saving = createSaving(path, wanted, inTurn, log)
-  stack.defer(() => inTurn(async () => undefined))
+  const saving = createSaving(path, wanted, runExclusive, log)
+  stack.defer(() => runExclusive(async () => undefined))
 
   for (const id of wanted.keys()) await endpoints.start(id)
   // The former process may still have a port.
   const timer = setInterval(() => {
-    for (const id of endpoints.failed()) void inTurn(() => endpoints.start(id))
+    for (const id of endpoints.failed()) void runExclusive(() => endpoints.start(id))
   }, LISTEN_AGAIN_MS)
   stack.defer(() => clearInterval(timer))
   const sentinelAt = options.sentinel
-  const handlers = createProxyHandlers({ endpoints, saving, inTurn, sentinel, sentinelAt, log })
+  const handlers = createProxyHandlers({ endpoints, saving, runExclusive, sentinel, sentinelAt, log })
   const fence = await openFence(join(home, 'epochs.json'), log)
   stack.use(await serveControl(socketPath, { handlers, fence, log }))
   stack.defer(() => rm(socketPath, { force: true }))

@@ -1,5 +1,5 @@
 import type { EndpointSpec } from '@fairlead/api/of-proxies'
-import type { InTurn } from '@fairlead/engine'
+import type { RunExclusive } from '@fairlead/engine'
 import type { Log } from '../listen/cut-log.ts'
 import { writeWanted } from './wanted-file.ts'
 
@@ -17,7 +17,7 @@ export interface Saving {
 export function createSaving(
   path: string,
   wanted: ReadonlyMap<string, EndpointSpec>,
-  inTurn: InTurn,
+  runExclusive: RunExclusive,
   log: Log,
 ): Saving {
   let isSaved = true
@@ -36,7 +36,7 @@ export function createSaving(
       isSaved = false
       if (isDue) return
       isDue = true
-      const saved = inTurn(() => {
+      const saved = runExclusive(() => {
         isDue = false
         return save()
       })

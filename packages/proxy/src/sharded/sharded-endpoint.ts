@@ -22,7 +22,7 @@ import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
 import { type Admission, createAdmission, createShare } from '../listen/admission.ts'
 import { listClients } from '../listen/list-clients.ts'
-import { listen, turnAway } from '../listen/listen.ts'
+import { listen, rejectConnection } from '../listen/listen.ts'
 import { createKnownScripts } from '../remembered/known-scripts.ts'
 import { createCount } from '../traffic/count-traffic.ts'
 import { askAsClients } from './ask-as-clients.ts'
@@ -196,7 +196,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
     if (!share.take(weight)) {
       owner?.onError(TOO_MANY)
       refuse(socket, TOO_MANY)
-      turnAway(socket)
+      rejectConnection(socket)
       return
     }
     const visitor = visitorOf(socket, name)

@@ -5,7 +5,7 @@ import {
   Refusal,
   type SwitchResult,
 } from '@fairlead/api/of-proxies'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'
 import { allCalm, noCalm, notBegun } from '../handover/long-requests.ts'
@@ -144,7 +144,7 @@ function createFannedOut(
 ): HostedEndpoint {
   const toAll = fanOut(workers, id)
   let wanted = first
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
 
   const view = async () => {
     const { host, port, upstream, shards } = wanted
@@ -178,7 +178,7 @@ function createFannedOut(
       return (await toAll('blocked', { slot })).flat()
     },
     hold: (times) => holdAll(toAll, times),
-    switchTo: (upstream, slot) => inTurn(() => goOver(upstream, slot)),
+    switchTo: (upstream, slot) => runExclusive(() => goOver(upstream, slot)),
     async takeScripts(engine, all) {
       return combineScripts(await toAll('take scripts', { engine, all }))
     },

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Address, Refusal } from '@fairlead/api/of-proxies'
-import { createTurns, knowUsersOfPorts, messageOf } from '@fairlead/engine'
+import { createMutex, knowUsersOfPorts, messageOf } from '@fairlead/engine'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { answerTurns } from '../heartbeat/answer-turns.ts'
 import { crumbOf, during } from '../heartbeat/breadcrumb.ts'
@@ -32,7 +32,7 @@ const publishOn = new Map<number, () => void>()
 const asked = new Map<number, (why: string | null) => void>()
 let lastAsked = 0
 // An endpoint removed during its opening is closed afterwards.
-const inTurn = createTurns()
+const runExclusive = createMutex()
 
 const tell = (message: FromWorker): void => port.postMessage(message)
 const log: Log = (what, details) => tell({ kind: 'log', what, details })
@@ -68,10 +68,10 @@ async function carryOut(order: Order): Promise<Orders[OrderName]['answer']> {
   const { id, number } = order
   switch (order.name) {
     case 'open':
-      await inTurn(() => open(id, order.ask))
+      await runExclusive(() => open(id, order.ask))
       return null
     case 'close':
-      await inTurn(() => close(id))
+      await runExclusive(() => close(id))
       return null
     case 'know':
       find(id).know(order.ask)

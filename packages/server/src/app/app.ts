@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { operatorSocket } from '../config/sockets.ts'
-import { listenOnPort, type Patience } from '../http/listen-on-port.ts'
+import { listenOnPort, type PortRetry } from '../http/listen-on-port.ts'
 import type { HashCost } from '../identity/hashing/hashing.ts'
 import type { Served } from '../routes/operator-routes.ts'
 import { assembleIdentity } from './assemble-identity.ts'
 import { assembleReconciling } from './assemble-reconciling.ts'
-import { openGround } from './open-ground.ts'
+import { openInfrastructure } from './open-infrastructure.ts'
 import { serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
 import { listenOnSocket, serveOperator } from './serve-operator.ts'
@@ -45,7 +45,7 @@ export interface World {
 export async function createControlPlane(config: Config, world: World): Promise<ControlPlane> {
   await using opened = new AsyncDisposableStack()
 
-  const ground = await openGround(config, world, opened)
+  const ground = await openInfrastructure(config, world, opened)
   const identity = await assembleIdentity(ground, opened)
   const reconciling = await assembleReconciling(ground, identity, world.onEffect, opened)
 
@@ -58,7 +58,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
   await listenOnSocket(local, operatorSocket(config.home))
 
   const { cluster, bootstrap } = identity
-  const patience = (await cluster.settings()).createdAt === null ? undefined : createPatience(world, opened)
+  const patience = (await cluster.settings()).createdAt === null ? undefined : createPortRetry(world, opened)
   const https = await serveHttps(ground, reconciling.tls, http, patience, ended)
   const { httpAddress: host, httpPort: port } = config
   const settings = { host: 'FAIRLEAD_HTTP_ADDRESS', port: 'FAIRLEAD_HTTP_PORT' }
@@ -85,7 +85,7 @@ export async function createControlPlane(config: Config, world: World): Promise<
 }
 
 /** Retries a taken port once the server is created: local users must not keep it from its databases. */
-function createPatience({ log, stop }: World, opened: AsyncDisposableStack): Patience {
+function createPortRetry({ log, stop }: World, opened: AsyncDisposableStack): PortRetry {
   const ended = new AbortController()
   opened.defer(() => ended.abort())
   return {

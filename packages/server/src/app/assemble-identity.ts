@@ -14,14 +14,14 @@ import { createLogins } from '../identity/sessions/logins.ts'
 import { createSigningKeys } from '../identity/sessions/signing-keys.ts'
 import { createTokens } from '../identity/sessions/tokens.ts'
 import { sealAll } from '../store/seal-all.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 
 /** Users, logins, passwords, roles and the audit. */
 export type Identity = Awaited<ReturnType<typeof assembleIdentity>>
 
 /** Registers what to close in `opened`. Throws if the store's key does not open its sealed values. */
 export async function assembleIdentity(
-  { config, folder, store, leases, counters, box, now, log, hashCost }: Ground,
+  { config, folder, store, leases, counters, box, now, log, hashCost }: Infrastructure,
   opened: AsyncDisposableStack,
 ) {
   const hashing = await createHashing(hashCost)

@@ -1,5 +1,5 @@
 import { agentOperations } from '@fairlead/api'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import { agentSocket, proxySocket } from '../config/sockets.ts'
 import { softwareVersion } from '../config/version.ts'
 import { createDatabases, type Databases } from '../fleet/databases/databases-service.ts'
@@ -20,7 +20,7 @@ import { createReaches } from '../reconcile/turn/reach.ts'
 import { createTrials } from '../reconcile/turn/trials.ts'
 import { createTls } from '../tls/tls-service.ts'
 import type { Identity } from './assemble-identity.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import { hostsOfApi } from './serve-https.ts'
 
 /** The reconciler, nodes, modules, databases and certificates. */
@@ -28,7 +28,7 @@ export type Reconciling = Awaited<ReturnType<typeof assembleReconciling>>
 
 /** Starts the reconciler. Registers what to close in `opened`; `onEffect` runs around each effect. */
 export async function assembleReconciling(
-  ground: Ground,
+  ground: Infrastructure,
   { cluster }: Pick<Identity, 'cluster'>,
   onEffect: ((phase: 'before' | 'after', name: string) => void) | undefined,
   opened: AsyncDisposableStack,
@@ -43,7 +43,7 @@ export async function assembleReconciling(
     modules: modulesStore(store.db),
     tls,
   })
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   const sockets = { agentSocket: agentSocket(config.home), proxySocket: proxySocket(config.home) }
   const reaches = opened.use(createReaches(sockets))
   const deps = {
@@ -60,7 +60,7 @@ export async function assembleReconciling(
     tls,
     shardTls,
     portRange,
-    inTurn,
+    runExclusive,
     now,
     log,
     effect: createEffect((phase, name) => {
@@ -85,7 +85,7 @@ export async function assembleReconciling(
     modules,
     now,
     nudge,
-    inTurn,
+    runExclusive,
     portRange,
     askedPorts,
     shardTls,
@@ -105,7 +105,7 @@ export async function assembleReconciling(
 
 /** Starts statistics and metrics. */
 async function measure(
-  ground: Ground,
+  ground: Infrastructure,
   { placesOf }: Pick<Databases, 'placesOf'>,
   { load }: Pick<Reconciler, 'load'>,
   opened: AsyncDisposableStack,

@@ -22,7 +22,7 @@ import type { Nodes } from '../nodes/nodes-service.ts'
 import type { Store } from '../store/open-store.ts'
 import { assembleIdentity } from './assemble-identity.ts'
 import type { Reconciling } from './assemble-reconciling.ts'
-import { openGround } from './open-ground.ts'
+import { openInfrastructure } from './open-infrastructure.ts'
 import { serveApi } from './serve-api.ts'
 
 const PASSWORD = 'the-first-password'
@@ -70,7 +70,7 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
   // machines.
   const startMs = Date.now()
   const world = { now: () => startMs, log: pino({ level: 'silent' }) }
-  const ground = await openGround(config, world, opened)
+  const ground = await openInfrastructure(config, world, opened)
   const identity = await assembleIdentity(ground, opened)
   await identity.cluster.ensure('admin', PASSWORD)
   await fill(ground.store, count)
@@ -102,7 +102,7 @@ async function serve(home: string, count: number, opened: AsyncDisposableStack) 
     portRange: config.portRange,
     askedPorts: config.askedPorts,
     shardTls: false,
-    inTurn: (place) => place(),
+    runExclusive: (place) => place(),
   })
   const trials = { tryRuns: async () => ({ ok: true }) }
   const observer = { look: async () => ({ groups: [{ ...groupOf(0), group: 0 }] }) }

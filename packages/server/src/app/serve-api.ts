@@ -53,14 +53,18 @@ import { statisticsRoutes } from '../routes/observe/statistics-routes.ts'
 import { createClusterEvents } from '../routes/stream/cluster-events.ts'
 import { eventsRoutes } from '../routes/stream/events-routes.ts'
 import { tlsRoutes } from '../routes/tls-routes.ts'
-import { tellOfCommits } from '../store/tell-of-commits.ts'
+import { wrapFailureAfterCommit } from '../store/wrap-failure-after-commit.ts'
 import type { Identity } from './assemble-identity.ts'
 import type { Reconciling } from './assemble-reconciling.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 import { hostsOfApi } from './serve-https.ts'
 
 /** Returns the mounted API, not yet listening. The caller closes it. */
-export function serveApi(ground: Ground, identity: Identity, reconciling: Reconciling): FastifyInstance {
+export function serveApi(
+  ground: Infrastructure,
+  identity: Identity,
+  reconciling: Reconciling,
+): FastifyInstance {
   const { config, log } = ground
   const readers = readersOfMetrics(ground, identity)
   const { identify, onRefused } = readers
@@ -82,7 +86,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
   })
   consoleRoutes(http, files)
   metricsRoute(http, reconciling.metrics, readers)
-  const mount = mountOn(http, tellOfCommits)
+  const mount = mountOn(http, wrapFailureAfterCommit)
   mountIdentity(mount, ground, identity)
   mountDatabases(mount, ground, identity, reconciling)
   tlsRoutes(mount, reconciling.tls, reconciling.nudgeAll)
@@ -98,7 +102,7 @@ export function serveApi(ground: Ground, identity: Identity, reconciling: Reconc
 }
 
 /** Authorizes requests: users of the cluster, and the scrape token for metrics. */
-function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): Readers {
+function readersOfMetrics({ folder, store, now }: Infrastructure, identity: Identity): Readers {
   const { tokens, browserSessions: sessions, identities, logins, counter } = identity
   return {
     token: openScrapeToken(join(folder, 'metrics.token')),
@@ -114,12 +118,12 @@ function readersOfMetrics({ folder, store, now }: Ground, identity: Identity): R
 }
 
 /** Counts requests, and traces them if traces are configured. */
-function watchRequests(http: FastifyInstance, { config: { traces }, counters, spans }: Ground): void {
+function watchRequests(http: FastifyInstance, { config: { traces }, counters, spans }: Infrastructure): void {
   countAnswers(http, counters)
   if (traces !== null && spans !== null) traceRequests(http, spans.record, traces)
 }
 
-function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity): void {
+function mountIdentity(mount: Mount, { store, now }: Infrastructure, identity: Identity): void {
   const { identities, keys, tokens, counter, logins, passwords, userPasswords, roles } = identity
   const sessions = createSessions({ store, logins, tokens, identities, counter, now })
   sessionsRoutes(mount, sessions, identity.browserSessions, keys)
@@ -130,7 +134,7 @@ function mountIdentity(mount: Mount, { store, now }: Ground, identity: Identity)
 
 function mountDatabases(
   mount: Mount,
-  { store, eventMarks, agent, proxy, now, log }: Ground,
+  { store, eventMarks, agent, proxy, now, log }: Infrastructure,
   { counter, audit }: Identity,
   reconciling: Reconciling,
 ): void {

@@ -7,10 +7,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { apiHosts, isEveryAddress } from '../config/config-hosts.ts'
 import { type HttpsListener, listenHttps } from '../http/https/listen-https.ts'
-import { listenOnPort, type Patience } from '../http/listen-on-port.ts'
+import { listenOnPort, type PortRetry } from '../http/listen-on-port.ts'
 import type { ApiCertificate } from '../tls/api-certificate.ts'
 import type { Tls } from '../tls/tls-service.ts'
-import type { Ground } from './open-ground.ts'
+import type { Infrastructure } from './open-infrastructure.ts'
 
 /** The HTTPS address of the API. */
 export interface Https {
@@ -33,10 +33,10 @@ export function hostsOfApi(config: Config): readonly string[] | undefined {
  * soon as the port is free. Registers in `ended` what to close after `http`.
  */
 export async function serveHttps(
-  { config, folder, log }: Pick<Ground, 'config' | 'folder' | 'log'>,
+  { config, folder, log }: Pick<Infrastructure, 'config' | 'folder' | 'log'>,
   tls: Pick<Tls, 'api' | 'whenApiChanges'>,
   http: FastifyInstance,
-  patience: Patience | undefined,
+  patience: PortRetry | undefined,
   ended: AsyncDisposableStack,
 ): Promise<Https | null> {
   const { httpsPort: port, httpsAddress: host } = config

@@ -8,7 +8,7 @@ import { mountOn } from '../http/mount.ts'
 import { operatorModulesRoutes } from '../routes/fleet/modules-routes.ts'
 import { operatorRoutes, type Served } from '../routes/operator-routes.ts'
 import { operatorTlsRoutes } from '../routes/tls-routes.ts'
-import { tellOfCommits } from '../store/tell-of-commits.ts'
+import { wrapFailureAfterCommit } from '../store/wrap-failure-after-commit.ts'
 import type { Identity } from './assemble-identity.ts'
 import type { Reconciling } from './assemble-reconciling.ts'
 
@@ -20,7 +20,7 @@ export function serveOperator(
   { now, served }: { readonly now: () => number; readonly served: () => Served },
 ): FastifyInstance {
   const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
-  const mount = mountOn(local, tellOfCommits)
+  const mount = mountOn(local, wrapFailureAfterCommit)
   operatorRoutes(mount, { audit, passwords, keys, tokens, cluster, now, served })
   operatorModulesRoutes(mount, modules)
   operatorTlsRoutes(mount, tls)

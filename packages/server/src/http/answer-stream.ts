@@ -6,7 +6,7 @@ import type { Identify } from '../identity/sessions/identify.ts'
 import { isPermitted } from './authenticate.ts'
 import { credentialsOf } from './browser-session.ts'
 import { type Connection, holdConnection } from './connections/hold-connection.ts'
-import type { Places } from './places.ts'
+import type { LongRequestLimiter } from './long-request-limiter.ts'
 
 /** An event of a stream. `seq` rises: a client resumes after its last `seq`, not after an event without. */
 export interface StreamEvent {
@@ -57,7 +57,7 @@ const usual: StreamLimits = { heartbeatMs: 15_000, stalledMs: 60_000 }
 export function createStreams(deps: {
   readonly identify: Identify
   readonly log: Logger
-  readonly places: Places
+  readonly places: LongRequestLimiter
   readonly streamLimits?: Partial<StreamLimits>
 }): Streams {
   const { identify, log, places } = deps

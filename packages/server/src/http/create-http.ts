@@ -19,8 +19,8 @@ import { compileWhenUsed } from './compile-when-used.ts'
 import { MOST_USEFUL, watchConnections } from './connections/connections.ts'
 import { endConnections, sayFarewell } from './connections/end-connections.ts'
 import { refuseNoText } from './input/query-text.ts'
+import { createLongRequestLimiter, type PlaceLimits, placesOf } from './long-request-limiter.ts'
 import { compressAnswers } from './output/compress-answers.ts'
-import { createPlaces, type PlaceLimits, placesOf } from './places.ts'
 import { nameRequests, requestIdOf } from './request-ids.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -85,7 +85,7 @@ export function createHttp(deps: HttpParts): FastifyInstance {
   nameRequests(app)
   app.decorate('serverLog', deps.log)
   app.decorateRequest('caller', null)
-  const places = createPlaces(deps.placeLimits ?? placesOf(most))
+  const places = createLongRequestLimiter(deps.placeLimits ?? placesOf(most))
   const streams = createStreams({ ...deps, places })
   app.decorate('places', places)
   app.decorate('streams', streams)

@@ -19,7 +19,7 @@ export interface ListenPlace {
 }
 
 /** For a server that manages databases while it waits. */
-export interface Patience {
+export interface PortRetry {
   /** Called once. `why` names the process with the port. */
   readonly onTaken: (why: string) => void
   /** Aborts the wait with an error. */
@@ -28,7 +28,7 @@ export interface Patience {
 
 interface Waiting {
   readonly withinMs?: number
-  readonly patience?: Patience | undefined
+  readonly patience?: PortRetry | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Input, NeutralField, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
-import { createTurns, underRequest } from '@fairlead/engine'
+import { createMutex, underRequest } from '@fairlead/engine'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
@@ -11,8 +11,8 @@ import { refuseForeignPage, setCookie } from './browser-session.ts'
 import type { Connections } from './connections/connections.ts'
 import type { Page } from './cursors.ts'
 import { takeNeutral } from './input/take-neutral.ts'
+import type { LongRequestLimiter } from './long-request-limiter.ts'
 import { answerTagged } from './output/answer-tagged.ts'
-import type { Places } from './places.ts'
 import { expectedBases, tagWithBasis } from './plan-basis-headers.ts'
 import { readFormFile } from './read-form-file.ts'
 import { logAction } from './request-ids.ts'
@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     streams: Streams
-    places: Places
+    places: LongRequestLimiter
     serverLog: Pick<Logger, 'info'>
     connections: Connections
   }
@@ -35,8 +35,8 @@ declare module 'fastify' {
 }
 
 /** The sender of a request; without login, known only by address. */
-export type Asker<Op extends Operation> = Op['permission'] extends null ? Requester : Caller
-export type Handler<Op extends Operation> = (input: Input<Op>, asker: Asker<Op>) => Promise<Answer<Op>>
+export type CallerOf<Op extends Operation> = Op['permission'] extends null ? Requester : Caller
+export type Handler<Op extends Operation> = (input: Input<Op>, asker: CallerOf<Op>) => Promise<Answer<Op>>
 type Answer<Op extends Operation> = Op extends { readonly setsCookie: true }
   ? WithCookie<Output<Op>>
   : Op extends { readonly stream: true }
@@ -56,13 +56,13 @@ type EntryOf<List> = List extends readonly (infer Entry)[] ? Entry : never
 export type Mount = <Op extends Operation>(op: Op, handler: Handler<Op>) => void
 
 /** Wraps the work of a request. */
-export type Around = <T>(work: () => Promise<T>) => Promise<T>
+export type RequestWrapper = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Binds operations to handlers. Validation, permission and answer schema come from the contract. */
-export function mountOn(app: FastifyInstance, around: Around = (work) => work()): Mount {
+export function mountOn(app: FastifyInstance, around: RequestWrapper = (work) => work()): Mount {
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   return (op, handler) => {
     const cacheControl = op.cacheSeconds === undefined ? 'no-store' : `public, max-age=${op.cacheSeconds}`
     const route: RouteOptions = {
@@ -95,12 +95,12 @@ export function mountOn(app: FastifyInstance, around: Around = (work) => work())
         } as Input<typeof op>
         // The hook in authenticate.ts has refused every request without a caller where the operation needs
         // one.
-        const asker = (request.caller ?? { address: request.ip }) as Asker<typeof op>
+        const asker = (request.caller ?? { address: request.ip }) as CallerOf<typeof op>
         const work = () => handler(input, asker)
         // A read commits nothing to report.
         const answer = await underRequest(request.id, () => (op.method === 'GET' ? work() : around(work)))
         if (op.method !== 'GET') logAction(app.serverLog, request, answer)
-        return await send(app, op, answer, { request, reply, inTurn })
+        return await send(app, op, answer, { request, reply, runExclusive })
       },
     }
     if (op.upload === undefined) app.route(route)
@@ -113,9 +113,9 @@ async function send(
   { streams, places }: FastifyInstance,
   op: Operation,
   answer: unknown,
-  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly inTurn: Turns },
+  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly runExclusive: Turns },
 ): Promise<unknown> {
-  const { request, reply, inTurn } = exchange
+  const { request, reply, runExclusive } = exchange
   if (op.setsCookie === true) {
     const { answer: body, cookie } = answer as WithCookie<unknown>
     setCookie(request, reply, cookie)
@@ -124,7 +124,7 @@ async function send(
   if (op.stream === true) return await streams.answer(request, reply, answer as EventStream)
   if (op.planned === true) tagWithBasis(answer, reply)
   if (op.byEntry === true)
-    return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, inTurn })
+    return await sendEntries(op, answer as Iterable<unknown>, exchange, { places, runExclusive })
   const whole = op.paged === true ? entriesOf(answer as Page<unknown>, reply) : answer
   const chosen = op.selects !== undefined ? selectFields(op, request.query, whole, reply) : whole
   return op.tagged === true ? answerTagged(String(reply.serialize(chosen)), request, reply) : chosen
@@ -135,7 +135,7 @@ function entriesOf({ entries, next }: Page<unknown>, reply: FastifyReply): unkno
   return entries
 }
 
-type Turns = ReturnType<typeof createTurns>
+type Turns = ReturnType<typeof createMutex>
 
 /** A separate scope: elsewhere a body is JSON, or none. */
 async function takeFiles(room: FastifyInstance, route: RouteOptions): Promise<void> {

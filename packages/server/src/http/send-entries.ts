@@ -1,27 +1,27 @@
 import { Readable } from 'node:stream'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import type { Operation } from '@fairlead/api'
-import type { createTurns } from '@fairlead/engine'
+import type { createMutex } from '@fairlead/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Places } from './places.ts'
+import type { LongRequestLimiter } from './long-request-limiter.ts'
 
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000
 
 /**
- * Sends a list by entry, as fast as the client reads. `inTurn` limits all such answers together to one entry
- * per round of the event loop, so that long lists block nothing. Throws `too_many_requests`.
+ * Sends a list by entry, as fast as the client reads. `runExclusive` limits all such answers together to one
+ * entry per round of the event loop, so that long lists block nothing. Throws `too_many_requests`.
  */
 export async function sendEntries(
   op: Operation,
   entries: Iterable<unknown>,
   exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  parts: { readonly places: Places; readonly inTurn: ReturnType<typeof createTurns> },
+  parts: { readonly places: LongRequestLimiter; readonly runExclusive: ReturnType<typeof createMutex> },
 ): Promise<Readable> {
   const { request, reply } = exchange
   const print = reply.compileSerializationSchema(itemsOf(op))
   const place = parts.places.take(request)
-  const body = Readable.from(printEntries(entries, print, parts.inTurn), { objectMode: false })
+  const body = Readable.from(printEntries(entries, print, parts.runExclusive), { objectMode: false })
   const leave = () => {
     place[Symbol.dispose]()
     body.destroy()
@@ -36,12 +36,12 @@ export async function sendEntries(
 async function* printEntries(
   entries: Iterable<unknown>,
   print: (entry: Record<string, unknown>) => string,
-  inTurn: ReturnType<typeof createTurns>,
+  runExclusive: ReturnType<typeof createMutex>,
 ): AsyncGenerator<string> {
   const iterator = entries[Symbol.iterator]()
   yield '['
   for (let lead = ''; ; lead = ',') {
-    const text = await inTurn(async () => {
+    const text = await runExclusive(async () => {
       await nextRound()
       const { done, value } = iterator.next()
       return done === true ? undefined : lead + print(value as Record<string, unknown>)

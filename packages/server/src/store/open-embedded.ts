@@ -10,8 +10,8 @@ import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
-import { noteCommit } from './tell-of-commits.ts'
 import { type OnStatement, watchStatements } from './watch-statements.ts'
+import { noteCommit } from './wrap-failure-after-commit.ts'
 
 /**
  * Opens or creates the embedded store in `file`, and migrates it. Seals databases' secrets with `readBox`,

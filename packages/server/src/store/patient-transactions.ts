@@ -6,7 +6,7 @@ import { AGAIN_AFTER_MS, PATIENCE_MS } from './patient-reads.ts'
 import { isConflict, StoreAway } from './postgres/postgres-trouble.ts'
 import type { Db } from './store.ts'
 import type { Tables } from './tables.ts'
-import { noteCommit } from './tell-of-commits.ts'
+import { noteCommit } from './wrap-failure-after-commit.ts'
 
 type Work<T> = (db: Transaction<Tables>) => Promise<T>
 

@@ -1,4 +1,4 @@
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import type { Actor } from '../core/identity/access.ts'
 import { fairlead } from '../core/identity/audit-record.ts'
@@ -68,7 +68,7 @@ export function createTls(deps: {
   const warnOfProxy = createAgingWarning('endpoints', now, log)
   const warnOfApi = createAgingWarning('the API', now, log)
   /** Two parallel calls would make two authorities. */
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
 
   const ensure = async (): Promise<TlsNow> => {
     const authority = await ensureAuthority(certificates)
@@ -92,19 +92,19 @@ export function createTls(deps: {
   }
 
   return {
-    current: () => inTurn(ensure),
-    shards: (databaseUid) => inTurn(() => ensureShards(certificates, databaseUid)),
-    api: () => inTurn(ensureShownByApi),
+    current: () => runExclusive(ensure),
+    shards: (databaseUid) => runExclusive(() => ensureShards(certificates, databaseUid)),
+    api: () => runExclusive(ensureShownByApi),
     whenApiChanges(show) {
       showApi = show
     },
     replace: (name, pair, by) =>
-      inTurn(async () => {
+      runExclusive(async () => {
         const kept = readOperatorPair(pair, now())
         await held.keep(name, { ...kept, origin: 'operator' }, 'it was asked for', by)
       }),
     reset: (name, by) =>
-      inTurn(async () => {
+      runExclusive(async () => {
         if ((await held.find(name))?.origin !== 'operator') return
         if (name === 'api') return held.drop(name, by)
         const authority = await ensureAuthority(certificates)

@@ -1,6 +1,6 @@
 /** The records of the tests' world: each change is made at once and completely. */
 
-import { changed } from '../../src/core/standing/changed.ts'
+import { changed } from '../../src/core/progress/changed.ts'
 import type { Action as RecordedAction } from '../../src/core/state/action.ts'
 import { type Database, type ShardRecord, splitSlots } from '../../src/core/state/database.ts'
 import { runsOf } from '../../src/core/state/goal.ts'

@@ -1,6 +1,6 @@
 /** A server in the tests' world, from its start to its death: the ports of the reconciler, and its memory. */
 import type { NodeReport, ShardReport } from '@fairlead/api'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import type { TurnPorts } from '../../src/reconcile/loop/turn-ports.ts'
 import { createEffect } from '../../src/reconcile/turn/effect.ts'
 import { createOrdersToServe } from '../../src/reconcile/turn/orders-to-serve.ts'
@@ -67,7 +67,7 @@ export function startServer(action: Action, death: () => void): Server {
     tls: { shards: unasked, current: unasked },
     shardTls: false,
     portRange: { from: 1, to: 65_535 },
-    inTurn: createTurns(),
+    runExclusive: createMutex(),
     effect,
     time,
     now: () => world.time.elapsed(),

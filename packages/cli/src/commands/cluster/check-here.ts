@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '@fairlead/server'
 import type { Context } from '../../link/open-context.ts'
-import { toldOf } from '../../output/say-fault.ts'
+import { toldOf } from '../../output/print-error.ts'
 import type { Check } from './check.ts'
 import { checkMachine } from './check-machine.ts'
 

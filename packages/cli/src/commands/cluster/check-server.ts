@@ -3,7 +3,7 @@ import { lookAtCertificate } from '../../link/look-at-certificate.ts'
 import type { Context } from '../../link/open-context.ts'
 import { authorityOf, type Link } from '../../link/open-link.ts'
 import { CommandFault } from '../../output/command-fault.ts'
-import { toldOf } from '../../output/say-fault.ts'
+import { toldOf } from '../../output/print-error.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import { type Check, fine } from './check.ts'
 

@@ -4,7 +4,7 @@ import { listenForStop, type StopReason } from '../../link/listen-for-stop.ts'
 import type { Link } from '../../link/open-link.ts'
 import { FOREIGN } from '../../link/refuse-foreign.ts'
 import { CommandFault } from '../../output/command-fault.ts'
-import { toldOf } from '../../output/say-fault.ts'
+import { toldOf } from '../../output/print-error.ts'
 
 /** Ends of following: all groups ready, the goal serves everywhere, or the action's end. */
 export const waits = ['ready', 'served', 'finalized'] as const

@@ -6,7 +6,7 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { exitCodes } from '../../output/exit-codes.ts'
 import { folded } from '../../output/fold-text.ts'
 import { printValue } from '../../output/print-answer.ts'
-import { sayFault, toldOf } from '../../output/say-fault.ts'
+import { printError, toldOf } from '../../output/print-error.ts'
 import { asJson } from '../../output/without-orders.ts'
 import { buildOf } from '../describe-database.ts'
 import { findDatabase } from '../find-database.ts'
@@ -191,7 +191,7 @@ function goOn({ answer }: Context, cause: unknown, isMore: boolean): boolean {
   const { exit } = toldOf(cause)
   if (!isMore || exit === 'interrupted' || exit === 'terminated') throw cause
   const isTerminal = process.stderr.isTTY === true
-  process.exitCode = sayFault(cause, {
+  process.exitCode = printError(cause, {
     asJson: answer.form === 'json' || answer.form === 'jsonl',
     isTerminal,
   })

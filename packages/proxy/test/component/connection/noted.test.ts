@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Connection } from '../../../src/connection/connection.ts'
 import { createLink, type Link } from '../../../src/connection/link.ts'
 import {
+  dropNote,
   forgetNoted,
   hasManyPendingReplies,
   noted,
-  strikeOut,
   takeDown,
 } from '../../../src/connection/noted.ts'
 
@@ -44,10 +44,10 @@ test('a client has 16 MB under way, and 64 KB while all clients together have mo
   expect(isFull()).toEqual([true, false])
   // An answer and a close each make room, once.
   for (const [n, link] of others.entries())
-    if (n % 2 === 0) strikeOut(link)
+    if (n % 2 === 0) dropNote(link)
     else forgetNoted(link)
   for (const link of others) {
-    strikeOut(link)
+    dropNote(link)
     forgetNoted(link)
   }
   expect(isFull()).toEqual([false, false])

@@ -4,8 +4,8 @@ import { applyToDatabase, convergeDatabase } from '../dry-run/simulate.ts'
 import { plainPolicy } from '../state/goal.ts'
 import { allowedBy, noOrders } from '../state/orders.ts'
 import type { Goal, ObservedDatabase } from '../state/topology.ts'
+import { describeReadiness } from './describe-readiness.ts'
 import { planDatabase } from './plan-database.ts'
-import { sayReady } from './say-ready.ts'
 
 const goalWith = (policy: Partial<Goal['policy']>) =>
   goalOf({
@@ -73,7 +73,7 @@ test('groups that are ready are named, beside one that is not', () => {
   const supervised = { kind: 'hold', on: 'person', code: 'supervised', why: '' } as const
   const stuck = { kind: 'stuck', code: 'shard_failing', why: 'it does not start' } as const
   const lanes = [supervised, stuck, supervised].map((verdict, group) => ({ group, verdict }))
-  expect(sayReady(lanes, { policy: { ...plainPolicy, canary: false } })).toMatchObject([
+  expect(describeReadiness(lanes, { policy: { ...plainPolicy, canary: false } })).toMatchObject([
     { verdict: { why: expect.stringMatching(/^groups 0 and 2 are ready; /) } },
     { verdict: { why: 'it does not start' } },
     { verdict: { why: expect.stringMatching(/^groups 0 and 2 are ready; /) } },

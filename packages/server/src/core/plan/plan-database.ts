@@ -13,6 +13,7 @@ import {
   type Step,
   type Verdict,
 } from '../state/topology.ts'
+import { describeReadiness, whySupervised } from './describe-readiness.ts'
 import { guardClusterFiles } from './guard-cluster-files.ts'
 import { guardTakeovers } from './guard-takeovers.ts'
 import { mostAtOnce } from './most-at-once.ts'
@@ -21,7 +22,6 @@ import { planGroup, type Stage } from './plan-group.ts'
 import { rationDepartures } from './ration-departures.ts'
 import { rationGreetings } from './ration-greetings.ts'
 import { rationJoins } from './ration-joins.ts'
-import { sayReady, whySupervised } from './say-ready.ts'
 
 /**
  * Returns the next verdict for each group on the way to the goal; their steps may run concurrently. Groups
@@ -39,7 +39,7 @@ export function planDatabase(seen: ObservedDatabase, goal: Goal, allowed: Allowe
     return { group: group.group, verdict: chore ?? planLane(group, seen, goal, allowed) }
   })
   if (goal.kind === 'remove') return planned
-  const shared = sayReady(share(gather(planned, seen, goal), seen, goal), goal)
+  const shared = describeReadiness(share(gather(planned, seen, goal), seen, goal), goal)
   if (!goal.cluster) return shared
   const joining = goal.from === null ? rationJoins(shared, seen) : shared
   const rationed = rationDepartures(rationGreetings(joining, seen), seen)

@@ -4,7 +4,7 @@ import { type Goal, revisionOf } from '../state/goal.ts'
 import type { OfferedBuild } from './resolve-build.ts'
 
 /** Records of a database, and the room for it, at the same time. Bytes. */
-export interface Standing {
+export interface PlanInputs {
   readonly database: Database
   readonly shards: readonly ShardRecord[]
   /** Memory reserved on the node for shards without their data yet, over all databases. */
@@ -29,10 +29,10 @@ export interface PlanSource {
  * and modules, the nodes' builds, and if there is room. It contains no measurement and no secret; of the
  * memory, only reservations since `source` count.
  */
-export function planBasis(standing: Standing, source: PlanSource): string {
-  const { database, shards } = standing
+export function planBasis(inputs: PlanInputs, source: PlanSource): string {
+  const { database, shards } = inputs
   const { spareBytes, goal, builds, modules } = source
-  const spare = spareBytes - (standing.reservedBytes - source.reservedBytes)
+  const spare = spareBytes - (inputs.reservedBytes - source.reservedBytes)
   const names = database.modules.map(({ name }) => name)
   const lines: readonly (readonly [string, ...unknown[]])[] = [
     ['database', ...settingsOf(database)],
@@ -43,7 +43,7 @@ export function planBasis(standing: Standing, source: PlanSource): string {
     ['goal', ...wishesOf(goal)],
     ...builds.map((build) => ['build', ...tellOf(build)] as const),
     ...modules.filter(({ name }) => names.includes(name)).map(({ uid }) => ['module', uid] as const),
-    ['room', spare >= 0, standing.lackOfPorts === undefined],
+    ['room', spare >= 0, inputs.lackOfPorts === undefined],
   ]
   return lines
     .map((line) => JSON.stringify(line))

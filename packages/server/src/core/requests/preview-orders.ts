@@ -1,11 +1,11 @@
 import type { ActionOutcome, ActionPhase, ErrorCode, Obstacle } from '@fairlead/api'
-import { changed } from '../standing/changed.ts'
+import { changed } from '../progress/changed.ts'
 import type { Action } from '../state/action.ts'
 import { hasEnded } from '../state/action-event.ts'
 import { phaseOf } from '../state/action-phase.ts'
 import { revisionOf } from '../state/goal.ts'
+import { formatWriteStop, type PastHandover } from './format-write-stop.ts'
 import { type Order, resolveOrder } from './resolve-order.ts'
-import { type PastHandover, sayWriteStop } from './say-write-stop.ts'
 
 /** If an order may be given now, and its effect. */
 export interface OrderPreview {
@@ -23,7 +23,7 @@ export interface OrderPreview {
 }
 
 /** Inputs of a preview besides the action. */
-export interface OrderScene {
+export interface OrderInputs {
   /** Reason for which this caller may give no order; undefined if it may. */
   readonly forbidden: string | undefined
   /** True if every group has handed over on record, even if no turn has noted it yet. */
@@ -48,7 +48,7 @@ export const allOrders = [
 ] as const satisfies readonly Order[]
 
 /** Previews the effect of each order with the decision of the order itself, without recording it. */
-export function previewOrders(action: Action, scene: OrderScene): Readonly<Record<Order, OrderPreview>> {
+export function previewOrders(action: Action, scene: OrderInputs): Readonly<Record<Order, OrderPreview>> {
   const of = (order: Order) => previewOrder(action, order, scene)
   return {
     pause: of('pause'),
@@ -61,7 +61,7 @@ export function previewOrders(action: Action, scene: OrderScene): Readonly<Recor
   }
 }
 
-function previewOrder(action: Action, order: Order, scene: OrderScene): OrderPreview {
+function previewOrder(action: Action, order: Order, scene: OrderInputs): OrderPreview {
   if (scene.forbidden !== undefined) return refused('forbidden', scene.forbidden)
   if (order === 'retry' && action.status === 'failed') return previewAgain(action, scene)
   if (hasEnded(action)) return refused('action_ended', 'it has ended')
@@ -83,7 +83,7 @@ function withHandover(action: Action, at: string): Action {
   return action.goal.undo ? action : { ...action, handedOverAt: action.handedOverAt ?? at }
 }
 
-function previewAgain(action: Action, { whyNotAgain }: OrderScene): OrderPreview {
+function previewAgain(action: Action, { whyNotAgain }: OrderInputs): OrderPreview {
   if (action.kind !== 'upgrade')
     return refused('order_not_applicable', `a ${action.kind} takes no orders; only upgrades do`)
   if (whyNotAgain !== undefined) return refused(whyNotAgain.code, whyNotAgain.why)
@@ -116,7 +116,7 @@ function needsAnOrder({ asked, orders, status, waiting }: Action): boolean {
   return (supervised && !given.proceed) || (rollbackWindow === 'until-finalized' && !given.finalize)
 }
 
-function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at' | 'handovers'>): string {
+function consequenceOf(action: Action, order: Order, scene: Pick<OrderInputs, 'at' | 'handovers'>): string {
   const { asked, orders } = action
   const [old, target] = [asked.from === null ? 'the former build' : buildOf(asked.from), buildOf(asked)]
   switch (order) {
@@ -126,7 +126,7 @@ function consequenceOf(action: Action, order: Order, scene: Pick<OrderScene, 'at
         : 'nothing new begins until a user resumes it; faults are still repaired, and a handover that has begun is completed'
     case 'resume':
       if (orders.paused) return 'it goes on where it was paused'
-      return `the primary role moves to ${target}${inEach(asked.groups)}; ${sayWriteStop(asked, scene.handovers)}`
+      return `the primary role moves to ${target}${inEach(asked.groups)}; ${formatWriteStop(asked, scene.handovers)}`
     case 'cancel':
     case 'rollback':
       return takenBack(action, old, scene)
@@ -149,12 +149,12 @@ function pausedWindow({ rollbackWindow }: Action['asked']['policy']): string {
 function takenBack(
   { handedOverAt, waiting, handingOver, asked }: Action,
   old: string,
-  scene: Pick<OrderScene, 'handovers'>,
+  scene: Pick<OrderInputs, 'handovers'>,
 ): string {
   const isUntouched =
     waiting?.code === 'supervised' || (handedOverAt === null && !handingOver && asked.groups === 1)
   if (isUntouched) return `what was begun is undone, and ${old} serves on: no role has moved`
-  return `every role that has moved goes back to ${old}, without loss; ${sayWriteStop(asked, scene.handovers)}`
+  return `every role that has moved goes back to ${old}, without loss; ${formatWriteStop(asked, scene.handovers)}`
 }
 
 function inEach(groups: number): string {

@@ -4,7 +4,7 @@ import { joinArgs, splitArgs } from '../modules/module-args.ts'
 import type { UsedModule } from '../state/goal.ts'
 import {
   type ModuleEntry,
-  type ModuleScene,
+  type ModuleInputs,
   type NewModuleEntry,
   resolveModules,
   resolveNewModules,
@@ -50,7 +50,7 @@ const catalogue = [
   module('b1', '1.0.0', { name: 'other' }),
 ]
 const traits = { replicas: 1, persistence: 'aof', cluster: true, evictionPolicy: 'allkeys-lru' } as const
-const scene: ModuleScene = { build: { flavour: 'valkey', version: '8.1.1' }, traits, catalogue }
+const scene: ModuleInputs = { build: { flavour: 'valkey', version: '8.1.1' }, traits, catalogue }
 const tally: UsedModule = {
   uid: 'a1',
   name: 'tally',
@@ -67,7 +67,7 @@ const entry = (change: Partial<ModuleEntry>): ModuleEntry => ({
   newArgs: undefined,
   ...change,
 })
-const resolve = (entries: readonly Partial<ModuleEntry>[], of: Partial<ModuleScene> = {}, latest = false) =>
+const resolve = (entries: readonly Partial<ModuleEntry>[], of: Partial<ModuleInputs> = {}, latest = false) =>
   resolveModules([tally], entries.map(entry), latest, { ...scene, ...of })
 
 describe('a module of a database', () => {
@@ -151,80 +151,79 @@ describe('a module of a database', () => {
 })
 
 describe('an upgrade of modules is refused', () => {
-  const refusals: readonly (readonly [string, Partial<ModuleEntry>, Partial<ModuleScene>, string, RegExp])[] =
+  const refusals: readonly (readonly [
+    string,
+    Partial<ModuleEntry>,
+    Partial<ModuleInputs>,
+    string,
+    RegExp,
+  ])[] = [
+    ['when an entry names none', { newModule: 'a2' }, {}, 'invalid_request', /modules\[0\].*current_module/],
     [
-      [
-        'when an entry names none',
-        { newModule: 'a2' },
-        {},
-        'invalid_request',
-        /modules\[0\].*current_module/,
-      ],
-      [
-        'when the two ways of naming it disagree',
-        { currentModule: 'a1', moduleName: 'other' },
-        {},
-        'conflicting_fields',
-        /tally.*other/,
-      ],
-      [
-        'when the database has another version',
-        { moduleName: 'tally', currentVersion: '0.9.0' },
-        {},
-        'invalid_request',
-        /0\.9\.0.*1\.0\.0/,
-      ],
-      [
-        'when the database does not have it',
-        { moduleName: 'other' },
-        {},
-        'invalid_request',
-        /does not have other.*tally 1\.0\.0 \(a1\)/,
-      ],
-      [
-        'when the new one is another module',
-        { currentModule: 'a1', newModule: 'b1' },
-        {},
-        'invalid_request',
-        /no version of tally/,
-      ],
-      ['when the current one is unknown', { currentModule: '77' }, {}, 'missing_module', /no module 77/],
-      [
-        'when the new one is unknown',
-        { currentModule: 'a1', newModule: 'zz' },
-        {},
-        'missing_module',
-        /new_module.*zz/,
-      ],
-      [
-        'when it would be an older one',
-        { currentModule: 'a1', newModule: 'a0' },
-        { catalogue: [...catalogue, module('a0', '0.9.0')] },
-        'module_downgrade_unsupported',
-        /0\.9\.0 is older than the 1\.0\.0/,
-      ],
-      [
-        'when the engine is too old for it',
-        { currentModule: 'a1', newModule: 'a3' },
-        {},
-        'engine_incompatible_version',
-        /9\.0.*valkey 8\.1\.1/,
-      ],
-      [
-        'when this Fairlead is too old for it',
-        { currentModule: 'a1', newModule: 'a4' },
-        { catalogue: [...catalogue, module('a4', '3.0.0', { minEnginePackVersion: '99.0' })] },
-        'engine_pack_incompatible_version',
-        /99\.0/,
-      ],
-      [
-        'when it lacks capabilities that the database needs, each with its reason',
-        { currentModule: 'a1', newModule: 'a5' },
-        { catalogue: [...catalogue, module('a5', '3.0.0', { capabilities: ['eviction_expiry'] })] },
-        'unsupported_module_capabilities',
-        /failover_migrate \(the database has replication\), persistence_aof \(.*aof\), clustering \(.*sharding\)/,
-      ],
-    ]
+      'when the two ways of naming it disagree',
+      { currentModule: 'a1', moduleName: 'other' },
+      {},
+      'conflicting_fields',
+      /tally.*other/,
+    ],
+    [
+      'when the database has another version',
+      { moduleName: 'tally', currentVersion: '0.9.0' },
+      {},
+      'invalid_request',
+      /0\.9\.0.*1\.0\.0/,
+    ],
+    [
+      'when the database does not have it',
+      { moduleName: 'other' },
+      {},
+      'invalid_request',
+      /does not have other.*tally 1\.0\.0 \(a1\)/,
+    ],
+    [
+      'when the new one is another module',
+      { currentModule: 'a1', newModule: 'b1' },
+      {},
+      'invalid_request',
+      /no version of tally/,
+    ],
+    ['when the current one is unknown', { currentModule: '77' }, {}, 'missing_module', /no module 77/],
+    [
+      'when the new one is unknown',
+      { currentModule: 'a1', newModule: 'zz' },
+      {},
+      'missing_module',
+      /new_module.*zz/,
+    ],
+    [
+      'when it would be an older one',
+      { currentModule: 'a1', newModule: 'a0' },
+      { catalogue: [...catalogue, module('a0', '0.9.0')] },
+      'module_downgrade_unsupported',
+      /0\.9\.0 is older than the 1\.0\.0/,
+    ],
+    [
+      'when the engine is too old for it',
+      { currentModule: 'a1', newModule: 'a3' },
+      {},
+      'engine_incompatible_version',
+      /9\.0.*valkey 8\.1\.1/,
+    ],
+    [
+      'when this Fairlead is too old for it',
+      { currentModule: 'a1', newModule: 'a4' },
+      { catalogue: [...catalogue, module('a4', '3.0.0', { minEnginePackVersion: '99.0' })] },
+      'engine_pack_incompatible_version',
+      /99\.0/,
+    ],
+    [
+      'when it lacks capabilities that the database needs, each with its reason',
+      { currentModule: 'a1', newModule: 'a5' },
+      { catalogue: [...catalogue, module('a5', '3.0.0', { capabilities: ['eviction_expiry'] })] },
+      'unsupported_module_capabilities',
+      /failover_migrate \(the database has replication\), persistence_aof \(.*aof\), clustering \(.*sharding\)/,
+    ],
+  ]
   test('when engine and Fairlead are too old for it, and both are named', () => {
     const tooNew = module('a4', '3.0.0', { minEngineVersion: '9.0', minEnginePackVersion: '99.0' })
     const asked = { currentModule: 'a1', newModule: 'a4' }

@@ -32,7 +32,7 @@ export interface NewModuleEntry {
 }
 
 /** Facts for judging a request for modules. */
-export interface ModuleScene {
+export interface ModuleInputs {
   /** Future build of the database. */
   readonly build: Build
   readonly traits: ModuleTraits
@@ -55,7 +55,7 @@ export function resolveModules(
   current: readonly UsedModule[],
   entries: readonly ModuleEntry[],
   latest: boolean,
-  scene: ModuleScene,
+  scene: ModuleInputs,
 ): ResolvedModules {
   const named = entries.map((entry) => ({ entry, used: findUsed(entry, current, scene) }))
   const unclear = named.flatMap(({ used }) => ('refused' in used ? [used] : []))
@@ -71,7 +71,7 @@ export function resolveModules(
 }
 
 /** Returns the modules of a new database. */
-export function resolveNewModules(entries: readonly NewModuleEntry[], scene: ModuleScene): ResolvedModules {
+export function resolveNewModules(entries: readonly NewModuleEntry[], scene: ModuleInputs): ResolvedModules {
   const resolved = collect(entries.map((entry) => inField(entry.place, resolveNew(entry, scene))))
   if ('obstacles' in resolved) return resolved
   const double = resolved.modules.find(
@@ -108,7 +108,7 @@ function collect(resolved: readonly Resolved[]): ResolvedModules {
 function findUsed(
   entry: ModuleEntry,
   current: readonly UsedModule[],
-  { catalogue }: ModuleScene,
+  { catalogue }: ModuleInputs,
 ): UsedModule | Refused {
   const { place, currentModule, moduleName, currentVersion } = entry
   if (currentModule === undefined && moduleName === undefined)
@@ -157,7 +157,7 @@ function newest({ name }: UsedModule): ModuleEntry {
   return { place: name, moduleName: name, newModule: undefined, ...nothing }
 }
 
-function raise(used: UsedModule, { place, newModule, newArgs }: ModuleEntry, scene: ModuleScene): Resolved {
+function raise(used: UsedModule, { place, newModule, newArgs }: ModuleEntry, scene: ModuleInputs): Resolved {
   if (newModule === undefined) return choose(used.name, used, newArgs ?? used.args, scene)
   const to = find(place, newModule, used, scene)
   if ('refused' in to) return { obstacles: [to] }
@@ -169,7 +169,7 @@ function raise(used: UsedModule, { place, newModule, newArgs }: ModuleEntry, sce
   return { module: use(to, newArgs ?? used.args) }
 }
 
-function find(place: string, uid: string, used: UsedModule, { catalogue }: ModuleScene): Module | Refused {
+function find(place: string, uid: string, used: UsedModule, { catalogue }: ModuleInputs): Module | Refused {
   const module = catalogue.find((one) => one.uid === uid)
   if (module === undefined)
     return missing(`${place}.new_module: there is no module ${uid} in the cluster`, `${place}.new_module`)
@@ -181,7 +181,7 @@ function find(place: string, uid: string, used: UsedModule, { catalogue }: Modul
 }
 
 /** Keeps a module: its capabilities were checked when it was added; only the engine may change. */
-function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
+function keep(used: UsedModule, { build, catalogue }: ModuleInputs): Resolved {
   const module = catalogue.find(({ uid }) => uid === used.uid)
   if (module === undefined)
     return { obstacles: [missing(`${used.name} ${used.semanticVersion} is not in the cluster any more`)] }
@@ -189,7 +189,7 @@ function keep(used: UsedModule, { build, catalogue }: ModuleScene): Resolved {
   return obstacles.length > 0 ? { obstacles } : { module: used }
 }
 
-function resolveNew(entry: NewModuleEntry, scene: ModuleScene): Resolved {
+function resolveNew(entry: NewModuleEntry, scene: ModuleInputs): Resolved {
   const { uid, name, semanticVersion, args } = entry
   if (uid === undefined && name !== undefined && semanticVersion === undefined)
     return choose(name, null, args, scene)
@@ -202,7 +202,7 @@ function resolveNew(entry: NewModuleEntry, scene: ModuleScene): Resolved {
 
 function findNew(
   { place, uid, name, semanticVersion }: NewModuleEntry,
-  scene: ModuleScene,
+  scene: ModuleInputs,
 ): Module | Refused {
   if (uid === undefined && name === undefined)
     return invalid(`${place} names no module: send module_name, or module_id`, place)
@@ -225,7 +225,7 @@ function choose(
   name: string,
   used: UsedModule | null,
   args: readonly string[] | undefined,
-  { catalogue, build, traits }: ModuleScene,
+  { catalogue, build, traits }: ModuleInputs,
 ): Resolved {
   const versions = catalogue
     .filter((module) => module.name === name)

@@ -3,13 +3,13 @@ import type { Action } from './action.ts'
 import { windowEndsAt } from './orders.ts'
 
 /** Fields of an action that determine its phase. */
-export type Standing = Pick<
+export type PhaseFields = Pick<
   Action,
   'kind' | 'status' | 'goal' | 'orders' | 'handedOverAt' | 'waiting' | 'handingOver'
 >
 
 /** Returns an action's one phase at `nowMs` (Unix ms). Obstacles for a person precede a person's orders. */
-export function phaseOf(action: Standing, nowMs: number): ActionPhase {
+export function phaseOf(action: PhaseFields, nowMs: number): ActionPhase {
   const { kind, status, orders, waiting } = action
   if (status === 'done' || status === 'failed') return 'ended'
   if (status === 'queued') return 'queued'
@@ -29,7 +29,7 @@ export function isUndoing({ kind, goal }: Pick<Action, 'kind' | 'goal'>): boolea
 }
 
 /** True if every group has handed over and the old primaries stay as standbys. */
-function isWindowOpen({ goal, orders, handedOverAt }: Standing, nowMs: number): boolean {
+function isWindowOpen({ goal, orders, handedOverAt }: PhaseFields, nowMs: number): boolean {
   if (handedOverAt === null || orders.finalize || goal.policy.rollbackWindow === 0) return false
   const endsAt = windowEndsAt(goal, handedOverAt)
   return endsAt === null || nowMs < endsAt

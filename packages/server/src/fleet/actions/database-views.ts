@@ -3,7 +3,7 @@ import type { LaneRecord } from '../../core/state/lane-record.ts'
 import type { Db } from '../../store/open-store.ts'
 import { actionLanesStore } from '../stores/action-lanes-store.ts'
 import { handoversStore } from '../stores/handovers-store.ts'
-import { type OrderFacts, orderFacts } from './order-scenes.ts'
+import { type OrderFacts, orderFacts } from './order-facts.ts'
 
 /** An action of a database with its certificates, facts and lanes. */
 export interface DatabaseActionView {

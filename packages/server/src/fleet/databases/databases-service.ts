@@ -23,7 +23,7 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from '../stores/databases-store.ts'
 import { type ShardsStore, shardsStore } from '../stores/shards-store.ts'
 import { listViews, type ViewsQuery } from './list-views.ts'
-import { type ReadStanding, readStanding } from './read-standing.ts'
+import { type ReadPlanInputs, readPlanInputs } from './read-plan-inputs.ts'
 import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
 import { countTakenPorts, takenPorts } from './taken-ports.ts'
 
@@ -76,7 +76,7 @@ export interface Databases {
   /** Returns why `needed` ports are not free on the node, or undefined. */
   lackOfPorts(needed: number): Promise<string | undefined>
   /** Reads a database and whether `portsNeeded` more ports are free. Throws Refusal db_not_exist. */
-  standing(uid: number, portsNeeded: number): Promise<ReadStanding>
+  standing(uid: number, portsNeeded: number): Promise<ReadPlanInputs>
   /**
    * Begins an action and wakes the reconciler. Throws Refusal db_busy while another runs, and plan_outdated
    * if the stored facts are not the expected ones.
@@ -98,13 +98,13 @@ interface DatabasesDeps {
   /** For new databases in cluster mode. */
   readonly shardTls: boolean
   /** Serializes the allocation of ports. */
-  readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
+  readonly runExclusive: <T>(place: () => Promise<T>) => Promise<T>
   readonly now: () => number
 }
 
 /** `nudge` wakes the reconciler after a change is recorded; `now` is Unix milliseconds. */
 export function createDatabases(deps: DatabasesDeps): Databases {
-  const { store, nodes, modules, nudge, inTurn } = deps
+  const { store, nodes, modules, nudge, runExclusive } = deps
   const databases = databasesStore(store.db)
   const shards = shardsStore(store.db)
   const actions = actionsStore(store.db)
@@ -126,7 +126,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
       const noTls = request.cluster && deps.shardTls ? obstacleToBusTls(resolved.build) : undefined
       if (noTls !== undefined) throw new Refusal('field_not_available', noTls)
       const wanted = newDatabase(request, resolved, deps.shardTls, now())
-      const database = await inTurn(async () => {
+      const database = await runExclusive(async () => {
         const last = await databaseOrdersStore(store.db).lastUid()
         await refuseTakenName(databases, request.name)
         refuseStrangePort(request.endpointPort, [deps.askedPorts, deps.portRange])
@@ -151,7 +151,7 @@ export function createDatabases(deps: DatabasesDeps): Databases {
     lackOfPorts: async (needed) =>
       lackOfPorts(needed, deps.portRange, await countTakenPorts(deps.portRange, { databases, shards })),
 
-    standing: (uid, portsNeeded) => readStanding(store.db, uid, portsNeeded, deps.portRange),
+    standing: (uid, portsNeeded) => readPlanInputs(store.db, uid, portsNeeded, deps.portRange),
 
     async begin(uid, change, by) {
       await unlessBusy(uid, store, (db) => recordChange(db, uid, change, by, now()))

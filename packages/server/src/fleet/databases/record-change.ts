@@ -10,7 +10,7 @@ import { actionsStore } from '../stores/actions-store.ts'
 import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore, type NewDatabase } from '../stores/databases-store.ts'
 import { modulesStore } from '../stores/modules-store.ts'
-import { type Expected, refuseOutdated } from './read-standing.ts'
+import { type Expected, refuseOutdated } from './read-plan-inputs.ts'
 
 /** An action to begin. */
 export interface Change {

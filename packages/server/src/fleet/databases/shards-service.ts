@@ -1,5 +1,5 @@
 import type { ShardDuty, ShardReport } from '@fairlead/api'
-import { dutyOf } from '../../core/standing/advance-lane.ts'
+import { dutyOf } from '../../core/progress/advance-lane.ts'
 import {
   type Database,
   type GroupRecord,

@@ -40,7 +40,7 @@ export function createCommands(deps: {
   readonly askAsClient: AskAsClient
 }): Commands {
   const { databases, tls, counter, askAsClient } = deps
-  const takePlace = createTurns()
+  const takePlace = createMutex()
   return {
     async give(uid, given, caller) {
       const view = await databases.get(uid)
@@ -67,7 +67,7 @@ function nameOf([word]: readonly Buffer[]): string {
 }
 
 /** Limits parallel commands. Dispose of the result at the end. Throws too_many_requests. */
-function createTurns(): (user: number) => Disposable {
+function createMutex(): (user: number) => Disposable {
   const users: number[] = []
   return (user) => {
     const own = users.filter((one) => one === user).length

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Pieces, Refusal } from '@fairlead/api'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import type { Actor } from '../../core/identity/access.ts'
 import type { AuditType } from '../../core/identity/audit-record.ts'
 import type { Settings } from '../../core/identity/settings.ts'
@@ -41,7 +41,7 @@ export async function createModules(deps: {
 }): Promise<Modules> {
   const { store, files, onFileGone } = deps
   // Serializes changes of the folder: a file that is unused to one change may be needed by another.
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   await files.sweep((sha256) => modulesStore(store.db).hasFile(sha256))
 
   const at = () => new Date(deps.now()).toISOString()
@@ -79,14 +79,14 @@ export async function createModules(deps: {
         await receiveFile(file, draft.packagePath, moduleUploadMb)
         const { manifest, ...unpacked } = await readPackage(draft.packagePath, draft.modulePath, limits)
         const module = { ...manifest, ...unpacked, uid: randomBytes(16).toString('hex'), createdAt: at() }
-        return { module, action: await inTurn(() => add(module, draft.modulePath, by)) }
+        return { module, action: await runExclusive(() => add(module, draft.modulePath, by)) }
       } catch (cause) {
         throw explainFullDisk(cause)
       }
     },
 
     remove: (uid, by) =>
-      inTurn(async () => {
+      runExclusive(async () => {
         const { module, action } = await store.transaction(async (db) => {
           const found = await find(db, uid)
           await refuseUsed(db, found)

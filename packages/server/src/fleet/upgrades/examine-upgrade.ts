@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Build } from '@fairlead/api'
 import { lackOfMemoryFor, spareBytes } from '../../core/dry-run/describe-plan.ts'
 import { crowdedUpgrade } from '../../core/requests/crowded-cluster.ts'
-import { planBasis, type Standing } from '../../core/requests/plan-basis.ts'
+import { type PlanInputs, planBasis } from '../../core/requests/plan-basis.ts'
 import { resolveUpgrade, type UpgradeRequest } from '../../core/requests/resolve-upgrade.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import type { JudgedBuild, Nodes } from '../../nodes/nodes-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
-import { planOutdated } from '../databases/read-standing.ts'
+import { planOutdated } from '../databases/read-plan-inputs.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
 
 /** Sources of the facts about a database and the cluster. */
-export interface Scene {
+export interface UpgradeInputs {
   readonly databases: Pick<Databases, 'standing'>
   readonly nodes: Pick<Nodes, 'builds' | 'describe'>
   readonly modules: Pick<Modules, 'list'>
@@ -22,7 +22,7 @@ export interface Scene {
 }
 
 /** Reads the facts that decide about an upgrade. Throws Refusal db_not_exist and unavailable. */
-export async function examine({ databases, nodes, modules, look }: Scene, known: Database) {
+export async function examine({ databases, nodes, modules, look }: UpgradeInputs, known: Database) {
   const portsNeeded = known.groups.length * (known.shardTls ? 2 : 1)
   const { standing, again } = await databases.standing(known.uid, portsNeeded)
   const { database, lackOfPorts } = standing
@@ -43,7 +43,7 @@ export async function examine({ databases, nodes, modules, look }: Scene, known:
  * given without this basis.
  */
 export async function resolveNow(
-  deps: Scene,
+  deps: UpgradeInputs,
   known: Database,
   request: UpgradeRequest,
   bases: readonly string[] | undefined,
@@ -53,8 +53,8 @@ export async function resolveNow(
   if ('refused' in resolved) throw toRefusal(resolved)
   const { goal, change, passedOver } = resolved
   const source = { goal, ...catalogue, spareBytes: spareBytes(seen), reservedBytes: standing.reservedBytes }
-  const basisOf = (now: Standing) => digest(planBasis(now, source))
-  const isSame = (now: Standing) => bases === undefined || bases.includes(basisOf(now))
+  const basisOf = (now: PlanInputs) => digest(planBasis(now, source))
+  const isSame = (now: PlanInputs) => bases === undefined || bases.includes(basisOf(now))
   if (!isSame(standing)) throw planOutdated()
   const crowd =
     change && goal.cluster ? crowdedUpgrade(goal, (await deps.nodes.describe())?.cores) : undefined

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, upgradeDatabase } from '@fairlead/api'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTestStore } from '../../../test/open-test-store.ts'
 import { databaseOf, shardOf } from '../../../test/records.ts'
@@ -69,7 +69,7 @@ function upgradesHere() {
   const nodes = { builds: async () => world.builds, describe: async () => null }
   const modules = { list: async () => world.modules }
   const ports = { portRange: { from: 10_000, to: 10_003 }, askedPorts: { from: 11_000, to: 11_001 } }
-  const rest = { shardTls: false, inTurn: createTurns(), nudge: () => undefined, now: () => 0 }
+  const rest = { shardTls: false, runExclusive: createMutex(), nudge: () => undefined, now: () => 0 }
   const databases = createDatabases({ store, nodes, modules, ...ports, ...rest } as never)
   const tryRuns = async () => {
     await world.whileTried()

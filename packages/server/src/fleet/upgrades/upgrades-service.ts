@@ -10,7 +10,7 @@ import type { JudgedBuild } from '../../nodes/nodes-service.ts'
 import type { Actions } from '../actions/actions-service.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
-import { examine, judged, resolveNow, type Scene } from './examine-upgrade.ts'
+import { examine, judged, resolveNow, type UpgradeInputs } from './examine-upgrade.ts'
 
 /** Starts a process with these runs, and removes it again. */
 type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
@@ -56,7 +56,7 @@ export interface UpgradedModules {
   readonly actionUid: string | undefined
 }
 
-interface UpgradesDeps extends Scene {
+interface UpgradesDeps extends UpgradeInputs {
   readonly databases: Databases
   readonly actions: Pick<Actions, 'get' | 'follow'>
   readonly tryRuns: TryRuns
@@ -132,7 +132,7 @@ function nothingToDo({ build, modules }: Goal): string {
 }
 
 /** Every build as a target of this database. */
-async function targetsOf(deps: Scene, view: DatabaseView) {
+async function targetsOf(deps: UpgradeInputs, view: DatabaseView) {
   const { standing, subject, catalogue } = await examine(deps, view.database)
   const targets = upgradeTargets(subject, catalogue, busyWith(view)).map((target) => ({
     ...target,

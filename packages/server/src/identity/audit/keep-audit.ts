@@ -1,4 +1,4 @@
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { type AuditRecord, fairlead } from '../../core/identity/audit-record.ts'
 import { keptSince, removeUpTo } from '../../core/identity/audit-retention.ts'
@@ -37,7 +37,7 @@ interface Deps {
 export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
   const { store, counter, days, isOurs, now, log } = deps
   const audit = auditStore(store.db)
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   let seen: AuditRecord | undefined
   let removedAtMs = Number.NEGATIVE_INFINITY
   let headOn = Math.floor(now() / DAY_MS)
@@ -60,7 +60,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
     }
     await follow()
   }
-  const tend = () => inTurn(look)
+  const tend = () => runExclusive(look)
 
   await tend()
   const timer = setInterval(() => {
@@ -72,7 +72,7 @@ export async function keepAudit(deps: Deps): Promise<AuditKeeper> {
     tend,
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await inTurn(async () => undefined) // waits for a call in progress
+      await runExclusive(async () => undefined) // waits for a call in progress
       await counter.flush(true)
       await follow()
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { codeOf, createTurns } from '@fairlead/engine'
+import { codeOf, createMutex } from '@fairlead/engine'
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import type { Logger } from 'pino'
 import type { Actor } from '../../core/identity/access.ts'
@@ -77,8 +77,8 @@ export async function createSigningKeys(deps: {
     keys = await read()
   }
   /** Changes run one at a time: two parallel ones would plan with the same keys. */
-  const inTurn = createTurns()
-  const tend = () => inTurn(() => change(fairlead))
+  const runExclusive = createMutex()
+  const tend = () => runExclusive(() => change(fairlead))
 
   await signingKeysStore(store.db, box).sealAll()
   await tend()
@@ -100,10 +100,10 @@ export async function createSigningKeys(deps: {
         stage: stageOf(key),
         createdAt: new Date(key.createdMs).toISOString(),
       })),
-    rotate: (by, dropAll) => inTurn(() => change(by, { dropAll })),
+    rotate: (by, dropAll) => runExclusive(() => change(by, { dropAll })),
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      await inTurn(async () => undefined) // wait for a running change
+      await runExclusive(async () => undefined) // wait for a running change
     },
   }
 }

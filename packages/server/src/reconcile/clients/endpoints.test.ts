@@ -46,7 +46,7 @@ function keeper() {
     },
     log: { info: () => undefined, warn: (what: unknown) => void warned.push(what), error: () => undefined },
     portRange: { from: 0, to: 0 },
-    inTurn: (work) => work(),
+    runExclusive: (work) => work(),
     effect: createEffect(() => undefined),
   }
   const memory = createTurnMemory(() => nowMs)

@@ -141,7 +141,7 @@ function addressOf({ host, port }: Address): Address {
 
 /** Gives the endpoint a port like a shard: sequentially, so that each port is on record before the next. */
 async function givePort({ uid }: Database, ports: PlacingPorts): Promise<number> {
-  return ports.inTurn(async () => {
+  return ports.runExclusive(async () => {
     const { portRange, agent } = ports
     const findFree = async (body: PartOfPorts) => (await agent.findFreePort({ body })).port
     const port = await findPortWithin(portRange, { alsoFree: [], besides: [] }, ports, findFree)
@@ -188,8 +188,8 @@ export interface HeldClients {
   /** Lets clients continue at the old shard. */
   release(): Promise<void>
   /**
-   * Moves clients to the successor. Returns the length of the hold in ms; null if the proxy is gone with its
-   * clients: the next turn points the endpoint when it is back.
+   * HandoverQueue clients to the successor. Returns the length of the hold in ms; null if the proxy is gone
+   * with its clients: the next turn points the endpoint when it is back.
    */
   moveToSuccessor(): Promise<number | null>
   /** Returns how clients waited; null before the move, or if the proxy does not report it. */

@@ -9,7 +9,7 @@ import { replicationOf } from './handover-gate.ts'
 import { type Moved, type MovingGroup, type MovingPorts, moveRole } from './move-role.ts'
 import { moveRoleInCluster } from './move-role-in-cluster.ts'
 import { prepareToFollow } from './prepare-to-follow.ts'
-import { letWritesGo } from './stop-writes.ts'
+import { resumeWrites } from './stop-writes.ts'
 
 /** The role that moves from shard `from` to shard `to`. Everything is prepared. */
 export interface RoleToMove
@@ -156,7 +156,7 @@ async function finishHandover(
     fullSyncs: null,
     at: new Date(now()).toISOString(),
   })
-  if (!inCluster) await letWritesGo(primary, build, ports)
+  if (!inCluster) await resumeWrites(primary, build, ports)
   // Until the record was written, people changed the old primary.
   await settings.carryToSuccessor()
   await record.history({ replid, offset, ...historyBefore({ replid2, secondOffset }) })

@@ -4,7 +4,7 @@ import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/st
 import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
-import { letWritesGo, refusesWrites } from './stop-writes.ts'
+import { refusesWrites, resumeWrites } from './stop-writes.ts'
 
 /**
  * Ends a refusal of writes where writes are safe: the shard is the only primary, and no handover holds it.
@@ -24,7 +24,7 @@ export async function keepWritesGoing(
     if (!memory.isTime(`refusal of writes at ${id}`, LOOK_EVERY_MS)) continue
     await ifItAnswers(async () => {
       const connection = await ports.engines.connect(database, { id, ...address })
-      if (await refusesWrites(connection, wanted.build)) await letWritesGo(connection, wanted.build, ports)
+      if (await refusesWrites(connection, wanted.build)) await resumeWrites(connection, wanted.build, ports)
     })
   }
 }

@@ -16,7 +16,7 @@ import {
   untilOf,
 } from './move-role.ts'
 import { type Still, standStill } from './stand-still.ts'
-import { letWritesGo, stopWrites } from './stop-writes.ts'
+import { resumeWrites, stopWrites } from './stop-writes.ts'
 
 /** Longest time for the old primary to learn of the takeover: 4 to 20 ms measured. It stays paused. */
 const HEARS_WITHIN_MS = 2_000
@@ -25,7 +25,7 @@ const PING_SETTING = 'repl-ping-replica-period'
 const NEVER_S = 3_600
 
 /**
- * Moves the role in cluster mode, where no command demotes an engine.
+ * HandoverQueue the role in cluster mode, where no command demotes an engine.
  * 1. The gate has checked that the successor knows the whole slot map: otherwise it would take over only the
  *    slots that it believes its primary to own, and the other data would be deleted
  *    (docs/explain/measurements/handover.md, finding 4).
@@ -51,12 +51,12 @@ export async function moveRoleInCluster(
     )
     const equal = await parts.lap('equal', becomeEqual(group, first, ports.time))
     if ('why' in equal) {
-      await letWritesGo(primary, build, ports)
+      await resumeWrites(primary, build, ports)
       return equal
     }
     const still = await standStill({ ...group, until: untilOf(group, began) }, equal.offset, ports)
     if ('why' in still) {
-      await letWritesGo(primary, build, ports)
+      await resumeWrites(primary, build, ports)
       return still
     }
     const refused = await parts.lap('promote', orderTakeover(group, { ...still, clock }, ports))
@@ -66,7 +66,7 @@ export async function moveRoleInCluster(
     const [heldMs] = await Promise.all([
       parts.lap('release', group.takeClients()),
       // From here on it redirects clients that connect to it directly, including those that it held.
-      untilSteppedDown(primary, ports.time).then(() => letWritesGo(primary, build, ports)),
+      untilSteppedDown(primary, ports.time).then(() => resumeWrites(primary, build, ports)),
     ])
     const { replid, keys } = equal
     return { replid, offset: still.offset, keys, writeStopMs, heldMs, parts: parts.all(), began }
@@ -85,7 +85,7 @@ async function orderTakeover(
   const answer = await ports.takeovers.order(successor, { clock, until, above: epoch }, ports.effect)
   if (answer === 'taken') return undefined
   orders.refused()
-  await letWritesGo(primary, build, ports)
+  await resumeWrites(primary, build, ports)
   if (answer === 'late') return tooLate
   return { ...equalEpochs(successor.address.port), hopeless: false, remedy: orders.raiseEpoch }
 }

@@ -14,7 +14,7 @@ import type { EffectRunner, PassingTime } from '../turn/ports.ts'
 import { ORDER_WITHIN_MS } from '../turn/take-over.ts'
 import type { Time } from '../turn/time.ts'
 import { replicationOf } from './handover-gate.ts'
-import { letWritesGo, stopWrites } from './stop-writes.ts'
+import { resumeWrites, stopWrites } from './stop-writes.ts'
 
 /** Members of a group whose role moves. */
 export interface MovingGroup {
@@ -81,10 +81,10 @@ export const tooLate: NotMoved = {
 const CATCH_UP_MS = 300
 
 /**
- * Moves the role outside of cluster mode; on failure the primary still serves, and `why` names the obstacle.
- * The demotion freezes the old primary's offset, which must equal the successor's in the same history;
- * otherwise the demotion is taken back. If the server is killed in between, there is no primary: that is
- * safe, and the next turn promotes one.
+ * HandoverQueue the role outside of cluster mode; on failure the primary still serves, and `why` names the
+ * obstacle. The demotion freezes the old primary's offset, which must equal the successor's in the same
+ * history; otherwise the demotion is taken back. If the server is killed in between, there is no primary:
+ * that is safe, and the next turn promotes one.
  */
 export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<Moved | NotMoved> {
   const { effect, time } = ports
@@ -97,7 +97,7 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
   )
   const equal = await parts.lap('equal', becomeEqual(group, first, time))
   if ('why' in equal) {
-    await letWritesGo(primary, build, ports)
+    await resumeWrites(primary, build, ports)
     return equal
   }
   // The successor cannot be ahead of its primary: once it has the frozen offset, it stays there.
@@ -110,12 +110,12 @@ export async function moveRole(group: MovingGroup, ports: MovingPorts): Promise<
           replicationOf(successor),
         ]),
   )
-  if (demoted === null) return letWritesGo(primary, build, ports).then(() => tooLate)
+  if (demoted === null) return resumeWrites(primary, build, ports).then(() => tooLate)
   const [, frozen, seen] = demoted
   const held = isAt(seen, frozen) ? seen : await replicationOf(successor)
   if (!isAt(held, frozen)) {
     await effect('take-back', () => primary.call('REPLICAOF', 'NO', 'ONE'))
-    await letWritesGo(primary, build, ports)
+    await resumeWrites(primary, build, ports)
     return notMet(frozen, held)
   }
   await parts.lap(
@@ -177,12 +177,12 @@ async function promote({ successor, orders }: MovingGroup): Promise<void> {
 
 /** Offsets of all members, read after writes were stopped. */
 export interface Look {
-  readonly primary: Standing
-  readonly successor: Standing
+  readonly primary: Position
+  readonly successor: Position
   readonly others: readonly Point[]
 }
 type Point = Pick<ReplicationInfo, 'replid' | 'offset'>
-interface Standing extends Point {
+interface Position extends Point {
   /** Read after the offset, like `errorReplies`: at the primary's last offset, nothing changes any more. */
   readonly keys: number
   readonly errorReplies: number
@@ -191,14 +191,14 @@ interface Standing extends Point {
 /** Asks all members concurrently; the first request to the primary is sent before this returns. */
 export async function look({ primary, successor, others }: MovingGroup): Promise<Look> {
   const [mine, theirs, ...rest] = await Promise.all([
-    standingOf(primary),
-    standingOf(successor),
+    positionOf(primary),
+    positionOf(successor),
     ...others.map(replicationOf),
   ])
   return { primary: mine, successor: theirs, others: rest }
 }
 
-async function standingOf(shard: EngineConnection): Promise<Standing> {
+async function positionOf(shard: EngineConnection): Promise<Position> {
   // One section in each command: engines before 7.0 accept no more.
   const [{ replid, offset }, keyspace, stats] = await Promise.all([
     replicationOf(shard),
@@ -219,7 +219,7 @@ export async function becomeEqual(
   group: MovingGroup,
   first: Look,
   { elapsed }: Pick<Time, 'elapsed'>,
-): Promise<Standing | NotMoved> {
+): Promise<Position | NotMoved> {
   const deadline = elapsed() + CATCH_UP_MS
   let seen = first
   while (![seen.successor, ...seen.others].every((follower) => isAt(follower, seen.primary))) {

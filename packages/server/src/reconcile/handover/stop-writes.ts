@@ -17,7 +17,7 @@ const REFUSAL = 'min-replicas-to-write'
 /**
  * Stops writes at a primary, and pipelines `look` behind the order on the same connection: the primary's
  * state that it sees is final. Since Redis 6.2 writes wait (CLIENT PAUSE … WRITE). Earlier a pause would also
- * hold Fairlead's commands, so writes are refused (NOREPLICAS) until `letWritesGo`.
+ * hold Fairlead's commands, so writes are refused (NOREPLICAS) until `resumeWrites`.
  */
 export async function stopWrites<T>(
   primary: EngineConnection,
@@ -97,7 +97,7 @@ export async function refusesWrites(shard: EngineConnection, build: Build): Prom
 }
 
 /** Ends every stop of a shard's clients. Idempotent. */
-export async function letWritesGo(
+export async function resumeWrites(
   shard: EngineConnection,
   build: Build,
   { effect }: EffectRunner,

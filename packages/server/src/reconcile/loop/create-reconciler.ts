@@ -12,10 +12,10 @@ import type { Reaches } from '../turn/reach.ts'
 import { realTime } from '../turn/time.ts'
 import { ENDPOINT_OF } from '../turn/turn-memory.ts'
 import { followOrders, type OrdersOnRecord } from './follow-orders.ts'
+import { handlePassFailure } from './handle-pass-failure.ts'
 import { type HearingPorts, hearChanges, type Listener } from './hear-changes.ts'
 import { createHeldPorts, type GivenPorts } from './held-ports.ts'
 import { type Loop, startLoop } from './loop.ts'
-import { meetTrouble } from './meet-trouble.ts'
 import { reconcileDatabase, type Turn } from './reconcile-database.ts'
 import { shareQueue, withQueue } from './shared-queue.ts'
 import type { Queue } from './slots.ts'
@@ -74,7 +74,8 @@ export async function createReconciler(given: GivenPorts & ReconcilerDeps): Prom
         if (turn.next !== 'again') reaches.rest(uid)
         return turn
       },
-      trouble: async (uid, cause, timesInARow) => meetTrouble(uid, cause, timesInARow, held.of(uid).ports),
+      trouble: async (uid, cause, timesInARow) =>
+        handlePassFailure(uid, cause, timesInARow, held.of(uid).ports),
       log,
     }),
   )

@@ -1,4 +1,4 @@
-import { createTurns, inSpan, underRequest, underTrace } from '@fairlead/engine'
+import { createMutex, inSpan, underRequest, underTrace } from '@fairlead/engine'
 import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { violations } from '../../core/plan/invariants.ts'
 import type { Action } from '../../core/state/action.ts'
@@ -11,11 +11,11 @@ import { finishAction, giveUpAction, hasToWait } from '../records/note-action.ts
 import { spanOfAction } from '../records/trace-records.ts'
 import { carryOut } from '../steps/carry-out.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import type { Moves } from '../turn/step-context.ts'
+import type { HandoverQueue } from '../turn/step-context.ts'
 import { type Cause, forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
 import { afterFirstPrimaries, decide, type TurnState } from './decide.ts'
-import { oneAfterTheOther } from './one-after-the-other.ts'
 import { HELD_MS, isTold, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
+import { serializeMoves } from './serialize-moves.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
@@ -100,7 +100,7 @@ function hasFirstPrimaries({ action, lanes }: TurnState): boolean {
   return action?.kind === 'create' && lanes.some(records) && lanes.every(isThere)
 }
 
-type ActingTurn = TurnState & { readonly moves: Moves }
+type ActingTurn = TurnState & { readonly moves: HandoverQueue }
 
 /** Does the second half of a turn: carries out one step in each group. Returns when to look again. */
 export async function act(
@@ -121,9 +121,9 @@ export async function act(
   }
   const hands = {
     ...turn,
-    moves: oneAfterTheOther(ports.time.elapsed() - began, lanes.every(isAtHandover), ports.time),
+    moves: serializeMoves(ports.time.elapsed() - began, lanes.every(isAtHandover), ports.time),
   }
-  const queues = Array.from({ length: STEPS_AT_ONCE }, () => createTurns())
+  const queues = Array.from({ length: STEPS_AT_ONCE }, () => createMutex())
   const turns = await Promise.allSettled(
     lanes.map(
       async (lane, n) =>

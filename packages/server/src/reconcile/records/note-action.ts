@@ -1,8 +1,8 @@
 import { type Foreseen, foresee } from '../../core/dry-run/foresee.ts'
 import { type NamedStep, nameSteps } from '../../core/dry-run/name-steps.ts'
+import { failLane } from '../../core/progress/advance-lane.ts'
+import { since } from '../../core/progress/wait-of.ts'
 import { UPGRADES_AT_ONCE, whyNotAdmitted } from '../../core/requests/admit-upgrade.ts'
-import { failLane } from '../../core/standing/advance-lane.ts'
-import { since } from '../../core/standing/wait-of.ts'
 import {
   type Action,
   type ActionNews,
@@ -105,7 +105,7 @@ function handedOver({ groups }: ObservedDatabase, goal: Goal): boolean {
 }
 
 /** Notes an external error that ended this turn; it is retried. `lasts`: a person should look. */
-export async function noteTrouble(
+export async function recordPassFailure(
   action: Action,
   why: string,
   lasts: boolean,

@@ -1,6 +1,6 @@
 import type { Foreseen } from '../../core/dry-run/foresee.ts'
-import { advanceLane, nameComing } from '../../core/standing/advance-lane.ts'
-import { since } from '../../core/standing/wait-of.ts'
+import { advanceLane, nameComing } from '../../core/progress/advance-lane.ts'
+import { since } from '../../core/progress/wait-of.ts'
 import type { Action, ActionNews } from '../../core/state/action.ts'
 import { windowEndsOf } from '../../core/state/action-phase.ts'
 import type { Lane } from '../../core/state/lane.ts'

@@ -62,7 +62,7 @@ export async function recordRuns(
 ): Promise<ShardRecord> {
   const { ports } = context
   const isNew = before.tlsPort === null && (await getsTls(next.runs, context))
-  return ports.inTurn(async () => {
+  return ports.runExclusive(async () => {
     const shard = { ...before, ...next, tlsPort: isNew ? await findPort([], context) : before.tlsPort }
     await ports.effect('record-runs', () => ports.shards.setNext(shard.id, shard))
     return shard

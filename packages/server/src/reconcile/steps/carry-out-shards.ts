@@ -37,7 +37,7 @@ import { shardSpec } from '../turn/shard-spec.ts'
 import { member, type StepContext } from '../turn/step-context.ts'
 import { forgetFollower } from './carry-out-cluster.ts'
 import { type GivingUpPorts, whyKept } from './give-up-standby.ts'
-import { writeAnew } from './write-anew.ts'
+import { rewriteFiles } from './rewrite-files.ts'
 
 /** Ports for adding, starting, restarting and retiring shards. */
 export type ShardPorts = NodeAgent<'putShard' | 'readBaseline' | 'removeShard' | 'endShardProcess'> &
@@ -78,7 +78,7 @@ export async function addShard(
   if (primary !== undefined)
     await setLimits(await ports.engines.connect(database, primary), seen.limits, ports)
   const isTls = await getsTls(step.runs, context)
-  const shard = await ports.inTurn(async () => {
+  const shard = await ports.runExclusive(async () => {
     const row = {
       databaseUid: database.uid,
       group,
@@ -165,7 +165,7 @@ async function whyUnwritten(
   if (database.persistence !== 'aof' || engine === null) return undefined
   const what = `file of ${database.uid}:${id}, process ${engine.runId}`
   const written = ports.preparations.ask({ databaseUid: database.uid, what }, async (signal) =>
-    writeAnew(await ports.engines.connect(database, member(id, { members })), id, ports, signal),
+    rewriteFiles(await ports.engines.connect(database, member(id, { members })), id, ports, signal),
   )
   if (written === 'ready') return undefined
   if (written.kind !== 'pending') return written

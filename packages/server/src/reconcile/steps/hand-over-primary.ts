@@ -46,7 +46,7 @@ export type HandoverStepPorts = RecordingPorts &
   TakingOver
 
 /**
- * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then
+ * HandoverQueue the primary role from `from` to `to` without losing an acknowledged write: demote first, then
  * promote. Measurements and reasons: docs/explain/measurements/handover.md.
  * 1. Preparation, concurrent with the turns (preparations.ts), because it stops nothing and takes the
  *    longest. The stream really flows to the successor and its siblings. Run-time users and settings are
@@ -99,7 +99,7 @@ export async function handOverPrimary(step: HandoverStep, context: HandoverConte
     passGate(primary, [successor, ...others], namedIn(members), ports.time, context.signal),
   ])
   if (gate !== undefined) return { kind: 'not yet', ...gate }
-  return context.moves.inTurn(async () => {
+  return context.moves.runExclusive(async () => {
     ports.preparations.end(what)
     const still = await whyUnmapped()
     if (still !== undefined) return { kind: 'not yet', ...still }

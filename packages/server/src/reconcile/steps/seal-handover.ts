@@ -6,7 +6,7 @@ import type { ObservedShard } from '../../core/state/topology.ts'
 import { type PointingPorts, restoreEndpoint } from '../clients/endpoints.ts'
 import { replicationOf } from '../handover/handover-gate.ts'
 import { resumePings } from '../handover/move-role-in-cluster.ts'
-import { letWritesGo } from '../handover/stop-writes.ts'
+import { resumeWrites } from '../handover/stop-writes.ts'
 import { countFullSyncs, fullSyncsSince } from '../look/count-full-syncs.ts'
 import { type ReportingPorts, reportHandoverLoss } from '../records/report-data-loss.ts'
 import { ifItAnswers } from '../turn/engines.ts'
@@ -59,7 +59,7 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
       const isUnheard =
         database.cluster && shard.id !== primary && (await replicationOf(connection)).role === 'primary'
       if (isUnheard) return
-      await letWritesGo(connection, shard.runs.build, ports)
+      await resumeWrites(connection, shard.runs.build, ports)
       if (database.cluster) await resumePings(connection)
     })
   }

@@ -74,7 +74,7 @@ export interface Certifying<Of extends 'current' | 'shards'> {
 export interface Placing {
   readonly portRange: { readonly from: number; readonly to: number }
   /** Sequential: a free port is recorded before the next search. */
-  readonly inTurn: <T>(place: () => Promise<T>) => Promise<T>
+  readonly runExclusive: <T>(place: () => Promise<T>) => Promise<T>
 }
 
 /** Epoch under which this server holds a database, if several share a store. Throws LeaseLost otherwise. */

@@ -1,5 +1,5 @@
 import { agentOperations, type Epoch, proxyOperations } from '@fairlead/api'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { type AgentLink, AgentUnreachable, connectAgent, StaleEpoch } from '../../nodes/agent-link.ts'
 import { openTunnel } from '../../nodes/open-tunnel.ts'
@@ -67,10 +67,10 @@ const TUNNELS_AT_ONCE = 16
 
 /** If the agent does not answer one request, the queued ones fail with it: each would miss its deadline. */
 function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
-  const inTurn = createTurns(TUNNELS_AT_ONCE)
+  const runExclusive = createMutex(TUNNELS_AT_ONCE)
   let waiting = new AbortController()
   return (shard, epoch) =>
-    inTurn(async () => {
+    runExclusive(async () => {
       try {
         return await open(shard, epoch)
       } catch (cause) {

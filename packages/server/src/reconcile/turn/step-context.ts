@@ -15,14 +15,14 @@ export interface StepContext<Ports> {
   /** The group as observed when the step was planned. */
   readonly seen: ObservedGroup
   readonly action: Action | undefined
-  readonly moves: Moves
+  readonly moves: HandoverQueue
   readonly ports: Ports
   readonly signal: AbortSignal
 }
 
 /** Groups prepare their handovers concurrently; roles move sequentially. */
-export interface Moves {
-  readonly inTurn: (move: () => Promise<Outcome>) => Promise<Outcome>
+export interface HandoverQueue {
+  readonly runExclusive: (move: () => Promise<Outcome>) => Promise<Outcome>
   /** Deadline (Time.elapsed) for a step to wait for its preparation within the turn. */
   readonly waitUntil: number
 }

@@ -32,7 +32,7 @@ export function postgresDialect(pool: pg.Pool): Dialect {
     createAdapter: () => dialect.createAdapter(),
     createQueryCompiler: () => dialect.createQueryCompiler(),
     createIntrospector: (db) => dialect.createIntrospector(db),
-    createDriver: () => patientReads(oneAfterTheOther(dialect.createDriver())),
+    createDriver: () => patientReads(serializeTransactions(dialect.createDriver())),
   }
 }
 
@@ -64,7 +64,7 @@ function rethrow(cause: unknown): never {
   throw asTrouble(cause)
 }
 
-function oneAfterTheOther(driver: Driver): Driver {
+function serializeTransactions(driver: Driver): Driver {
   return {
     init: () => driver.init(),
     acquireConnection: () => driver.acquireConnection(),

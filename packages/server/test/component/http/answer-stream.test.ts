@@ -6,8 +6,8 @@ import { afterEach, expect, test } from 'vitest'
 import { until } from '../../../../../proof/until.ts'
 import type { StreamLimits } from '../../../src/http/answer-stream.ts'
 import { createHttp } from '../../../src/http/create-http.ts'
+import type { PlaceLimits } from '../../../src/http/long-request-limiter.ts'
 import { mountOn } from '../../../src/http/mount.ts'
-import type { PlaceLimits } from '../../../src/http/places.ts'
 
 const opened: (() => unknown)[] = []
 afterEach(async () => {

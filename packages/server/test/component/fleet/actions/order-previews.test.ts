@@ -90,7 +90,7 @@ beforeEach(async () => {
   })
   const now = () => Date.parse(at)
   const unused = () => Promise.reject(new Error('nothing asks for this here'))
-  const inTurn = <T>(work: () => Promise<T>) => work()
+  const runExclusive = <T>(work: () => Promise<T>) => work()
   const nodes = {
     builds: async () => [],
     isFree: async () => true,
@@ -103,7 +103,7 @@ beforeEach(async () => {
     modules: { list: async () => [] },
     nudge: () => undefined,
     now,
-    inTurn,
+    runExclusive,
     portRange: { from: 1, to: 2 },
     askedPorts: { from: 1, to: 2 },
     shardTls: false,

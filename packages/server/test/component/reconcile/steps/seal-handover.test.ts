@@ -115,7 +115,7 @@ function contextOf(
       tls: { current: unasked },
       takeovers: createTakeovers(realTime),
       portRange: { from: 0, to: 0 },
-      inTurn: (work) => work(),
+      runExclusive: (work) => work(),
       effect: createEffect(() => undefined),
     },
   }

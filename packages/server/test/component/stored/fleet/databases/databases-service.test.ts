@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTurns } from '@fairlead/engine'
+import { createMutex } from '@fairlead/engine'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Module } from '../../../../../src/core/modules/module.ts'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
@@ -80,7 +80,7 @@ function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to
     builds: async () => [{ ...build, path: '' }],
     describe: async () => report,
   } as unknown as Nodes
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   const modules = { list: async () => listed }
   const askedPorts = { from: 11_000, to: 11_001 }
   return createDatabases({
@@ -90,7 +90,7 @@ function databasesWith(listed: readonly Module[], portRange = { from: 10_000, to
     portRange,
     askedPorts,
     shardTls: true,
-    inTurn,
+    runExclusive,
     nudge: () => undefined,
     now: () => 0,
   })

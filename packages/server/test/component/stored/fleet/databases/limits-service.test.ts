@@ -41,7 +41,7 @@ async function databaseWith(look: () => Promise<unknown> = async () => undefined
       describe: async () => ({ memoryTotalBytes: 1e9, memoryFreeBytes: 1e9 }),
     } as unknown as Nodes,
     modules: { list: async () => [] },
-    inTurn: (place) => place(),
+    runExclusive: (place) => place(),
   })
   const { database } = await databases.create(
     {

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '@fairlead/api/lean'
 import { expect, test, vi } from 'vitest'
-import { sayFault, toldOf } from './say-fault.ts'
+import { printError, toldOf } from './print-error.ts'
 
 test.each([true, false])('no control character of a server is told on stderr, as JSON: %s', (asJson) => {
   const said: string[] = []
@@ -8,7 +8,7 @@ test.each([true, false])('no control character of a server is told on stderr, as
   const evil = 'a\u001b[31m\u009b31mb'
   try {
     const error = new ApiError(409, evil as ErrorCode, evil, [])
-    expect(sayFault(error, { asJson, isTerminal: true })).toBe(3)
+    expect(printError(error, { asJson, isTerminal: true })).toBe(3)
   } finally {
     write.mockRestore()
   }

@@ -1,5 +1,5 @@
-import { createTurns } from '@fairlead/engine'
-import type { Moves } from '../turn/step-context.ts'
+import { createMutex } from '@fairlead/engine'
+import type { HandoverQueue } from '../turn/step-context.ts'
 import type { Time } from '../turn/time.ts'
 
 /**
@@ -7,19 +7,19 @@ import type { Time } from '../turn/time.ts'
  * and other changes are noticed. While a group still prepares its handover, the deadline is the duration of
  * the look; otherwise it is MOVES_MS.
  */
-export function oneAfterTheOther(
+export function serializeMoves(
   lookedMs: number,
   isAll: boolean,
   { elapsed }: Pick<Time, 'elapsed'>,
-): Moves {
+): HandoverQueue {
   const now = elapsed()
   const deadline = now + (isAll ? MOVES_MS : lookedMs)
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   let moves = 0
   return {
     waitUntil: isAll ? deadline : now,
-    inTurn: (move) =>
-      inTurn(async () => {
+    runExclusive: (move) =>
+      runExclusive(async () => {
         if (moves > 0 && elapsed() > deadline)
           return { kind: 'not yet', code: 'other_groups', why: 'other groups hand over first' }
         moves += 1

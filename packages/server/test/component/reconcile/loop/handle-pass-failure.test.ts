@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Action, ActionNews } from '../../../../src/core/state/action.ts'
 import { AgentUnreachable } from '../../../../src/nodes/agent-link.ts'
-import { meetTrouble } from '../../../../src/reconcile/loop/meet-trouble.ts'
+import { handlePassFailure } from '../../../../src/reconcile/loop/handle-pass-failure.ts'
 import type { TurnPorts } from '../../../../src/reconcile/loop/turn-ports.ts'
 
 /** An upgrade that has not moved a role, of a database whose shards answer nothing just now. */
@@ -31,17 +31,17 @@ const node = { host: '127.0.0.1', memoryFreeBytes: 0, diskFreeBytes: 0, shards: 
 
 test('repeated failures end an upgrade that has moved no role', async () => {
   const { ports, isGivenUp } = upgrading()
-  await meetTrouble(1, new Error('it cannot be done'), 8, ports)
+  await handlePassFailure(1, new Error('it cannot be done'), 8, ports)
   expect(isGivenUp()).toBe(false)
-  await meetTrouble(1, new Error('it cannot be done'), 9, ports)
+  await handlePassFailure(1, new Error('it cannot be done'), 9, ports)
   expect(isGivenUp()).toBe(true)
 })
 
 test('trouble that lasts and cannot be undone asks a person; a moment of it does not', async () => {
   const { ports, isGivenUp, last } = upgrading({ undo: true })
-  await meetTrouble(1, new Error('it cannot be done'), 8, ports)
+  await handlePassFailure(1, new Error('it cannot be done'), 8, ports)
   expect(last()?.needsPerson).toBeUndefined()
-  await meetTrouble(1, new Error('it cannot be done'), 9, ports)
+  await handlePassFailure(1, new Error('it cannot be done'), 9, ports)
   expect(isGivenUp()).toBe(false)
   expect(last()).toMatchObject({ holdReason: 'trouble', needsPerson: true })
 })
@@ -49,8 +49,8 @@ test('trouble that lasts and cannot be undone asks a person; a moment of it does
 test('an agent that answers late ends no upgrade, however often: the action says what it waits for', async () => {
   const { ports, isGivenUp, last } = upgrading()
   const late = new AgentUnreachable('the agent does not answer: no tunnel within 2500 ms')
-  await meetTrouble(1, late, 9, ports)
-  await meetTrouble(1, late, 90, ports)
+  await handlePassFailure(1, late, 9, ports)
+  await handlePassFailure(1, late, 90, ports)
   expect(isGivenUp()).toBe(false)
   expect(last()).toMatchObject({
     holdReason: 'trouble',

@@ -1,6 +1,6 @@
 import { Refusal } from '@fairlead/api'
 import { lackOfPorts } from '../../core/requests/lack-of-ports.ts'
-import type { Standing } from '../../core/requests/plan-basis.ts'
+import type { PlanInputs } from '../../core/requests/plan-basis.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
 import type { Db } from '../../store/open-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
@@ -8,28 +8,28 @@ import { shardsStore } from '../stores/shards-store.ts'
 import { countTakenPorts } from './taken-ports.ts'
 
 /** Stored facts, and how to read them again in the accepting transaction. */
-export interface ReadStanding {
-  readonly standing: Standing
-  readonly again: (db: Db) => Promise<Standing>
+export interface ReadPlanInputs {
+  readonly standing: PlanInputs
+  readonly again: (db: Db) => Promise<PlanInputs>
 }
 
 /** Facts that must be unchanged on acceptance. */
-export interface Expected extends Pick<ReadStanding, 'again'> {
-  readonly isSame: (standing: Standing) => boolean
+export interface Expected extends Pick<ReadPlanInputs, 'again'> {
+  readonly isSame: (standing: PlanInputs) => boolean
 }
 
 /** Reads a database's facts and free ports. Throws Refusal db_not_exist. */
-export async function readStanding(
+export async function readPlanInputs(
   db: Db,
   uid: number,
   portsNeeded: number,
   range: PortRange,
-): Promise<ReadStanding> {
+): Promise<ReadPlanInputs> {
   const again = (at: Db) => readNow(at, uid, portsNeeded, range)
   return { standing: await again(db), again }
 }
 
-async function readNow(db: Db, uid: number, portsNeeded: number, range: PortRange): Promise<Standing> {
+async function readNow(db: Db, uid: number, portsNeeded: number, range: PortRange): Promise<PlanInputs> {
   const stores = { databases: databasesStore(db), shards: shardsStore(db) }
   const database = await stores.databases.get(uid)
   if (database === undefined) throw new Refusal('db_not_exist', `database ${uid} does not exist`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTurns } from './create-turns.ts'
+import { createMutex } from './create-mutex.ts'
 
 /** Work that says when it begins, and ends when it is told to. */
 function work(name: string, said: string[]) {
@@ -18,12 +18,12 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('work begins when the work before it has ended, however it ended, and not before the caller goes on', async () => {
   const said: string[] = []
-  const inTurn = createTurns()
+  const runExclusive = createMutex()
   const [a, b, c] = [work('a', said), work('b', said), work('c', said)]
-  const first = inTurn(a.act)
+  const first = runExclusive(a.act)
   expect(said).toEqual([])
-  const failed = expect(inTurn(b.act)).rejects.toThrow('b')
-  const last = inTurn(c.act)
+  const failed = expect(runExclusive(b.act)).rejects.toThrow('b')
+  const last = runExclusive(c.act)
   await settled()
   expect(said).toEqual(['a'])
   a.end()
@@ -40,12 +40,12 @@ test('work begins when the work before it has ended, however it ended, and not b
 
 test('as many as are allowed are done at a time, and what was given up meanwhile is not begun', async () => {
   const said: string[] = []
-  const inTurn = createTurns(2)
+  const runExclusive = createMutex(2)
   const [a, b, c, d] = [work('a', said), work('b', said), work('c', said), work('d', said)]
   const giveUp = new AbortController()
-  const begun = [inTurn(a.act), inTurn(b.act)]
-  const given = expect(inTurn(c.act, giveUp.signal)).rejects.toThrow('not wanted any more')
-  const next = inTurn(d.act)
+  const begun = [runExclusive(a.act), runExclusive(b.act)]
+  const given = expect(runExclusive(c.act, giveUp.signal)).rejects.toThrow('not wanted any more')
+  const next = runExclusive(d.act)
   giveUp.abort(new Error('not wanted any more'))
   await settled()
   expect(said).toEqual(['a', 'b'])

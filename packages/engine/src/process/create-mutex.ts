@@ -1,8 +1,8 @@
 /** Runs `work` in its turn, and returns its result. An aborted signal makes it throw before it begins. */
-export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
+export type RunExclusive = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Runs at most `atOnce` pieces of work at the same time; the others wait, in order, despite failures. */
-export function createTurns(atOnce = 1): InTurn {
+/** Creates a mutex; with `atOnce` > 1 a semaphore. Work waits in order, and a failure ends nothing else. */
+export function createMutex(atOnce = 1): RunExclusive {
   let free = atOnce
   const waiting: (() => void)[] = []
   const leave = (): void => {

@@ -2,7 +2,7 @@ import { codeOf, messageOf } from '@fairlead/engine'
 import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { observe } from '../look/observe.ts'
-import { giveUpAction, noteTrouble } from '../records/note-action.ts'
+import { giveUpAction, recordPassFailure } from '../records/note-action.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
 /**
@@ -15,7 +15,7 @@ const GIVE_UP_AFTER = 9
  * Handles the `timesInARow`-th failed turn in a row: the action shows its reason, and is given up if that
  * helps; if failures last, a person is asked.
  */
-export async function meetTrouble(
+export async function handlePassFailure(
   uid: number,
   cause: unknown,
   timesInARow: number,
@@ -27,7 +27,7 @@ export async function meetTrouble(
   const database = await ports.databases.get(uid)
   const action = await ports.actions.active(uid)
   if (database === undefined || action === undefined) return
-  await noteTrouble(action, why, timesInARow >= GIVE_UP_AFTER, ports)
+  await recordPassFailure(action, why, timesInARow >= GIVE_UP_AFTER, ports)
   // An absent or late agent affects all databases, and undoing the upgrade would add work for it.
   if (cause instanceof AgentUnreachable) return
   if (timesInARow < GIVE_UP_AFTER || action.error !== null) return

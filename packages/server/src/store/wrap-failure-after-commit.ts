@@ -10,7 +10,7 @@ export class FailedAfterCommit extends Error {
 }
 
 /** If `work` throws after a commit, wraps the error in FailedAfterCommit; a Refusal passes through. */
-export async function tellOfCommits<T>(work: () => Promise<T>): Promise<T> {
+export async function wrapFailureAfterCommit<T>(work: () => Promise<T>): Promise<T> {
   const one = { hasCommitted: false }
   try {
     return await noted.run(one, work)

@@ -53,7 +53,7 @@ function toldBug({ message }: Error): Told {
 }
 
 /** Writes an error to stderr, for people or as one JSON line. Returns the exit code. */
-export function sayFault(
+export function printError(
   cause: unknown,
   { asJson, isTerminal }: { asJson: boolean; isTerminal: boolean },
 ): number {

@@ -1,5 +1,5 @@
 import type { ErrorCode, Obstacle } from '@fairlead/api'
-import { isSameAgain, type OrderScene } from '../../core/requests/preview-orders.ts'
+import { isSameAgain, type OrderInputs } from '../../core/requests/preview-orders.ts'
 import type { Action } from '../../core/state/action.ts'
 import { haveAllLeft } from '../../core/state/way-back.ts'
 import type { Db } from '../../store/open-store.ts'
@@ -9,7 +9,7 @@ import { modulesStore } from '../stores/modules-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 
 /** Inputs for a preview of orders, besides the action and the caller. */
-export type OrderFacts = Omit<OrderScene, 'forbidden' | 'handovers'>
+export type OrderFacts = Omit<OrderInputs, 'forbidden' | 'handovers'>
 
 /** Facts by action uid, in a few statements; in none if the actions suffice. `at` is ISO 8601. */
 export async function orderFacts(

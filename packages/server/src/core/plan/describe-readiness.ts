@@ -7,7 +7,7 @@ const GO_ON = 'the upgrade is supervised and goes on when a user resumes it'
 export const whySupervised = `everything is ready; ${GO_ON}`
 
 /** Adds to the groups that wait at that stop which groups are ready: the canary waits there alone. */
-export function sayReady(lanes: readonly Lane[], { policy }: Pick<Goal, 'policy'>): readonly Lane[] {
+export function describeReadiness(lanes: readonly Lane[], { policy }: Pick<Goal, 'policy'>): readonly Lane[] {
   if (lanes.length === 1) return lanes
   const ready = lanes.filter(isReady).map(({ group }) => group)
   const others = lanes.length - ready.length

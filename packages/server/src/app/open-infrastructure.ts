@@ -20,13 +20,13 @@ import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
 import { storePlace } from '../store/store-place.ts'
 
 /** The store, its key, and the links to agent and proxy. */
-export type Ground = Awaited<ReturnType<typeof openGround>>
+export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
 /**
  * Creates FAIRLEAD_HOME and opens its store. Registers what to close in `opened`; `now` is Unix milliseconds;
  * `stop` ends a wait for the store.
  */
-export async function openGround(
+export async function openInfrastructure(
   config: Config,
   { now, log, stop, hashCost }: Surroundings,
   opened: AsyncDisposableStack,

@@ -9,7 +9,7 @@ export interface PastHandover {
 }
 
 /** Describes the write stop of an order's handovers, from earlier ones or estimates. Load changes it. */
-export function sayWriteStop(
+export function formatWriteStop(
   goal: Pick<Goal, 'cluster' | 'groups'>,
   before: readonly PastHandover[],
 ): string {

@@ -4,8 +4,8 @@ import { followAction, upgradeModules } from '@fairlead/api'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createHttp } from '../../../src/http/create-http.ts'
+import { createLongRequestLimiter, placesOf } from '../../../src/http/long-request-limiter.ts'
 import { mountOn } from '../../../src/http/mount.ts'
-import { createPlaces, placesOf } from '../../../src/http/places.ts'
 
 /**
  * A stream without events, and an upgrade of modules that does not end. The request itself names its user.
@@ -78,7 +78,7 @@ test('streams and requests that wait have their places of one user and of one so
 })
 
 test('other sources have places when those of one are taken, up to all places', () => {
-  const places = createPlaces({ most: 5, mostOfSource: 3, mostOfUser: 5 })
+  const places = createLongRequestLimiter({ most: 5, mostOfSource: 3, mostOfUser: 5 })
   const isAdmitted = (ip: string) => {
     try {
       places.take({ ip, caller: null })

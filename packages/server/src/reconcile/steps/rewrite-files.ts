@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 20
  * Makes an engine rewrite its append-only file from memory, and waits for it. Engines read that file only at
  * their start, so damage would be noticed only after the process with the data has ended. Stops nothing.
  */
-export async function writeAnew(
+export async function rewriteFiles(
   engine: Pick<EngineConnection, 'call' | 'info'>,
   shard: number,
   { time }: PassingTime,

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { sourceOf } from '../identity/sessions/source-of.ts'
 
 /** Concurrency limit for long-lived requests: event streams, and requests that wait for an upgrade. */
-export interface Places {
+export interface LongRequestLimiter {
   /** Disposed of when it has ended. Throws `too_many_requests` where there are as many as there may be. */
   take(request: Pick<FastifyRequest, 'ip' | 'caller'>): Disposable
 }
@@ -28,7 +28,11 @@ export function placesOf(connections: number): PlaceLimits {
 }
 
 /** Counts the places of each user and source. */
-export function createPlaces({ most, mostOfSource, mostOfUser }: PlaceLimits): Places {
+export function createLongRequestLimiter({
+  most,
+  mostOfSource,
+  mostOfUser,
+}: PlaceLimits): LongRequestLimiter {
   const users = createTally<number>()
   const sources = createTally<string>()
   let taken = 0
