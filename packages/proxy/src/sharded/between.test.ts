@@ -36,7 +36,8 @@ function makeStage() {
         },
       }
       return {
-        state: { ...freshState, protocol: 3 },
+        session: { state: { ...freshState, protocol: 3 } },
+        move: { lateBytes: 0 },
         client: side,
         link: { socket, unread: null },
       } as unknown as Connection
