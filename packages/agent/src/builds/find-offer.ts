@@ -60,7 +60,10 @@ async function askSuites(
   })
 }
 
-/** Returns the offers of the security suite first. A mirror may have only one of the two. */
+/**
+ * Returns the offers of a suite, those of its security suite first. If the security suite is not in the apt
+ * sources or cannot be read, reports that to `tell` and returns the offers without it.
+ */
 async function askSuite(
   { place, archive, flavour, tell }: Asking,
   { name, security }: Suite,

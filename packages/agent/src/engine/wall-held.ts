@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Remembers that a process ran behind a wall on this home: a note that only root can write. */
+/** Record that a wall (sandbox) has worked on this home: a file that is written and read as root only. */
 export interface WallHeld {
   readonly before: boolean
   /** From then on, nothing starts as root if a wall cannot be built. */
@@ -11,7 +11,10 @@ export interface WallHeld {
   forget(): Promise<void>
 }
 
-/** Opens root's note in `folder`. Other users need none: their processes do not run as root anyway. */
+/**
+ * Opens the record in `folder`. For users other than root `before` is false and `note` writes nothing: their
+ * processes never run as root.
+ */
 export function wallHeld(folder: string): WallHeld {
   const file = join(folder, '.wall-held')
   const isRoot = process.geteuid?.() === 0

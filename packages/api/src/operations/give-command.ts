@@ -7,7 +7,7 @@ const Words = Type.Array(Type.String({ maxLength: 65_536 }), { minItems: 1, maxI
 /**
  * POST /v1/bdbs/:uid/command: runs a command as the database's user, on a separate connection. Texts of the
  * answer are UTF-8. Refuses with `command_not_allowed`, `command_failed` (the engine's words), `unavailable`
- * before it is sent and `outcome_unknown` after.
+ * (the command was not sent) and `outcome_unknown` (it was sent, but not answered).
  */
 export const giveCommand = operation({
   method: 'POST',

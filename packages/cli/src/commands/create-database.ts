@@ -43,7 +43,7 @@ export async function createDatabase(context: Context, name: string, options: Cr
     terminal.say(`How clients sign in: fairlead databases credentials ${name}\n`)
 }
 
-/** The server validates all words. */
+/** Returns the request. Throws CommandFault for a wrong form; the server validates values. */
 async function requestOf(name: string, options: CreateOptions): Promise<Request> {
   const { engine, shards, clusterProtocol, aofPolicy, snapshot, eviction, port } = options
   const password = await passwordOf(options)

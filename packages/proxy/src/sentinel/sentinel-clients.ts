@@ -30,7 +30,10 @@ const LONGEST_REQUEST = 16 * 1024
 const MOST_KEPT_BYTES = 64 * 1024
 /** Cost of an answer, in plain requests. */
 const ANSWER_COSTS = 64
-/** Limit of unread bytes of a subscriber, like the engines' hard limit; messages are rare. */
+/**
+ * Maximum number of unread bytes of a subscriber: a message above it closes the connection, like the engines'
+ * hard limit. Messages are rare.
+ */
 const MOST_UNREAD_BYTES = 1024 * 1024
 
 /** Answers the requests of `socket` until either side ends. `world` returns the present state. */

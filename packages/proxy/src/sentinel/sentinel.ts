@@ -8,7 +8,7 @@ import type { Admission } from '../listen/admission.ts'
 import type { SentinelDatabase } from './sentinel-answers.ts'
 import { type SentinelClient, serveSentinelClient } from './sentinel-clients.ts'
 
-/** Answers clients that ask for a primary and connect to it directly, as a Sentinel would. */
+/** Answers like a Sentinel: clients ask for the primary and then connect to its shard, not to an endpoint. */
 export interface Sentinel extends AsyncDisposable {
   /** Called after a possible change: subscribers to `+switch-master` get a message for each new primary. */
   look(): void

@@ -37,7 +37,7 @@ interface Awaited {
   readonly onThere: () => void
 }
 
-/** Creates an empty set. `send`: posts to the worker. */
+/** Creates the record of orders to one worker. `send` posts a message to that worker. */
 export function createQuestions(send: (message: ToWorker) => void): Questions {
   const awaited = new Map<number, Awaited>()
   const listening = new Map<number, () => void>()

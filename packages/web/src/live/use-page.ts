@@ -1,6 +1,9 @@
 import { useQueryState } from './use-query-state.ts'
 
-/** The page of a list in the address: the place of its first entry, and a function to change pages. */
+/**
+ * Returns the index of the first entry on the page in the address (`?page=`, from 0), and a function to go to
+ * another page.
+ */
 export function usePage(size: number): { readonly first: number; readonly go: (page: number) => void } {
   const [page, setPage] = useQueryState('page')
   return {

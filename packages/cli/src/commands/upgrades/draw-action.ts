@@ -7,12 +7,12 @@ import type { Style, Terminal } from '../../output/terminal.ts'
 import { inOneLine } from '../../output/without-orders.ts'
 import { labelOf, wordOf } from '../describe-action.ts'
 
-/** Parameters of a view. */
+/** Parameters of `drawAction` besides the action. */
 export interface View {
   readonly terminal: Pick<Terminal, 'glyphs' | 'paint' | 'columns' | 'rows'>
   readonly name: string
   readonly nowMs: number
-  /** Since when the server does not answer, Unix milliseconds; undefined: it does. */
+  /** Unix time in ms since which the server has not answered; undefined while it answers. */
   readonly awaySinceMs: number | undefined
 }
 

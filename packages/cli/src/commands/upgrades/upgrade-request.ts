@@ -37,7 +37,7 @@ export interface UpgradeOptions extends CommonOptions {
   readonly command?: string
 }
 
-/** The request for the given options. The server validates all words. */
+/** Returns the request for the options. Throws CommandFault for a wrong form; the server validates values. */
 export function upgradeRequest(options: UpgradeOptions): UpgradeRequest {
   const { to, module: modules, parallel, rollbackWindow } = options
   return {
