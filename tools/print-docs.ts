@@ -82,7 +82,7 @@ function printHoldReasons(): string {
     '',
     'An action that waits has the reason in `hold_reason`, a code for programs, and in `waiting_for`, a sentence for people. The sentence may change with any version; a code keeps its meaning, and later versions may have more. `hold_reason` is null while an action does not wait. `needs_person` is true if it cannot continue without a person. See [upgrades](../operate/upgrades.md).',
     '',
-    'The last column is for an action that is stuck (`phase`): the next step of a person, with the order that follows. The command line and the console show it, too. Where it is empty:',
+    'The last column is for an action that is stuck (`phase`): the next step of a person, with the order that follows. The command line and the console show it, too. Where it is empty, for every other reason:',
     `${describeWayOut(wayOutOfRest)}.`,
     '',
     '| hold_reason | what is waited for | when it is stuck |',

@@ -56,7 +56,7 @@ export function printConfigurationDocs(): string {
     ({ name, about, otherwise }) => `| \`${name}\` | ${about} | ${otherwise} |`,
   )
   return [
-    '<!-- Printed by `npm run docs` from packages/server/src/config-variables.ts. Do not edit. -->',
+    '<!-- Printed by `npm run docs` from packages/server/src/config/config-variables.ts. Do not edit. -->',
     '# Configuration\n',
     'Fairlead is configured by its environment. A wrong value stops it with every fault listed, and exit code 2.',
     '',
