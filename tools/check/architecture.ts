@@ -101,7 +101,7 @@ export const packages = [
   ),
 ]
 
-/** What files of the server may know, beyond the map of rooms. */
+/** Rules for files of the server, in addition to the map of rooms. */
 export const server = [
   rule('stores import only core, stores and what stores are made of', () =>
     strays(ofServer.filter(isStore), (file, { from }) => {

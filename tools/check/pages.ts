@@ -113,14 +113,14 @@ function namedIn(
   return among.flatMap((file) => [...read(file).matchAll(pattern)].map(([, name = '']) => ({ file, name })))
 }
 
-/** Whether a link like `limits.md#time` leads to no heading. */
+/** Returns true if a link like `limits.md#time` leads to no heading. */
 function isMissingHeading(file: string, link: string): boolean {
   const [page = '', heading = ''] = link.split('#')
   const target = page === '' ? file : join(dirname(file), page)
   return target.endsWith('.md') && !isMissing(target) && !headingsOf(read(target)).includes(heading)
 }
 
-/** As links name them: in lower case, hyphens between words. */
+/** Returns the anchor of a heading: lower case, hyphens between words. */
 function headingsOf(text: string): readonly string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title

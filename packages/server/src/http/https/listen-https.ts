@@ -42,7 +42,8 @@ export async function listenHttps(deps: {
   await once(front, 'listening')
   front.on('error', () => undefined) // one failed accept
   const address = front.address()
-  const closed = once(front, 'close')
+  // Not `once`: it would reject with the error of a failed accept.
+  const closed = new Promise<void>((resolve) => front.once('close', () => resolve()))
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     show: (other) => tls.setSecureContext(tlsForClients(other)),
