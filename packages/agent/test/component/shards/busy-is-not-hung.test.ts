@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 import { connectAs, makeHome, makeSpec, type TestHome, until } from '../../agent-home.ts'
 import { engines } from '../../engines.ts'
 
-const soon = { hungAfterMs: 800, primaryHungAfterMs: 1_600 }
-/** Much longer than a process may be silent here. */
+/** A process that starts on a busy machine is idle and silent for up to a second. */
+const soon = { hungAfterMs: 3_000, primaryHungAfterMs: 1_600 }
+/** Longer than a process may be silent here. */
 const BUSY_MS = 4_000
 /** Not long enough for an engine to say BUSY. */
 const SCRIPT = ['EVAL', 'local x = 0 for n = 1, 3000000 do x = x + n end return x', '0']
