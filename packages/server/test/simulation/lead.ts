@@ -131,7 +131,7 @@ async function plan(action: Action, server: Server): Promise<TurnState> {
   await compareLooks(world, server, seen)
   const now = ports.now()
   if (!goal.undo && seen.groups.every((group) => hasHandedOver(group, goal))) action.handedOverAt ??= now
-  const [database, recorded] = [await ports.databases.get(1), await ports.actions.get('')]
+  const [database, recorded] = [await ports.databases.get(1), await ports.actions.active(1)]
   if (database === undefined) throw new Error('there is no database')
   const turn = { began, database, action: recorded, goal, seen }
   return { ...turn, lanes: planLanes(turn, memory, now) }

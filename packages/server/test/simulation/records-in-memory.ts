@@ -112,6 +112,12 @@ function actionsOf(action: Action, alive: Alive): ActionsOnRecord {
         for (const lane of news.lanes ?? []) action.lanes.set(lane.group, lane)
         note(action, changed(recordedAction(action), news, at))
       }),
+    warn: (_, warning, at) =>
+      alive(() => {
+        const { warnings } = recordedAction(action)
+        if (warnings.includes(warning)) return
+        note(action, changed(recordedAction(action), { warnings: [...warnings, warning] }, at))
+      }),
     finish: ({ error }, _, at) =>
       alive(() => {
         action.ended = error === null ? 'done' : 'failed'

@@ -1,8 +1,10 @@
 /** A server in the tests' world, from its start to its death: the ports of the reconciler, and its memory. */
+
 import type { NodeReport, ShardReport } from '@fairlead/api'
 import { createMutex } from '@fairlead/engine'
 import type { TurnPorts } from '../../src/reconcile/loop/turn-ports.ts'
 import { createEffect } from '../../src/reconcile/turn/effect.ts'
+import { tryingOn } from '../../src/reconcile/turn/engines.ts'
 import { createOrdersToServe } from '../../src/reconcile/turn/orders-to-serve.ts'
 import { createPreparations } from '../../src/reconcile/turn/preparations.ts'
 import { createTakeovers } from '../../src/reconcile/turn/take-over.ts'
@@ -52,6 +54,7 @@ export function startServer(action: Action, death: () => void): Server {
     ...recordsOf(action, refuse),
     engines: {
       connect: (_, { id }) => connect(id),
+      tryOn: tryingOn((_, { id }) => connect(id)),
       forget: said,
       listen: unasked,
       acknowledge: unasked,

@@ -13,3 +13,9 @@ export function changed(before: Action, { lanes: _, ...news }: ActionNews, at: s
     changedAt: at,
   }
 }
+
+/** True if these news differ from what is on record. */
+export function isNews(action: ActionNews, news: ActionNews): boolean {
+  const keys = Object.keys(news) as (keyof ActionNews)[]
+  return keys.some((key) => JSON.stringify(action[key]) !== JSON.stringify(news[key]))
+}

@@ -1,3 +1,4 @@
+import type { Action } from '../state/action.ts'
 import type { Waiting, WaitingSince } from '../state/lane-record.ts'
 import type { Obstacle } from '../state/obstacle.ts'
 import type { Verdict } from '../state/topology.ts'
@@ -58,4 +59,9 @@ export function since(now: Waiting | null, before: WaitingSince | null, at: stri
   const isSame =
     before !== null && before.on === now.on && before.shard === now.shard && before.code === now.code
   return { ...now, since: isSame ? before.since : at }
+}
+
+/** Returns why an action waits, for programs and for people. */
+export function waitsFor(obstacle: Obstacle | undefined): Pick<Action, 'holdReason' | 'waitingFor'> {
+  return { holdReason: obstacle?.code ?? null, waitingFor: obstacle?.why ?? '' }
 }

@@ -3,7 +3,6 @@ import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import { warnOf } from '../records/note-action.ts'
 import { limitBefore } from '../shards/keep-sync-room.ts'
 import type {
   ActionRecords,
@@ -74,7 +73,8 @@ export async function laterSettings(about: Followers, successor: number, ports: 
     async carryToSuccessor(): Promise<void> {
       const pair = pairs[about.followers.findIndex(({ id }) => id === successor)]
       const missing = pair && (await changesMissing(pair))
-      if (missing !== undefined && about.action !== undefined) await warnOf(about.action, missing, ports)
+      if (missing !== undefined && about.action !== undefined)
+        await ports.actions.warn(about.action.uid, missing, new Date(ports.now()).toISOString())
     },
   }
 }
@@ -105,7 +105,8 @@ async function toldOf(
   // Clients would notice a missing user, or one with fewer rights; a setting is for people to check.
   if (action !== undefined)
     for (const { obstacles } of carried)
-      for (const words of obstacles.settings) await warnOf(action, words, ports)
+      for (const words of obstacles.settings)
+        await ports.actions.warn(action.uid, words, new Date(ports.now()).toISOString())
   const users = carried.flatMap(({ obstacles }) => obstacles.users)
   return users.length === 0 ? undefined : { code: 'users', why: printable(users.join('; '), LONGEST) }
 }

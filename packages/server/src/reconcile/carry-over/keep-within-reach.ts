@@ -4,7 +4,6 @@ import { areAsGiven, usersToLimit } from '../../core/carry-over/within-reach.ts'
 import type { Database } from '../../core/state/database.ts'
 import { revisionOf } from '../../core/state/goal.ts'
 import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import { inPieces } from '../turn/in-pieces.ts'
 import type { EffectRunner, EngineConnections, Log } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
@@ -18,14 +17,16 @@ import { readAclDialect, readParameters, readUserLines } from './read-settings.t
 export async function keepWithinReach(
   database: Database,
   { groups }: ObservedDatabase,
-  ports: EngineConnections & EffectRunner & Log,
+  ports: EngineConnections<'tryOn'> & EffectRunner & Log,
   memory: TurnMemory,
 ): Promise<void> {
   for (const shard of groups.flatMap(({ shards }) => shards)) {
     // While another build starts, the process's commands are unknown.
     if (!isLive(shard) || shard.engine.loading || shard.revision !== revisionOf(shard.wanted)) continue
     if (!memory.isTime(`reach of ${shard.engine.runId}`, LOOK_EVERY_MS)) continue
-    await ifItAnswers(() => limit(shard, database, ports, memory))
+    await ports.engines.tryOn(database, { id: shard.id, ...shard.address }, (connection) =>
+      limit(connection, shard, database, ports, memory),
+    )
   }
 }
 
@@ -53,12 +54,12 @@ async function seeUsers(connection: EngineConnection, runId: string): Promise<Us
 }
 
 async function limit(
-  { id, address, wanted, engine }: LiveShard,
+  connection: EngineConnection,
+  { id, wanted, engine }: LiveShard,
   database: Database,
-  ports: EngineConnections & EffectRunner & Log,
+  ports: EffectRunner & Log,
   { notes }: Pick<TurnMemory, 'notes'>,
 ): Promise<void> {
-  const connection = await ports.engines.connect(database, { id, ...address })
   const { lines, hasModules, judged } = await seeUsers(connection, engine.runId)
   const note = `users within reach at ${id}`
   if (notes.get(note) === judged) return

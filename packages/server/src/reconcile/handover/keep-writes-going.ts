@@ -1,7 +1,6 @@
 import { isSilent } from '../../core/plan/may-serve.ts'
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/state/topology.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import { refusesWrites, resumeWrites } from './stop-writes.ts'
@@ -13,7 +12,7 @@ import { refusesWrites, resumeWrites } from './stop-writes.ts'
 export async function keepWritesGoing(
   database: Database,
   { groups }: ObservedDatabase,
-  ports: EngineConnections & EffectRunner,
+  ports: EngineConnections<'tryOn'> & EffectRunner,
   memory: TurnMemory,
 ): Promise<void> {
   for (const seen of groups) {
@@ -22,8 +21,7 @@ export async function keepWritesGoing(
     if (primary === undefined || isHeld) continue
     const { id, address, wanted } = primary
     if (!memory.isTime(`refusal of writes at ${id}`, LOOK_EVERY_MS)) continue
-    await ifItAnswers(async () => {
-      const connection = await ports.engines.connect(database, { id, ...address })
+    await ports.engines.tryOn(database, { id, ...address }, async (connection) => {
       if (await refusesWrites(connection, wanted.build)) await resumeWrites(connection, wanted.build, ports)
     })
   }

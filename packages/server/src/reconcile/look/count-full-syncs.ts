@@ -1,19 +1,18 @@
 import { numberOf, readInfo } from '@fairlead/engine'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import type { EngineConnections } from '../turn/ports.ts'
 
 /** Returns the full syncs served by each answering shard since its process started, by shard id. */
 export async function countFullSyncs(
   database: Database,
   shards: readonly ShardRecord[],
-  { engines }: EngineConnections,
+  { engines }: EngineConnections<'tryOn'>,
 ): Promise<Readonly<Record<string, number>>> {
-  const count = async (shard: ShardRecord) => {
-    const connection = await engines.connect(database, shard)
-    return [shard.id, numberOf(readInfo(await connection.info('stats')), 'sync_full')] as const
-  }
-  const counts = await Promise.all(shards.map((shard) => ifItAnswers(() => count(shard))))
+  const count = (shard: ShardRecord) =>
+    engines.tryOn(database, shard, async (connection) => {
+      return [shard.id, numberOf(readInfo(await connection.info('stats')), 'sync_full')] as const
+    })
+  const counts = await Promise.all(shards.map(count))
   return Object.fromEntries(counts.filter((one) => one !== null))
 }
 

@@ -66,29 +66,6 @@ export async function decide(
   return { ...look, lanes }
 }
 
-/**
- * After the first primaries of a new database were recorded: decides again with the same look, a few
- * milliseconds old, and the new records. Undefined: another turn decides.
- */
-export async function afterFirstPrimaries(
-  turn: TurnState,
-  ports: TurnPorts,
-  memory: TurnMemory,
-): Promise<TurnState | undefined> {
-  const [database, action] = [
-    await ports.databases.get(turn.database.uid),
-    await ports.actions.active(turn.database.uid),
-  ]
-  if (database === undefined || action === undefined || action.uid !== turn.action?.uid) return undefined
-  const groups = turn.seen.groups.map((group) => {
-    const known = database.groups.find(({ number }) => number === group.group)
-    return known === undefined
-      ? group
-      : { ...group, recordedPrimary: known.primaryShard, history: known.history }
-  })
-  return decide({ ...turn, database, action, goal: action.goal, seen: { groups } }, ports, memory)
-}
-
 /** Returns each group's verdict: the plan within people's orders, with the deadlines of waits. Pure. */
 export function planLanes(
   { database, action, goal, seen }: Pick<TurnState, 'database' | 'action' | 'goal' | 'seen'>,

@@ -2,7 +2,8 @@ import { codeOf, messageOf } from '@fairlead/engine'
 import { isUndoable } from '../../core/plan/apply-deadlines.ts'
 import { AgentUnreachable } from '../../nodes/agent-link.ts'
 import { observe } from '../look/observe.ts'
-import { giveUpAction, recordPassFailure } from '../records/note-action.ts'
+import { giveUpAction } from '../records/give-up-action.ts'
+import { recordPassFailure } from '../records/note-wait.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
 /**

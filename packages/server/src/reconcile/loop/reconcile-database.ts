@@ -7,13 +7,14 @@ import type { Lane } from '../../core/state/lane.ts'
 import type { Obstacle } from '../../core/state/obstacle.ts'
 import { findGroup, type Step } from '../../core/state/topology.ts'
 import { observe } from '../look/observe.ts'
-import { finishAction, giveUpAction, hasToWait } from '../records/note-action.ts'
+import { giveUpAction } from '../records/give-up-action.ts'
+import { hasToWait } from '../records/note-wait.ts'
 import { spanOfAction } from '../records/trace-records.ts'
 import { carryOut } from '../steps/carry-out.ts'
 import type { Outcome } from '../turn/outcome.ts'
 import type { HandoverQueue } from '../turn/step-context.ts'
 import { type Cause, forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
-import { afterFirstPrimaries, decide, type TurnState } from './decide.ts'
+import { decide, type TurnState } from './decide.ts'
 import { HELD_MS, isTold, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
 import { serializeMoves } from './serialize-moves.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
@@ -48,23 +49,9 @@ export async function reconcileDatabase(
   const ofTurn = forOneTurn(memory, uid, cause)
   const turn = await underRequest(undefined, () => planTurn(uid, ports, ofTurn, signal))
   // Logs the action's id instead of the request's: its work may outlast this process.
-  const next =
-    'next' in turn ? turn : await underAction(turn.action, () => actOn(turn, ports, ofTurn, signal))
+  const next = 'next' in turn ? turn : await underAction(turn.action, () => act(turn, ports, ofTurn, signal))
   const dueMs = ofTurn.endOfTurn()
   return next.next === 'watch' ? { ...next, dueMs: Math.min(next.dueMs, dueMs) } : next
-}
-
-/** Does the second half of a turn, and another one if the first recorded only primaries. */
-async function actOn(
-  turn: TurnState,
-  ports: TurnPorts,
-  memory: TurnMemory,
-  signal: AbortSignal,
-): Promise<Turn> {
-  const next = await act(turn, ports, memory, signal)
-  if (next.next !== 'again' || next.afterMs > 0 || !hasFirstPrimaries(turn)) return next
-  const more = await afterFirstPrimaries(turn, ports, memory)
-  return more === undefined ? next : act(more, ports, memory, signal)
 }
 
 /** Runs `work` with the action's id in logs, and in the trace of the request that began it. */
@@ -91,13 +78,6 @@ export async function planTurn(
   const goal = action?.goal ?? steadyGoal(database)
   const seen = await observe(database, ports, signal)
   return decide({ began, database, action, goal, seen }, ports, memory)
-}
-
-/** True if each group of a new database has an answering primary, and at least one is not on record yet. */
-function hasFirstPrimaries({ action, lanes }: TurnState): boolean {
-  const records = ({ verdict }: Lane) => verdict.kind === 'do' && verdict.step.kind === 'record-primary'
-  const isThere = (lane: Lane) => records(lane) || lane.verdict.kind === 'done'
-  return action?.kind === 'create' && lanes.some(records) && lanes.every(isThere)
 }
 
 type ActingTurn = TurnState & { readonly moves: HandoverQueue }
@@ -160,7 +140,8 @@ async function finish(turn: TurnState, ports: TurnPorts, memory: TurnMemory): Pr
     return atRest
   }
   if (action.kind === 'upgrade') await syncSettings(turn, ports)
-  await ports.effect('finish', () => finishAction(action, database, ports))
+  const at = new Date(ports.now()).toISOString()
+  await ports.effect('finish', () => ports.actions.finish(action, database, at))
   memory.forget(database.uid)
   // The upkeep of a database at rest was done in this turn, too.
   return action.kind === 'create' ? { next: 'watch', dueMs: SETTLED_MS } : { next: 'again', afterMs: 0 }

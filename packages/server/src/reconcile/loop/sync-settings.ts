@@ -2,7 +2,6 @@ import type { Action } from '../../core/state/action.ts'
 import type { Database } from '../../core/state/database.ts'
 import type { ObservedDatabase } from '../../core/state/topology.ts'
 import { carryToFollowers } from '../carry-over/carry-to-followers.ts'
-import { warnOf } from '../records/note-action.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 import type { TurnPorts } from './turn-ports.ts'
 
@@ -20,7 +19,8 @@ export async function syncSettings({ database, action, seen }: About, ports: Tur
     const followers = records.filter((shard) => shard.group === group && shard !== primary)
     if (primary === undefined) continue
     const missing = await carryToFollowers({ database, primary, followers, action }, ports)
-    if (missing !== undefined && action !== undefined) await warnOf(action, missing.why, ports)
+    if (missing !== undefined && action !== undefined)
+      await ports.actions.warn(action.uid, missing.why, new Date(ports.now()).toISOString())
   }
 }
 

@@ -14,9 +14,9 @@ import type {
 export type TurnPorts = StepPorts &
   ObservingPorts &
   DatabaseRecords<'get' | 'setObstacle' | 'setHistories'> &
-  ActionRecords<'get' | 'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
+  ActionRecords<'active' | 'lanes' | 'listActive' | 'update' | 'finish'> &
   ShardRecords<'withReservation' | 'endReservations' | 'limitBefore' | 'setLimitBefore'> &
   NodeAgent<'putLimits' | 'putShardCertificate' | 'readBaseline'> &
   EndpointProxy<'removeEndpoint' | 'readTape'> &
   HandoverRecords<'keepTape'> &
-  EngineConnections<'connect' | 'acknowledge'>
+  EngineConnections<'connect' | 'tryOn' | 'acknowledge'>

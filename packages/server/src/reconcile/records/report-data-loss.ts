@@ -17,7 +17,6 @@ import { mayHaveOldValues } from '../../core/state/way-back.ts'
 import type { ActionRecords, AuditTrail, Clock, HandoverRecords, Log, OrdersGiven } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
-import { warnOf } from './note-action.ts'
 
 /** Ports for reports to people: the log, the audit, and a running action. */
 export type ReportingPorts = ActionRecords & AuditTrail & OrdersGiven<'mayBeGiven'> & Clock & Log
@@ -176,7 +175,7 @@ export async function reportEvent(
   ports: ReportingPorts,
 ): Promise<void> {
   ports.log.error({ database: database.uid, ...details }, words)
-  if (action !== undefined) await warnOf(action, words, ports)
   const at = new Date(ports.now()).toISOString()
+  if (action !== undefined) await ports.actions.warn(action.uid, words, at)
   await ports.audit.append({ type, by: fairlead, databaseUid: database.uid, details }, at)
 }

@@ -2,7 +2,6 @@ import { judgeSuccessor } from '../../core/state/successor-memory.ts'
 import { isLive } from '../../core/state/topology.ts'
 import type { ActionRecords, Clock } from '../turn/ports.ts'
 import type { StepContext } from '../turn/step-context.ts'
-import { warnOf } from './note-action.ts'
 
 /** Warns of a successor with little memory left where its primary had more, before clients notice. */
 export async function reportLowMemory(
@@ -13,5 +12,5 @@ export async function reportLowMemory(
   if (action === undefined || primary === undefined || successor === undefined) return
   if (!isLive(primary) || !isLive(successor)) return
   const { verdict, why } = judgeSuccessor(successor, { seen, goal: action.goal, primary })
-  if (verdict === 'near') await warnOf(action, why, ports)
+  if (verdict === 'near') await ports.actions.warn(action.uid, why, new Date(ports.now()).toISOString())
 }

@@ -53,6 +53,7 @@ export function storedRecords(
       listActive: () => actionsStore(db).listActive(),
       lanes: (uid) => actionLanesStore(db).of(uid),
       update: (uid, news, at) => write((within) => actionsStore(within).update(uid, news, at)),
+      warn: (uid, warning, at) => write((within) => warn(within, uid, warning, at)),
       closeWayBack: (action, wayBack, at) => write((within) => closeWayBack(within, action, wayBack, at)),
       finish: (action, database, at) => write((within) => finish(within, action, database, at)),
     },
@@ -139,6 +140,12 @@ function handoverRecords(db: Db, write: Write): HandoversOnRecord {
 async function isSuperseded(db: Db, { uid, goal }: Action): Promise<boolean> {
   const now = await actionsStore(db).get(uid)
   return JSON.stringify(now?.goal) !== JSON.stringify(goal)
+}
+
+async function warn(db: Db, uid: string, warning: string, at: string): Promise<void> {
+  const warnings = (await actionsStore(db).get(uid))?.warnings ?? []
+  if (!warnings.includes(warning))
+    await actionsStore(db).update(uid, { warnings: [...warnings, warning] }, at)
 }
 
 async function closeWayBack(db: Db, action: Action, wayBack: WayBack, at: string): Promise<boolean> {

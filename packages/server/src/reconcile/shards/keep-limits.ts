@@ -10,7 +10,6 @@ import {
 } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEngineMemory } from '../look/read-engine-memory.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections, Log, NodeAgent } from '../turn/ports.ts'
 import { nextLimits } from '../turn/shard-spec.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
@@ -23,7 +22,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepLimits(
   database: Database,
   { groups }: ObservedDatabase,
-  ports: NodeAgent<'putLimits'> & EngineConnections & EffectRunner & Log,
+  ports: NodeAgent<'putLimits'> & EngineConnections<'tryOn'> & EffectRunner & Log,
   memory: Pick<TurnMemory, 'again'>,
 ): Promise<void> {
   for (const group of groups)
@@ -54,12 +53,11 @@ async function sendLimits(
   shard: ObservedShard,
   database: Database,
   orders: readonly LimitOrder[],
-  ports: EngineConnections & EffectRunner & Log,
+  ports: EngineConnections<'tryOn'> & EffectRunner & Log,
 ): Promise<void> {
   const { id, address } = shard
   // The plan notices a dead engine; a busy one is asked again in the next turn.
-  await ifItAnswers(async () => {
-    const engine = await ports.engines.connect(database, { id, ...address })
+  await ports.engines.tryOn(database, { id, ...address }, async (engine) => {
     await obey(engine, orders, ports)
     ports.log.info({ database: database.uid, shard: id, orders }, 'an engine has another limit')
   })

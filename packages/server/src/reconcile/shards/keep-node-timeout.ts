@@ -1,8 +1,8 @@
+import type { EngineConnection } from '@fairlead/engine'
 import { planNodeTimeouts } from '../../core/plan/node-timeout.ts'
 import type { Database } from '../../core/state/database.ts'
 import { NODE_TIMEOUT, NODE_TIMEOUTS_MS } from '../../core/state/node-timeouts.ts'
 import type { LiveShard, ObservedDatabase } from '../../core/state/topology.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
@@ -14,7 +14,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepNodeTimeout(
   database: Database,
   seen: ObservedDatabase,
-  ports: EngineConnections & EffectRunner,
+  ports: EngineConnections<'tryOn'> & EffectRunner,
   memory: Pick<TurnMemory, 'isTime' | 'untilTime' | 'again'>,
 ): Promise<void> {
   if (!database.cluster) return
@@ -28,24 +28,21 @@ export async function keepNodeTimeout(
   }
   await Promise.all(
     due.map(async (shard) => {
-      const kept = await ifItAnswers(() => keep(shard, ms, database, ports))
+      const { id, address } = shard
+      const kept = await ports.engines.tryOn(database, { id, ...address }, async (connection) => {
+        await keep(connection, ms, ports)
+        return true
+      })
       if (kept === null) memory.again(keyOf(shard))
     }),
   )
 }
 
-async function keep(
-  { id, address }: LiveShard,
-  ms: number,
-  database: Database,
-  { engines, effect }: EngineConnections & EffectRunner,
-): Promise<'kept'> {
-  const connection = await engines.connect(database, { id, ...address })
+async function keep(connection: EngineConnection, ms: number, { effect }: EffectRunner): Promise<void> {
   const reply = await connection.call('CONFIG', 'GET', NODE_TIMEOUT)
   const now = Array.isArray(reply) ? Number(reply[1]) : Number.NaN
   if (now !== ms && NODE_TIMEOUTS_MS.includes(now))
     await effect('node-timeout', () => connection.call('CONFIG', 'SET', NODE_TIMEOUT, String(ms)))
-  return 'kept'
 }
 
 /** Limit, because a shard that gets a shorter timeout pings many others at the same time. */

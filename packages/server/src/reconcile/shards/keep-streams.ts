@@ -18,7 +18,7 @@ import type { TurnMemory } from '../turn/turn-memory.ts'
 export async function keepStreams(
   database: Database,
   { groups }: ObservedDatabase,
-  ports: EngineConnections<'connect' | 'acknowledge'>,
+  ports: EngineConnections<'tryOn' | 'acknowledge'>,
   memory: TurnMemory,
 ): Promise<void> {
   for (const seen of groups) {
@@ -31,10 +31,9 @@ export async function keepStreams(
     if (primary === undefined || followers.length === 0 || primary.engine.offset > 0) continue
     // If nothing was ever written, a report of offset 0 looks like no report: this command itself enters the
     // stream.
-    await ifItAnswers(async () => {
-      const connection = await ports.engines.connect(database, { id: primary.id, ...primary.address })
-      await connection.call('WAIT', 1_000, 1)
-    })
+    await ports.engines.tryOn(database, { id: primary.id, ...primary.address }, (connection) =>
+      connection.call('WAIT', 1_000, 1),
+    )
   }
 }
 

@@ -12,7 +12,6 @@ import {
 import type { Database } from '../../core/state/database.ts'
 import { isLive, type LiveShard, type ObservedDatabase } from '../../core/state/topology.ts'
 import { agentName } from '../../nodes/agent-name.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import type { EffectRunner, EngineConnections, NodeAgent, ShardRecords } from '../turn/ports.ts'
 import type { TurnMemory } from '../turn/turn-memory.ts'
 
@@ -27,7 +26,7 @@ type SyncRoomPorts = EffectRunner & ShardRecords<'limitBefore' | 'setLimitBefore
 export async function keepSyncRoom(
   database: Database,
   seen: ObservedDatabase,
-  ports: SyncRoomPorts & EngineConnections,
+  ports: SyncRoomPorts & EngineConnections<'tryOn'>,
   memory: TurnMemory,
 ): Promise<void> {
   for (const group of seen.groups) {
@@ -39,8 +38,7 @@ export async function keepSyncRoom(
       const key = `usual limit of shard ${id}, ${engine.runId}`
       if (!memory.isTime(isFeeding ? `${key}, to widen` : key, isFeeding ? WIDEN_EVERY_MS : DAY_MS)) continue
       if (isFeeding) memory.again(key)
-      const kept = await ifItAnswers(async () => {
-        const connection = await ports.engines.connect(database, { id, ...address })
+      const kept = await ports.engines.tryOn(database, { id, ...address }, async (connection) => {
         if (isFeeding) await widen(connection, shard, bytes, ports)
         else await takeBack(connection, shard, ports)
         return true

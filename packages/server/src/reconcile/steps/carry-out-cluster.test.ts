@@ -4,6 +4,7 @@ import { databaseOf, shardOf } from '../../../test/records.ts'
 import { groupOf } from '../../../test/simulation/group.ts'
 import { isLive } from '../../core/state/topology.ts'
 import { createEffect } from '../turn/effect.ts'
+import { tryingOn } from '../turn/engines.ts'
 import { assignSlots, forgetFollower, forgetNode } from './carry-out-cluster.ts'
 
 const step = { kind: 'forget-node', node: 'node-9', shards: [1, 2], why: '' } as const
@@ -21,7 +22,7 @@ function contextWith(answer: () => Promise<string>) {
     },
     [Symbol.dispose]: () => undefined,
   })
-  const ports = { engines: { connect }, effect: createEffect(() => undefined) }
+  const ports = { engines: { connect, tryOn: tryingOn(connect) }, effect: createEffect(() => undefined) }
   return { asked, context: { database: databaseOf(), everybody: [shardOf(1), shardOf(2)], ports } }
 }
 

@@ -7,7 +7,6 @@ import { isDeclined } from '../../nodes/agent-link.ts'
 import { agentName } from '../../nodes/agent-name.ts'
 import { readEncodings } from '../carry-over/read-encodings.ts'
 import { whyStillRead } from '../clients/why-still-read.ts'
-import { warnOf } from '../records/note-action.ts'
 import { setLimits } from '../shards/keep-limits.ts'
 import {
   asTheyRun,
@@ -41,14 +40,14 @@ import { rewriteFiles } from './rewrite-files.ts'
 
 /** Ports for adding, starting, restarting and retiring shards. */
 export type ShardPorts = NodeAgent<'putShard' | 'readBaseline' | 'removeShard' | 'endShardProcess'> &
-  EngineConnections<'connect' | 'forget'> &
+  EngineConnections<'connect' | 'tryOn' | 'forget'> &
   EndpointProxy<'reportProxy'> &
   ShardRecords<'insert' | 'setNext' | 'setFollows' | 'setLeaving' | 'remove'> &
   PlacingPorts &
   TlsPorts &
   Trying<'whyUnproven' | 'deliver'> &
   GivingUpPorts &
-  ActionRecords<'get' | 'update'> &
+  ActionRecords &
   Certifying<'shards'> &
   Preparing &
   EffectRunner &
@@ -191,7 +190,11 @@ export async function retireShard(
     const kept = await whyKept(step, context)
     if (kept !== undefined) return kept
     if (step.warns && action !== undefined)
-      await warnOf(action, `shard ${step.shard} is given up: ${step.why}`, ports)
+      await ports.actions.warn(
+        action.uid,
+        `shard ${step.shard} is given up: ${step.why}`,
+        new Date(ports.now()).toISOString(),
+      )
     await ports.effect('record-leaving', () => ports.shards.setLeaving(step.shard, true))
   } else if (seen.shards.find(({ id }) => id === step.shard)?.process === 'absent') {
     await ports.effect('forget-shard', () => ports.shards.remove(step.shard))

@@ -7,7 +7,6 @@ import { fence } from '../handover/stop-writes.ts'
 import { type ReportingPorts, reportEmptyStart, reportPromotionLoss } from '../records/report-data-loss.ts'
 import { disableAutoRestart } from '../shards/disable-auto-restart.ts'
 import { toFollow } from '../shards/ports-of-shard.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import { done, type Outcome } from '../turn/outcome.ts'
 import type { EndpointProxy, HandoverRecords, OrdersGiven } from '../turn/ports.ts'
 import { command, member, type StepContext } from '../turn/step-context.ts'
@@ -107,10 +106,9 @@ const carriers: { readonly [Kind in Step['kind']]: Carrier<Kind> } = {
   'record-primary': async ({ shard }, context) => {
     const { database, group, ports } = context
     // However it became primary: this record points the endpoint at it, and clients call scripts by hash.
-    await ifItAnswers(async () => {
-      const to = await ports.engines.connect(database, member(shard, context))
-      await carryScripts(database, to, { all: true }, ports)
-    })
+    await ports.engines.tryOn(database, member(shard, context), (to) =>
+      carryScripts(database, to, { all: true }, ports),
+    )
     await ports.effect('record-primary', () => ports.databases.setPrimary(database.uid, group, shard))
     return done
   },

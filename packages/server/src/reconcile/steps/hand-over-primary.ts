@@ -37,7 +37,7 @@ export type HandoverStepPorts = RecordingPorts &
   CarryingPorts &
   HoldingPorts &
   EndpointProxy<'giveUpBlocked' | 'prepareEndpoint' | 'takeScripts'> &
-  EngineConnections<'connect' | 'listen' | 'newestClient'> &
+  EngineConnections<'connect' | 'tryOn' | 'listen' | 'newestClient'> &
   NodeAgent<'putShard'> &
   Certifying<'shards'> &
   Preparing &

@@ -2,6 +2,7 @@ import { EngineUnreachable } from '@fairlead/engine'
 import { expect, test } from 'vitest'
 import { databaseOf, shardOf } from '../../../test/records.ts'
 import { createEffect } from '../turn/effect.ts'
+import { tryingOn } from '../turn/engines.ts'
 import { afterRefusal, raiseEpoch } from './raise-epoch.ts'
 
 /** Shards 1 and 4 are primaries; `answers` by shard. */
@@ -19,7 +20,7 @@ function contextWith(answers: Readonly<Record<number, string>>) {
     },
     [Symbol.dispose]: () => undefined,
   })
-  const ports = { engines: { connect }, effect: createEffect(() => undefined) }
+  const ports = { engines: { connect, tryOn: tryingOn(connect) }, effect: createEffect(() => undefined) }
   const groups = [1, 4].map((primaryShard, number) => ({
     number,
     primaryShard,

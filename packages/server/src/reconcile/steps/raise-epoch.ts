@@ -1,5 +1,4 @@
 import type { ShardRecord } from '../../core/state/database.ts'
-import { ifItAnswers } from '../turn/engines.ts'
 import { equalEpochs, lateOrder, type Outcome } from '../turn/outcome.ts'
 import { type CommandContext, member } from '../turn/step-context.ts'
 import type { TakeoverAnswer } from '../turn/take-over.ts'
@@ -16,10 +15,10 @@ export async function raiseEpoch(successor: number, context: CommandContext): Pr
   const isPrimary = ({ id }: ShardRecord) => primaries.includes(id)
   const others = everybody.filter(({ id }) => id !== successor)
   for (const { id } of [...others.filter((one) => !isPrimary(one)), ...others.filter(isPrimary)]) {
-    const answer = await ifItAnswers(async () => {
-      const connection = await ports.engines.connect(database, member(id, { members: everybody }))
-      return ports.effect('cluster bumpepoch', () => connection.call('CLUSTER', 'BUMPEPOCH'))
-    })
+    const other = member(id, { members: everybody })
+    const answer = await ports.engines.tryOn(database, other, (connection) =>
+      ports.effect('cluster bumpepoch', () => connection.call('CLUSTER', 'BUMPEPOCH')),
+    )
     if (String(answer).startsWith('BUMPED')) return
   }
 }

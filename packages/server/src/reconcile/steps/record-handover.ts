@@ -1,7 +1,6 @@
 import type { Handover } from '../../core/state/handover.ts'
 import type { Step } from '../../core/state/topology.ts'
 import type { HandoverRecord } from '../handover/hand-over.ts'
-import { warnOf } from '../records/note-action.ts'
 import type {
   ActionRecords,
   Clock,
@@ -69,7 +68,7 @@ export function recordHandover(
       const why = `${clients} client(s) were closed: their requests took too long to arrive, or their replies did not come, and the handover was delayed repeatedly`
       // The proxy's log names these clients.
       log.warn({ database: database.uid, cut: clients }, 'clients with requests that do not end were closed')
-      if (action !== undefined) await warnOf(action, why, ports)
+      if (action !== undefined) await ports.actions.warn(action.uid, why, at())
     },
     moved: (certificate) => effect('record-handover', () => handovers.certify(intended(), certificate)),
     history: (point) =>

@@ -23,14 +23,14 @@ import { member, type StepContext } from '../turn/step-context.ts'
 
 /** Ports for ending the stops of an unfinished handover. */
 export type ReleasingPorts = PointingPorts &
-  EngineConnections &
+  EngineConnections<'connect' | 'tryOn'> &
   EndpointProxy<'releaseEndpoint'> &
   DatabaseRecords<'setPrimary'> &
   HandoverRecords<'open' | 'release'> &
   TakingOver
 /** Ports for closing a recorded handover. */
 export type SealingPorts = ReportingPorts &
-  EngineConnections &
+  EngineConnections<'connect' | 'tryOn'> &
   EffectRunner &
   HandoverRecords<'open' | 'close'>
 type Releasing = Pick<
@@ -53,8 +53,7 @@ export async function releaseHandover(primary: number, context: Releasing): Prom
     return { kind: 'not yet', code: 'shard_silent', why, afterMs: AGAIN_MS }
   }
   for (const shard of members) {
-    await ifItAnswers(async () => {
-      const connection = await ports.engines.connect(database, shard)
+    await ports.engines.tryOn(database, shard, async (connection) => {
       // An old primary that has just woken up does not know its successor yet: until then it stays paused.
       const isUnheard =
         database.cluster && shard.id !== primary && (await replicationOf(connection)).role === 'primary'

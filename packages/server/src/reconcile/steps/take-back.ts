@@ -4,13 +4,13 @@ import type { Step } from '../../core/state/topology.ts'
 import type { ReportingPorts } from '../records/report-data-loss.ts'
 import { reportTakeBack } from '../records/report-strangers.ts'
 import type { Outcome } from '../turn/outcome.ts'
-import type { EffectRunner, EngineConnections, PassingTime, TakingOver } from '../turn/ports.ts'
-import { member, type StepContext } from '../turn/step-context.ts'
+import type { PassingTime, TakingOver } from '../turn/ports.ts'
+import { type CommandContext, member, type StepContext } from '../turn/step-context.ts'
 import { ORDER_WITHIN_MS, readClock } from '../turn/take-over.ts'
 import { afterRefusal } from './raise-epoch.ts'
 
 /** Ports for giving the slots of a group back to its shard. */
-export type TakingBackPorts = ReportingPorts & EngineConnections & EffectRunner & TakingOver & PassingTime
+export type TakingBackPorts = ReportingPorts & CommandContext['ports'] & TakingOver & PassingTime
 
 /** Gives a group's slots back to the shard with their data, from a foreign node. Atomic: one script. */
 export async function takeBack(

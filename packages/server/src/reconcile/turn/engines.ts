@@ -19,6 +19,12 @@ export type ShardAt = Pick<ShardRecord, 'id' | 'host' | 'port'>
 export interface Engines {
   /** Throws like a command. A broken connection is replaced at the next call. */
   connect(database: Pick<Database, 'uid'>, shard: ShardAt): Promise<EngineConnection>
+  /** Does `work` on that connection. Null if the engine does not answer; throws everything else. */
+  tryOn<T>(
+    database: Pick<Database, 'uid'>,
+    shard: ShardAt,
+    work: (connection: EngineConnection) => Promise<T>,
+  ): Promise<T | null>
   /** Subscribes to a shard channel on a separate connection, closed by the caller. Throws like a command. */
   listen(
     database: Pick<Database, 'uid'>,
@@ -80,19 +86,21 @@ function enginesUnder(epoch: Epoch, kept: KeptConnections, open: Open): Engines 
       `database ${uid} is not of bucket ${epoch.bucket}, under whose epoch it was to be reached`,
     )
   }
+  const connect: Engines['connect'] = async (database, shard) => {
+    const before = kept.find(shard, epoch)
+    if (before !== undefined) return before
+    kept.forget(shard.id)
+    const connection = await connectTo(database, shard)
+    // Turns and preparations may connect to the same shard concurrently: one of two new connections would
+    // never be closed.
+    const other = kept.find(shard, epoch)
+    if (other === undefined) return kept.put(database.uid, shard, epoch, connection)
+    connection[Symbol.dispose]()
+    return other
+  }
   return {
-    async connect(database, shard) {
-      const before = kept.find(shard, epoch)
-      if (before !== undefined) return before
-      kept.forget(shard.id)
-      const connection = await connectTo(database, shard)
-      // Turns and preparations may connect to the same shard concurrently: one of two new connections would
-      // never be closed.
-      const other = kept.find(shard, epoch)
-      if (other === undefined) return kept.put(database.uid, shard, epoch, connection)
-      connection[Symbol.dispose]()
-      return other
-    },
+    connect,
+    tryOn: tryingOn(connect),
     async listen(database, shard, channel, onMessage) {
       await using stack = new AsyncDisposableStack()
       const listener = stack.use(await connectTo(database, shard, onMessage))
@@ -135,6 +143,11 @@ function blamingTheRightOne(connection: EngineConnection, checkAgent: () => Prom
     },
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
+}
+
+/** Returns `tryOn` for connections by `connect`. */
+export function tryingOn(connect: Engines['connect']): Engines['tryOn'] {
+  return (database, shard, work) => ifItAnswers(async () => work(await connect(database, shard)))
 }
 
 /** Returns the answer of an engine that may be dead; null if it gives none. Throws its errors. */

@@ -108,7 +108,7 @@ export interface ShardRecords<Use extends keyof ShardsOnRecord> {
 }
 
 /** Recorded actions. */
-export interface ActionRecords<Use extends keyof ActionsOnRecord = 'get' | 'update'> {
+export interface ActionRecords<Use extends keyof ActionsOnRecord = 'warn'> {
   readonly actions: Pick<ActionsOnRecord, Use>
 }
 
@@ -191,6 +191,8 @@ export interface ActionsOnRecord {
   /** Returns the lanes of an action, by group. */
   lanes(uid: string): Promise<readonly LaneRecord[]>
   update(uid: string, news: ActionNews, at: string): Promise<void>
+  /** Adds a warning, once. */
+  warn(uid: string, warning: string, at: string): Promise<void>
   /**
    * Called before a group's last standby is given up: no rollback is accepted afterwards. Returns false,
    * without a change, if a rollback was accepted before.

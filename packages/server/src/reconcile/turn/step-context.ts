@@ -36,7 +36,7 @@ export function member(id: number, { members }: { readonly members: readonly Sha
 
 /** Ports for single commands to shards of the database. */
 export type CommandContext = Pick<
-  StepContext<EngineConnections & EffectRunner>,
+  StepContext<EngineConnections<'connect' | 'tryOn'> & EffectRunner>,
   'database' | 'everybody' | 'ports'
 >
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../../../src/core/state/database.ts'
 import { keepNodeTimeout } from '../../../../src/reconcile/shards/keep-node-timeout.ts'
 import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
+import { tryingOn } from '../../../../src/reconcile/turn/engines.ts'
 import { createTurnMemory } from '../../../../src/reconcile/turn/turn-memory.ts'
 import { builds, startTestEngine } from '../../../engine.ts'
 import { shardedOf } from '../../../simulation/group.ts'
@@ -13,7 +14,7 @@ test.each(builds)(
   'a running shard gets the node timeout for the size of its cluster, unless a person has set one: $flavour $version',
   async (build) => {
     await using engine = await startTestEngine(build, ['cluster-enabled yes', `${SETTING} 5000`])
-    const engines = { connect: async () => engine.admin }
+    const engines = { tryOn: tryingOn(async () => engine.admin) }
     const effect = createEffect(() => undefined)
     const keptWith = async (groups: number) => {
       await keepNodeTimeout(database, shardedOf(groups, 0), { engines, effect }, createTurnMemory())
@@ -32,25 +33,25 @@ test.each(builds)(
 test('no more than sixteen shards in a turn are told, and all of them in the end', async () => {
   const seen = shardedOf(64, 0)
   const asked: number[] = []
-  const engines = {
-    connect: async (
-      _: Database,
-      { id, host, port }: { readonly id: number; readonly host: string; readonly port: number },
-    ) => {
-      asked.push(id)
-      return {
-        address: { host, port },
-        usable: true,
-        info: async () => '',
-        call: async () => [SETTING, '20480'],
-        [Symbol.dispose]: () => undefined,
-      }
-    },
-  }
+  const tryOn = tryingOn(async (_, { id, host, port }) => {
+    asked.push(id)
+    return {
+      address: { host, port },
+      usable: true,
+      info: async () => '',
+      call: async () => [SETTING, '20480'],
+      [Symbol.dispose]: () => undefined,
+    }
+  })
   const memory = createTurnMemory()
   const turn = async () => {
     const before = asked.length
-    await keepNodeTimeout(database, seen, { engines, effect: createEffect(() => undefined) }, memory)
+    await keepNodeTimeout(
+      database,
+      seen,
+      { engines: { tryOn }, effect: createEffect(() => undefined) },
+      memory,
+    )
     return asked.length - before
   }
   const turns = []

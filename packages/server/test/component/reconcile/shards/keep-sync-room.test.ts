@@ -11,6 +11,7 @@ import { isLive, type ObservedGroup, type ObservedShard } from '../../../../src/
 import { carrySettings } from '../../../../src/reconcile/carry-over/carry-settings.ts'
 import { readBaseline } from '../../../../src/reconcile/carry-over/read-settings.ts'
 import { keepSyncRoom, limitBefore } from '../../../../src/reconcile/shards/keep-sync-room.ts'
+import { tryingOn } from '../../../../src/reconcile/turn/engines.ts'
 import { createTurnMemory } from '../../../../src/reconcile/turn/turn-memory.ts'
 import { builds, startTestEngine } from '../../../engine.ts'
 import { groupOf } from '../../../simulation/group.ts'
@@ -85,7 +86,7 @@ test.concurrent.each(builds)(
 /** Shard 1 was the primary and is this process. */
 function depsWith(admin: EngineConnection, limits = new Map<number, LimitBefore>()) {
   return {
-    engines: { connect: async () => admin },
+    engines: { tryOn: tryingOn(async () => admin) },
     agent: { readBaseline: async () => ({ settings: null }) },
     shards: {
       limitBefore: async (id: number) => limits.get(id) ?? null,

@@ -7,6 +7,7 @@ import { aloneFor } from '../../../../src/core/losses/lost-in-handover.ts'
 import { replicationOf } from '../../../../src/reconcile/handover/handover-gate.ts'
 import { releaseHandover } from '../../../../src/reconcile/steps/seal-handover.ts'
 import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
+import { type Engines, tryingOn } from '../../../../src/reconcile/turn/engines.ts'
 import { createTakeovers } from '../../../../src/reconcile/turn/take-over.ts'
 import { realTime } from '../../../../src/reconcile/turn/time.ts'
 import { ADMIN_PASSWORD, builds, startTestEngine, USER_PASSWORD } from '../../../engine.ts'
@@ -93,6 +94,7 @@ function contextOf(
 ): Parameters<typeof releaseHandover>[1] {
   const members = [1, 2].map((id) => shardOf(id, { runs: { build, restartNonce: 0, modules: [] } }))
   const handover = { from: 1, to: 2, released: false, ageMs: 5 }
+  const connect: Engines['connect'] = async (_, { id }) => engines[id - 1] ?? unasked()
   const unasked = () => Promise.reject(new Error('nothing of it is needed here'))
   return {
     database: databaseOf({ cluster: true }),
@@ -101,7 +103,7 @@ function contextOf(
     everybody: members,
     seen: { ...groupOf(1), handover },
     ports: {
-      engines: { connect: async (_, { id }) => engines[id - 1] ?? unasked() },
+      engines: { connect, tryOn: tryingOn(connect) },
       databases: {
         portsWithin: unasked,
         countPortsWithin: unasked,

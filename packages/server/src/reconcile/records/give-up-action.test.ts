@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Action, ActionNews } from '../../core/state/action.ts'
 import type { LaneRecord, TakenStep } from '../../core/state/lane-record.ts'
-import { giveUpAction } from './note-action.ts'
+import { giveUpAction } from './give-up-action.ts'
 
 const step: TakenStep = {
   kind: 'add-shard',
