@@ -163,7 +163,7 @@ export const mutantsOfCore: readonly Mutant[] = [
   {
     name: 'clients of an interrupted handover are held on',
     breaks: 'no client is held after its handover',
-    file: 'packages/server/src/core/plan/plan-members.ts',
+    file: 'packages/server/src/core/plan/plan-group.ts',
     tests: [
       'packages/server/src/core/plan/plan-roles.test.ts',
       'packages/server/src/core/plan/plan-crashes.test.ts',

@@ -40,7 +40,7 @@ const load = { warmUp: 3_000, perSecond: 4_000, connections: 12, apiMayLagMs: 10
 const pairs = pairsHere()
 /**
  * Redis 8 does not read the files of valkey 9, only its replication stream. Valkey 9 reads the files of redis
- * 8, also those of a replica that is restarted on it. Not in one cluster: core/requests/cluster-pairs.ts.
+ * 8, also those of a replica that is restarted on it. Not in one cluster: core/requests/resolve-upgrade.ts.
  */
 const [foreign, reader] = [findBuild('redis', '8.0'), findBuild('valkey', '9')]
 let fairlead: Fairlead

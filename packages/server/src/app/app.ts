@@ -1,15 +1,23 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Refusal } from '@fairlead/api'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { operatorSocket } from '../config/sockets.ts'
+import { createHttp } from '../http/create-http.ts'
 import { listenOnPort, type PortRetry } from '../http/listen-on-port.ts'
+import { mountOn } from '../http/mount.ts'
 import type { HashCost } from '../identity/hashing/hashing.ts'
-import type { Served } from '../routes/operator-routes.ts'
-import { assembleIdentity } from './assemble-identity.ts'
-import { assembleReconciling } from './assemble-reconciling.ts'
+import { operatorModulesRoutes } from '../routes/fleet/modules-routes.ts'
+import { operatorRoutes, type Served } from '../routes/operator-routes.ts'
+import { operatorTlsRoutes } from '../routes/tls-routes.ts'
+import { wrapFailureAfterCommit } from '../store/wrap-failure-after-commit.ts'
+import { assembleIdentity, type Identity } from './assemble-identity.ts'
+import { assembleReconciling, type Reconciling } from './assemble-reconciling.ts'
 import { openInfrastructure } from './open-infrastructure.ts'
 import { serveApi } from './serve-api.ts'
 import { type Https, serveHttps } from './serve-https.ts'
-import { listenOnSocket, serveOperator } from './serve-operator.ts'
 
 /** A running server. Disposing stops it and everything that it opened. */
 export interface ControlPlane extends AsyncDisposable {
@@ -93,4 +101,35 @@ function createPortRetry({ log, stop }: World, opened: AsyncDisposableStack): Po
       log.warn({ why }, 'a port of the API is not served yet and tried again; databases are looked after'),
     stop: stop === undefined ? ended.signal : AbortSignal.any([stop, ended.signal]),
   }
+}
+
+/** Returns the mounted API of the operator's socket, not yet listening. The caller closes it. */
+function serveOperator(
+  log: Logger,
+  { audit, passwords, keys, tokens, cluster }: Identity,
+  { modules, tls }: Reconciling,
+  { now, served }: { readonly now: () => number; readonly served: () => Served },
+): FastifyInstance {
+  const local = createHttp({ identify: nobody, onRefused: async () => undefined, log })
+  const mount = mountOn(local, wrapFailureAfterCommit)
+  operatorRoutes(mount, { audit, passwords, keys, tokens, cluster, now, served })
+  operatorModulesRoutes(mount, modules)
+  operatorTlsRoutes(mount, tls)
+  return local
+}
+
+/** This socket has no user names: access to it is the permission. */
+function nobody(): never {
+  throw new Refusal('unauthorized')
+}
+
+/**
+ * Listens where only the owner of FAIRLEAD_HOME may connect. An existing socket belongs to a dead server,
+ * because this one holds the store's lock.
+ */
+async function listenOnSocket(local: FastifyInstance, path: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  rmSync(path, { force: true })
+  await local.listen({ path })
+  chmodSync(path, 0o600)
 }

@@ -14,10 +14,9 @@ import { connectAgent } from '../nodes/agent-link.ts'
 import { connectProxy } from '../nodes/proxy-link.ts'
 import { createCounters } from '../observe/metrics/counters.ts'
 import { exportSpans } from '../observe/traces/export-spans.ts'
-import { openStore, type Store } from '../store/open-store.ts'
+import { openStore, type Store, storePlace } from '../store/open-store.ts'
 import { StoreAway } from '../store/postgres/postgres-trouble.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
-import { storePlace } from '../store/store-place.ts'
 
 /** The store, its key, and the links to agent and proxy. */
 export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>

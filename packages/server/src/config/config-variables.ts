@@ -1,7 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { parseStoreKey } from '../core/identity/store-key.ts'
-import { nameFault } from '../core/identity/user-name.ts'
-import { readInteger, readRange } from '../core/state/read-integer.ts'
+import { nameFault } from '../core/identity/user.ts'
 import { readPostgresAddress } from '../core/state/read-postgres-address.ts'
 import { readAddress, readHostNames, readHosts, readPlainAddress } from './config-hosts.ts'
 import { homeOf, operatorSocket } from './sockets.ts'
@@ -270,4 +269,28 @@ export type Values = {
   readonly [Name in keyof typeof variables]: (typeof variables)[Name] extends Variable<infer Value>
     ? Value
     : never
+}
+
+/** Reads a variable as an integer; `otherwise` if it is not set. `fault` ends the reading. */
+function readInteger(
+  text: string | undefined,
+  otherwise: number,
+  { from, to }: { readonly from: number; readonly to: number },
+  fault: (sentence: string) => never,
+): number {
+  if (text === undefined) return otherwise
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  return value >= from && value <= to ? value : fault(`must be a whole number from ${from} to ${to}`)
+}
+
+/** Reads two ports, as in 10000-10999 (the default). `fault` ends the reading. */
+function readRange(
+  text: string | undefined,
+  fault: (sentence: string) => never,
+): { readonly from: number; readonly to: number } {
+  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text ?? '10000-10999')
+  const from = Number(match?.[1])
+  const to = Number(match?.[2])
+  const sound = match !== null && from >= 1024 && from <= to && to <= 65_535
+  return sound ? { from, to } : fault('must be two ports from 1024 to 65535, as in 10000-10999')
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { isEveryAddress } from './config-hosts.ts'
 import { readOtel, type TraceSettings } from './config-otel.ts'
-import { samePorts } from './config-ports.ts'
 import { type Values, type Variable, variables } from './config-variables.ts'
 
 /** The settings, read once at the start. Fields are described at their variables. */
@@ -73,4 +73,21 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   return Object.keys(env)
     .filter((name) => name.startsWith('FAIRLEAD_') && !known.includes(name))
     .map((name) => `${name} is not a variable of Fairlead; there are ${known.join(', ')}`)
+}
+
+/** A sentence for each port that two variables name at conflicting addresses. `0` means any port, or none. */
+function samePorts(values: Values): string[] {
+  const { httpPort, httpAddress, httpsPort, httpsAddress, sentinelPort } = values
+  const places = [
+    { name: 'FAIRLEAD_HTTP_PORT', port: httpPort, host: httpAddress },
+    { name: 'FAIRLEAD_HTTPS_PORT', port: httpsPort, host: httpsAddress },
+    { name: 'FAIRLEAD_SENTINEL_PORT', port: sentinelPort, host: '127.0.0.1' },
+  ].filter(({ port }) => port !== 0)
+  return places.flatMap(({ name, port, host }, n) =>
+    places
+      .slice(n + 1)
+      .filter((other) => other.port === port)
+      .filter((other) => other.host === host || isEveryAddress(host) || isEveryAddress(other.host))
+      .map((other) => `${other.name} must be another port than ${name} (both are ${port})`),
+  )
 }

@@ -7,7 +7,6 @@ import { splitScheme } from '../identity/sessions/read-basic.ts'
 import { agentAway, takenOver } from '../nodes/agent-away.ts'
 import { AgentUnreachable, StaleEpoch } from '../nodes/agent-link.ts'
 import { InvalidInput } from './compile-validator.ts'
-import { obstacleToWire } from './obstacle-to-wire.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** Turns every error into an answer: {error_code, message}, obstacles if a rule refuses, never a stack. */
@@ -187,4 +186,9 @@ function explainRequest(error: unknown): Answer | undefined {
     }
   }
   return undefined
+}
+
+/** An obstacle in the words of the wire. */
+export function obstacleToWire({ code, message, field }: RequestObstacle): ErrorObstacle {
+  return { error_code: code, message, field: field ?? null }
 }

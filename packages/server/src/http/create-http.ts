@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isIP } from 'node:net'
 import { Refusal } from '@fairlead/api'
 import Fastify, {
   errorCodes,
@@ -9,15 +10,12 @@ import Fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import type { Identify } from '../identity/sessions/identify.ts'
-import { noteMethods } from './allowed-methods.ts'
 import { answerError, answerExpectation, answerNoHttp } from './answer-error.ts'
 import { createStreams, type StreamLimits } from './answer-stream.ts'
 import { authenticate, type OnRefused } from './authenticate.ts'
-import { createHostCheck } from './check-host.ts'
 import { InvalidInput } from './compile-validator.ts'
 import { compileWhenUsed } from './compile-when-used.ts'
-import { MOST_USEFUL, watchConnections } from './connections/connections.ts'
-import { endConnections, sayFarewell } from './connections/end-connections.ts'
+import { endConnections, MOST_USEFUL, sayFarewell, watchConnections } from './connections/connections.ts'
 import { refuseNoText } from './input/query-text.ts'
 import { createLongRequestLimiter, type PlaceLimits, placesOf } from './long-request-limiter.ts'
 import { compressAnswers } from './output/compress-answers.ts'
@@ -171,4 +169,72 @@ function readJson(app: FastifyInstance): void {
     if (isNothing && origin === undefined) void parse(request, body, done)
     else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
   })
+}
+
+/** A path's methods, sorted; empty if it does not exist. */
+type MethodsAt = (path: string) => readonly string[]
+
+interface Place {
+  readonly pattern: RegExp
+  readonly methods: Set<string>
+}
+
+/** Records all routes added later. */
+function noteMethods(app: FastifyInstance): MethodsAt {
+  const places = new Map<string, Place>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const place = places.get(url) ?? { pattern: patternOf(url), methods: new Set() }
+    places.set(url, place)
+    for (const one of [method].flat()) place.methods.add(one)
+  })
+  return (path) => {
+    const plain = path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1')
+    const found = [...places.values()].filter(({ pattern }) => pattern.test(plain))
+    return [...new Set(found.flatMap(({ methods }) => [...methods]))].toSorted()
+  }
+}
+
+/** Parses a route path like Fastify: `:name` is any segment, `:name(…)` a segment of this form. */
+function patternOf(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (!part.startsWith(':')) return part.replace(/[^\w-]/g, '\\$&')
+    return /\(\^(.*)\$\)$/.exec(part)?.[1]?.replace('.*', '[^/]*') ?? '[^/]+'
+  })
+  return new RegExp(`^${parts.join('/')}$`)
+}
+
+/**
+ * Refuses requests to other names. A web page can point its own name at this machine, and its browser would
+ * take us for the page's server; an address or `localhost` is safe. Throws Refusal invalid_request.
+ */
+function createHostCheck(names: readonly string[]): (request: Pick<FastifyRequest, 'raw'>) => void {
+  const ours = new Set(['localhost', ...names])
+  return ({ raw }) => {
+    if (raw.url?.startsWith('/') !== true) throw new Refusal('invalid_request', 'the path must begin with /')
+    const { host } = raw.headers
+    if (host === undefined) return // HTTP/1.0: not used by browsers
+    if (countHosts(raw.rawHeaders) > 1) throw new Refusal('invalid_request', 'Host: came more than once')
+    if (ours.has(host)) return
+    const name = nameOf(host)
+    if (ours.has(name) || isIP(name) !== 0) return
+    throw new Refusal(
+      'invalid_request',
+      'Host: is not a name of this server; the operator can add names with FAIRLEAD_HOST_NAMES',
+    )
+  }
+}
+
+/** Removes the port, the brackets of IPv6, and a final dot. */
+function nameOf(host: string): string {
+  const bare = host.replace(/:\d{1,5}$/, '').toLowerCase()
+  return bare.startsWith('[') && bare.endsWith(']') ? bare.slice(1, -1) : bare.replace(/\.$/, '')
+}
+
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const name = rawHeaders[n] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
 }

@@ -1,5 +1,14 @@
-import type { Input, NeutralField, Operation, Output, Pieces, WaitPreference } from '@fairlead/api'
-import { createMutex, underRequest } from '@fairlead/engine'
+import {
+  type FormFile,
+  type Input,
+  type NeutralField,
+  type Operation,
+  type Output,
+  type Pieces,
+  Refusal,
+  type WaitPreference,
+} from '@fairlead/api'
+import { createMutex, messageOf, underRequest } from '@fairlead/engine'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Logger } from 'pino'
@@ -9,12 +18,10 @@ import { readBasicHeader } from '../identity/sessions/read-basic.ts'
 import type { EventStream, Streams } from './answer-stream.ts'
 import { refuseForeignPage, setCookie } from './browser-session.ts'
 import type { Connections } from './connections/connections.ts'
-import type { Page } from './cursors.ts'
 import { takeNeutral } from './input/take-neutral.ts'
+import type { Page } from './list-pages.ts'
 import type { LongRequestLimiter } from './long-request-limiter.ts'
 import { answerTagged } from './output/answer-tagged.ts'
-import { expectedBases, tagWithBasis } from './plan-basis-headers.ts'
-import { readFormFile } from './read-form-file.ts'
 import { logAction } from './request-ids.ts'
 import { selectFields } from './select-fields.ts'
 import { sendEntries } from './send-entries.ts'
@@ -228,4 +235,62 @@ function withoutWords({ path, params }: Operation): string {
   return path.replace(/:(\w+)/g, (all, name: string) =>
     properties[name]?.type === 'integer' ? `${all}(^[\\d+\\-.].*$)` : all,
   )
+}
+
+/** A form has one file; additional parts are only read to refuse them. */
+const limits = { files: 2, fields: 2, parts: 3, fieldSize: 1_000, fileSize: Number.MAX_SAFE_INTEGER }
+
+/**
+ * Yields a form's file as it arrives. Throws Refusal if it is missing, other fields exist, or the form breaks
+ * off.
+ */
+async function* readFormFile(request: FastifyRequest, { field, missing }: FormFile): Pieces {
+  if (!request.isMultipart()) {
+    throw new Refusal(missing, `send a form (multipart/form-data) with the file in the field ${field}`)
+  }
+  let isFound = false
+  try {
+    for await (const part of request.parts({ limits })) {
+      if (part.type !== 'file' || part.fieldname !== field) throw stray(part, { field, missing })
+      if (isFound) throw new Refusal('invalid_request', `${field}: the form has more than one file`)
+      isFound = true
+      yield* part.file
+    }
+  } catch (cause) {
+    if (cause instanceof Refusal) throw cause
+    const reason = messageOf(cause)
+    throw new Refusal('invalid_request', `the form breaks off or is malformed: ${reason}`, { cause })
+  } finally {
+    // After an early answer, the rest is read and dropped, or the client would not see the answer.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+  if (!isFound) throw new Refusal(missing, `the form has no file in the field ${field}`)
+}
+
+function stray(
+  { type, fieldname }: { readonly type: string; readonly fieldname: string },
+  { field, missing }: Pick<FormFile, 'field' | 'missing'>,
+): Refusal {
+  if (fieldname === field)
+    return new Refusal(missing, `${field}: must be a file, as curl -F ${field}=@file sends it`)
+  const what = type === 'file' ? 'file' : 'field'
+  return new Refusal(
+    type === 'file' ? missing : 'invalid_request',
+    `${fieldname.slice(0, 100)}: is no ${what} of this form; the file belongs in the field ${field}`,
+  )
+}
+
+/** Bases in `If-Match`; undefined: no condition. Quotes are optional; weak tags match none. */
+export function expectedBases({ headers }: Pick<FastifyRequest, 'headers'>): readonly string[] | undefined {
+  const tags = [headers['if-match'] ?? []].flat().flatMap((line) => line.split(','))
+  const words = tags.map((tag) => tag.trim()).filter((tag) => tag !== '')
+  if (words.length === 0 || words.includes('*')) return undefined
+  return words.filter((tag) => !/^W\//i.test(tag)).map((tag) => tag.replaceAll('"', ''))
+}
+
+/** Sets `ETag` to the basis of the answer's plan. */
+export function tagWithBasis(answer: unknown, reply: FastifyReply): void {
+  const { plan } = answer as { readonly plan?: { readonly basis?: unknown } }
+  if (typeof plan?.basis === 'string') void reply.header('etag', `"${plan.basis}"`)
 }

@@ -4,8 +4,7 @@ import { messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { bucketsToTake, goodUntil } from '../core/state/bucket.ts'
 import type { Store } from '../store/open-store.ts'
-import { leasesStore } from './leases-store.ts'
-import { raiseEpoch } from './raise-epoch.ts'
+import { type Claimed, leasesStore } from './leases-store.ts'
 
 /** A bucket of this server. Times are from its own monotonic clock. */
 export interface HeldBucket {
@@ -154,4 +153,21 @@ async function take(
     : { since: 0, goodUntil: Number.POSITIVE_INFINITY }
   for (const { bucket, epoch } of taken) held.set(bucket, { epoch, ...times, isLeaving: false, working: 0 })
   return new Set(taken.map(({ bucket }) => bucket))
+}
+
+/** More steps than a restored store can have missed. */
+const STEP = 1_000
+
+/**
+ * Raises the epoch of a bucket after agents or proxies have seen a higher one than its holder, whose store is
+ * therefore old. The same transaction proves the lease of `me`. Returns the new epoch; undefined: `me` does
+ * not hold the bucket under this one.
+ */
+async function raiseEpoch(store: Store, me: string, { bucket, epoch }: Claimed): Promise<number | undefined> {
+  return await store.transaction(async (db) => {
+    if (!(await leasesStore(db, store).isHeld(me, { bucket, epoch }))) return undefined
+    const raised = epoch + STEP
+    await db.updateTable('buckets').set({ epoch: raised }).where('bucket', '=', bucket).execute()
+    return raised
+  })
 }

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { stateFolder } from '../config/sockets.ts'
 import { copyStore } from '../store/copy-store.ts'
-import { openStore } from '../store/open-store.ts'
+import { openStore, storePlace } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from '../store/secret-box.ts'
-import { storePlace } from '../store/store-place.ts'
 
 /**
  * Copies the embedded store to the PostgreSQL of `config`, and renames its file so that no server uses it

@@ -5,9 +5,8 @@ import type { Config } from '../config/config.ts'
 import { findOperatorSocket, stateFolder } from '../config/sockets.ts'
 import { type Verification, verifyAudit } from '../identity/audit/verify-audit.ts'
 import { socketTransport } from '../nodes/socket-transport.ts'
-import { openStore } from '../store/open-store.ts'
+import { openStore, storePlace } from '../store/open-store.ts'
 import { createSecretBox, readStoreKey } from '../store/secret-box.ts'
-import { storePlace } from '../store/store-place.ts'
 
 /** The operations of the operator's socket, for the command line. */
 export type OperatorLink = Client<typeof operatorOperations>

@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ConsoleFiles } from '../http/console-files.ts'
-import { chooseEncoding } from '../http/output/choose-encoding.ts'
+import { chooseEncoding } from '../http/output/compress-answers.ts'
 
 /**
  * Lets a page of the console only run its own script and style and call this server. There is no inline

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db, Store } from './open-store.ts'
 import { storableText } from './storable.ts'
-import { createTableDigest, type TableDigest } from './table-digest.ts'
 import type { Tables } from './tables.ts'
 
 /** All tables except leases and servers, which belong to their store. References point to earlier tables. */
@@ -143,4 +143,27 @@ function storableRow(row: Row): Row {
       typeof value === 'string' ? storableText(value) : value,
     ]),
   )
+}
+
+/** Digest of a table, independent of the order of rows and columns. */
+interface TableDigest {
+  add(row: Readonly<Record<string, unknown>>): void
+  rows(): number
+  /** Equal for equal rows. */
+  text(): string
+}
+
+/** Creates an empty digest. Its memory does not grow with the rows. */
+function createTableDigest(): TableDigest {
+  let [rows, sum] = [0, 0n]
+  return {
+    add(row) {
+      const fields = Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const hash = createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+      rows += 1
+      sum += BigInt(`0x${hash}`)
+    },
+    rows: () => rows,
+    text: () => `${rows} ${sum.toString(16)}`,
+  }
 }

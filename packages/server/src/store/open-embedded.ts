@@ -3,11 +3,11 @@ import { chmodSync, closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '@fairlead/engine'
 import BetterSqlite from 'better-sqlite3'
-import { Kysely, SqliteDialect } from 'kysely'
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import { migrate } from './migrate.ts'
-import { rememberStatements } from './remember-statements.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSecretBox, readStoreKey, type SecretBox } from './secret-box.ts'
+import { storable } from './storable.ts'
 import type { Store } from './store.ts'
 import type { Tables } from './tables.ts'
 import { type OnStatement, watchStatements } from './watch-statements.ts'
@@ -124,4 +124,33 @@ function explain(cause: unknown, file: string): Error {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (code.startsWith('SQLITE_BUSY')) return new Error(`another Fairlead server runs on ${file}`, { cause })
   return new Error(`the store ${file} cannot be opened: ${messageOf(cause)}`, { cause })
+}
+
+/** Statements to keep; lists of values make different ones. The oldest is evicted. */
+const MOST_KEPT = 500
+
+/** Prepares statements once: preparing costs several times as much as running. */
+function rememberStatements(sqlite: BetterSqlite.Database): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>()
+  return {
+    prepare(sql) {
+      const known = kept.get(sql)
+      if (known !== undefined) return known
+      const [oldest] = kept.keys()
+      if (oldest !== undefined && kept.size >= MOST_KEPT) kept.delete(oldest)
+      const statement = withStorable(sqlite.prepare(sql))
+      kept.set(sql, statement)
+      return statement
+    },
+    close: () => void sqlite.close(),
+  }
+}
+
+function withStorable(statement: BetterSqlite.Statement): SqliteStatement {
+  return {
+    reader: statement.reader,
+    all: (values) => statement.all(storable(values)),
+    run: (values) => statement.run(storable(values)),
+    iterate: (values) => statement.iterate(storable(values)) as IterableIterator<unknown>,
+  }
 }

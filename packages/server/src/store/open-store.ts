@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import type { PostgresAddress } from '../core/state/read-postgres-address.ts'
 import { openEmbedded } from './open-embedded.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
 import type { PostgresPlace } from './postgres/postgres-access.ts'
@@ -33,4 +35,15 @@ export function openStore(
   if (typeof place === 'string') return openEmbedded(place, readBox, onStatement)
   if (readBox === undefined) throw new Error('a store in PostgreSQL needs a key')
   return openPostgres(place, readBox, onStatement)
+}
+
+/** Settings of the store. */
+interface StoreSettings {
+  readonly store: PostgresAddress | undefined
+  readonly storePasswordFile: string | null
+}
+
+/** The place of a cluster's state. `folder` is the server's folder of this home (sockets.ts). */
+export function storePlace({ store, storePasswordFile }: StoreSettings, folder: string): StorePlace {
+  return store === undefined ? join(folder, 'store.db') : { address: store, passwordFile: storePasswordFile }
 }

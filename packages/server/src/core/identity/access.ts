@@ -1,4 +1,4 @@
-import { type Management, type Permission, permissions } from '@fairlead/api'
+import { type EventTopic, type Management, type Permission, permissions } from '@fairlead/api'
 
 /** Rights that one role gives to its holder. */
 export interface Grant {
@@ -94,3 +94,50 @@ export function isLimitable(management: Management): boolean {
 function reaches(databases: readonly number[], permission: Permission, databaseUid?: number): boolean {
   return databaseUid === undefined ? permission.startsWith('view_') : databases.includes(databaseUid)
 }
+
+/** Permissions of a user, and their limits to some databases. */
+interface PermissionsHeld {
+  /** In alphabetical order. */
+  readonly all: readonly Permission[]
+  /** The others of `all` have no limit. */
+  readonly limited: readonly {
+    readonly databases: readonly number[]
+    readonly permissions: readonly Permission[]
+  }[]
+}
+
+/** Returns the combined permissions of a user's roles. Permissions for the same databases are one entry. */
+export function permissionsHeld(user: Principal): PermissionsHeld {
+  const names = (Object.keys(permissions) as Permission[]).toSorted() // the keys of the matrix
+  const held = names.map((permission) => ({ permission, databases: databasesFor(user, permission) }))
+  const all = held.filter(({ databases }) => databases === null || databases.length > 0)
+  const limited = all.flatMap(({ permission, databases }) =>
+    databases === null ? [] : [{ permission, databases: databases.toSorted((a, b) => a - b) }],
+  )
+  return {
+    all: all.map(({ permission }) => permission),
+    limited: [...Map.groupBy(limited, ({ databases }) => databases.join()).values()].map((same) => ({
+      databases: same[0]?.databases ?? [],
+      permissions: same.map(({ permission }) => permission),
+    })),
+  }
+}
+
+const permissionOf: Readonly<Record<EventTopic, Permission>> = {
+  actions: 'view_status_of_cluster_action',
+  databases: 'view_all_bdbs_info',
+  nodes: 'view_all_nodes_info',
+  audit: 'view_logged_events',
+}
+
+/**
+ * True if a user may see events of this topic at all, or those of one database. `databaseUid` null: of none,
+ * which requires a user without limits.
+ */
+export function mayWatch(user: Principal, topic: EventTopic, databaseUid?: number | null): boolean {
+  // Nodes concern all users: their events contain nothing that a limited user may not see.
+  if (databaseUid === undefined || topic === 'nodes') return may(user, permissionOf[topic])
+  return may(user, permissionOf[topic], databaseUid ?? NO_DATABASE)
+}
+
+const NO_DATABASE = 0

@@ -67,3 +67,39 @@ export function versionNumber(semanticVersion: string): number | null {
   const [, major, minor, patch] = parts.map(Number)
   return (major ?? 0) * 10_000 + (minor ?? 0) * 100 + (patch ?? 0)
 }
+
+/** A change of the catalogue as shown to people; recorded when it has ended. */
+export interface ModuleAction {
+  readonly uid: string
+  readonly kind: 'upload' | 'delete'
+  readonly moduleUid: string
+  /** ISO 8601. */
+  readonly createdAt: string
+}
+
+/**
+ * Splits a line of module arguments like engines split configuration lines: at spaces outside of quotes. Null
+ * if a quote is not closed.
+ */
+export function splitArgs(line: string): readonly string[] | null {
+  const words: string[] = []
+  let rest = line.trim()
+  while (rest !== '') {
+    const match = WORD.exec(rest)
+    if (match === null) return null
+    const [whole, double, single, bare] = match
+    words.push((double ?? single)?.replace(/\\(.)/g, '$1') ?? bare ?? '')
+    rest = rest.slice(whole.length).trimStart()
+  }
+  return words
+}
+
+/** "…", '…' or a word without quotes, up to the next space. */
+const WORD = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"']+))(?=\s|$)/
+
+/** Returns a line that splits into these words. */
+export function joinArgs(words: readonly string[]): string {
+  return words
+    .map((word) => (/^[^\s"'\\]+$/.test(word) ? word : `"${word.replace(/["\\]/g, '\\$&')}"`))
+    .join(' ')
+}

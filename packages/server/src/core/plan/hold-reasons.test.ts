@@ -4,8 +4,7 @@ import { applyToDatabase, convergeDatabase } from '../dry-run/simulate.ts'
 import { plainPolicy } from '../state/goal.ts'
 import { allowedBy, noOrders } from '../state/orders.ts'
 import type { Goal, ObservedDatabase } from '../state/topology.ts'
-import { describeReadiness } from './describe-readiness.ts'
-import { planDatabase } from './plan-database.ts'
+import { describeReadiness, planDatabase } from './plan-database.ts'
 
 const goalWith = (policy: Partial<Goal['policy']>) =>
   goalOf({

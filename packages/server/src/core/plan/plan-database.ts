@@ -13,15 +13,14 @@ import {
   type Step,
   type Verdict,
 } from '../state/topology.ts'
-import { describeReadiness, whySupervised } from './describe-readiness.ts'
 import { guardClusterFiles } from './guard-cluster-files.ts'
-import { guardTakeovers } from './guard-takeovers.ts'
 import { mostAtOnce } from './most-at-once.ts'
 import { planCluster, planIntroduction, planWhole } from './plan-cluster.ts'
 import { planGroup, type Stage } from './plan-group.ts'
 import { rationDepartures } from './ration-departures.ts'
 import { rationGreetings } from './ration-greetings.ts'
 import { rationJoins } from './ration-joins.ts'
+import { findClaimant, findStrangers, nameStranger } from './strangers.ts'
 
 /**
  * Returns the next verdict for each group on the way to the goal; their steps may run concurrently. Groups
@@ -200,4 +199,73 @@ function countInHand({ shards }: ObservedGroup, goal: Goal): number {
 
 function hasBegun({ shards }: ObservedGroup, goal: Goal): boolean {
   return shards.some((shard) => revisionOf(shard.wanted) === revisionOf(goal))
+}
+
+const GO_ON = 'the upgrade is supervised and goes on when a user resumes it'
+
+/** Reason shown at the stop of a supervised upgrade by a single group. */
+const whySupervised = `everything is ready; ${GO_ON}`
+
+/** Adds to the groups that wait at that stop which groups are ready: the canary waits there alone. */
+export function describeReadiness(lanes: readonly Lane[], { policy }: Pick<Goal, 'policy'>): readonly Lane[] {
+  if (lanes.length === 1) return lanes
+  const ready = lanes.filter(isReady).map(({ group }) => group)
+  const others = lanes.length - ready.length
+  const why = `${readyOf(ready, others)}${policy.canary && others > 0 ? begin(others) : ''}; ${GO_ON}`
+  return lanes.map((lane) =>
+    isReady(lane) ? { group: lane.group, verdict: { ...lane.verdict, why } } : lane,
+  )
+}
+
+type Ready = Lane & { readonly verdict: { readonly kind: 'hold' } }
+
+function isReady(lane: Lane): lane is Ready {
+  return lane.verdict.kind === 'hold' && lane.verdict.code === 'supervised'
+}
+
+function readyOf(ready: readonly number[], others: number): string {
+  if (others === 0) return `all ${ready.length} groups are ready`
+  if (ready.length === 1) return `group ${ready[0]} is ready`
+  return `groups ${ready.slice(0, -1).join(', ')} and ${ready.at(-1)} are ready`
+}
+
+function begin(others: number): string {
+  return others === 1
+    ? ', and the other group begins after it'
+    : `, and the other ${others} groups begin after it`
+}
+
+/**
+ * Limits takeovers, which all groups learn of in cluster mode. No role moves in a group while any shard
+ * believes that a foreign node has its slots: that node is forgotten first. Unplanned moves (replacing a lost
+ * primary, taking slots back) happen in one group at a time, each decided on a new observation.
+ */
+export function guardTakeovers(lanes: readonly Lane[], seen: ObservedDatabase): readonly Lane[] {
+  const strangers = findStrangers(seen)
+  let first: number | undefined
+  return lanes.map((lane) => {
+    const { group, verdict } = lane
+    if (verdict.kind !== 'do') return lane
+    const { step } = verdict
+    const claimant = moves(step) ? findClaimant(findGroup(seen, group), strangers) : undefined
+    if (claimant !== undefined)
+      return { group, verdict: wait(step, `${nameStranger(claimant)} has slots of`) }
+    if (step.kind !== 'promote' && step.kind !== 'take-back') return lane
+    first ??= group
+    if (first === group) return lane
+    const why = `group ${first} is repaired first: unplanned moves of roles happen in one group at a time`
+    return { group, verdict: { kind: 'hold', on: 'group', code: 'other_groups', why } }
+  })
+}
+
+type Takeover = Extract<Step, { kind: 'promote' | 'hand-over' | 'assign-slots' }>
+
+function moves(step: Step): step is Takeover {
+  return ['promote', 'hand-over', 'assign-slots'].includes(step.kind)
+}
+
+function wait(step: Step, whose: string): Verdict {
+  const shard = step.kind === 'hand-over' ? step.to : 'shard' in step ? step.shard : 0
+  const why = `${whose} the group and is no shard of the database: no role moves before it is forgotten (docs/explain/strangers.md)`
+  return { kind: 'wait', shard, code: 'cluster_stranger', why }
 }

@@ -9,8 +9,7 @@ import type {
   ObservedGroup,
   ObservedShard,
 } from '../state/topology.ts'
-import { guardTakeovers } from './guard-takeovers.ts'
-import { planDatabase } from './plan-database.ts'
+import { guardTakeovers, planDatabase } from './plan-database.ts'
 import { planRoles } from './plan-roles.ts'
 
 const history = { replid: 'ours', offset: 100, runId: null }

@@ -1,10 +1,10 @@
-import type { ActionOutcome, ActionPhase, ErrorCode, Obstacle } from '@fairlead/api'
+import { type ActionOutcome, type ActionPhase, type ErrorCode, type Obstacle, sayLength } from '@fairlead/api'
+import { usualWriteStop } from '../plan/usual-write-stop.ts'
 import { changed } from '../progress/changed.ts'
 import type { Action } from '../state/action.ts'
 import { hasEnded } from '../state/action-event.ts'
 import { phaseOf } from '../state/action-phase.ts'
-import { revisionOf } from '../state/goal.ts'
-import { formatWriteStop, type PastHandover } from './format-write-stop.ts'
+import { type Goal, revisionOf } from '../state/goal.ts'
 import { type Order, resolveOrder } from './resolve-order.ts'
 
 /** If an order may be given now, and its effect. */
@@ -176,4 +176,27 @@ export function isSameAgain(
     database !== undefined &&
     revisionOf(asked.from) === revisionOf(database)
   )
+}
+
+/** A past handover: its write stop and a client's longest wait in ms; null if not measured. */
+interface PastHandover {
+  readonly writeStopMs: number
+  readonly longestWaitMs: number | null
+}
+
+/** Describes the write stop of an order's handovers, from earlier ones or estimates. Load changes it. */
+function formatWriteStop(goal: Pick<Goal, 'cluster' | 'groups'>, before: readonly PastHandover[]): string {
+  const each = goal.groups === 1 ? '' : ' in each group'
+  if (before.length > 0) {
+    const [those, upTo] = before.length === 1 ? ['handover', ''] : ['handovers', 'up to ']
+    const longest = longestOf(before.map(({ writeStopMs }) => writeStopMs))
+    const waits = before.flatMap(({ longestWaitMs }) => longestWaitMs ?? [])
+    const wait = waits.length === 0 ? '' : `, longest wait of a client ${longestOf(waits)}`
+    return `writes stop again${each} (in the ${those} before for ${upTo}${longest}${wait}; load changes it)`
+  }
+  return `writes stop${each} for about ${usualWriteStop(goal).typical} ms on an idle machine, and for longer on a busy one`
+}
+
+function longestOf(lengths: readonly number[]): string {
+  return sayLength(Math.max(...lengths))
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Module } from '../modules/module.ts'
-import { joinArgs, splitArgs } from '../modules/module-args.ts'
+import { joinArgs, type Module, splitArgs } from '../modules/module.ts'
 import type { UsedModule } from '../state/goal.ts'
 import {
   type ModuleEntry,

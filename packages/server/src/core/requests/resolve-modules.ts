@@ -1,7 +1,6 @@
 import type { Build } from '@fairlead/api'
 import { compareVersions } from '@fairlead/engine'
-import type { Module } from '../modules/module.ts'
-import { splitArgs } from '../modules/module-args.ts'
+import { type Module, splitArgs } from '../modules/module.ts'
 import type { UsedModule } from '../state/goal.ts'
 import type { Refused } from '../state/refused.ts'
 import { type ModuleTraits, obstacleOfCapabilities, obstaclesOfVersions } from './module-rules.ts'

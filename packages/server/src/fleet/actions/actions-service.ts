@@ -1,19 +1,25 @@
-import { type HandoverTrace, Refusal } from '@fairlead/api'
+import { BUCKET_MS, type HandoverTape, type HandoverTrace, Refusal } from '@fairlead/api'
 import { may, type Principal } from '../../core/identity/access.ts'
-import type { ModuleAction } from '../../core/modules/module-action.ts'
-import type { ActionsFilter, ActionsOrder } from '../../core/requests/actions-order.ts'
-import { type Place, pageInMemory } from '../../core/requests/list-order.ts'
-import type { ActionEvent } from '../../core/state/action-event.ts'
-import type { Store } from '../../store/open-store.ts'
-import { createEventFeed, type EventFeed } from '../events/event-feed.ts'
-import { actionEventsStore } from '../stores/action-events-store.ts'
-import { actionsStore } from '../stores/actions-store.ts'
+import type { ModuleAction } from '../../core/modules/module.ts'
+import {
+  type ActionsFilter,
+  type ActionsOrder,
+  type Place,
+  pageInMemory,
+} from '../../core/requests/list-order.ts'
+import type { Certificate } from '../../core/state/action.ts'
+import { type ActionChange, type ActionEvent, hasEnded } from '../../core/state/action-event.ts'
+import { tapeDue } from '../../core/state/handover.ts'
+import type { Db, Store } from '../../store/open-store.ts'
+import { createEventFeed, type EventFeed, type Watch } from '../events/event-feed.ts'
+import { type ActionEventsStore, actionEventsStore } from '../stores/action-events-store.ts'
+import { type ActionsStore, actionsStore } from '../stores/actions-store.ts'
 import type { ActionsQuery } from '../stores/chosen-actions-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
+import { handoverTapesStore } from '../stores/handover-tapes-store.ts'
+import { handoversStore } from '../stores/handovers-store.ts'
 import { moduleActionsStore } from '../stores/module-actions-store.ts'
 import { createDatabaseViews, type DatabaseActionView } from './database-views.ts'
-import { followAction } from './follow-action.ts'
-import { readTrace } from './read-trace.ts'
 
 /** An action of a database or of the catalogue of modules. */
 export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
@@ -117,4 +123,128 @@ function databasesOf(user: Principal): readonly number[] {
 
 function maySee(user: Principal, databaseUid: number): boolean {
   return may(user, 'view_status_of_cluster_action', databaseUid)
+}
+
+interface Sources {
+  readonly actions: Pick<ActionsStore, 'get'>
+  readonly events: Pick<ActionEventsStore, 'listAfter'>
+  readonly feed: EventFeed
+}
+
+/** Events per query. */
+const PAGE = 100
+
+/** Yields an action's events after number `seq`, each once and in order: stored ones, then new ones. */
+async function* followAction(
+  { actions, events, feed }: Sources,
+  uid: string,
+  seq: number,
+  signal: AbortSignal,
+): AsyncGenerator<ActionEvent, void, undefined> {
+  using watch = feed.watch((event) => event.topic === 'actions' && event.actionUid === uid)
+  let last = seq
+  while (!signal.aborted) {
+    watch.sync()
+    // Read first, so that the events read below include its end.
+    const action = await actions.get(uid)
+    for (let isAll = false; !isAll; ) {
+      const page = await events.listAfter(uid, last, PAGE)
+      for (const event of page) {
+        if (signal.aborted) return
+        yield event
+        last = event.seq
+      }
+      isAll = page.length < PAGE
+    }
+    if (action === undefined || hasEnded(action)) return
+    for await (const event of live(watch, () => last, signal)) {
+      yield event
+      last = event.seq
+    }
+  }
+}
+
+/** Yields new events until the store must be read again: after the action's end, or a missed event. */
+async function* live(watch: Watch, last: () => number, signal: AbortSignal): AsyncGenerator<ActionEvent> {
+  while (!signal.aborted) {
+    const next = watch.next(last())
+    if (next === undefined) {
+      await watch.news(signal)
+      continue
+    }
+    if (next === 'behind' || next === 'reset' || next.topic !== 'actions' || next.event === undefined) return
+    yield next.event
+    if (next.event.type === 'action' && isEnd(next.event.change)) return
+  }
+}
+
+function isEnd({ status }: ActionChange): boolean {
+  return status !== undefined && hasEnded({ status })
+}
+
+/**
+ * Reads clients' view of handover `n` (from 1 on). Throws Refusal trace_not_exist, or trace_not_ready while
+ * the endpoint still counts. `now` is Unix milliseconds.
+ */
+export async function readTrace({ uid, n }: Which, db: Db, now: number): Promise<HandoverTrace> {
+  const certified = await handoversStore(db).certified(uid)
+  const handover = certified[n - 1]
+  if (handover === undefined) throw missing(`the action has ${certified.length} certificate(s)`)
+  const { certificate, id } = handover
+  const { began, parts, heldMs } = certificate
+  if (certificate.recovered) throw missing('the handover was interrupted by a crash')
+  if (parts === undefined || began === undefined || heldMs === null)
+    throw missing('the database has no endpoint, its proxy was away, or the handover is older than traces')
+  const tape = await handoverTapesStore(db).get(id)
+  if (tape !== undefined) return traceOf({ uid, n }, { ...certificate, began, parts }, tape)
+  if (tapeDue(handover, now) !== undefined)
+    throw new Refusal('trace_not_ready', 'the endpoint still counts: ask again in a few seconds')
+  throw missing('the proxy was replaced right after the handover, or many handovers came later')
+}
+
+function missing(why: string): Refusal {
+  return new Refusal('trace_not_exist', `there is no trace of this handover: ${why}`)
+}
+
+type Complete = Certificate & Required<Pick<Certificate, 'began' | 'parts'>>
+/** The handover with certificate number `n` of the action `uid`. */
+interface Which {
+  readonly uid: string
+  readonly n: number
+}
+
+function traceOf(
+  { uid, n }: Which,
+  { began, parts, from, to, group }: Complete,
+  { leadMs, replies, held, errors }: HandoverTape,
+): HandoverTrace {
+  let at = leadMs + began.moveAfterMs
+  const next = (ms: number) => {
+    const part = { from: round(at), to: round(at + ms) }
+    at += ms
+    return part
+  }
+  return {
+    action_uid: uid,
+    handover: n,
+    group: group ?? null,
+    from: String(from),
+    to: String(to),
+    t0: new Date(began.holdAt - leadMs).toISOString(),
+    bucket_ms: BUCKET_MS,
+    replies,
+    held,
+    errors,
+    marks: {
+      hold: { from: round(leadMs), to: round(leadMs + parts.hold) },
+      pause: next(parts.pause),
+      equal: next(parts.equal),
+      promote: next(parts.promote),
+      release: next(parts.release),
+    },
+  }
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100
 }

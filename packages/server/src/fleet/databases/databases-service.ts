@@ -17,8 +17,7 @@ import type { Nodes } from '../../nodes/nodes-service.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
-import { unlessBusy } from '../refusals/unless-busy.ts'
-import { type ActionsStore, actionsStore } from '../stores/actions-store.ts'
+import { type ActionsStore, ActiveActionExists, actionsStore } from '../stores/actions-store.ts'
 import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { type DatabasesStore, databasesStore, type NewDatabase } from '../stores/databases-store.ts'
 import { type ShardsStore, shardsStore } from '../stores/shards-store.ts'
@@ -274,4 +273,20 @@ function newDatabase(
     userPassword: userPassword ?? randomBytes(24).toString('base64url'),
     createdAt,
   }
+}
+
+/** Runs `work` in a transaction. Throws Refusal db_busy with the running action if there is one. */
+async function unlessBusy<T>(uid: number, store: Store, work: (db: Db) => Promise<T>): Promise<T> {
+  try {
+    return await store.transaction(work)
+  } catch (cause) {
+    if (!(cause instanceof ActiveActionExists)) throw cause
+    throw new Refusal('db_busy', await describeBusy(uid, store))
+  }
+}
+
+async function describeBusy(uid: number, { db }: Store): Promise<string> {
+  const running = await actionsStore(db).active(uid)
+  const which = running === undefined ? 'just ended' : `${running.uid} (${running.kind}) runs`
+  return `another change of database ${uid} is in progress: action ${which}; try again when it has ended`
 }

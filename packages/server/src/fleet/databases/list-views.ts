@@ -1,4 +1,4 @@
-import { byUid, placeOf } from '../../core/requests/databases-order.ts'
+import { byUid, placeOf } from '../../core/requests/list-order.ts'
 import type { Action } from '../../core/state/action.ts'
 import type { Database, ShardRecord } from '../../core/state/database.ts'
 import { readInPieces } from '../../store/choose-page.ts'

@@ -5,7 +5,7 @@ import { judgeCommand } from '../../core/requests/judge-command.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
 import type { Tls } from '../../tls/tls-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
-import { addressesOf, trustOf } from './way-of-clients.ts'
+import { addressesOf, trustOf } from './endpoints-service.ts'
 
 /** Runs API users' commands as a client of the database. */
 export interface Commands {

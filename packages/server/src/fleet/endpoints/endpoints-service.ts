@@ -1,11 +1,10 @@
 import { type Address, ApiError, type ClientList, type EndpointReport, Refusal } from '@fairlead/api'
 import type { EngineTls } from '@fairlead/engine'
-import { endpointName } from '../../core/state/endpoint-name.ts'
+import { ENDPOINT_HOST, endpointName } from '../../core/state/endpoint-name.ts'
 import { type Describing, describeNode } from '../../nodes/describe-node.ts'
 import { type ProxyLink, ProxyUnreachable } from '../../nodes/proxy-link.ts'
-import type { Tls } from '../../tls/tls-service.ts'
-import type { Databases } from '../databases/databases-service.ts'
-import { addressesOf, trustOf } from './way-of-clients.ts'
+import type { Tls, TlsNow } from '../../tls/tls-service.ts'
+import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 
 /** Examines endpoints, again on each call. */
 export interface Endpoints {
@@ -94,4 +93,21 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
     const isMissing = cause instanceof ApiError && cause.code === 'not_found'
     throw new Refusal(isMissing ? 'endpoint_not_exist' : 'unavailable', cause.message, { cause })
   }
+}
+
+/** Addresses for clients: one, or one for each group. */
+export function addressesOf({ database, shards }: DatabaseView): readonly Address[] {
+  if (database.endpointPort !== null) return [{ host: ENDPOINT_HOST, port: database.endpointPort }]
+  const primaries = database.groups.flatMap(({ primaryShard }) =>
+    shards.filter(({ id }) => id === primaryShard),
+  )
+  return primaries.length === database.groups.length ? primaries : []
+}
+
+/**
+ * The certificates that clients trust. For an operator's certificate, the authority and host names are
+ * unknown.
+ */
+export function trustOf({ ca, proxy }: TlsNow): EngineTls {
+  return { ca: proxy.isOurs ? [ca] : [ca, proxy.cert], checksHost: proxy.isOurs }
 }

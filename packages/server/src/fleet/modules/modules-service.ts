@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { open } from 'node:fs/promises'
 import { type Pieces, Refusal } from '@fairlead/api'
 import { createMutex } from '@fairlead/engine'
 import type { Actor } from '../../core/identity/access.ts'
 import type { AuditType } from '../../core/identity/audit-record.ts'
 import type { Settings } from '../../core/identity/settings.ts'
-import type { Module } from '../../core/modules/module.ts'
-import type { ModuleAction } from '../../core/modules/module-action.ts'
+import type { Module, ModuleAction } from '../../core/modules/module.ts'
 import { auditStore } from '../../identity/stores/audit-store.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import { StoreAway } from '../../store/postgres/postgres-trouble.ts'
@@ -13,7 +13,6 @@ import { moduleActionsStore } from '../stores/module-actions-store.ts'
 import { modulesStore } from '../stores/modules-store.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { readPackage } from './read-package.ts'
-import { MB, receiveFile } from './receive-file.ts'
 
 /** The catalogue of modules. */
 export interface Modules {
@@ -150,3 +149,23 @@ function explainFullDisk(cause: unknown): unknown {
     cause,
   })
 }
+
+/** Writes a stream to a file, at most `maxMb`. Throws Refusal no_module, invalid_module. */
+async function receiveFile(pieces: Pieces, path: string, maxMb: number): Promise<void> {
+  let bytes = 0
+  await using file = await open(path, 'wx', 0o600)
+  for await (const piece of pieces) {
+    bytes += piece.byteLength
+    if (bytes > maxMb * MB) {
+      throw new Refusal(
+        'invalid_module',
+        `the package is larger than ${maxMb} MB; module_upload_max_size_mb of PUT /v1/cluster raises that`,
+      )
+    }
+    await file.writeFile(piece)
+  }
+  if (bytes === 0) throw new Refusal('no_module', 'the file that came is empty')
+}
+
+/** Bytes. */
+const MB = 1024 * 1024

@@ -1,7 +1,6 @@
 import type { ActionOutcome } from '@fairlead/api'
 import { type SqlBool, sql } from 'kysely'
-import type { ActionsFilter, ActionsOrder } from '../../core/requests/actions-order.ts'
-import type { ListPage } from '../../core/requests/list-order.ts'
+import type { ActionsFilter, ActionsOrder, ListPage } from '../../core/requests/list-order.ts'
 import { choosePage, namedLike } from '../../store/choose-page.ts'
 import type { Db } from '../../store/open-store.ts'
 

@@ -1,6 +1,10 @@
 import { type SqlBool, sql } from 'kysely'
-import { byUid, type DatabasesFilter, type DatabasesOrder } from '../../core/requests/databases-order.ts'
-import type { Place } from '../../core/requests/list-order.ts'
+import {
+  byUid,
+  type DatabasesFilter,
+  type DatabasesOrder,
+  type Place,
+} from '../../core/requests/list-order.ts'
 import { choosePage, namedLike } from '../../store/choose-page.ts'
 import type { Db } from '../../store/open-store.ts'
 

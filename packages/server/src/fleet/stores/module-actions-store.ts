@@ -1,4 +1,4 @@
-import type { ModuleAction } from '../../core/modules/module-action.ts'
+import type { ModuleAction } from '../../core/modules/module.ts'
 import type { ListPage } from '../../core/requests/list-order.ts'
 import { choosePage } from '../../store/choose-page.ts'
 import type { Db } from '../../store/open-store.ts'

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { awaitHello, createTlsDoor, tlsForClients } from '@fairlead/engine'
 import type { FastifyInstance } from 'fastify'
 import type { ApiCertificate } from '../../tls/api-certificate.ts'
-import { refusePlain } from './refuse-plain.ts'
+import { printRefusal } from '../answer-error.ts'
 
 type Pair = Pick<ApiCertificate, 'cert' | 'key'>
 
@@ -80,4 +80,16 @@ function takeWith(
       refused: () => raw.destroy(),
     })
   }
+}
+
+/** A client that does not read its answer is closed. */
+const READ_WITHIN_MS = 1_000
+const PLAIN_HERE = 'this port speaks HTTPS: use https://'
+
+/** Explains to a client with plain HTTP that the port speaks HTTPS. */
+function refusePlain(raw: Socket): void {
+  raw.resume()
+  raw.end(printRefusal(PLAIN_HERE))
+  const late = setTimeout(() => raw.destroy(), READ_WITHIN_MS)
+  raw.once('close', () => clearTimeout(late))
 }

@@ -10,7 +10,6 @@ import type { Logins } from '../sessions/logins.ts'
 import { auditStore } from '../stores/audit-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { usersStore } from '../stores/users-store.ts'
-import { confirmOld, refuseWithoutOld } from './confirm-old.ts'
 import type { UserPasswords } from './user-passwords.ts'
 
 /** A user and a password; without `userName`, the user is the caller. */
@@ -148,4 +147,25 @@ async function findTarget(userName: string | undefined, { user: caller }: Caller
   }
   if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName ?? caller.name}`)
   return user
+}
+
+/**
+ * The hash that `password` fits. A guess like any other: it counts, and is written down. Throws Refusal
+ * invalid_credentials.
+ */
+export function confirmOld(
+  user: User,
+  password: string,
+  caller: Caller,
+  logins: Pick<Logins, 'confirm'>,
+): Promise<string> {
+  return logins.confirm(user, password, { address: caller.address, via: 'old_password' })
+}
+
+/** Refuses a caller who must give the old password: see mayDoWithout. */
+export function refuseWithoutOld(): never {
+  throw new Refusal(
+    'invalid_request',
+    'old_password: is missing; a token alone changes no password: send the old one, or sign this request with it (Basic)',
+  )
 }

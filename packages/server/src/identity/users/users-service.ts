@@ -5,15 +5,15 @@ import { expiryOf } from '../../core/identity/password-rules.ts'
 import {
   type Alerts,
   loginOf,
+  nameFault,
   type Role,
   statusOf,
   type User,
   type UserStatus,
 } from '../../core/identity/user.ts'
-import { nameFault } from '../../core/identity/user-name.ts'
 import { readInPieces } from '../../store/choose-page.ts'
 import type { Db, Store } from '../../store/open-store.ts'
-import { confirmOld, refuseWithoutOld } from '../passwords/confirm-old.ts'
+import { confirmOld, refuseWithoutOld } from '../passwords/passwords-service.ts'
 import type { UserPasswords } from '../passwords/user-passwords.ts'
 import type { Identities } from '../sessions/identities.ts'
 import type { Logins } from '../sessions/logins.ts'

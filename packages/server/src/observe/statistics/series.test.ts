@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { compose, type Point } from './compose.ts'
-import { createRing } from './ring.ts'
-import { createSeries, type Sample } from './series.ts'
+import { createRing, createSeries, type Sample } from './series.ts'
 
 const start = Date.UTC(2026, 10, 23, 12)
 const ms10 = 10_000

@@ -1,8 +1,7 @@
 import type { StatisticsInterval } from '@fairlead/api'
-import { type Collecting, createCollect, type Measured } from './collect.ts'
+import { type Collecting, createCollect, type Measured, rememberPlaces, type ShardPlace } from './collect.ts'
 import { type SeriesKind, shown, type Values } from './columns.ts'
 import { compose, type Point, SLOT_MS, slotOf, slotsIn } from './compose.ts'
-import { rememberPlaces, type ShardPlace } from './databases-of-shards.ts'
 import { createSeries, type Series } from './series.ts'
 
 /** One interval of an answer; times are Unix milliseconds. */

@@ -1,14 +1,19 @@
-import type { Action as ActionAnswer, ActionV2, ActionEvent as EventAnswer } from '@fairlead/api'
-import type { Principal } from '../../core/identity/access.ts'
-import type { ModuleAction } from '../../core/modules/module-action.ts'
+import type {
+  Action as ActionAnswer,
+  ActionV2,
+  ActionEvent as EventAnswer,
+  OrderName,
+  OrderPreview as PreviewAnswer,
+} from '@fairlead/api'
+import { may, type Principal } from '../../core/identity/access.ts'
+import type { ModuleAction } from '../../core/modules/module.ts'
+import { type OrderPreview, previewOrders } from '../../core/requests/preview-orders.ts'
 import type { Action, ActionStatus, Certificate, PendingStep } from '../../core/state/action.ts'
 import type { ActionChange, ActionEvent } from '../../core/state/action-event.ts'
 import { outcomeOf, windowEndsOf } from '../../core/state/action-phase.ts'
 import type { Runs } from '../../core/state/goal.ts'
-import { actionNames } from '../../fleet/actions/action-names.ts'
 import type { ActionView } from '../../fleet/actions/actions-service.ts'
 import { laneToWire, patchToWire, waitingToWire } from './lane-wire.ts'
-import { noOrders, ordersToWire } from './preview-wire.ts'
 
 type ChangeAnswer = Extract<EventAnswer, { readonly type: 'action' }>
 
@@ -260,4 +265,65 @@ function pendingToWire(
 
 function unixSeconds(at: string): number {
   return Math.floor(Date.parse(at) / 1000)
+}
+
+type PreviewsAnswer = Record<OrderName, PreviewAnswer>
+
+/** The effect of each order, for this user. */
+function ordersToWire(
+  { action, certificates, facts }: Extract<ActionView, { readonly of: 'database' }>,
+  user: Principal,
+): PreviewsAnswer {
+  const isAllowed = may(user, 'update_bdb_with_action', action.databaseUid)
+  const forbidden = isAllowed
+    ? undefined
+    : `it needs update_bdb_with_action for database ${action.databaseUid}`
+  const handovers = certificates.flatMap(({ writeStopMs, waited }) =>
+    writeStopMs === null ? [] : [{ writeStopMs, longestWaitMs: waited?.longestMs ?? null }],
+  )
+  return previewsToWire(previewOrders(action, { ...facts, handovers, forbidden }))
+}
+
+function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {
+  const { pause, resume, cancel, rollback, finalize, redo, retry } = previews
+  return {
+    pause: previewToWire(pause),
+    resume: previewToWire(resume),
+    cancel: previewToWire(cancel),
+    rollback: previewToWire(rollback),
+    finalize: previewToWire(finalize),
+    redo: previewToWire(redo),
+    retry: previewToWire(retry),
+  }
+}
+
+function previewToWire({ ok, code, why, consequence, leadsTo, outcome }: OrderPreview): PreviewAnswer {
+  return { ok, error_code: code, why, consequence, leads_to: leadsTo, outcome }
+}
+
+const hasEnded: OrderPreview = {
+  ok: false,
+  code: 'action_ended',
+  why: 'it has ended',
+  consequence: '',
+  leadsTo: null,
+  outcome: null,
+}
+
+/** Previews of an action that was complete when recorded. */
+const noOrders = previewsToWire({
+  pause: hasEnded,
+  resume: hasEnded,
+  cancel: hasEnded,
+  rollback: hasEnded,
+  finalize: hasEnded,
+  redo: hasEnded,
+  retry: hasEnded,
+})
+
+/** Names of actions in the wider API. */
+export const actionNames: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {
+  create: 'SMCreateBDB',
+  upgrade: 'SMUpgradeBDB',
+  delete: 'SMDeleteBDB',
 }

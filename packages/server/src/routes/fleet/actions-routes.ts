@@ -1,4 +1,6 @@
 import {
+  cancelAction,
+  finalizeAction,
   followAction,
   getAction,
   getActionV2,
@@ -7,13 +9,20 @@ import {
   listActions,
   listActionsV2,
   listDatabaseActions,
+  pauseAction,
   Refusal,
+  redoAction,
+  resumeAction,
+  retryAction,
+  rollbackAction,
 } from '@fairlead/api'
-import { type Caller, may } from '../../core/identity/access.ts'
-import type { ActionsOrder } from '../../core/requests/actions-order.ts'
+import { actorOf, type Caller, may } from '../../core/identity/access.ts'
+import type { ActionsOrder } from '../../core/requests/list-order.ts'
+import type { Order } from '../../core/requests/resolve-order.ts'
 import type { ActionStatus } from '../../core/state/action.ts'
 import type { ActionEvent } from '../../core/state/action-event.ts'
 import { type Actions, type ActionView, placeOfAction } from '../../fleet/actions/actions-service.ts'
+import type { Orders } from '../../fleet/actions/orders-service.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
@@ -113,4 +122,28 @@ function readQuery<Word extends string>(
 
 function pageOf(views: readonly ActionView[], query: Query) {
   return pages.answer(views, { limit: LIMIT, ...query })
+}
+
+/** Serves orders to a running upgrade. Answers once the order is recorded; it is carried out later. */
+export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
+  const give = async (order: Order, uid: string, caller: Caller) => {
+    const view = await actions.get(uid)
+    if (view.of === 'module') throw new Refusal('action_ended', `action ${uid} has ended`)
+    const { action } = view
+    if (!may(caller.user, 'update_bdb_with_action', action.databaseUid)) {
+      throw new Refusal(
+        'forbidden',
+        `the action is about database ${action.databaseUid}, which is not yours to change`,
+      )
+    }
+    return toWire(await actions.get(await orders.give(action, order, actorOf(caller))), caller.user)
+  }
+
+  mount(pauseAction, ({ params }, caller) => give('pause', params.uid, caller))
+  mount(resumeAction, ({ params }, caller) => give('resume', params.uid, caller))
+  mount(cancelAction, ({ params }, caller) => give('cancel', params.uid, caller))
+  mount(rollbackAction, ({ params }, caller) => give('rollback', params.uid, caller))
+  mount(finalizeAction, ({ params }, caller) => give('finalize', params.uid, caller))
+  mount(redoAction, ({ params }, caller) => give('redo', params.uid, caller))
+  mount(retryAction, ({ params }, caller) => give('retry', params.uid, caller))
 }

@@ -9,14 +9,14 @@ import {
   type Shard,
   type ShardReport,
 } from '@fairlead/api'
-import { joinArgs } from '../../core/modules/module-args.ts'
+import { type Caller, may } from '../../core/identity/access.ts'
+import { joinArgs, splitArgs } from '../../core/modules/module.ts'
 import { type Database, type DatabaseStatus, hasEndpoint } from '../../core/state/database.ts'
 import { ENDPOINT_HOST } from '../../core/state/endpoint-name.ts'
 import type { UsedModule } from '../../core/state/goal.ts'
-import { actionNames } from '../../fleet/actions/action-names.ts'
 import type { DatabaseRequest, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { ShardView } from '../../fleet/databases/shards-service.ts'
-import { argsFromWire } from './module-args-wire.ts'
+import { actionNames } from './action-wire.ts'
 
 /** A database as the API shows it, with its password if `showsPassword`. Wire words stop here. */
 export function toWire({ database, shards, action }: DatabaseView, showsPassword: boolean): DatabaseAnswer {
@@ -296,4 +296,25 @@ const detailWords: { readonly [State in ShardReport['state']]: Shard['detailed_s
   stopping: 'busy',
   exited: 'down',
   failed: 'down',
+}
+
+/**
+ * A database with its secrets, if the caller may see them, for programs of the wider API. Browser sessions
+ * must request secrets separately.
+ */
+export function show(view: DatabaseView, { user, token }: Caller): DatabaseAnswer {
+  return toWire(view, token?.isSession !== true && may(user, 'view_redis_pass', view.database.uid))
+}
+
+/** A database without password and module arguments. */
+export function showWithoutSecrets(view: DatabaseView): DatabaseAnswer {
+  return toWire(view, false)
+}
+
+/** Splits a string like the engines do; keeps a list. Throws Refusal invalid_request. */
+export function argsFromWire(args: string | readonly string[], field: string): readonly string[] {
+  if (typeof args !== 'string') return args
+  const words = splitArgs(args)
+  if (words === null) throw new Refusal('invalid_request', `${field}: a quote is not closed`)
+  return words
 }

@@ -1,4 +1,11 @@
-import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from '@fairlead/api'
+import {
+  getAvailability,
+  getEndpointStats,
+  getLocalAvailability,
+  giveCommand,
+  listEndpointClients,
+} from '@fairlead/api'
+import type { Commands } from '../../fleet/endpoints/commands-service.ts'
 import type { Endpoints } from '../../fleet/endpoints/endpoints-service.ts'
 import type { Mount } from '../../http/mount.ts'
 
@@ -42,4 +49,11 @@ export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
       })),
     }
   })
+}
+
+/** Serves commands to databases. */
+export function commandsRoutes(mount: Mount, commands: Commands): void {
+  mount(giveCommand, async ({ params, body }, caller) => ({
+    response: await commands.give(params.uid, body.command, caller),
+  }))
 }

@@ -1,6 +1,6 @@
 import { getShard, type Input, listDatabaseShards, listShards, Refusal, type Shard } from '@fairlead/api'
 import { databasesFor } from '../../core/identity/access.ts'
-import { isOfBuild, readBuildFilter } from '../../core/requests/build-filter.ts'
+import { isOfBuild, readBuildFilter } from '../../core/requests/list-order.ts'
 import type { Shards, ShardsOfDatabase } from '../../fleet/databases/shards-service.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'

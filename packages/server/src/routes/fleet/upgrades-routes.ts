@@ -1,19 +1,24 @@
 import {
   type Body,
   isSet,
+  listUpgradeTargets,
   type Output,
+  Refusal,
   upgradeDatabase,
   upgradeModules,
   upgradeModulesOlder,
 } from '@fairlead/api'
+import { runsForeignCode } from '@fairlead/engine'
 import type { UpgradePlan } from '../../core/dry-run/describe-plan.ts'
 import { actorOf, type Caller } from '../../core/identity/access.ts'
+import type { ModuleEntry } from '../../core/requests/resolve-modules.ts'
 import type { UpgradeRequest } from '../../core/requests/resolve-upgrade.ts'
-import type { UpgradedModules, Upgrades } from '../../fleet/upgrades/upgrades-service.ts'
+import { plainPolicy, type UsedModule } from '../../core/state/goal.ts'
+import { toObstacle } from '../../fleet/refusals/to-refusal.ts'
+import type { JudgedTarget, UpgradedModules, Upgrades } from '../../fleet/upgrades/upgrades-service.ts'
+import { obstacleToWire } from '../../http/answer-error.ts'
 import type { Mount } from '../../http/mount.ts'
-import { oneOf } from './database-wire.ts'
-import { moduleEntryFromWire, moduleUpgradeFromWire, withoutArgs } from './module-upgrade-wire.ts'
-import { show, showWithoutSecrets } from './show-database.ts'
+import { argsFromWire, oneOf, show, showWithoutSecrets } from './database-wire.ts'
 
 /** Serves upgrades of databases and modules; `dry_run` answers with the plan. */
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
@@ -125,5 +130,111 @@ function toRequest(body: Body<typeof upgradeDatabase>): UpgradeRequest {
     },
     modules: (body.modules ?? []).map((entry, n) => moduleEntryFromWire(entry, `modules[${n}]`)),
     written: { ...body, ...(body.modules !== undefined && { modules: body.modules.map(withoutArgs) }) },
+  }
+}
+
+type Entry = NonNullable<Body<typeof upgradeDatabase>['modules']>[number]
+
+/** Translates one entry at `place`, like "modules[0]". Wire words stop here. */
+function moduleEntryFromWire(entry: Entry, place: string): ModuleEntry {
+  const { current_module: current, new_module_args: args } = entry
+  return {
+    place,
+    currentModule: current === undefined ? undefined : String(current),
+    moduleName: entry.module_name,
+    currentVersion: entry.current_semantic_version,
+    newModule: entry.new_module,
+    newArgs: args === undefined ? undefined : argsFromWire(args, `${place}.new_module_args`),
+  }
+}
+
+/** An upgrade of modules only. */
+function moduleUpgradeFromWire(body: Body<typeof upgradeModules>): UpgradeRequest {
+  return {
+    forceRestart: body.force_restart ?? false,
+    keepEngineVersion: true,
+    latestWithModules: false,
+    preserveRoles: body.preserve_roles ?? false,
+    swapRoles: false,
+    engineVersion: undefined,
+    mayDiscard: body.may_discard_data ?? false,
+    forceDiscard: false,
+    policy: plainPolicy,
+    modules: entriesOf(body),
+    written: writtenOf(body),
+  }
+}
+
+/** The same request as an upgrade of the database. */
+function writtenOf(body: Body<typeof upgradeModules>): Readonly<Record<string, unknown>> {
+  const { modules, preserve_roles, may_discard_data, force_restart, ...single } = body
+  return {
+    ...(preserve_roles !== undefined && { preserve_roles }),
+    ...(may_discard_data !== undefined && { may_discard_data }),
+    ...(force_restart !== undefined && { force_restart }),
+    keep_engine_version: true,
+    modules: (modules ?? [single]).map(withoutArgs),
+  }
+}
+
+/** Removes arguments, which may hold secrets. */
+function withoutArgs({ new_module_args: _, ...entry }: Entry): Omit<Entry, 'new_module_args'> {
+  return entry
+}
+
+function entriesOf(body: Body<typeof upgradeModules>): readonly ModuleEntry[] {
+  const {
+    modules,
+    preserve_roles: _roles,
+    may_discard_data: _discard,
+    force_restart: _restart,
+    ...single
+  } = body
+  const fields = Object.keys(single)
+  if (modules !== undefined && fields.length > 0)
+    throw new Refusal(
+      'conflicting_fields',
+      `modules and ${fields.join(', ')} name modules in two places: send the list, or one module without it`,
+    )
+  if (modules !== undefined) return modules.map((entry, n) => moduleEntryFromWire(entry, `modules[${n}]`))
+  if (fields.length === 0) throw new Refusal('invalid_request', 'modules: name at least one module')
+  return [moduleEntryFromWire(single, 'the request')]
+}
+
+/** Serves the upgrade targets of a database. */
+export function targetsRoutes(mount: Mount, upgrades: Pick<Upgrades, 'targets'>): void {
+  mount(listUpgradeTargets, async ({ params }) => {
+    const { database, targets } = await upgrades.targets(params.uid)
+    return targets.map((target) => targetToWire(target, database.modules))
+  })
+}
+
+function targetToWire(
+  { build, isCurrent, isNewest, isRecommended, obstacles, withNewest, holes }: JudgedTarget,
+  modules: readonly UsedModule[],
+): Output<typeof listUpgradeTargets>[number] {
+  const newest = withNewest?.modules ?? []
+  return {
+    engine: build.flavour,
+    engine_version: build.version,
+    current: isCurrent,
+    newest: isNewest,
+    recommended: isRecommended,
+    insecure: holes.some(runsForeignCode),
+    known_holes: [...holes],
+    ...judgementOf(obstacles),
+    modules: modules.map(({ name, semanticVersion }) => ({
+      module_name: name,
+      semantic_version: semanticVersion,
+      newest_version: newest.find((module) => module.name === name)?.semanticVersion ?? null,
+    })),
+    with_newest_modules: withNewest === undefined ? null : judgementOf(withNewest.obstacles),
+  }
+}
+
+function judgementOf(obstacles: JudgedTarget['obstacles']) {
+  return {
+    possible: obstacles.length === 0,
+    obstacles: obstacles.map((refused) => obstacleToWire(toObstacle(refused))),
   }
 }

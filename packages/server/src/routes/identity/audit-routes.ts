@@ -1,10 +1,9 @@
-import { type Input, listLogs, Refusal, timeIn } from '@fairlead/api'
-import { type AuditType, auditTypes } from '../../core/identity/audit-record.ts'
+import { type Input, type LogEntry, listLogs, Refusal, timeIn } from '@fairlead/api'
+import { type AuditRecord, type AuditType, auditTypes } from '../../core/identity/audit-record.ts'
 import { InvalidInput } from '../../http/compile-validator.ts'
-import { readCursor, writeCursor } from '../../http/cursors.ts'
+import { readCursor, writeCursor } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
 import type { Audit, RecordsQuery } from '../../identity/audit/audit-service.ts'
-import { toWire } from './audit-wire.ts'
 
 type Query = Input<typeof listLogs>['query']
 
@@ -84,4 +83,22 @@ function readTime(field: string, text: string | undefined): string | undefined {
 /** Records are shown in whole seconds, so an end without fraction includes its second. */
 function endOfSecond(time: string | undefined, text: string | undefined): string | undefined {
   return time === undefined || text?.includes('.') ? time : time.replace('.000Z', '.999Z')
+}
+
+/** A record of the audit on the wire. */
+export function toWire({ seq, at, type, by, databaseUid, details, hash }: AuditRecord): LogEntry {
+  return {
+    uid: seq,
+    time: at.replace(/\.\d+Z$/, 'Z'),
+    recorded_at: at,
+    type,
+    severity: auditTypes[type],
+    originator: by.name,
+    ...(by.uid !== null && { user_uid: by.uid }),
+    ...(by.address !== null && { address: by.address }),
+    // An older store may have a value like Infinity from a refused request: the page is still answered.
+    ...(Number.isSafeInteger(databaseUid) && { bdb_uid: String(databaseUid) }),
+    details: details ?? {},
+    hash,
+  }
 }

@@ -21,7 +21,7 @@ import type { Mount } from '../../http/mount.ts'
 import type { Cluster, SettingsChange } from '../../identity/cluster/cluster-service.ts'
 import { holdFor } from '../../identity/cluster/hold-for.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
-import { versionToWire } from '../nodes/version-wire.ts'
+import { versionToWire } from '../nodes/nodes-routes.ts'
 
 /** Serves settings, policy and creation of the cluster. */
 export function clusterRoutes(mount: Mount, cluster: Cluster, nodes: Nodes, softwareVersion: string): void {

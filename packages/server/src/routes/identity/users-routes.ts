@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  addPassword,
   type Body,
   createUser,
   deleteUser,
@@ -13,16 +14,18 @@ import {
   managements,
   permissionsOf,
   Refusal,
+  removePassword,
   type Self,
+  setPassword,
   type User as UserAnswer,
   updateUser,
 } from '@fairlead/api'
-import { type Caller, operatorPrincipal } from '../../core/identity/access.ts'
-import { permissionsHeld } from '../../core/identity/permissions-held.ts'
+import { type Caller, operatorPrincipal, permissionsHeld } from '../../core/identity/access.ts'
 import { type Alerts, usualAlerts } from '../../core/identity/user.ts'
 import { refuseOthers } from '../../http/input/refuse-others.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
+import type { Passwords, PasswordsLeft } from '../../identity/passwords/passwords-service.ts'
 import type { Roles } from '../../identity/roles/roles-service.ts'
 import type { UserRequest, Users, UserView } from '../../identity/users/users-service.ts'
 
@@ -181,4 +184,27 @@ function selfToWire(view: UserView, { user, token }: Caller): Self {
     token_expires: token === null ? null : new Date(token.expiresAtMs).toISOString(),
     password_expires: view.passwordExpiresMs === null ? null : new Date(view.passwordExpiresMs).toISOString(),
   }
+}
+
+/** Serves /v1/users/password, also with an expired password. */
+export function passwordsRoutes(mount: Mount, passwords: Passwords): void {
+  mount(setPassword, async ({ body }, caller) =>
+    leftToWire(await passwords.set(passwordFromWire(body), caller)),
+  )
+
+  mount(addPassword, async ({ body }, caller) =>
+    leftToWire(await passwords.add(passwordFromWire(body), caller)),
+  )
+
+  mount(removePassword, async ({ body }, caller) =>
+    leftToWire(await passwords.remove({ userName: body.username, password: body.old_password }, caller)),
+  )
+}
+
+function passwordFromWire({ username, new_password, old_password }: Body<typeof setPassword>) {
+  return { userName: username, password: new_password, oldPassword: old_password }
+}
+
+function leftToWire({ userName, passwords }: PasswordsLeft) {
+  return { username: userName, passwords }
 }

@@ -4,6 +4,7 @@ import {
   type Input,
   listEngineVersions,
   listNodes,
+  type Node,
   type NodeReport,
   type Output,
   Refusal,
@@ -16,7 +17,6 @@ import type { Databases } from '../../fleet/databases/databases-service.ts'
 import { listPages } from '../../http/list-pages.ts'
 import type { Mount } from '../../http/mount.ts'
 import type { ListedNode, Nodes } from '../../nodes/nodes-service.ts'
-import { versionToWire } from './version-wire.ts'
 
 type Wire = Output<typeof getNode>
 type By = 'uid' | 'addr' | 'free_memory' | 'shard_count'
@@ -134,4 +134,12 @@ function isLatest(build: FoundBuild, builds: readonly FoundBuild[]): boolean {
   return builds.every(
     (other) => other.flavour !== build.flavour || compareVersions(other.version, build.version) <= 0,
   )
+}
+
+/** A build in answers about nodes. */
+export function versionToWire({
+  flavour,
+  version,
+}: Pick<FoundBuild, 'flavour' | 'version'>): Node['supported_database_versions'][number] {
+  return { db_type: flavour, version, redis_version: version.split('.', 2).join('.') }
 }

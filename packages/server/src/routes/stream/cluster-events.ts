@@ -1,19 +1,19 @@
 import { setInterval, setTimeout } from 'node:timers'
-import { type ClusterEvent, Refusal, StreamCut } from '@fairlead/api'
+import { type ClusterEvent, type NodeFacts, Refusal, StreamCut } from '@fairlead/api'
 import type { Logger } from 'pino'
-import type { Principal } from '../../core/identity/access.ts'
-import { mayWatch } from '../../core/identity/may-watch.ts'
+import { mayWatch, type Principal } from '../../core/identity/access.ts'
+import { ENDPOINT_HOST } from '../../core/state/endpoint-name.ts'
 import type { Databases } from '../../fleet/databases/databases-service.ts'
 import type { EventFeed, Watch } from '../../fleet/events/event-feed.ts'
 import type { EventMarks } from '../../fleet/events/event-marks.ts'
+import { changesStore } from '../../fleet/stores/changes-store.ts'
 import { type EventsStore, eventsStore, type StoredEvent } from '../../fleet/stores/events-store.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import { MOST_BEHIND } from '../../store/event-numbers-store.ts'
 import type { Store } from '../../store/open-store.ts'
-import { showWithoutSecrets } from '../fleet/show-database.ts'
-import { toWire } from './event-wire.ts'
+import { showWithoutSecrets } from '../fleet/database-wire.ts'
+import { type NodeAnswer, toWire } from './event-wire.ts'
 import { type Asked, takeSnapshot } from './take-snapshot.ts'
-import { lookAtNodes } from './watch-nodes.ts'
 
 /** A follower with its current permissions, which may change. */
 export interface Viewer {
@@ -251,5 +251,42 @@ async function unlessLate(looking: Promise<void>): Promise<void> {
     await Promise.race([looking, late])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** The only node: server and agent are on one machine. */
+const THIS_NODE = 1
+
+/** Observes the node, and records changes if there are any. */
+async function lookAtNodes(store: Store, nodes: Pick<Nodes, 'describe'>): Promise<void> {
+  const facts = await nodes.describe()
+  const dataFrom = async (db: Store['db']) => {
+    const known = (await changesStore(db).nodes()).find(({ uid }) => uid === THIS_NODE)?.data ?? undefined
+    const data = JSON.stringify(factsOf(facts, known))
+    return data === known ? undefined : data
+  }
+  if ((await dataFrom(store.db)) === undefined) return
+  await store.transaction(async (db) => {
+    // Another server may have recorded it already.
+    const data = await dataFrom(db)
+    if (data !== undefined) await changesStore(db).note('nodes', THIS_NODE, data)
+  })
+}
+
+/** A node's event data; the last known while its agent does not answer. */
+function factsOf(facts: NodeFacts | null, known: string | undefined): NodeAnswer {
+  if (facts === null) {
+    const last = known === undefined ? { addr: ENDPOINT_HOST } : (JSON.parse(known) as NodeAnswer) // written here
+    const missing = { engine_wall: false, engine_wall_missing: 'the agent does not answer' }
+    return { ...last, status: 'down', ...missing }
+  }
+  const missing = facts.noWall
+  return {
+    addr: facts.host,
+    status: 'active',
+    cores: facts.cores,
+    total_memory: facts.memoryTotalBytes,
+    engine_wall: missing === null,
+    engine_wall_missing: missing === undefined ? 'the agent is older' : (missing ?? ''),
   }
 }

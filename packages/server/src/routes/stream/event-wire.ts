@@ -2,7 +2,7 @@ import type { ClusterEvent, EventTopic } from '@fairlead/api'
 import type { ActionEvent } from '../../core/state/action-event.ts'
 import type { StoredEvent } from '../../fleet/stores/events-store.ts'
 import { eventToWire } from '../fleet/action-wire.ts'
-import { toWire as recordToWire } from '../identity/audit-wire.ts'
+import { toWire as recordToWire } from '../identity/audit-routes.ts'
 
 /** An action's event among all events; `seq` undefined: part of a snapshot. */
 export function actionEventToWire(
@@ -35,7 +35,7 @@ export async function toWire(
   }
 }
 
-/** A node's last observation; watch-nodes.ts wrote `data`. */
+/** A node's last observation; cluster-events.ts wrote `data`. */
 export function nodeToWire(uid: number, data: string, seq: number | undefined): ClusterEvent {
   const node = JSON.parse(data) as NodeAnswer // written from the same type
   return { type: 'node', node_uid: uid, node, ...(seq !== undefined && { seq }) }

@@ -6,8 +6,7 @@ import {
   type Input,
   Refusal,
 } from '@fairlead/api'
-import { type Caller, may, type Principal } from '../../core/identity/access.ts'
-import { mayWatch } from '../../core/identity/may-watch.ts'
+import { type Caller, may, mayWatch, type Principal } from '../../core/identity/access.ts'
 import type { Databases } from '../../fleet/databases/databases-service.ts'
 import { InvalidInput } from '../../http/compile-validator.ts'
 import type { Mount } from '../../http/mount.ts'

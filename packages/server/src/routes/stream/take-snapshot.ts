@@ -1,7 +1,6 @@
 import type { ClusterEvent, EventTopic } from '@fairlead/api'
 import { codeOf } from '@fairlead/engine'
-import { databasesFor, type Principal } from '../../core/identity/access.ts'
-import { mayWatch } from '../../core/identity/may-watch.ts'
+import { databasesFor, mayWatch, type Principal } from '../../core/identity/access.ts'
 import type { Place } from '../../core/requests/list-order.ts'
 import type { ActionEvent } from '../../core/state/action-event.ts'
 import type { Databases } from '../../fleet/databases/databases-service.ts'
@@ -9,7 +8,7 @@ import { actionEventsStore, mergeEvents } from '../../fleet/stores/action-events
 import { actionsStore } from '../../fleet/stores/actions-store.ts'
 import { changesStore } from '../../fleet/stores/changes-store.ts'
 import type { Store } from '../../store/open-store.ts'
-import { showWithoutSecrets } from '../fleet/show-database.ts'
+import { showWithoutSecrets } from '../fleet/database-wire.ts'
 import { actionEventToWire, nodeToWire } from './event-wire.ts'
 
 /** The request of a follower. `database` undefined: all. */

@@ -13,8 +13,7 @@ import { databasesStore, type NewDatabase } from '../../../../src/fleet/stores/d
 import { handoversStore } from '../../../../src/fleet/stores/handovers-store.ts'
 import { createHttp } from '../../../../src/http/create-http.ts'
 import { mountOn } from '../../../../src/http/mount.ts'
-import { actionsRoutes } from '../../../../src/routes/fleet/actions-routes.ts'
-import { ordersRoutes } from '../../../../src/routes/fleet/orders-routes.ts'
+import { actionsRoutes, ordersRoutes } from '../../../../src/routes/fleet/actions-routes.ts'
 import type { Store } from '../../../../src/store/open-store.ts'
 import { openTestStore } from '../../../open-test-store.ts'
 

@@ -8,7 +8,7 @@ import { plainPolicy, type UsedModule } from '../../../../src/core/state/goal.ts
 import { createUpgradeHints } from '../../../../src/fleet/upgrades/upgrade-hints.ts'
 import { createUpgrades } from '../../../../src/fleet/upgrades/upgrades-service.ts'
 import type { Mount } from '../../../../src/http/mount.ts'
-import { targetsRoutes } from '../../../../src/routes/fleet/targets-routes.ts'
+import { targetsRoutes } from '../../../../src/routes/fleet/upgrades-routes.ts'
 import { databaseOf } from '../../../records.ts'
 import { groupOf, noMemory, plenty } from '../../../simulation/group.ts'
 

@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../../../../proof/until.ts'
-import { watchConnections } from '../../../../src/http/connections/connections.ts'
-import { endConnections } from '../../../../src/http/connections/end-connections.ts'
+import { endConnections, watchConnections } from '../../../../src/http/connections/connections.ts'
 import { createHttp } from '../../../../src/http/create-http.ts'
 
 const half = {

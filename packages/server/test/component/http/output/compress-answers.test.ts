@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databasesStore } from '../../../../src/fleet/stores/databases-store.ts'
-import { chooseEncoding } from '../../../../src/http/output/choose-encoding.ts'
+import { chooseEncoding } from '../../../../src/http/output/compress-answers.ts'
 import { adminPassword, startControlPlane, type TestControlPlane } from '../../../control-plane.ts'
 import { databaseOf } from '../../../records.ts'
 

@@ -1,9 +1,8 @@
 import { latencyBounds, type ShardStatistics, type StatisticsReport, type Traffic } from '@fairlead/api'
 import { expect, test } from 'vitest'
 import { AgentUnreachable } from '../../../../src/nodes/agent-link.ts'
-import { createCollect } from '../../../../src/observe/statistics/collect.ts'
+import { createCollect, rememberPlaces } from '../../../../src/observe/statistics/collect.ts'
 import { slotOf } from '../../../../src/observe/statistics/compose.ts'
-import { rememberPlaces } from '../../../../src/observe/statistics/databases-of-shards.ts'
 import { createSeries } from '../../../../src/observe/statistics/series.ts'
 
 const start = Date.UTC(2026, 10, 23, 12)

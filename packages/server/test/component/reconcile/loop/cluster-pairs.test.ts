@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readClusterNodes } from '@fairlead/engine'
 import { expect, test } from 'vitest'
-import { obstacleInOneCluster } from '../../../../src/core/requests/cluster-pairs.ts'
+import { obstacleInOneCluster } from '../../../../src/core/requests/resolve-upgrade.ts'
 import { builds, startTestEngine, type TestEngine } from '../../../engine.ts'
 
 // invariant: Two builds that cannot be in one cluster never are.

@@ -1,7 +1,7 @@
 import { Refusal } from '@fairlead/api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
-import { readTrace } from '../../../../../src/fleet/actions/read-trace.ts'
+import { readTrace } from '../../../../../src/fleet/actions/actions-service.ts'
 import { actionsStore } from '../../../../../src/fleet/stores/actions-store.ts'
 import { databasesStore, type NewDatabase } from '../../../../../src/fleet/stores/databases-store.ts'
 import { handoverTapesStore } from '../../../../../src/fleet/stores/handover-tapes-store.ts'

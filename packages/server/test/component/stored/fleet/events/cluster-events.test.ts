@@ -3,8 +3,11 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { until } from '../../../../../../../proof/until.ts'
 import { fairlead } from '../../../../../src/core/identity/audit-record.ts'
-import { createEventFeed, type EventFeed } from '../../../../../src/fleet/events/event-feed.ts'
-import { createEventRing } from '../../../../../src/fleet/events/event-ring.ts'
+import {
+  createEventFeed,
+  createEventRing,
+  type EventFeed,
+} from '../../../../../src/fleet/events/event-feed.ts'
 import { auditStore } from '../../../../../src/identity/stores/audit-store.ts'
 import { createClusterEvents } from '../../../../../src/routes/stream/cluster-events.ts'
 import { openTestStore } from '../../../../open-test-store.ts'
