@@ -26,18 +26,12 @@ import { openScrapeToken } from '../observe/metrics/scrape-token.ts'
 import { traceRequests } from '../observe/traces/trace-requests.ts'
 import { askAsClient } from '../reconcile/look/ask-as-client.ts'
 import { answerWithPage, consoleRoutes } from '../routes/console-routes.ts'
-import { actionsRoutes, ordersRoutes } from '../routes/fleet/actions-routes.ts'
-import {
-  credentialsRoutes,
-  databasesListRoutes,
-  databasesRoutes,
-  deletionsRoutes,
-  limitsRoutes,
-} from '../routes/fleet/databases-routes.ts'
-import { commandsRoutes, endpointsRoutes } from '../routes/fleet/endpoints-routes.ts'
+import { actionsRoutes } from '../routes/fleet/actions-routes.ts'
+import { databasesRoutes } from '../routes/fleet/databases-routes.ts'
+import { endpointsRoutes } from '../routes/fleet/endpoints-routes.ts'
 import { modulesRoutes } from '../routes/fleet/modules-routes.ts'
 import { shardsRoutes } from '../routes/fleet/shards-routes.ts'
-import { targetsRoutes, upgradesRoutes } from '../routes/fleet/upgrades-routes.ts'
+import { upgradesRoutes } from '../routes/fleet/upgrades-routes.ts'
 import { healthRoutes } from '../routes/health-routes.ts'
 import { auditRoutes } from '../routes/identity/audit-routes.ts'
 import { clusterRoutes } from '../routes/identity/cluster-routes.ts'
@@ -143,19 +137,17 @@ function mountDatabases(
   const events = createClusterEvents({ store, marks: eventMarks, feed, databases, nodes, now, log })
   eventsRoutes(mount, events, databases)
   const hints = createUpgradeHints({ nodes, modules, now })
-  databasesRoutes(mount, databases, hints)
-  databasesListRoutes(mount, databases, hints)
-  credentialsRoutes(mount, databases, counter)
   shardsRoutes(mount, createShards({ store, databases, nodes, look }))
   const endpoints = createEndpoints({ databases, proxy, agent, tls, probeAsClient })
-  endpointsRoutes(mount, endpoints)
-  deletionsRoutes(mount, databases, createDeletions({ databases, endpoints, look }))
-  commandsRoutes(mount, createCommands({ databases, tls, counter, askAsClient }))
-  limitsRoutes(mount, createLimitChanges({ store, databases, modules, now, look, nudge }), databases)
-  const upgrades = createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns })
-  upgradesRoutes(mount, upgrades)
-  targetsRoutes(mount, upgrades)
-  actionsRoutes(mount, actions)
+  endpointsRoutes(mount, endpoints, createCommands({ databases, tls, counter, askAsClient }))
+  databasesRoutes(mount, {
+    databases,
+    hints,
+    counter,
+    limits: createLimitChanges({ store, databases, modules, now, look, nudge }),
+    deletions: createDeletions({ databases, endpoints, look }),
+  })
+  upgradesRoutes(mount, createUpgrades({ databases, nodes, modules, actions, look, tryRuns: trials.tryRuns }))
+  actionsRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
   auditRoutes(mount, audit, actions.databaseOf)
-  ordersRoutes(mount, actions, createOrders({ store, databases, nudge, now }))
 }

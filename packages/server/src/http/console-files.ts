@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { codeOf } from '@fairlead/engine'
 
 /** A file of the console. */
 export interface ConsoleFile {
@@ -31,7 +32,7 @@ export function readConsole(folder: string): ConsoleFiles | null {
     const names = readdirSync(assets).filter((name) => extname(name) in types)
     return { page, assets: new Map(names.map((name) => [name, readAsset(join(assets, name))])) }
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
+    if (codeOf(cause) === 'ENOENT') return null
     throw cause
   }
 }

@@ -14,26 +14,6 @@ export interface HeldBucket {
   readonly goodUntil: number
 }
 
-/** This server's known buckets. */
-export interface BucketHolder {
-  /** This server's name in the store. */
-  readonly name: string
-  /** Undefined: the lease is not certain for `forMs`. */
-  find(bucket: number, forMs?: number): HeldBucket | undefined
-  /** Keeps the bucket until disposed of. Undefined: no work may begin. */
-  beginWork(bucket: number): Disposable | undefined
-  /** Hands back surplus buckets, and takes missing ones. */
-  look(): Promise<void>
-  /** Also records that this server is alive. */
-  renew(): Promise<void>
-  /** Raises the bucket's epoch if this server holds it, because agents have seen a higher one. */
-  raise(bucket: number): Promise<void>
-  /** Others may take all of them immediately. */
-  leave(): Promise<void>
-  /** Reports buckets that are newly taken, or certain again. */
-  onTaken(listener: (buckets: ReadonlySet<number>) => Promise<void>): void
-}
-
 interface Held extends HeldBucket {
   epoch: number
   goodUntil: number
@@ -49,8 +29,11 @@ interface Deps {
   readonly elapsed: () => number
 }
 
-/** Creates a holder without buckets. */
-export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder {
+/** The result of `createBucketHolder`. */
+export type BucketHolder = ReturnType<typeof createBucketHolder>
+
+/** This server's known buckets. Creates a holder without buckets. */
+export function createBucketHolder({ store, log, elapsed }: Deps) {
   const me = `${hostname()}:${process.pid}:${randomUUID()}`
   const leases = leasesStore(store.dbOfLeases, store)
   const held = new Map<number, Held>()
@@ -61,12 +44,15 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
     for (const listener of listeners) await listener(buckets)
   }
   return {
+    /** This server's name in the store. */
     name: me,
-    find(bucket, forMs = 0) {
+    /** Undefined: the lease is not certain for `forMs`. */
+    find(bucket: number, forMs: number = 0): HeldBucket | undefined {
       const one = held.get(bucket)
       return one !== undefined && elapsed() + forMs < one.goodUntil ? one : undefined
     },
-    beginWork(bucket) {
+    /** Keeps the bucket until disposed of. Undefined: no work may begin. */
+    beginWork(bucket: number): Disposable | undefined {
       const one = held.get(bucket)
       if (one === undefined || one.isLeaving) return undefined
       one.working += 1
@@ -76,7 +62,8 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
         },
       }
     },
-    async look() {
+    /** Hands back surplus buckets, and takes missing ones. */
+    async look(): Promise<void> {
       await leases.shorten()
       const wanted = bucketsToTake(staying(held).length, store.isShared ? await leases.countServers() : 1)
       for (const bucket of giveUp(held, -wanted)) givenUp.add(bucket)
@@ -87,19 +74,23 @@ export function createBucketHolder({ store, log, elapsed }: Deps): BucketHolder 
       log.info({ taken: taken.size, held: held.size }, 'leases were taken')
       await tell(taken)
     },
-    async renew() {
+    /** Also records that this server is alive. */
+    async renew(): Promise<void> {
       const again = await renew(held, { me, store, elapsed })
       await leases.see(me)
       if (again.size > 0) await tell(again)
     },
-    raise: (bucket) => raise(held.get(bucket), bucket, me, store),
-    async leave() {
+    /** Raises the bucket's epoch if this server holds it, because agents have seen a higher one. */
+    raise: (bucket: number) => raise(held.get(bucket), bucket, me, store),
+    /** Others may take all of them immediately. */
+    async leave(): Promise<void> {
       held.clear()
       await leases.leave(me).catch((cause: unknown) => {
         log.warn({ why: messageOf(cause) }, 'leases could not be handed back: they expire by themselves')
       })
     },
-    onTaken: (listener) => void listeners.push(listener),
+    /** Reports buckets that are newly taken, or certain again. */
+    onTaken: (listener: (buckets: ReadonlySet<number>) => Promise<void>) => void listeners.push(listener),
   }
 }
 

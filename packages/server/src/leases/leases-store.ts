@@ -9,32 +9,6 @@ export interface Claimed {
   readonly epoch: number
 }
 
-/** Holders of the buckets. Uses only the store's clock, never a comparison of servers' clocks. */
-export interface LeasesStore {
-  /** Records that a server is alive. Removes those not seen for a day. */
-  see(me: string): Promise<void>
-  /** Servers seen within a lease's length; at least 1. */
-  countServers(): Promise<number>
-  /** Number of free buckets. */
-  countFree(): Promise<number>
-  /**
-   * Limits every lease to the length of a new one. Otherwise leases would last longer, also those of dead
-   * servers, after PostgreSQL's clock was set back or differs after a failover.
-   */
-  shorten(): Promise<void>
-  /** Takes up to `most` free buckets. Call it in a transaction, so that fenced ones have ended. */
-  claim(me: string, most: number): Promise<readonly Claimed[]>
-  /** Renews and returns those of `buckets` that this server still holds. Its other leases expire. */
-  renew(me: string, buckets: readonly number[]): Promise<readonly Claimed[]>
-  /** Others may take them immediately. */
-  handBack(me: string, buckets: readonly number[]): Promise<void>
-  leave(me: string): Promise<void>
-  /** The epoch of the last holder. */
-  epochOf(bucket: number): Promise<number>
-  /** Returns whether this server holds it under this epoch; in a transaction, until its end. */
-  isHeld(me: string, claimed: Claimed): Promise<boolean>
-}
-
 /**
  * Maximum step of an epoch. It is random, so that a server whose store was restored to an older state (from a
  * backup, or a replica without the last second) does not get the epoch of a running server. The server with
@@ -47,8 +21,11 @@ const DAY_MS = 86_400_000
 /** Longer than any server runs. */
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 
-/** `db` may be a transaction. If the store is not shared, no lease expires. */
-export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): LeasesStore {
+/**
+ * Holders of the buckets; `db` may be a transaction. Uses only the store's clock, never a comparison of
+ * servers' clocks. If the store is not shared, no lease expires.
+ */
+export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>) {
   // Not now(), the begin of the transaction, which may have waited for a lock since.
   const now: RawBuilder<number> = isShared
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
@@ -59,16 +36,24 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
     isShared ? db.selectFrom('buckets').where('expires_at', '<=', now) : db.selectFrom('buckets')
   const claimed = ['bucket', 'epoch'] as const
   return {
-    see: (me) => see(db, me, now),
+    /** Records that a server is alive. Removes those not seen for a day. */
+    see: (me: string) => see(db, me, now),
+    /** Servers seen within a lease's length; at least 1. */
     countServers: () => countServers(db, now),
-    async shorten() {
+    /**
+     * Limits every lease to the length of a new one. Otherwise leases would last longer, also those of dead
+     * servers, after PostgreSQL's clock was set back or differs after a failover.
+     */
+    async shorten(): Promise<void> {
       if (isShared) await shorten(db, { now, until })
     },
-    async countFree() {
+    /** Number of free buckets. */
+    async countFree(): Promise<number> {
       const count = free().select((eb) => eb.fn.countAll<number>().as('count'))
       return Number((await count.executeTakeFirstOrThrow()).count)
     },
-    async claim(me, most) {
+    /** Takes up to `most` free buckets. Call it in a transaction, so that fenced ones have ended. */
+    async claim(me: string, most: number): Promise<readonly Claimed[]> {
       return await db
         .updateTable('buckets')
         .set({ holder: me, epoch: nextEpoch(), expires_at: until })
@@ -76,7 +61,8 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
         .returning(claimed)
         .execute()
     },
-    async renew(me, buckets) {
+    /** Renews and returns those of `buckets` that this server still holds. Its other leases expire. */
+    async renew(me: string, buckets: readonly number[]): Promise<readonly Claimed[]> {
       if (buckets.length === 0) return []
       return await db
         .updateTable('buckets')
@@ -87,20 +73,23 @@ export function leasesStore(db: Db, { isShared }: Pick<Store, 'isShared'>): Leas
         .returning(claimed)
         .execute()
     },
-    async handBack(me, buckets) {
+    /** Others may take them immediately. */
+    async handBack(me: string, buckets: readonly number[]): Promise<void> {
       if (buckets.length === 0) return
       const own = db.updateTable('buckets').set({ holder: null, expires_at: 0 }).where('holder', '=', me)
       await own.where('bucket', 'in', [...buckets]).execute()
     },
-    async leave(me) {
+    async leave(me: string): Promise<void> {
       await db.updateTable('buckets').set({ holder: null, expires_at: 0 }).where('holder', '=', me).execute()
       await db.deleteFrom('servers').where('name', '=', me).execute()
     },
-    async epochOf(bucket) {
+    /** The epoch of the last holder. */
+    async epochOf(bucket: number): Promise<number> {
       const row = db.selectFrom('buckets').select('epoch').where('bucket', '=', bucket)
       return Math.max(1, (await row.executeTakeFirstOrThrow()).epoch)
     },
-    async isHeld(me, { bucket, epoch }) {
+    /** Returns whether this server holds it under this epoch; in a transaction, until its end. */
+    async isHeld(me: string, { bucket, epoch }: Claimed): Promise<boolean> {
       const own = db.selectFrom('buckets').select('bucket').where('holder', '=', me)
       const row = own.where('bucket', '=', bucket)
       const held = await row.where('epoch', '=', epoch).where('expires_at', '>', now).executeTakeFirst()

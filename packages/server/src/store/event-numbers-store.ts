@@ -4,32 +4,27 @@ import type { Db } from './open-store.ts'
 /** A reader further behind starts again. Older events may be removed without a note. */
 export const MOST_BEHIND = 20_000
 
-/** Places among all events of the cluster: of actions, audit records, changes of databases and nodes. */
-export interface EventNumbersStore {
-  /**
-   * Returns the next place. Call it in the event's transaction, before its row is written: servers wait at
-   * the counter, so places commit in order.
-   */
-  next(): Promise<number>
-  /** The place of the newest event; 0: none yet. */
-  last(): Promise<number>
-  /** The last place of a removed event: earlier readers may have missed some. */
-  gone(): Promise<number>
-  /** Records that events up to this place were removed. */
-  noteGone(upTo: number): Promise<void>
-}
-
 /** The counter of these places. */
 export const EVENT_COUNTER = 'action_event'
 const GONE = 'event_gone'
 
-/** Rows of `counters`; `db` may be a transaction. */
-export function eventNumbersStore(db: Db): EventNumbersStore {
+/**
+ * Places among all events of the cluster: of actions, audit records, changes of databases and nodes. Rows of
+ * `counters`; `db` may be a transaction.
+ */
+export function eventNumbersStore(db: Db) {
   return {
+    /**
+     * Returns the next place. Call it in the event's transaction, before its row is written: servers wait at
+     * the counter, so places commit in order.
+     */
     next: () => nextId(db, EVENT_COUNTER),
+    /** The place of the newest event; 0: none yet. */
     last: () => readCounter(db, EVENT_COUNTER),
+    /** The last place of a removed event: earlier readers may have missed some. */
     gone: () => readCounter(db, GONE),
-    async noteGone(upTo) {
+    /** Records that events up to this place were removed. */
+    async noteGone(upTo: number): Promise<void> {
       if (upTo > (await readCounter(db, GONE))) await putCounter(db, GONE, upTo)
     },
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { messageOf } from '@fairlead/engine'
+import { codeOf, messageOf } from '@fairlead/engine'
 import BetterSqlite from 'better-sqlite3'
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely'
 import { migrate } from './migrate.ts'
@@ -97,19 +97,15 @@ function keepPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (cause) {
-    if (!isCode(cause, 'EEXIST')) throw explain(cause, file)
+    if (codeOf(cause) !== 'EEXIST') throw explain(cause, file)
   }
   for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
     try {
       chmodSync(each, 0o600)
     } catch (cause) {
-      if (!isCode(cause, 'ENOENT')) throw explain(cause, file)
+      if (codeOf(cause) !== 'ENOENT') throw explain(cause, file)
     }
   }
-}
-
-function isCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === code
 }
 
 /** On a full disk SQLite rolls back automatically, and Kysely's rollback then hides the cause. */
@@ -121,8 +117,8 @@ function explainFullDisk(cause: unknown): never {
 }
 
 function explain(cause: unknown, file: string): Error {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (code.startsWith('SQLITE_BUSY')) return new Error(`another Fairlead server runs on ${file}`, { cause })
+  if (codeOf(cause).startsWith('SQLITE_BUSY'))
+    return new Error(`another Fairlead server runs on ${file}`, { cause })
   return new Error(`the store ${file} cannot be opened: ${messageOf(cause)}`, { cause })
 }
 

@@ -1,3 +1,4 @@
+import { codeOf } from '@fairlead/engine'
 import type { LogEvent } from 'kysely'
 import { StoreAway } from './postgres/postgres-trouble.ts'
 
@@ -18,6 +19,6 @@ export function watchStatements(onStatement: OnStatement | undefined) {
 
 function failureOf(cause: unknown): StatementFailure {
   if (cause instanceof StoreAway) return 'away'
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   return code.startsWith('SQLITE_CONSTRAINT') || code.startsWith('23') ? 'constraint' : 'other'
 }

@@ -1,5 +1,5 @@
 import type { Management } from '@fairlead/api'
-import type { Failures, LockoutPolicy } from './lockout.ts'
+import { type Failures, type LockoutPolicy, noFailures } from './lockout.ts'
 import { isExpired } from './password-rules.ts'
 
 /** A user, as stored. */
@@ -27,6 +27,19 @@ export interface Alerts {
 
 /** Alerts of a user without settings. */
 export const usualAlerts: Alerts = { email: true, cluster: true, databases: [] }
+
+/** Stands for a user that does not exist, so that the work and the answer are the same as for others. */
+export const nobody: User = {
+  uid: 0,
+  name: '',
+  email: null,
+  roleUids: [],
+  disabled: false,
+  tokenEpoch: 0,
+  failures: noFailures,
+  lastLoginMs: null,
+  alerts: usualAlerts,
+}
 
 /** A password of a user. A user may have several, to change them without a gap. */
 export interface Password {

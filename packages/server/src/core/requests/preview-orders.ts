@@ -49,16 +49,8 @@ export const allOrders = [
 
 /** Previews the effect of each order with the decision of the order itself, without recording it. */
 export function previewOrders(action: Action, scene: OrderInputs): Readonly<Record<Order, OrderPreview>> {
-  const of = (order: Order) => previewOrder(action, order, scene)
-  return {
-    pause: of('pause'),
-    resume: of('resume'),
-    cancel: of('cancel'),
-    rollback: of('rollback'),
-    finalize: of('finalize'),
-    redo: of('redo'),
-    retry: of('retry'),
-  }
+  const previews = allOrders.map((order) => [order, previewOrder(action, order, scene)])
+  return Object.fromEntries(previews) as Record<Order, OrderPreview> // one each
 }
 
 function previewOrder(action: Action, order: Order, scene: OrderInputs): OrderPreview {

@@ -12,7 +12,7 @@ import { type ActionChange, type ActionEvent, hasEnded } from '../../core/state/
 import { tapeDue } from '../../core/state/handover.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import { createEventFeed, type EventFeed, type Watch } from '../events/event-feed.ts'
-import { type ActionEventsStore, actionEventsStore } from '../stores/action-events-store.ts'
+import { actionEventsStore } from '../stores/action-events-store.ts'
 import { type ActionsStore, actionsStore } from '../stores/actions-store.ts'
 import type { ActionsQuery } from '../stores/chosen-actions-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
@@ -24,26 +24,13 @@ import { createDatabaseViews, type DatabaseActionView } from './database-views.t
 /** An action of a database or of the catalogue of modules. */
 export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
 
-/** Reads actions of databases and of the catalogue of modules. */
-export interface Actions {
-  /** Throws Refusal action_not_exist. */
-  get(uid: string): Promise<ActionView>
-  /** Clients' view of handover `n` (from 1 on). Throws Refusal trace_not_exist or trace_not_ready. */
-  trace(uid: string, n: number): Promise<HandoverTrace>
-  /** The database of an action; undefined: there is no such action of a database. */
-  databaseOf(uid: string): Promise<number | undefined>
-  /** Actions that this user may see. */
-  list(query: Omit<ActionsQuery, 'databases'>, user: Principal): Promise<readonly ActionView[]>
-  /** Actions of one database. Throws Refusal db_not_exist. */
-  listOf(databaseUid: number, query: Omit<ActionsQuery, 'databases'>): Promise<readonly ActionView[]>
-  /**
-   * Yields the events of an action after number `seq` (0: all), each once and in order, until its end or
-   * `signal` aborts. Reads no more than is consumed.
-   */
-  follow(uid: string, seq: number, signal: AbortSignal): AsyncIterable<ActionEvent>
-}
+/** The result of `createActions`. */
+export type Actions = ReturnType<typeof createActions>
 
-/** Reads from `store` on each call; remembers only followers. */
+/**
+ * Reads actions of databases and of the catalogue of modules. Reads from `store` on each call; remembers only
+ * followers.
+ */
 export function createActions({
   store,
   now = Date.now,
@@ -53,7 +40,7 @@ export function createActions({
   readonly feed?: EventFeed
   /** Unix milliseconds. */
   readonly now?: () => number
-}): Actions {
+}) {
   const actions = actionsStore(store.db)
   const ofModules = moduleActionsStore(store.db)
   const events = actionEventsStore(store.db)
@@ -64,7 +51,8 @@ export function createActions({
     views.all(await actions.list(query))
 
   return {
-    async get(uid) {
+    /** Throws Refusal action_not_exist. */
+    async get(uid: string): Promise<ActionView> {
       const action = await actions.get(uid)
       if (action !== undefined) return views.one(action)
       const ofModule = await ofModules.get(uid)
@@ -72,11 +60,14 @@ export function createActions({
       throw new Refusal('action_not_exist', `action ${uid} does not exist`)
     },
 
-    trace: (uid, n) => readTrace({ uid, n }, store.db, now()),
+    /** Clients' view of handover `n` (from 1 on). Throws Refusal trace_not_exist or trace_not_ready. */
+    trace: (uid: string, n: number) => readTrace({ uid, n }, store.db, now()),
 
-    databaseOf: async (uid) => (await actions.get(uid))?.databaseUid,
+    /** The database of an action; undefined: there is no such action of a database. */
+    databaseOf: async (uid: string) => (await actions.get(uid))?.databaseUid,
 
-    async list(query, user) {
+    /** Actions that this user may see. */
+    async list(query: Omit<ActionsQuery, 'databases'>, user: Principal): Promise<readonly ActionView[]> {
       if (!maySee(user, NO_DATABASE)) return list({ ...query, databases: databasesOf(user) })
       // Merges two lists: a page may begin anywhere in either.
       const { limit, offset = 0, after: _, ...page } = query
@@ -90,14 +81,23 @@ export function createActions({
       return pageInMemory(found, { ...page, offset, ...(limit !== undefined && { limit }) }, placeOfAction)
     },
 
-    async listOf(databaseUid, query) {
+    /** Actions of one database. Throws Refusal db_not_exist. */
+    async listOf(
+      databaseUid: number,
+      query: Omit<ActionsQuery, 'databases'>,
+    ): Promise<readonly ActionView[]> {
       if ((await databases.get(databaseUid)) === undefined) {
         throw new Refusal('db_not_exist', `database ${databaseUid} does not exist`)
       }
       return list({ ...query, databases: [databaseUid] })
     },
 
-    follow: (uid, seq, signal) => followAction({ actions, events, feed }, uid, seq, signal),
+    /**
+     * Yields the events of an action after number `seq` (0: all), each once and in order, until its end or
+     * `signal` aborts. Reads no more than is consumed.
+     */
+    follow: (uid: string, seq: number, signal: AbortSignal) =>
+      followAction({ actions, events, feed }, uid, seq, signal),
   }
 }
 
@@ -126,8 +126,8 @@ function maySee(user: Principal, databaseUid: number): boolean {
 }
 
 interface Sources {
-  readonly actions: Pick<ActionsStore, 'get'>
-  readonly events: Pick<ActionEventsStore, 'listAfter'>
+  readonly actions: ActionsStore
+  readonly events: ReturnType<typeof actionEventsStore>
   readonly feed: EventFeed
 }
 

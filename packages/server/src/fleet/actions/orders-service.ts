@@ -14,25 +14,26 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 
-/** Accepts people's orders to a running action. */
-export interface Orders {
-  /**
-   * Records an order. Returns its action's uid: a new one for the retry of a failed upgrade. Throws Refusal
-   * action_ended, order_not_applicable, rollback_not_possible or db_busy.
-   */
-  give(action: Action, order: Order, by: Actor): Promise<string>
-}
+/** The result of `createOrders`. */
+export type Orders = ReturnType<typeof createOrders>
 
-/** `nudge` wakes the reconciler after an order is recorded; `now` is Unix milliseconds. */
+/**
+ * Accepts people's orders to a running action. `nudge` wakes the reconciler after an order is recorded; `now`
+ * is Unix milliseconds.
+ */
 export function createOrders(deps: {
   readonly store: Store
   readonly databases: Databases
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
-}): Orders {
+}) {
   const { store, databases, nudge } = deps
   return {
-    async give(known, order, by) {
+    /**
+     * Records an order. Returns its action's uid: a new one for the retry of a failed upgrade. Throws Refusal
+     * action_ended, order_not_applicable, rollback_not_possible or db_busy.
+     */
+    async give(known: Action, order: Order, by: Actor): Promise<string> {
       if (order === 'retry' && known.status === 'failed') return beginAgain(known, databases, by)
       const at = new Date(deps.now()).toISOString()
       await store.transaction(async (db) => {

@@ -4,6 +4,7 @@ import { obstacleToBusTls } from '../../core/carry-over/builds-with-bus-tls.ts'
 import type { Actor } from '../../core/identity/access.ts'
 import { crowdedCluster } from '../../core/requests/crowded-cluster.ts'
 import { lackOfPorts } from '../../core/requests/lack-of-ports.ts'
+import { byUid, placeOf } from '../../core/requests/list-order.ts'
 import { refuseLackOfMemory, refuseTinyMemory } from '../../core/requests/refused-memory.ts'
 import { resolveDatabase } from '../../core/requests/resolve-database.ts'
 import type { NewModuleEntry } from '../../core/requests/resolve-modules.ts'
@@ -14,14 +15,19 @@ import type { PortRange } from '../../core/state/port-range.ts'
 import type { Refused } from '../../core/state/refused.ts'
 import { agentAway } from '../../nodes/agent-away.ts'
 import type { Nodes } from '../../nodes/nodes-service.ts'
+import { readInPieces } from '../../store/choose-page.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type { Modules } from '../modules/modules-service.ts'
 import { toRefusal } from '../refusals/to-refusal.ts'
 import { type ActionsStore, ActiveActionExists, actionsStore } from '../stores/actions-store.ts'
 import { databaseOrdersStore } from '../stores/database-orders-store.ts'
-import { type DatabasesStore, databasesStore, type NewDatabase } from '../stores/databases-store.ts'
+import {
+  type DatabasesPage,
+  type DatabasesStore,
+  databasesStore,
+  type NewDatabase,
+} from '../stores/databases-store.ts'
 import { type ShardsStore, shardsStore } from '../stores/shards-store.ts'
-import { listViews, type ViewsQuery } from './list-views.ts'
 import { type ReadPlanInputs, readPlanInputs } from './read-plan-inputs.ts'
 import { type Change, type Nothing, recordChange, recordDatabase, recordNothing } from './record-change.ts'
 import { countTakenPorts, takenPorts } from './taken-ports.ts'
@@ -289,4 +295,37 @@ async function describeBusy(uid: number, { db }: Store): Promise<string> {
   const running = await actionsStore(db).active(uid)
   const which = running === undefined ? 'just ended' : `${running.uid} (${running.kind}) runs`
   return `another change of database ${uid} is in progress: action ${which}; try again when it has ended`
+}
+
+/** Selects and orders databases; `only` these unless null. Default: no limit. */
+export interface ViewsQuery extends Pick<DatabasesPage, 'only' | 'after' | 'filter' | 'order'> {
+  readonly limit?: number
+  readonly offset?: number
+}
+
+interface Stores {
+  readonly databases: DatabasesStore
+  readonly shards: ShardsStore
+  readonly actions: ActionsStore
+}
+
+/** Makes three queries per page. Only databases that are deleted in between may be missing. */
+async function listViews(
+  { order = byUid, only, filter = {}, ...page }: ViewsQuery,
+  stores: Stores,
+): Promise<readonly DatabaseView[]> {
+  const read = async (piece: Omit<DatabasesPage, 'only' | 'filter'>) =>
+    viewsOf(await stores.databases.page({ ...piece, only, filter }), stores)
+  return readInPieces({ ...page, order }, read, ({ database }, by) => placeOf(database, { by }))
+}
+
+async function viewsOf(databases: readonly Database[], stores: Stores): Promise<readonly DatabaseView[]> {
+  const uids = databases.map(({ uid }) => uid)
+  const shards = await stores.shards.listOfEach(uids)
+  const actions = await stores.actions.activeOf(uids)
+  return databases.map((database) => ({
+    database,
+    shards: shards.get(database.uid) ?? [],
+    action: actions.get(database.uid),
+  }))
 }

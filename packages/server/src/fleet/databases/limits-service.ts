@@ -12,18 +12,13 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
-/** Changes limits of running databases without restarts. */
-export interface LimitChanges {
-  /**
-   * Records new limits for the engines' next turn and for new processes. Throws Refusal with every obstacle,
-   * and AgentUnreachable.
-   */
-  change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView>
-  /** Returns the result of `change` without a change, and refuses equally. */
-  foresee(uid: number, request: LimitsRequest): Promise<DatabaseView>
-}
+/** The result of `createLimitChanges`. */
+export type LimitChanges = ReturnType<typeof createLimitChanges>
 
-/** `nudge` wakes the reconciler after new limits are recorded; `now` is Unix milliseconds. */
+/**
+ * Changes limits of running databases without restarts. `nudge` wakes the reconciler after new limits are
+ * recorded; `now` is Unix milliseconds.
+ */
 export function createLimitChanges(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get'>
@@ -32,7 +27,7 @@ export function createLimitChanges(deps: {
   readonly look: (database: Database) => Promise<ObservedDatabase>
   readonly nudge: (databaseUid: number) => void
   readonly now: () => number
-}): LimitChanges {
+}) {
   const { store, databases, modules, look, nudge } = deps
   const resolve = async ({ database, action }: DatabaseView, request: LimitsRequest) => {
     const resolved = resolveLimits(request, {
@@ -45,7 +40,11 @@ export function createLimitChanges(deps: {
     return resolved
   }
   return {
-    async change(uid, request, by) {
+    /**
+     * Records new limits for the engines' next turn and for new processes. Throws Refusal with every
+     * obstacle, and AgentUnreachable.
+     */
+    async change(uid: number, request: LimitsRequest, by: Actor): Promise<DatabaseView> {
       const view = await databases.get(uid)
       const limits = await resolve(view, request)
       if (!limits.change) return view
@@ -71,7 +70,8 @@ export function createLimitChanges(deps: {
       return databases.get(uid)
     },
 
-    async foresee(uid, request) {
+    /** Returns the result of `change` without a change, and refuses equally. */
+    async foresee(uid: number, request: LimitsRequest): Promise<DatabaseView> {
       const view = await databases.get(uid)
       const { memoryBytes, evictionPolicy } = await resolve(view, request)
       return { ...view, database: { ...view.database, memoryBytes, evictionPolicy } }

@@ -12,8 +12,7 @@ import { isLive, type ObservedDatabase, type ObservedGroup } from '../../core/st
 import type { Nodes } from '../../nodes/nodes-service.ts'
 import type { Store } from '../../store/open-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
-import type { Databases, DatabaseView } from './databases-service.ts'
-import type { ViewsQuery } from './list-views.ts'
+import type { Databases, DatabaseView, ViewsQuery } from './databases-service.ts'
 
 /** A shard with its state. */
 export interface ShardView {
@@ -39,28 +38,24 @@ interface SeenShard {
 /** People wait for it; the agent's report is already there. */
 const LOOK_WITHIN_MS = 1_000
 
-/** Shards, with their agents' current reports. */
-export interface Shards {
-  /** Throws Refusal db_not_exist. */
-  ofDatabase(uid: number): Promise<readonly ShardView[]>
-  /** Shards of the databases of this page. Does not ask engines. */
-  list(query: ViewsQuery): Promise<readonly ShardsOfDatabase[]>
-  get(id: number): Promise<ShardView | undefined>
-}
-
 /** A database and its shards. */
 export interface ShardsOfDatabase {
   readonly database: Database
   readonly shards: readonly ShardView[]
 }
 
-/** Asks agents on each call, and engines for a single database. */
+/** The result of `createShards`. */
+export type Shards = ReturnType<typeof createShards>
+
+/**
+ * Shards, with their agents' current reports. Asks agents on each call, and engines for a single database.
+ */
 export function createShards(deps: {
   readonly store: Store
   readonly databases: Pick<Databases, 'get' | 'list'>
   readonly nodes: Pick<Nodes, 'reportsOf'>
   readonly look: (database: Database) => Promise<ObservedDatabase>
-}): Shards {
+}) {
   const { store, databases, nodes, look } = deps
   const see = async (
     views: readonly DatabaseView[],
@@ -87,9 +82,11 @@ export function createShards(deps: {
     return found.flatMap(({ shards }) => shards)
   }
   return {
+    /** Throws Refusal db_not_exist. */
     ofDatabase: seeOne,
-    list: async (query) => see(await databases.list(query)),
-    async get(id) {
+    /** Shards of the databases of this page. Does not ask engines. */
+    list: async (query: ViewsQuery) => see(await databases.list(query)),
+    async get(id: number): Promise<ShardView | undefined> {
       const [uid] = await shardsStore(store.db).databasesOf([id])
       if (uid === undefined) return undefined
       return (await seeOne(uid)).find(({ shard }) => shard.id === id)

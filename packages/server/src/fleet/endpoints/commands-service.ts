@@ -7,15 +7,6 @@ import type { Tls } from '../../tls/tls-service.ts'
 import type { Databases } from '../databases/databases-service.ts'
 import { addressesOf, trustOf } from './endpoints-service.ts'
 
-/** Runs API users' commands as a client of the database. */
-export interface Commands {
-  /**
-   * Runs one command and returns its reply. Throws Refusal db_not_exist, command_not_allowed, command_failed,
-   * too_many_requests or unavailable; outcome_unknown if it was sent and not answered.
-   */
-  give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply>
-}
-
 /** Each needs a connection, and memory for a reply (`reconcile/look/ask-as-client.ts`). */
 const MOST_AT_ONCE = 16
 const MOST_OF_USER = 4
@@ -32,17 +23,27 @@ export type AskAsClient = (
 
 const codes = { refused: 'command_failed', 'not sent': 'unavailable', unknown: 'outcome_unknown' } as const
 
-/** Each command has a separate connection, as the user of the database. */
+/** The result of `createCommands`. */
+export type Commands = ReturnType<typeof createCommands>
+
+/**
+ * Runs API users' commands as a client of the database. Each command has a separate connection, as the user
+ * of the database.
+ */
 export function createCommands(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly tls: Pick<Tls, 'current'>
   readonly counter: Pick<AuditCounter, 'record'>
   readonly askAsClient: AskAsClient
-}): Commands {
+}) {
   const { databases, tls, counter, askAsClient } = deps
   const takePlace = createMutex()
   return {
-    async give(uid, given, caller) {
+    /**
+     * Runs one command and returns its reply. Throws Refusal db_not_exist, command_not_allowed,
+     * command_failed, too_many_requests or unavailable; outcome_unknown if it was sent and not answered.
+     */
+    async give(uid: number, given: string | readonly string[], caller: Caller): Promise<Reply> {
       const view = await databases.get(uid)
       const { words, obstacle } = judgeCommand(given)
       if (obstacle !== undefined) throw new Refusal('command_not_allowed', `command: ${obstacle.why}`)

@@ -21,21 +21,19 @@ export interface DeletionPlan {
   readonly memoryReservedBytes: number
 }
 
-/** Predicts the effects of deletions. */
-export interface Deletions {
-  /** Changes nothing. Throws Refusal db_not_exist. */
-  foresee(uid: number): Promise<DeletionPlan>
-}
+/** The result of `createDeletions`. */
+export type Deletions = ReturnType<typeof createDeletions>
 
-/** `look` observes a database. Throws AgentUnreachable. */
+/** Predicts the effects of deletions. `look` observes a database. Throws AgentUnreachable. */
 export function createDeletions(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly endpoints: Pick<Endpoints, 'stats'>
   readonly look: (database: Database) => Promise<ObservedDatabase>
-}): Deletions {
+}) {
   const { databases, endpoints, look } = deps
   return {
-    async foresee(uid) {
+    /** Changes nothing. Throws Refusal db_not_exist. */
+    async foresee(uid: number): Promise<DeletionPlan> {
       const view = await databases.get(uid)
       const { database, shards, action } = view
       const primaries = database.groups.map(({ primaryShard }) => primaryShard)

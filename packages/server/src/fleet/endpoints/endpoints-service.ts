@@ -6,19 +6,6 @@ import { type ProxyLink, ProxyUnreachable } from '../../nodes/proxy-link.ts'
 import type { Tls, TlsNow } from '../../tls/tls-service.ts'
 import type { Databases, DatabaseView } from '../databases/databases-service.ts'
 
-/** Examines endpoints, again on each call. */
-export interface Endpoints {
-  /**
-   * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound without a
-   * listener, and bdb_unavailable_shard_unreachable without an engine behind it.
-   */
-  check(uid: number): Promise<void>
-  /** Throws Refusal endpoint_not_exist if clients know the database's shards, unavailable without a proxy. */
-  stats(uid: number): Promise<EndpointReport>
-  /** Lists at most `limit` clients, or only the one behind `via`. Throws like `stats`. */
-  clients(uid: number, which: { readonly limit: number; readonly via?: string }): Promise<ClientList>
-}
-
 /** The result of a client's connection attempt. */
 export interface ClientProbe {
   readonly found: 'served' | 'no listener' | 'no engine answers'
@@ -26,17 +13,24 @@ export interface ClientProbe {
   readonly why: string
 }
 
-/** `probeAsClient` connects like a client and reports the result. */
+/** The result of `createEndpoints`. */
+export type Endpoints = ReturnType<typeof createEndpoints>
+
+/** Examines endpoints, again on each call. `probeAsClient` connects like a client and reports the result. */
 export function createEndpoints(deps: {
   readonly databases: Pick<Databases, 'get'>
   readonly proxy: ProxyLink
   readonly agent: Describing
   readonly probeAsClient: (address: Address, password: string, tls: EngineTls | null) => Promise<ClientProbe>
   readonly tls: Pick<Tls, 'current'>
-}): Endpoints {
+}) {
   const { databases, proxy, agent, probeAsClient, tls } = deps
   return {
-    async check(uid) {
+    /**
+     * Resolves when clients can use the database. Throws Refusal bdb_unavailable_port_unbound without a
+     * listener, and bdb_unavailable_shard_unreachable without an engine behind it.
+     */
+    async check(uid: number): Promise<void> {
       const view = await databases.get(uid)
       const addresses = addressesOf(view)
       if (addresses.length === 0)
@@ -54,7 +48,10 @@ export function createEndpoints(deps: {
       if (silent !== undefined) throw new Refusal('bdb_unavailable_shard_unreachable', silent.message)
     },
 
-    async stats(uid) {
+    /**
+     * Throws Refusal endpoint_not_exist if clients know the database's shards, unavailable without a proxy.
+     */
+    async stats(uid: number): Promise<EndpointReport> {
       await mustHaveEndpoint(databases, uid)
       const { endpoints } = await asked(proxy.reportProxy({}))
       const found = endpoints.find(({ id }) => id === endpointName(uid))
@@ -63,7 +60,11 @@ export function createEndpoints(deps: {
       return found.why === '' ? { ...found, why: await whyBegunAnew(agent) } : found
     },
 
-    async clients(uid, query) {
+    /** Lists at most `limit` clients, or only the one behind `via`. Throws like `stats`. */
+    async clients(
+      uid: number,
+      query: { readonly limit: number; readonly via?: string },
+    ): Promise<ClientList> {
       await mustHaveEndpoint(databases, uid)
       return asked(proxy.listClients({ params: { id: endpointName(uid) }, query }))
     },

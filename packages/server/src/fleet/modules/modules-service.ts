@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { type Pieces, Refusal } from '@fairlead/api'
-import { createMutex } from '@fairlead/engine'
+import { codeOf, createMutex } from '@fairlead/engine'
 import type { Actor } from '../../core/identity/access.ts'
 import type { AuditType } from '../../core/identity/audit-record.ts'
 import type { Settings } from '../../core/identity/settings.ts'
@@ -14,22 +14,13 @@ import { modulesStore } from '../stores/modules-store.ts'
 import type { ModuleFiles } from './module-files.ts'
 import { readPackage } from './read-package.ts'
 
-/** The catalogue of modules. */
-export interface Modules {
-  /** Sorted by name, the oldest version first. */
-  list(): Promise<readonly Module[]>
-  /** Throws Refusal module_not_exist. */
-  get(uid: string): Promise<Module>
-  /** Reads a package from a stream. Throws Refusal without leftovers. */
-  upload(file: Pieces, by: Actor): Promise<{ readonly module: Module; readonly action: ModuleAction }>
-  /** Throws Refusal module_not_exist, or module_in_use. */
-  remove(uid: string, by: Actor): Promise<ModuleAction>
-}
-
 /** Maximum unpacked size, as a multiple of the upload limit. */
 const UNPACKED = 10
 
-/** Removes leftovers of crashed uploads and deletions first. */
+/** The result of `createModules`. */
+export type Modules = Awaited<ReturnType<typeof createModules>>
+
+/** The catalogue of modules. Removes leftovers of crashed uploads and deletions first. */
 export async function createModules(deps: {
   readonly store: Store
   readonly files: ModuleFiles
@@ -37,7 +28,7 @@ export async function createModules(deps: {
   /** Called when no module uses this file any more. */
   readonly onFileGone: (sha256: string) => Promise<void>
   readonly now: () => number
-}): Promise<Modules> {
+}) {
   const { store, files, onFileGone } = deps
   // Serializes changes of the folder: a file that is unused to one change may be needed by another.
   const runExclusive = createMutex()
@@ -67,10 +58,16 @@ export async function createModules(deps: {
   }
 
   return {
+    /** Sorted by name, the oldest version first. */
     list: () => modulesStore(store.db).list(),
-    get: (uid) => find(store.db, uid),
+    /** Throws Refusal module_not_exist. */
+    get: (uid: string) => find(store.db, uid),
 
-    async upload(file, by) {
+    /** Reads a package from a stream. Throws Refusal without leftovers. */
+    async upload(
+      file: Pieces,
+      by: Actor,
+    ): Promise<{ readonly module: Module; readonly action: ModuleAction }> {
       const { moduleUploadMb } = await deps.settings()
       await using draft = files.draft()
       const limits = { bytes: UNPACKED * moduleUploadMb * MB, architecture: process.arch }
@@ -84,7 +81,8 @@ export async function createModules(deps: {
       }
     },
 
-    remove: (uid, by) =>
+    /** Throws Refusal module_not_exist, or module_in_use. */
+    remove: (uid: string, by: Actor) =>
       runExclusive(async () => {
         const { module, action } = await store.transaction(async (db) => {
           const found = await find(db, uid)
@@ -143,8 +141,7 @@ async function refuseUsed(db: Db, { uid, name, semanticVersion }: Module): Promi
 }
 
 function explainFullDisk(cause: unknown): unknown {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return cause
+  if (!['ENOSPC', 'EDQUOT'].includes(codeOf(cause))) return cause
   return new Refusal('unavailable', 'the disk of FAIRLEAD_HOME is full; nothing of the module was kept', {
     cause,
   })

@@ -23,24 +23,13 @@ export interface HeardEvent {
   readonly event: ActionEvent | undefined
 }
 
-/** Events of actions, in order. */
-export interface ActionEventsStore {
-  /** Adds the next event. Call it in the transaction of its change. */
-  append(actionUid: string, notice: ActionNotice, at: string): Promise<void>
-  /** Events of an action after number `seq`, in order. */
-  listAfter(actionUid: string, seq: number, limit: number): Promise<readonly ActionEvent[]>
-  /** Events of all actions after one place and up to another, in order. */
-  between(after: number, upTo: number, limit: number): Promise<readonly HeardEvent[]>
-  /** Removes events of actions that ended more than KEPT_DAYS before `now`. */
-  dropOld(now: string): Promise<void>
-}
-
-/** Call `append` in the transaction of the reported change. */
-export function actionEventsStore(db: Db): ActionEventsStore {
+/** Events of actions, in order. Call `append` in the transaction of the reported change. */
+export function actionEventsStore(db: Db) {
   const of = (actionUid: string) =>
     db.selectFrom('action_events').selectAll().where('action_uid', '=', actionUid)
   return {
-    async append(actionUid, notice, at) {
+    /** Adds the next event. Call it in the transaction of its change. */
+    async append(actionUid: string, notice: ActionNotice, at: string): Promise<void> {
       // The counter first: concurrent servers serialize on its row, so numbers commit in order.
       const seq = await eventNumbersStore(db).next()
       await db
@@ -50,10 +39,12 @@ export function actionEventsStore(db: Db): ActionEventsStore {
       // A handover is written during a hold, so other events remove old ones.
       if (notice.type !== 'handover') await dropOverflow(db, actionUid)
     },
-    async listAfter(actionUid, seq, limit) {
+    /** Events of an action after number `seq`, in order. */
+    async listAfter(actionUid: string, seq: number, limit: number): Promise<readonly ActionEvent[]> {
       return (await of(actionUid).where('seq', '>', seq).orderBy('seq').limit(limit).execute()).map(fromRow)
     },
-    async between(after, upTo, limit) {
+    /** Events of all actions after one place and up to another, in order. */
+    async between(after: number, upTo: number, limit: number): Promise<readonly HeardEvent[]> {
       const rows = await db
         .selectFrom('action_events')
         .leftJoin('actions', 'actions.uid', 'action_events.action_uid')
@@ -66,7 +57,8 @@ export function actionEventsStore(db: Db): ActionEventsStore {
         .execute()
       return rows.map(heard)
     },
-    async dropOld(now) {
+    /** Removes events of actions that ended more than KEPT_DAYS before `now`. */
+    async dropOld(now: string): Promise<void> {
       const oldest = await db
         .selectFrom('action_events')
         .select('at')

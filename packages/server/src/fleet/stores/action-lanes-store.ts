@@ -3,17 +3,11 @@ import type { Db } from '../../store/open-store.ts'
 import { jsonColumn } from '../../store/stored-column.ts'
 import { StoredLane } from '../../store/stored-lane.ts'
 
-export interface ActionLanesStore {
-  /** The lanes of an action, by group; empty if it has not begun. */
-  of(actionUid: string): Promise<readonly LaneRecord[]>
-  /** Replaces these lanes. Call it in the transaction of their action. */
-  put(actionUid: string, lanes: readonly LaneRecord[]): Promise<void>
-}
-
 /** One row per group: a turn usually changes one of many. `db` may be a transaction. */
-export function actionLanesStore(db: Db): ActionLanesStore {
+export function actionLanesStore(db: Db) {
   return {
-    async of(actionUid) {
+    /** The lanes of an action, by group; empty if it has not begun. */
+    async of(actionUid: string): Promise<readonly LaneRecord[]> {
       const rows = await db
         .selectFrom('action_lanes')
         .select(['group_number', 'data'])
@@ -22,7 +16,8 @@ export function actionLanesStore(db: Db): ActionLanesStore {
         .execute()
       return rows.map((row) => laneOf(row.data, `${actionUid}:${row.group_number}`))
     },
-    async put(actionUid, lanes) {
+    /** Replaces these lanes. Call it in the transaction of their action. */
+    async put(actionUid: string, lanes: readonly LaneRecord[]): Promise<void> {
       for (const lane of lanes) {
         const data = JSON.stringify(lane)
         await db

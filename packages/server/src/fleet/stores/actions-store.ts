@@ -1,5 +1,5 @@
 import { type ActionPhase, ActionState, actionPhases } from '@fairlead/api'
-import { currentTraceparent } from '@fairlead/engine'
+import { codeOf, currentTraceparent } from '@fairlead/engine'
 import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import { changed } from '../../core/progress/changed.ts'
@@ -24,21 +24,6 @@ import { actionEventsStore } from './action-events-store.ts'
 import { actionLanesStore } from './action-lanes-store.ts'
 import { type ActionsQuery, chooseActions } from './chosen-actions-store.ts'
 
-/** Stores actions. Visible changes also write an event, in the same transaction. */
-export interface ActionsStore {
-  get(uid: string): Promise<Action | undefined>
-  /** The running action of a database, if any. */
-  active(databaseUid: number): Promise<Action | undefined>
-  /** Running actions by database. */
-  activeOf(databaseUids: readonly number[]): Promise<ReadonlyMap<number, Action>>
-  /** Only the fields that the queue of upgrades needs, so that an unreadable action delays no other. */
-  listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]>
-  list(query: ActionsQuery): Promise<readonly Action[]>
-  /** Throws ActiveActionExists while another action runs on the database. */
-  insert(action: NewAction, now: string): Promise<void>
-  update(uid: string, news: ActionNews, now: string): Promise<void>
-}
-
 /** A new action. */
 export type NewAction = Pick<Action, 'uid' | 'databaseUid' | 'kind' | 'goal'> &
   Partial<Pick<Action, 'request' | 'requestedBy'>>
@@ -48,26 +33,35 @@ export class ActiveActionExists extends Error {
   override readonly name = 'ActiveActionExists'
 }
 
-/** Rows of `actions`; `db` may be a transaction. */
-export function actionsStore(db: Db): ActionsStore {
+/** The result of `actionsStore`. */
+export type ActionsStore = ReturnType<typeof actionsStore>
+
+/**
+ * Stores actions. Visible changes also write an event, in the same transaction. Rows of `actions`; `db` may
+ * be a transaction.
+ */
+export function actionsStore(db: Db) {
   const all = () => db.selectFrom('actions').selectAll()
   return {
-    async get(uid) {
+    async get(uid: string): Promise<Action | undefined> {
       const row = await all().where('uid', '=', uid).executeTakeFirst()
       return row && fromRow(row)
     },
-    async active(databaseUid) {
+    /** The running action of a database, if any. */
+    async active(databaseUid: number): Promise<Action | undefined> {
       const row = await all().where('database_uid', '=', databaseUid).where(isActive).executeTakeFirst()
       return row && fromRow(row)
     },
-    async activeOf(databaseUids) {
+    /** Running actions by database. */
+    async activeOf(databaseUids: readonly number[]): Promise<ReadonlyMap<number, Action>> {
       if (databaseUids.length === 0) return new Map()
       const query = all()
         .where('database_uid', 'in', [...databaseUids])
         .where(isActive)
       return new Map((await query.execute()).map((row) => [row.database_uid, fromRow(row)]))
     },
-    async listActive() {
+    /** Only the fields that the queue of upgrades needs, so that an unreadable action delays no other. */
+    async listActive(): Promise<readonly (Queued & { readonly databaseUid: number })[]> {
       const rows = await db
         .selectFrom('actions')
         .select(['uid', 'database_uid', 'kind', 'status', 'step', 'needs_person', 'created_at'])
@@ -80,11 +74,12 @@ export function actionsStore(db: Db): ActionsStore {
         createdAt: created_at,
       }))
     },
-    list: async (query) => (await chooseActions(db, query).execute()).map(fromRow),
-    async insert(action, now) {
+    list: async (query: ActionsQuery) => (await chooseActions(db, query).execute()).map(fromRow),
+    /** Throws ActiveActionExists while another action runs on the database. */
+    async insert(action: NewAction, now: string): Promise<void> {
       await inTransaction(db, (within) => insert(within, action, now))
     },
-    async update(uid, news, now) {
+    async update(uid: string, news: ActionNews, now: string): Promise<void> {
       await inTransaction(db, (within) => update(within, uid, news, now))
     },
   }
@@ -172,8 +167,7 @@ const beginning = {
 
 /** SQLite names the constraint, PostgreSQL gives a number. */
 function isUniqueViolation(cause: unknown): boolean {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === '23505'
+  return ['SQLITE_CONSTRAINT_UNIQUE', '23505'].includes(codeOf(cause))
 }
 
 function toColumns(news: ActionNews): Partial<Tables['actions']> {

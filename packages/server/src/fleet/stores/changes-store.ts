@@ -11,21 +11,10 @@ export interface ObjectChange {
   readonly data: string | null
 }
 
-export interface ChangesStore {
-  /** Records a visible change. Call it in the transaction of that change. */
-  note(topic: ObjectChange['topic'], uid: number, data?: string): Promise<void>
-  /** Records that the database was deleted. */
-  noteRemoved(uid: number): Promise<void>
-  /** The last changes after one place and up to another, in order. */
-  between(after: number, upTo: number, limit: number): Promise<readonly ObjectChange[]>
-  /** The last change of each node. */
-  nodes(): Promise<readonly ObjectChange[]>
-}
-
 const REMOVED = 'removed'
 
 /** One row per object with its last change. `db` may be a transaction. */
-export function changesStore(db: Db): ChangesStore {
+export function changesStore(db: Db) {
   const write = (topic: ObjectChange['topic'], uid: number, data: string | null) =>
     inTransaction(db, async (within) => {
       const seq = await eventNumbersStore(within).next()
@@ -37,10 +26,12 @@ export function changesStore(db: Db): ChangesStore {
       return seq
     })
   return {
-    async note(topic, uid, data) {
+    /** Records a visible change. Call it in the transaction of that change. */
+    async note(topic: ObjectChange['topic'], uid: number, data?: string): Promise<void> {
       await write(topic, uid, data ?? null)
     },
-    async noteRemoved(uid) {
+    /** Records that the database was deleted. */
+    async noteRemoved(uid: number): Promise<void> {
       const seq = await write('databases', uid, REMOVED)
       await db
         .deleteFrom('changes')
@@ -48,11 +39,13 @@ export function changesStore(db: Db): ChangesStore {
         .where('data', '=', REMOVED)
         .execute()
     },
-    async between(after, upTo, limit) {
+    /** The last changes after one place and up to another, in order. */
+    async between(after: number, upTo: number, limit: number): Promise<readonly ObjectChange[]> {
       const query = db.selectFrom('changes').selectAll().where('seq', '>', after).where('seq', '<=', upTo)
       return (await query.orderBy('seq').limit(limit).execute()).map(fromRow)
     },
-    async nodes() {
+    /** The last change of each node. */
+    async nodes(): Promise<readonly ObjectChange[]> {
       return (await db.selectFrom('changes').selectAll().where('topic', '=', 'nodes').execute()).map(fromRow)
     },
   }

@@ -1,5 +1,11 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
+import {
+  byUid,
+  type DatabasesFilter,
+  type DatabasesOrder,
+  type Place,
+} from '../../core/requests/list-order.ts'
 import {
   type Database,
   type DatabaseStatus,
@@ -11,6 +17,7 @@ import {
 } from '../../core/state/database.ts'
 import type { Runs } from '../../core/state/goal.ts'
 import type { PortRange } from '../../core/state/port-range.ts'
+import { choosePage, namedLike } from '../../store/choose-page.ts'
 import { inTransaction } from '../../store/in-transaction.ts'
 import { nextId } from '../../store/next-id.ts'
 import type { Db } from '../../store/open-store.ts'
@@ -18,7 +25,6 @@ import { jsonColumn, wordColumn } from '../../store/stored-column.ts'
 import { StoredModules } from '../../store/stored-values.ts'
 import type { Tables } from '../../store/tables.ts'
 import { changesStore } from './changes-store.ts'
-import { chooseDatabases, type DatabasesPage } from './chosen-databases-store.ts'
 import { advanceHistory, historyToColumns, type SeenStream } from './histories-store.ts'
 
 /** A new database. The store assigns its uid, and slots to its groups. */
@@ -27,36 +33,14 @@ export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups
   readonly groups: number
 }
 
-/** Databases and their groups. Resolved writes are durable. */
-export interface DatabasesStore {
-  /** Ordered by uid by default. */
-  page(query: DatabasesPage): Promise<readonly Database[]>
-  /** All databases, including unreadable ones. */
-  listReserved(): Promise<readonly Reserved[]>
-  /** Promised bytes of all databases with a limit, replicas included. */
-  promisedBytes(): Promise<number>
-  /** Recorded endpoint ports in `range`, bounds included. */
-  portsWithin(range: PortRange): Promise<readonly number[]>
-  countPortsWithin(range: PortRange): Promise<number>
-  get(uid: number): Promise<Database | undefined>
-  getByName(name: string): Promise<Database | undefined>
-  insert(database: NewDatabase): Promise<Database>
-  setStatus(uid: number, status: DatabaseStatus, now: string): Promise<void>
-  setObstacle(uid: number, obstacle: string | null): Promise<void>
-  /** Records the result of an upgrade. */
-  setRuns(uid: number, runs: Runs, now: string): Promise<void>
-  setLimits(uid: number, limits: Pick<Database, 'memoryBytes' | 'evictionPolicy'>, now: string): Promise<void>
-  setEndpointPort(uid: number, port: number): Promise<void>
-  /** Called during a hold: changed addresses are noted when the handover is closed. */
-  setPrimary(uid: number, group: number, shard: number): Promise<void>
-  setHistory(uid: number, group: number, history: History): Promise<void>
-  /** Advances the recorded history of a primary, unless its role moves or it was replaced. */
-  advanceHistory(seen: SeenStream): Promise<void>
-  remove(uid: number): Promise<void>
-}
+/** The result of `databasesStore`. */
+export type DatabasesStore = ReturnType<typeof databasesStore>
 
-/** Rows of `databases` and `groups`; `db` may be a transaction. */
-export function databasesStore(db: Db): DatabasesStore {
+/**
+ * Databases and their groups. Resolved writes are durable. Rows of `databases` and `groups`; `db` may be a
+ * transaction.
+ */
+export function databasesStore(db: Db) {
   const set = (uid: number, columns: Partial<Row>) =>
     inTransaction(db, async (within) => {
       await within.updateTable('databases').set(columns).where('uid', '=', uid).execute()
@@ -65,50 +49,13 @@ export function databasesStore(db: Db): DatabasesStore {
   const updateGroup = (uid: number, group: number) =>
     db.updateTable('groups').where('database_uid', '=', uid).where('number', '=', group)
   return {
-    ...readParts(db),
-    listReserved: () => listReserved(db),
-    async get(uid) {
-      const rows = await db.selectFrom('databases').selectAll().where('uid', '=', uid).execute()
-      return (await withGroups(db, rows))[0]
-    },
-    async getByName(name) {
-      const rows = await db.selectFrom('databases').selectAll().where('name', '=', name).execute()
-      return (await withGroups(db, rows))[0]
-    },
-    insert: (database) => insertDatabase(db, database),
-    setStatus: (uid, status, now) => set(uid, { status, changed_at: now }),
-    setObstacle: (uid, obstacle) => set(uid, { obstacle: obstacle ?? '' }),
-    setRuns: (uid, { build, restartNonce, modules }, now) =>
-      set(uid, {
-        flavour: build.flavour,
-        version: build.version,
-        restart_nonce: restartNonce,
-        modules: JSON.stringify(modules),
-        changed_at: now,
-      }),
-    setLimits: (uid, { memoryBytes, evictionPolicy }, now) =>
-      set(uid, { memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now }),
-    setEndpointPort: (uid, port) => set(uid, { endpoint_port: port }),
-    async setPrimary(uid, group, shard) {
-      await updateGroup(uid, group).set({ primary_shard: shard }).execute()
-    },
-    async setHistory(uid, group, history) {
-      await updateGroup(uid, group).set(historyToColumns(history)).execute()
-    },
-    advanceHistory: (seen) => advanceHistory(db, seen),
-    remove: (uid) => removeDatabase(db, uid),
-  }
-}
-
-function readParts(
-  db: Db,
-): Pick<DatabasesStore, 'page' | 'promisedBytes' | 'portsWithin' | 'countPortsWithin'> {
-  return {
-    async page(page) {
+    /** Ordered by uid by default. */
+    async page(page: DatabasesPage): Promise<readonly Database[]> {
       if (page.only?.length === 0) return []
       return withGroups(db, await chooseDatabases(db, page).execute())
     },
-    async promisedBytes() {
+    /** Promised bytes of all databases with a limit, replicas included. */
+    async promisedBytes(): Promise<number> {
       const { bytes } = await db
         .selectFrom('databases')
         .select(sql<number | null>`sum(memory_bytes * (1 + replicas))`.as('bytes'))
@@ -116,14 +63,53 @@ function readParts(
         .executeTakeFirstOrThrow()
       return Number(bytes ?? 0)
     },
-    async portsWithin(range) {
+    /** Recorded endpoint ports in `range`, bounds included. */
+    async portsWithin(range: PortRange): Promise<readonly number[]> {
       const rows = await endpointsWithin(db, range).select('endpoint_port').execute()
       return rows.flatMap(({ endpoint_port }) => endpoint_port ?? [])
     },
-    async countPortsWithin(range) {
+    async countPortsWithin(range: PortRange): Promise<number> {
       const query = endpointsWithin(db, range).select((eb) => eb.fn.countAll().as('ports'))
       return Number((await query.executeTakeFirstOrThrow()).ports)
     },
+    /** All databases, including unreadable ones. */
+    listReserved: () => listReserved(db),
+    async get(uid: number): Promise<Database | undefined> {
+      const rows = await db.selectFrom('databases').selectAll().where('uid', '=', uid).execute()
+      return (await withGroups(db, rows))[0]
+    },
+    async getByName(name: string): Promise<Database | undefined> {
+      const rows = await db.selectFrom('databases').selectAll().where('name', '=', name).execute()
+      return (await withGroups(db, rows))[0]
+    },
+    insert: (database: NewDatabase) => insertDatabase(db, database),
+    setStatus: (uid: number, status: DatabaseStatus, now: string) => set(uid, { status, changed_at: now }),
+    setObstacle: (uid: number, obstacle: string | null) => set(uid, { obstacle: obstacle ?? '' }),
+    /** Records the result of an upgrade. */
+    setRuns: (uid: number, { build, restartNonce, modules }: Runs, now: string) =>
+      set(uid, {
+        flavour: build.flavour,
+        version: build.version,
+        restart_nonce: restartNonce,
+        modules: JSON.stringify(modules),
+        changed_at: now,
+      }),
+    setLimits: (
+      uid: number,
+      { memoryBytes, evictionPolicy }: Pick<Database, 'memoryBytes' | 'evictionPolicy'>,
+      now: string,
+    ) => set(uid, { memory_bytes: memoryBytes, eviction_policy: evictionPolicy, changed_at: now }),
+    setEndpointPort: (uid: number, port: number) => set(uid, { endpoint_port: port }),
+    /** Called during a hold: changed addresses are noted when the handover is closed. */
+    async setPrimary(uid: number, group: number, shard: number): Promise<void> {
+      await updateGroup(uid, group).set({ primary_shard: shard }).execute()
+    },
+    async setHistory(uid: number, group: number, history: History): Promise<void> {
+      await updateGroup(uid, group).set(historyToColumns(history)).execute()
+    },
+    /** Advances the recorded history of a primary, unless its role moves or it was replaced. */
+    advanceHistory: (seen: SeenStream) => advanceHistory(db, seen),
+    remove: (uid: number) => removeDatabase(db, uid),
   }
 }
 
@@ -283,4 +269,45 @@ function groupFromRow(row: GroupRow): GroupRecord {
             }),
           },
   }
+}
+
+/** A page: at most `limit` entries after `offset` skipped ones and `after`; `only` these unless null. */
+export interface DatabasesPage {
+  readonly limit: number
+  readonly offset: number
+  readonly only: readonly number[] | null
+  readonly after?: Place | undefined
+  readonly filter?: DatabasesFilter
+  readonly order?: DatabasesOrder
+}
+
+/** Indexed with the uid at the end (migration 0026): a page reads only its rows. */
+const columns = {
+  uid: 'uid',
+  name: 'name',
+  memory_size: 'memory_bytes',
+  created_time: 'created_at',
+  last_changed_time: 'changed_at',
+} as const satisfies Record<DatabasesOrder['by'], string>
+
+/** Rows of `databases` for one page, in order. */
+export function chooseDatabases(
+  db: Db,
+  { limit, offset, only, after, filter = {}, order = byUid }: DatabasesPage,
+) {
+  let query = choosePage(db.selectFrom('databases').selectAll(), columns, { order, after, limit, offset })
+  if (only !== null) query = query.where('uid', 'in', [...only])
+  return conditionsOf(filter).reduce((chosen, condition) => chosen.where(condition), query)
+}
+
+function conditionsOf({ q, status, hasObstacle, flavour, version }: DatabasesFilter) {
+  return [
+    ...(q === undefined ? [] : [namedLike(q, ['name'])]),
+    ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+    ...(hasObstacle === undefined ? [] : [sql<SqlBool>`(obstacle <> '') = ${sql.raw(String(hasObstacle))}`]),
+    ...(flavour === undefined ? [] : [sql<SqlBool>`flavour = ${flavour}`]),
+    ...(version === undefined
+      ? []
+      : [sql<SqlBool>`(version = ${version} or version like ${`${version}.%`})`]),
+  ]
 }

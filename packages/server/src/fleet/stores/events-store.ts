@@ -31,24 +31,20 @@ export interface EventsPage {
   readonly upTo: number
 }
 
-/** All events of a cluster, in order. */
-export interface EventsStore {
-  lastNumber(): Promise<number>
-  goneNumber(): Promise<number>
-  /** About `limit` events after one place, at most up to another. */
-  between(after: number, upTo: number, limit: number): Promise<EventsPage>
-}
-
 const SMALL = 200
 
-/** All events, from three tables with one common counter. */
-export function eventsStore(db: Db): EventsStore {
+/** The result of `eventsStore`. */
+export type EventsStore = ReturnType<typeof eventsStore>
+
+/** All events of a cluster, in order, from three tables with one common counter. */
+export function eventsStore(db: Db) {
   const [actions, audit, changes] = [actionEventsStore(db), auditStore(db), changesStore(db)]
   const numbers = eventNumbersStore(db)
   return {
     lastNumber: numbers.last,
     goneNumber: numbers.gone,
-    async between(after, upTo, limit) {
+    /** About `limit` events after one place, at most up to another. */
+    async between(after: number, upTo: number, limit: number): Promise<EventsPage> {
       const parts: readonly (readonly StoredEvent[])[] = [
         (await actions.between(after, upTo, limit)).map((one) => ({ ...one, topic: 'actions' })),
         (await audit.between(after, upTo, limit)).map(({ place, record }) => ({

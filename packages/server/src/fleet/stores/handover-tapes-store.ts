@@ -2,20 +2,16 @@ import { HandoverTape } from '@fairlead/api'
 import type { Db } from '../../store/open-store.ts'
 import { jsonColumn } from '../../store/stored-column.ts'
 
-/** Counts of endpoints around handovers. */
-export interface HandoverTapesStore {
-  /** Stores a tape, or replaces an incomplete one. Removes tapes of much older handovers of all databases. */
-  keep(handover: number, tape: HandoverTape): Promise<void>
-  get(handover: number): Promise<HandoverTape | undefined>
-}
-
 /** Handovers and attempts share one sequence of numbers. A tape takes about 4 KB. */
 const NEWEST = 2_000
 
-/** Rows of `handover_tapes`; `db` may be a transaction. */
-export function handoverTapesStore(db: Db): HandoverTapesStore {
+/** Counts of endpoints around handovers. Rows of `handover_tapes`; `db` may be a transaction. */
+export function handoverTapesStore(db: Db) {
   return {
-    async keep(handover, tape) {
+    /**
+     * Stores a tape, or replaces an incomplete one. Removes tapes of much older handovers of all databases.
+     */
+    async keep(handover: number, tape: HandoverTape): Promise<void> {
       const data = JSON.stringify(tape)
       await db
         .insertInto('handover_tapes')
@@ -27,7 +23,7 @@ export function handoverTapesStore(db: Db): HandoverTapesStore {
         .where('handover_id', '<=', handover - NEWEST)
         .execute()
     },
-    async get(handover) {
+    async get(handover: number): Promise<HandoverTape | undefined> {
       const row = await db
         .selectFrom('handover_tapes')
         .select('data')

@@ -20,28 +20,13 @@ export interface Certified {
 
 type Intent = Omit<Handover, 'id' | 'released' | 'closed' | 'certificate'>
 
-/** Handovers: intended, released, closed with or without a certificate. */
-export interface HandoversStore {
-  open(databaseUid: number, group: number): Promise<Handover | undefined>
-  /** The open or last successful handover of each group. */
-  last(databaseUid: number): Promise<ReadonlyMap<number, Handover>>
-  /** Certificates of an action, in order. */
-  certificates(actionUid: string): Promise<readonly Certificate[]>
-  /** The handovers of these certificates. */
-  certified(actionUid: string): Promise<readonly Certified[]>
-  intend(intent: Intent): Promise<Handover>
-  /** Certificates by uid of the action; actions without any are omitted. */
-  certificatesOf(actionUids: readonly string[]): Promise<ReadonlyMap<string, readonly Certificate[]>>
-  /** Records a moved role. Like `close`, adds an event to the action. */
-  certify(id: number, certificate: Certificate): Promise<void>
-  release(id: number): Promise<void>
-  close(id: number, certificate: Certificate | null, now: string): Promise<void>
-}
-
-/** Rows of `handovers` with their certificates; `db` may be a transaction. */
-export function handoversStore(db: Db): HandoversStore {
+/**
+ * Handovers: intended, released, closed with or without a certificate. Rows of `handovers` with their
+ * certificates; `db` may be a transaction.
+ */
+export function handoversStore(db: Db) {
   return {
-    async open(databaseUid, group) {
+    async open(databaseUid: number, group: number): Promise<Handover | undefined> {
       const row = await db
         .selectFrom('handovers')
         .selectAll()
@@ -51,7 +36,8 @@ export function handoversStore(db: Db): HandoversStore {
         .executeTakeFirst()
       return row && fromRow(row)
     },
-    async last(databaseUid) {
+    /** The open or last successful handover of each group. */
+    async last(databaseUid: number): Promise<ReadonlyMap<number, Handover>> {
       const newest = db
         .selectFrom('handovers')
         .select((row) => row.fn.max('id').as('id'))
@@ -61,15 +47,19 @@ export function handoversStore(db: Db): HandoversStore {
       const rows = await db.selectFrom('handovers').selectAll().where('id', 'in', newest).execute()
       return new Map(rows.map((row) => [row.group_number, fromRow(row)]))
     },
-    certificates: async (actionUid) => (await certificatesOf(db, [actionUid])).get(actionUid) ?? [],
-    certified: async (actionUid) => (await certifiedOf(db, [actionUid])).get(actionUid) ?? [],
-    certificatesOf: (actionUids) => certificatesOf(db, actionUids),
-    async intend(intent) {
+    /** Certificates of an action, in order. */
+    certificates: async (actionUid: string) => (await certificatesOf(db, [actionUid])).get(actionUid) ?? [],
+    /** The handovers of these certificates. */
+    certified: async (actionUid: string) => (await certifiedOf(db, [actionUid])).get(actionUid) ?? [],
+    /** Certificates by uid of the action; actions without any are omitted. */
+    certificatesOf: (actionUids: readonly string[]) => certificatesOf(db, actionUids),
+    async intend(intent: Intent): Promise<Handover> {
       const id = await nextId(db, 'handover')
       await db.insertInto('handovers').values(toRow(id, intent)).execute()
       return { ...intent, id, released: false, closed: false, certificate: null }
     },
-    async certify(id, certificate) {
+    /** Records a moved role. Like `close`, adds an event to the action. */
+    async certify(id: number, certificate: Certificate): Promise<void> {
       await inTransaction(db, async (within) => {
         await update(within, id)
           .set({ certificate: JSON.stringify(certificate), released: 1 })
@@ -77,10 +67,10 @@ export function handoversStore(db: Db): HandoversStore {
         await reportCertificate(within, id, certificate, certificate.at)
       })
     },
-    async release(id) {
+    async release(id: number): Promise<void> {
       await update(db, id).set({ released: 1 }).execute()
     },
-    async close(id, certificate, now) {
+    async close(id: number, certificate: Certificate | null, now: string): Promise<void> {
       await inTransaction(db, async (within) => {
         await update(within, id)
           .set({ released: 1, closed: 1, certificate: certificate && JSON.stringify(certificate) })

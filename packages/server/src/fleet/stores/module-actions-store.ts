@@ -6,26 +6,21 @@ import { wordColumn } from '../../store/stored-column.ts'
 import type { Tables } from '../../store/tables.ts'
 import { actionEventsStore } from './action-events-store.ts'
 
-export interface ModuleActionsStore {
-  get(uid: string): Promise<ModuleAction | undefined>
-  list(page: ListPage<'created_time' | 'last_changed_time'>): Promise<readonly ModuleAction[]>
-  /** Records it as ended, with its only event. Call it in its effect's transaction. */
-  insert(action: ModuleAction): Promise<void>
-}
-
 /** They are complete when recorded. */
 const columns = { created_time: 'created_at', last_changed_time: 'created_at' }
 
 /** Uploads and deletions of modules, complete when recorded. */
-export function moduleActionsStore(db: Db): ModuleActionsStore {
+export function moduleActionsStore(db: Db) {
   const all = () => db.selectFrom('module_actions').selectAll()
   return {
-    async get(uid) {
+    async get(uid: string): Promise<ModuleAction | undefined> {
       const row = await all().where('uid', '=', uid).executeTakeFirst()
       return row && fromRow(row)
     },
-    list: async (page) => (await choosePage(all(), columns, page).execute()).map(fromRow),
-    async insert({ uid, kind, moduleUid, createdAt }) {
+    list: async (page: ListPage<'created_time' | 'last_changed_time'>) =>
+      (await choosePage(all(), columns, page).execute()).map(fromRow),
+    /** Records it as ended, with its only event. Call it in its effect's transaction. */
+    async insert({ uid, kind, moduleUid, createdAt }: ModuleAction): Promise<void> {
       await db
         .insertInto('module_actions')
         .values({ uid, kind, module_uid: moduleUid, created_at: createdAt })

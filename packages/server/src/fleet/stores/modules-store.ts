@@ -4,39 +4,30 @@ import type { Db } from '../../store/open-store.ts'
 import { jsonColumn } from '../../store/stored-column.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** The catalogue. Files are stored separately, named by hash. */
-export interface ModulesStore {
-  /** Sorted by name, the oldest version first. */
-  list(): Promise<readonly Module[]>
-  get(uid: string): Promise<Module | undefined>
-  getByVersion(name: string, semanticVersion: string): Promise<Module | undefined>
-  /** Returns whether any module has this file. */
-  hasFile(sha256: string): Promise<boolean>
-  /** Databases that name the module, whose shards still run it, or whose action involves it. */
-  usedBy(uid: string): Promise<readonly number[]>
-  insert(module: Module): Promise<void>
-  remove(uid: string): Promise<void>
-}
-
-/** Rows of `modules`; `db` may be a transaction. */
-export function modulesStore(db: Db): ModulesStore {
+/**
+ * The catalogue. Files are stored separately, named by hash. Rows of `modules`; `db` may be a transaction.
+ */
+export function modulesStore(db: Db) {
   const find = () => db.selectFrom('modules').selectAll()
   return {
-    async list() {
+    /** Sorted by name, the oldest version first. */
+    async list(): Promise<readonly Module[]> {
       const modules = (await find().orderBy('name').execute()).map(fromRow)
       return modules.toSorted((a, b) => (a.name === b.name ? a.version - b.version : 0))
     },
-    get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
-    getByVersion: async (name, semanticVersion) =>
+    get: async (uid: string) => one(await find().where('uid', '=', uid).executeTakeFirst()),
+    getByVersion: async (name: string, semanticVersion: string) =>
       one(
         await find()
           .where('name', '=', name)
           .where('semantic_version', '=', semanticVersion)
           .executeTakeFirst(),
       ),
-    hasFile: async (sha256) =>
+    /** Returns whether any module has this file. */
+    hasFile: async (sha256: string) =>
       (await find().where('sha256', '=', sha256).limit(1).executeTakeFirst()) !== undefined,
-    async usedBy(uid) {
+    /** Databases that name the module, whose shards still run it, or whose action involves it. */
+    async usedBy(uid: string): Promise<readonly number[]> {
       const named = `%"uid":"${uid}"%` // from JSON.stringify; a uid is hexadecimal
       const databases = db.selectFrom('databases').select('uid').where('modules', 'like', named)
       const shards = db.selectFrom('shards').select('database_uid as uid').where('modules', 'like', named)
@@ -49,7 +40,7 @@ export function modulesStore(db: Db): ModulesStore {
       const uids = rows.flat().map((row) => row.uid)
       return [...new Set(uids)].toSorted((a, b) => a - b)
     },
-    async insert({ uid, sha256, sizeBytes, createdAt, ...manifest }) {
+    async insert({ uid, sha256, sizeBytes, createdAt, ...manifest }: Module): Promise<void> {
       const { name, semanticVersion } = manifest
       await db
         .insertInto('modules')
@@ -64,7 +55,7 @@ export function modulesStore(db: Db): ModulesStore {
         })
         .execute()
     },
-    async remove(uid) {
+    async remove(uid: string): Promise<void> {
       await db.deleteFrom('modules').where('uid', '=', uid).execute()
     },
   }

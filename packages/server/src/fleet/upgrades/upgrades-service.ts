@@ -25,34 +25,6 @@ import { toRefusal } from '../refusals/to-refusal.ts'
 /** Starts a process with these runs, and removes it again. */
 type TryRuns = (database: Database, runs: Runs) => Promise<TrialResult>
 
-/** Begins upgrades, and predicts their effect. */
-export interface Upgrades {
-  /**
-   * Resolves the request into a goal and begins the upgrade. Without a change, the action is the running one,
-   * or a completed one with the reason. Throws Refusal with every obstacle, and plan_outdated if `bases` are
-   * given without the current basis.
-   */
-  start(uid: number, request: UpgradeRequest, by: Actor, bases?: readonly string[]): Promise<DatabaseView>
-  /** Like `start` for named modules; returns their names in order. */
-  startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules>
-  /**
-   * Resolves at the running action's goal. Throws Refusal upgrade_failed if it failed, and unavailable when
-   * `signal` aborts; the upgrade continues anyway.
-   */
-  untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView>
-  /**
-   * Predicts the effect of `start`. Starts the target build in a separate process, and removes it. Refuses
-   * like `start`, except for another running change.
-   */
-  foresee(
-    uid: number,
-    request: UpgradeRequest,
-    bases?: readonly string[],
-  ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan; readonly basis: string }>
-  /** All builds as targets, with the refusals of `start`. */
-  targets(uid: number): Promise<{ readonly database: Database; readonly targets: readonly JudgedTarget[] }>
-}
-
 /** A target with the known holes of its build. */
 export interface JudgedTarget extends UpgradeTarget {
   readonly holes: JudgedBuild['holes']
@@ -72,12 +44,27 @@ interface UpgradesDeps extends UpgradeInputs {
   readonly tryRuns: TryRuns
 }
 
-/** `tryRuns` tests whether a shard starts with an upgrade's goal. */
-export function createUpgrades(deps: UpgradesDeps): Upgrades {
+/** The result of `createUpgrades`. */
+export type Upgrades = ReturnType<typeof createUpgrades>
+
+/**
+ * Begins upgrades, and predicts their effect. `tryRuns` tests whether a shard starts with an upgrade's goal.
+ */
+export function createUpgrades(deps: UpgradesDeps) {
   const { databases, actions, tryRuns } = deps
 
   return {
-    async start(uid, request, by, bases) {
+    /**
+     * Resolves the request into a goal and begins the upgrade. Without a change, the action is the running
+     * one, or a completed one with the reason. Throws Refusal with every obstacle, and plan_outdated if
+     * `bases` are given without the current basis.
+     */
+    async start(
+      uid: number,
+      request: UpgradeRequest,
+      by: Actor,
+      bases?: readonly string[],
+    ): Promise<DatabaseView> {
       const view = await databases.get(uid)
       const busy = busyWith(view)
       if (busy !== undefined) throw toRefusal(busy)
@@ -94,7 +81,8 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       return databases.begin(uid, { kind: 'upgrade', warnings, ...asked }, by)
     },
 
-    async startModules(uid, request, by) {
+    /** Like `start` for named modules; returns their names in order. */
+    async startModules(uid: number, request: UpgradeRequest, by: Actor): Promise<UpgradedModules> {
       const before = (await databases.get(uid)).database.modules
       const view = await this.start(uid, request, by)
       const names = request.modules.flatMap(({ currentModule, moduleName }) =>
@@ -107,7 +95,11 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       return { view, names, actionUid: view.action?.uid }
     },
 
-    async untilDone(view, signal) {
+    /**
+     * Resolves at the running action's goal. Throws Refusal upgrade_failed if it failed, and unavailable when
+     * `signal` aborts; the upgrade continues anyway.
+     */
+    async untilDone(view: DatabaseView, signal: AbortSignal): Promise<DatabaseView> {
       const { action, database } = view
       if (action === undefined) return view
       for await (const _ of actions.follow(action.uid, 0, signal)) {
@@ -120,7 +112,15 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       throw new Refusal('unavailable', `Fairlead is stopping; the upgrade goes on as action ${action.uid}`)
     },
 
-    async foresee(uid, request, bases) {
+    /**
+     * Predicts the effect of `start`. Starts the target build in a separate process, and removes it. Refuses
+     * like `start`, except for another running change.
+     */
+    async foresee(
+      uid: number,
+      request: UpgradeRequest,
+      bases?: readonly string[],
+    ): Promise<{ readonly view: DatabaseView; readonly plan: UpgradePlan; readonly basis: string }> {
       const view = await databases.get(uid)
       const now = await resolveNow(deps, view.database, request, bases)
       const { seen, resolved, database, basis } = now
@@ -132,7 +132,8 @@ export function createUpgrades(deps: UpgradesDeps): Upgrades {
       }
     },
 
-    targets: async (uid) => targetsOf(deps, await databases.get(uid)),
+    /** All builds as targets, with the refusals of `start`. */
+    targets: async (uid: number) => targetsOf(deps, await databases.get(uid)),
   }
 }
 

@@ -1,29 +1,25 @@
 import { type Caller, may, type Principal } from '../../core/identity/access.ts'
-import type { AuditRecord } from '../../core/identity/audit-record.ts'
 import type { Store } from '../../store/open-store.ts'
 import { type AuditQuery, auditStore } from '../stores/audit-store.ts'
-import { type Verification, verifyAudit } from './verify-audit.ts'
+import { verifyAudit } from './verify-audit.ts'
 
 /** Query of a list of records. */
 export type RecordsQuery = Omit<AuditQuery, 'databases'>
 
-/** Reads and verifies the audit. */
-export interface Audit {
-  /**
-   * Returns the records that this caller may see: a user with a role for some databases sees their records.
-   */
-  list(query: RecordsQuery, caller: Caller): Promise<readonly AuditRecord[]>
-  verify(head?: string): Promise<Verification>
-}
+/** The result of `createAudit`. */
+export type Audit = ReturnType<typeof createAudit>
 
-/** Reads the records of `store`. */
-export function createAudit(store: Store): Audit {
+/** Reads and verifies the audit. Reads the records of `store`. */
+export function createAudit(store: Store) {
   return {
-    list: (query, { user }) => {
+    /**
+     * Returns the records that this caller may see: a user with a role for some databases sees their records.
+     */
+    list: (query: RecordsQuery, { user }: Caller) => {
       const limited = may(user, 'view_logged_events', 0) ? {} : { databases: databasesOf(user) }
       return auditStore(store.db).list({ ...query, ...limited })
     },
-    verify: (head) => verifyAudit(store.db, head),
+    verify: (head?: string) => verifyAudit(store.db, head),
   }
 }
 

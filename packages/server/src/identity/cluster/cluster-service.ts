@@ -12,26 +12,6 @@ import { settingsStore } from '../stores/settings-store.ts'
 import { usersStore } from '../stores/users-store.ts'
 import type { BootstrapSecret } from './bootstrap-secret.ts'
 
-/** Creates the cluster and changes its settings. */
-export interface Cluster {
-  settings(): Promise<Settings>
-  /** Changes the given fields only. */
-  change(change: SettingsChange, caller: Caller): Promise<Settings>
-  /**
-   * Creates the cluster with its first user, once; `secret` must be right. Throws Refusal
-   * cluster_already_exists, invalid_request, forbidden, password_not_complex, too_many_requests.
-   */
-  create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void>
-  /**
-   * Creates the cluster if there is none and no operator has to create it. Returns the password if it was
-   * generated; it is shown once.
-   */
-  ensure(
-    name: string,
-    password: string | undefined,
-  ): Promise<{ readonly generatedPassword: string | undefined }>
-}
-
 export interface FirstUser {
   readonly name: string
   readonly password: string
@@ -42,14 +22,20 @@ export type SettingsChange = {
   readonly [Name in keyof Omit<Settings, 'name' | 'createdAt'>]?: Partial<Settings[Name]>
 }
 
-/** `passwords` checks and hashes the first user's; `now` is Unix milliseconds. */
+/** The result of `createCluster`. */
+export type Cluster = ReturnType<typeof createCluster>
+
+/**
+ * Creates the cluster and changes its settings. `passwords` checks and hashes the first user's; `now` is Unix
+ * milliseconds.
+ */
 export function createCluster(deps: {
   readonly store: Store
   readonly passwords: UserPasswords
   /** A request creates the cluster with this secret; null: the cluster creates itself. */
   readonly bootstrap: BootstrapSecret | null
   readonly now: () => number
-}): Cluster {
+}) {
   const { store, passwords, bootstrap } = deps
   const now = () => new Date(deps.now()).toISOString()
   const settings = () => settingsStore(store.db).get()
@@ -76,7 +62,11 @@ export function createCluster(deps: {
   return {
     settings,
 
-    async create(name, admin, by, secret) {
+    /**
+     * Creates the cluster with its first user, once; `secret` must be right. Throws Refusal
+     * cluster_already_exists, invalid_request, forbidden, password_not_complex, too_many_requests.
+     */
+    async create(name: string, admin: FirstUser, by: Actor, secret: string | undefined): Promise<void> {
       if (bootstrap === null) throw new Refusal('cluster_already_exists', 'this cluster creates itself')
       if ((await settings()).createdAt !== null) throw new Refusal('cluster_already_exists')
       bootstrap.check(secret)
@@ -84,7 +74,8 @@ export function createCluster(deps: {
       await bootstrap.forget()
     },
 
-    async change(change, caller) {
+    /** Changes the given fields only. */
+    async change(change: SettingsChange, caller: Caller): Promise<Settings> {
       return store.transaction(async (db) => {
         const before = await settingsStore(db).get()
         const after = {
@@ -101,7 +92,14 @@ export function createCluster(deps: {
       })
     },
 
-    async ensure(name, password) {
+    /**
+     * Creates the cluster if there is none and no operator has to create it. Returns the password if it was
+     * generated; it is shown once.
+     */
+    async ensure(
+      name: string,
+      password: string | undefined,
+    ): Promise<{ readonly generatedPassword: string | undefined }> {
       const { name: clusterName, createdAt } = await settings()
       if (bootstrap !== null || createdAt !== null) return { generatedPassword: undefined }
       const chosen = password ?? randomBytes(18).toString('base64url')

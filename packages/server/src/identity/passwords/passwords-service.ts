@@ -20,21 +20,6 @@ export interface PasswordRequest {
   readonly oldPassword?: string | undefined
 }
 
-/**
- * Changes the passwords of users. All methods throw Refusal: unauthorized_action, user_not_exist,
- * invalid_credentials, password_not_complex.
- */
-export interface Passwords {
-  /** Makes it the only password, unlocks the user and ends the user's tokens. */
-  set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** Adds a password. Tokens stay valid. */
-  add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** Removes a password and ends the user's tokens. The last password stays. */
-  remove(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft>
-  /** For the operator of the machine: as `set`, and it also enables a disabled user. */
-  reset(userName: string, password: string, by: Actor): Promise<void>
-}
-
 /** The user's name, and the number of passwords after a change. */
 export interface PasswordsLeft {
   readonly userName: string
@@ -52,8 +37,15 @@ interface PasswordsDeps {
   readonly now: () => number
 }
 
-/** `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds. */
-export function createPasswords(deps: PasswordsDeps): Passwords {
+/** The result of `createPasswords`. */
+export type Passwords = ReturnType<typeof createPasswords>
+
+/**
+ * Changes the passwords of users. All methods throw Refusal: unauthorized_action, user_not_exist,
+ * invalid_credentials, password_not_complex. `logins` counts wrong old passwords as failed logins; `now` is
+ * Unix milliseconds.
+ */
+export function createPasswords(deps: PasswordsDeps) {
   const { store, hashing, passwords, identities, logins } = deps
   const now = () => new Date(deps.now()).toISOString()
 
@@ -78,13 +70,15 @@ export function createPasswords(deps: PasswordsDeps): Passwords {
   }
 
   return {
-    async set(request, caller) {
+    /** Makes it the only password, unlocks the user and ends the user's tokens. */
+    async set(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft> {
       const user = await targetOf(request, caller)
       const phc = await prepare(request.password, user)
       return write(user, 'password_changed', actorOf(caller), (db) => replace(db, user.uid, phc, {}))
     },
 
-    async add(request, caller) {
+    /** Adds a password. Tokens stay valid. */
+    async add(request: PasswordRequest, caller: Caller): Promise<PasswordsLeft> {
       const user = await targetOf(request, caller)
       const phc = await prepare(request.password, user)
       return write(user, 'password_added', actorOf(caller), async (db) => {
@@ -94,7 +88,8 @@ export function createPasswords(deps: PasswordsDeps): Passwords {
       })
     },
 
-    async remove({ userName, password }, caller) {
+    /** Removes a password and ends the user's tokens. The last password stays. */
+    async remove({ userName, password }: PasswordRequest, caller: Caller): Promise<PasswordsLeft> {
       const user = await findTarget(userName, caller, store.db)
       const phc = await confirmOld(user, password, caller, logins)
       return write(user, 'password_removed', actorOf(caller), async (db) => {
@@ -106,7 +101,8 @@ export function createPasswords(deps: PasswordsDeps): Passwords {
       })
     },
 
-    async reset(userName, password, by) {
+    /** For the operator of the machine: as `set`, and it also enables a disabled user. */
+    async reset(userName: string, password: string, by: Actor): Promise<void> {
       const user = await usersStore(store.db).getByLogin(userName)
       if (user === undefined) throw new Refusal('user_not_exist', `there is no user ${userName}`)
       const phc = await hashing.hash(password)

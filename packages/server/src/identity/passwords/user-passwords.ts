@@ -6,28 +6,26 @@ import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { settingsStore } from '../stores/settings-store.ts'
 
-/** Applies the cluster's password rules to new passwords: of new users, and of users who change theirs. */
-export interface UserPasswords {
-  /**
-   * Checks and hashes a new password of a user with these names, before a transaction: it takes long.
-   * The password must differ from the present ones of `userUid`.
-   *
-   * Throws Refusal password_not_complex, with every fault; new_password_same_as_current; too_many_requests.
-   */
-  prepare(password: string, names: readonly string[], userUid?: number): Promise<string>
-  /** Makes it the user's only password, and lets every source try again. */
-  replace(db: Db, userUid: number, phc: string): Promise<void>
-}
+/** The result of `createUserPasswords`. */
+export type UserPasswords = ReturnType<typeof createUserPasswords>
 
-/** Reads the rules from `store` at each call; `now` is Unix milliseconds. */
+/**
+ * Applies the cluster's password rules to new passwords: of new users, and of users who change theirs. Reads
+ * the rules from `store` at each call; `now` is Unix milliseconds.
+ */
 export function createUserPasswords(deps: {
   readonly store: Store
   readonly hashing: Hashing
   readonly now: () => number
-}): UserPasswords {
+}) {
   const { store, hashing, now } = deps
   return {
-    async prepare(password, names, userUid) {
+    /**
+     * Checks and hashes a new password of a user with these names, before a transaction: it takes long. The
+     * password must differ from the present ones of `userUid`.  Throws Refusal password_not_complex, with
+     * every fault; new_password_same_as_current; too_many_requests.
+     */
+    async prepare(password: string, names: readonly string[], userUid?: number): Promise<string> {
       const { passwordRules } = await settingsStore(store.db).get()
       const faults = passwordFaults(password, passwordRules, names)
       if (faults.length > 0) throw new Refusal('password_not_complex', `the password ${faults.join('; it ')}`)
@@ -38,7 +36,8 @@ export function createUserPasswords(deps: {
         throw new Refusal('new_password_same_as_current')
       return hashing.hash(password, present[0])
     },
-    async replace(db, userUid, phc) {
+    /** Makes it the user's only password, and lets every source try again. */
+    async replace(db: Db, userUid: number, phc: string): Promise<void> {
       const passwords = passwordsStore(db)
       await passwords.removeAllOf(userUid)
       await passwords.insert(userUid, phc, new Date(now()).toISOString())

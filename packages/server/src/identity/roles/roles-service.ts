@@ -8,43 +8,36 @@ import { auditStore } from '../stores/audit-store.ts'
 import { type RolesPage, rolesStore } from '../stores/roles-store.ts'
 import { usersStore } from '../stores/users-store.ts'
 
+/** The result of `createRoles`. */
+export type Roles = ReturnType<typeof createRoles>
+
 /**
  * Manages roles and applies each change to the users of the role. A change throws Refusal, and writes its
- * audit record in the same transaction.
+ * audit record in the same transaction. `identities` forgets the users of a changed role; `now` is Unix
+ * milliseconds.
  */
-export interface Roles {
-  list(page: RolesPage): Promise<readonly Role[]>
-  /** Throws Refusal role_not_exist. */
-  get(uid: number): Promise<Role>
-  /** Returns the uid of the built-in role with this management. */
-  builtIn(management: Management): Promise<number>
-  create(role: Omit<Role, 'uid'>, caller: Caller): Promise<Role>
-  /** Ends the tokens of the role's users. */
-  update(uid: number, change: Partial<Omit<Role, 'uid'>>, caller: Caller): Promise<Role>
-  remove(uid: number, caller: Caller): Promise<void>
-}
-
-/** `identities` forgets the users of a changed role; `now` is Unix milliseconds. */
 export function createRoles(deps: {
   readonly store: Store
   readonly identities: Identities
   readonly now: () => number
-}): Roles {
+}) {
   const { store, identities } = deps
   const now = () => new Date(deps.now()).toISOString()
 
   return {
-    list: (page) => rolesStore(store.db).list(page),
-    get: (uid) => find(store.db, uid),
+    list: (page: RolesPage) => rolesStore(store.db).list(page),
+    /** Throws Refusal role_not_exist. */
+    get: (uid: number) => find(store.db, uid),
 
-    async builtIn(management) {
+    /** Returns the uid of the built-in role with this management. */
+    async builtIn(management: Management): Promise<number> {
       const roles = await rolesStore(store.db).listBuiltIn()
       const role = roles.find((one) => one.management === management)
       if (role === undefined) throw new Error(`there is no built-in role for ${management}`)
       return role.uid
     },
 
-    async create(role, caller) {
+    async create(role: Omit<Role, 'uid'>, caller: Caller): Promise<Role> {
       refuseWrong(role, caller)
       return store.transaction(async (db) => {
         await refuseTaken(db, role.name)
@@ -55,13 +48,14 @@ export function createRoles(deps: {
       })
     },
 
-    async update(uid, change, caller) {
+    /** Ends the tokens of the role's users. */
+    async update(uid: number, change: Partial<Omit<Role, 'uid'>>, caller: Caller): Promise<Role> {
       const { role, holders } = await store.transaction((db) => updateRole(db, uid, change, caller, now()))
       for (const user of holders) identities.forget(user)
       return role
     },
 
-    async remove(uid, caller) {
+    async remove(uid: number, caller: Caller): Promise<void> {
       await store.transaction(async (db) => {
         const role = await findOwn(db, uid)
         refuseWrong(role, caller)

@@ -22,16 +22,7 @@ const MOST_REMEMBERED = 10_000
 const KEPT_MS = 24 * 60 * 60_000
 
 /** Sessions of browsers, in the store: every server of the cluster knows them, and they survive a restart. */
-export interface BrowserSessions {
-  /** Returns the secret for the cookie, and the end in Unix milliseconds. Throws Refusal as Logins does. */
-  begin(login: Login, by: Requester): Promise<{ readonly secret: string; readonly endsMs: number }>
-  /** Returns the remembered claims of a session without waiting; undefined if there are none. */
-  recall(secret: string): Claims | undefined
-  /** Returns the claims of a session and renews it; undefined if it does not exist or has ended. */
-  find(secret: string): Promise<Claims | undefined>
-  /** Ends the caller's session. Throws Refusal invalid_request if the request had none. */
-  end(caller: Caller): Promise<void>
-}
+export type BrowserSessions = ReturnType<typeof createBrowserSessions>
 
 /** Even a used session ends after `sessionMs`. `counter` records begin and end. `now`: Unix milliseconds. */
 export function createBrowserSessions(deps: {
@@ -41,7 +32,7 @@ export function createBrowserSessions(deps: {
   readonly counter: Pick<AuditCounter, 'transaction'>
   readonly now: () => number
   readonly sessionMs: number
-}): BrowserSessions {
+}) {
   const { store, logins, identities, counter, now, sessionMs } = deps
   const sessions = browserSessionsStore(store.db)
   const known = createExpiringCache<string, BrowserSession | undefined>({
@@ -71,7 +62,8 @@ export function createBrowserSessions(deps: {
   }
 
   return {
-    async begin(login, by) {
+    /** Returns the secret for the cookie, and the end in Unix milliseconds. Throws Refusal as Logins does. */
+    async begin(login: Login, by: Requester): Promise<{ readonly secret: string; readonly endsMs: number }> {
       const { user } = await logins.check(login, { ...by, via: 'session' })
       const [secret, atMs] = [randomBytes(32).toString('base64url'), now()]
       await sessions.removeUnused(atMs - IDLE_MS - KEPT_MS)
@@ -79,12 +71,15 @@ export function createBrowserSessions(deps: {
       await sessions.insert({ id: idOf(secret), userUid, epoch, signedInMs: atMs, usedMs: atMs })
       return { secret, endsMs: atMs + sessionMs }
     },
-    recall: (secret) => claimsOf(known.recall(idOf(secret))),
-    async find(secret) {
+    /** Returns the remembered claims of a session without waiting; undefined if there are none. */
+    recall: (secret: string) => claimsOf(known.recall(idOf(secret))),
+    /** Returns the claims of a session and renews it; undefined if it does not exist or has ended. */
+    async find(secret: string): Promise<Claims | undefined> {
       const id = idOf(secret)
       return claimsOf(await known.get(id, () => read(id)))
     },
-    async end(caller) {
+    /** Ends the caller's session. Throws Refusal invalid_request if the request had none. */
+    async end(caller: Caller): Promise<void> {
       const { token } = caller
       if (token?.isSession !== true)
         throw new Refusal(

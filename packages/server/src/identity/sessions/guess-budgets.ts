@@ -1,14 +1,6 @@
 import { Refusal } from '@fairlead/api'
 import type { LockoutPolicy } from '../../core/identity/lockout.ts'
 
-/** Bounds the wrong passwords of each source over all users: a leaky bucket. */
-export interface GuessBudgets {
-  /** Throws Refusal too_many_requests if the bucket of this source is full. */
-  admit(source: string, policy: LockoutPolicy): void
-  /** Counts a wrong password. A source may overfill its bucket with requests that are in progress. */
-  noteWrong(source: string, policy: LockoutPolicy): void
-}
-
 /** A bucket has room for the wrong passwords that the policy allows at this number of users. */
 const USERS = 6
 /** Maximum content, in buckets. Bounds the wait also if the clock was set back. */
@@ -16,8 +8,11 @@ const MOST_BUCKETS = 2
 /** About 200 bytes each. When there are more, the source that guessed longest ago is forgotten. */
 const MOST_SOURCES = 10_000
 
-/** Counts in memory, as locks of users are in the store; `now` is Unix milliseconds. */
-export function createGuessBudgets(now: () => number): GuessBudgets {
+/**
+ * Bounds the wrong passwords of each source over all users: a leaky bucket. Counts in memory, as locks of
+ * users are in the store; `now` is Unix milliseconds.
+ */
+export function createGuessBudgets(now: () => number) {
   /** Time at which the bucket of a source is empty, Unix milliseconds. */
   const emptyAt = new Map<string, number>()
   const contentMs = (source: string, { resetAfterSeconds }: LockoutPolicy) => {
@@ -25,7 +20,8 @@ export function createGuessBudgets(now: () => number): GuessBudgets {
     return Math.min(Math.max(0, restMs), MOST_BUCKETS * resetAfterSeconds * 1000)
   }
   return {
-    admit(source, policy) {
+    /** Throws Refusal too_many_requests if the bucket of this source is full. */
+    admit(source: string, policy: LockoutPolicy): void {
       if (policy.threshold === 0) return
       const waitMs = contentMs(source, policy) + eachMs(policy) - policy.resetAfterSeconds * 1000
       if (waitMs <= 0) return
@@ -36,7 +32,8 @@ export function createGuessBudgets(now: () => number): GuessBudgets {
         { retryAfterSeconds },
       )
     },
-    noteWrong(source, policy) {
+    /** Counts a wrong password. A source may overfill its bucket with requests that are in progress. */
+    noteWrong(source: string, policy: LockoutPolicy): void {
       const filledMs = contentMs(source, policy) + eachMs(policy)
       emptyAt.delete(source)
       const [oldest] = emptyAt.keys()

@@ -1,6 +1,5 @@
 import { isLimitable, operatorPrincipal, type Principal } from '../../core/identity/access.ts'
-import { noFailures } from '../../core/identity/lockout.ts'
-import { type Role, type User, usualAlerts } from '../../core/identity/user.ts'
+import { nobody, type Role, type User } from '../../core/identity/user.ts'
 import type { Store } from '../../store/open-store.ts'
 import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
@@ -42,27 +41,17 @@ export function createIdentities(store: Store, now: () => number): Identities {
   })
   return {
     get: (uid) =>
-      memory.get(uid, async () => (uid === operator.uid ? operatorIdentity : readIdentity(uid, store))),
+      memory.get(uid, async () =>
+        uid === operatorPrincipal.uid ? operatorIdentity : readIdentity(uid, store),
+      ),
     recall: memory.recall,
     forget: memory.forget,
   }
 }
 
-const { uid, name } = operatorPrincipal
-const operator: User = {
-  uid,
-  name,
-  email: null,
-  roleUids: [],
-  disabled: false,
-  tokenEpoch: 0,
-  failures: noFailures,
-  lastLoginMs: null,
-  alerts: usualAlerts,
-}
 /** The operator of the machine has no password. Its tokens are few and short-lived. */
 const operatorIdentity: Identity = {
-  user: operator,
+  user: { ...nobody, uid: operatorPrincipal.uid, name: operatorPrincipal.name },
   principal: operatorPrincipal,
   newestPasswordMs: 0,
   revokedTokens: new Set(),

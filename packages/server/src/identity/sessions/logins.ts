@@ -1,10 +1,9 @@
 import { Refusal } from '@fairlead/api'
 import type { Requester } from '../../core/identity/access.ts'
 import type { AuditEvent } from '../../core/identity/audit-record.ts'
-import { noFailures } from '../../core/identity/lockout.ts'
 import { countRight, countWrong, isShut, newLane, type Tries } from '../../core/identity/login-lanes.ts'
 import { isExpired } from '../../core/identity/password-rules.ts'
-import { type Password, type User, usualAlerts } from '../../core/identity/user.ts'
+import { nobody, type Password, type User } from '../../core/identity/user.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import type { AuditCounter } from '../audit/audit-counter.ts'
 import type { Hashing } from '../hashing/hashing.ts'
@@ -24,42 +23,7 @@ export interface Login {
 
 export type LoginBy = Requester & { readonly via: string }
 
-/** Checks passwords, counts failures by source, and locks a source out. */
-export interface Logins {
-  /**
-   * The user of this name and password, and the hash that it fitted. Counts and writes down how it went, also
-   * what failed.
-   *
-   * Throws Refusal: invalid_credentials for an unknown user, a wrong password, a source that is locked out
-   * and a disabled user, the same in words and time; password_expired when only that is wrong, unless
-   * `admitsExpired`; too_many_requests.
-   */
-  check(
-    login: Login,
-    by: LoginBy,
-    options?: { readonly admitsExpired: boolean },
-  ): Promise<{ readonly user: User; readonly phc: string; readonly issuedMs: number }>
-  /**
-   * Confirms a password that a signed-in user gives for `user`: the hash that it fits. Counted as a login is,
-   * and written down when it is wrong. Throws Refusal invalid_credentials, too_many_requests.
-   */
-  confirm(user: User, password: string, by: LoginBy): Promise<string>
-}
-
 type Verdict = 'right' | 'expired' | 'unknown' | 'wrong' | 'locked' | 'disabled'
-
-/** Stands for a user that does not exist, so that the work and the answer are the same as for others. */
-const nobody: User = {
-  uid: 0,
-  name: '',
-  email: null,
-  roleUids: [],
-  disabled: false,
-  tokenEpoch: 0,
-  failures: noFailures,
-  lastLoginMs: null,
-  alerts: usualAlerts,
-}
 
 /**
  * The name in the log for users that do not exist: the text that was sent as a name may be anything. No user
@@ -79,7 +43,13 @@ interface Try {
   readonly confirms: boolean
 }
 
-/** `counter` records failures in the audit; `now` is Unix milliseconds. */
+/** The result of `createLogins`. */
+export type Logins = ReturnType<typeof createLogins>
+
+/**
+ * Checks passwords, counts failures by source, and locks a source out. `counter` records failures in the
+ * audit; `now` is Unix milliseconds.
+ */
 export function createLogins(deps: {
   readonly store: Store
   readonly hashing: Hashing
@@ -88,7 +58,7 @@ export function createLogins(deps: {
   readonly now: () => number
   /** Told of each password that was tried. */
   readonly onJudged?: (verdict: Verdict) => void
-}): Logins {
+}) {
   const { store, hashing, identities, counter, now } = deps
   const budgets = createGuessBudgets(now)
 
@@ -125,7 +95,17 @@ export function createLogins(deps: {
   }
 
   return {
-    async check(login, by, { admitsExpired } = { admitsExpired: false }) {
+    /**
+     * The user of this name and password, and the hash that it fitted. Counts and writes down how it went,
+     * also what failed.  Throws Refusal: invalid_credentials for an unknown user, a wrong password, a source
+     * that is locked out and a disabled user, the same in words and time; password_expired when only that is
+     * wrong, unless `admitsExpired`; too_many_requests.
+     */
+    async check(
+      login: Login,
+      by: LoginBy,
+      { admitsExpired }: { readonly admitsExpired: boolean } = { admitsExpired: false },
+    ): Promise<{ readonly user: User; readonly phc: string; readonly issuedMs: number }> {
       const named = await usersStore(store.db).uidOfLogin(login.name)
       const { verdict, user, fits } = await attempt(named, login, by, false)
       const admitted = verdict === 'right' || (verdict === 'expired' && admitsExpired)
@@ -135,7 +115,11 @@ export function createLogins(deps: {
       return { user, phc: fits.phc, issuedMs: fits.issuedMs }
     },
 
-    async confirm(user, password, by) {
+    /**
+     * Confirms a password that a signed-in user gives for `user`: the hash that it fits. Counted as a login
+     * is, and written down when it is wrong. Throws Refusal invalid_credentials, too_many_requests.
+     */
+    async confirm(user: User, password: string, by: LoginBy): Promise<string> {
       const { verdict, fits } = await attempt(user.uid, { name: user.name, password }, by, true)
       if (fits !== undefined && (verdict === 'right' || verdict === 'expired')) return fits.phc
       throw new Refusal('invalid_credentials', 'old_password: is not a password of the user')

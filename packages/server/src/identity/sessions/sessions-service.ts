@@ -9,20 +9,10 @@ import type { Identities } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
 import type { Tokens } from './tokens.ts'
 
-/** Issues tokens and ends them. */
-export interface Sessions {
-  /** Issues a token for the user of this login. Throws Refusal as Logins does. */
-  authorize(login: Login, ttlSeconds: number, by: Requester): Promise<string>
-  /**
-   * Issues another token for the caller's session. Throws Refusal: password_expired; unauthorized if the user
-   * does not exist or the session has ended; invalid_request for the session of a browser.
-   */
-  refresh(caller: Caller, ttlSeconds: number): Promise<string>
-  /** Ends the caller's token. Throws Refusal invalid_request if the request came with a password. */
-  end(caller: Caller): Promise<void>
-}
+/** The result of `createSessions`. */
+export type Sessions = ReturnType<typeof createSessions>
 
-/** `counter` records logins in the audit; `now` is Unix milliseconds. */
+/** Issues tokens and ends them. `counter` records logins in the audit; `now` is Unix milliseconds. */
 export function createSessions(deps: {
   readonly store: Store
   readonly logins: Logins
@@ -30,15 +20,20 @@ export function createSessions(deps: {
   readonly identities: Identities
   readonly counter: AuditCounter
   readonly now: () => number
-}): Sessions {
+}) {
   const { store, logins, tokens, identities, counter, now } = deps
   return {
-    async authorize(login, ttlSeconds, by) {
+    /** Issues a token for the user of this login. Throws Refusal as Logins does. */
+    async authorize(login: Login, ttlSeconds: number, by: Requester): Promise<string> {
       const { user } = await logins.check(login, { ...by, via: 'authorize' })
       return tokens.issue(user, ttlSeconds, now())
     },
 
-    async refresh({ user: { uid }, token }, ttlSeconds) {
+    /**
+     * Issues another token for the caller's session. Throws Refusal: password_expired; unauthorized if the
+     * user does not exist or the session has ended; invalid_request for the session of a browser.
+     */
+    async refresh({ user: { uid }, token }: Caller, ttlSeconds: number): Promise<string> {
       // A script of a page must not get a token from the session: the cookie hides the session from scripts.
       if (token?.isSession === true)
         throw new Refusal(
@@ -53,7 +48,8 @@ export function createSessions(deps: {
       return tokens.issue(identity.user, ttlSeconds, token?.signedInMs ?? now()) // null: a password
     },
 
-    async end(caller) {
+    /** Ends the caller's token. Throws Refusal invalid_request if the request came with a password. */
+    async end(caller: Caller): Promise<void> {
       const { user, token } = caller
       if (token === null) {
         throw new Refusal(

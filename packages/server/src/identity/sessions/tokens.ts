@@ -23,25 +23,14 @@ export interface Claims {
   readonly isSession?: true
 }
 
-/** Issues and verifies tokens of the API: JWTs (RFC 7519). */
-export interface Tokens {
-  /**
-   * Issues a token for a user who gave a password at `signedInMs`. It is valid for `ttlSeconds`, but not
-   * longer than a session may last. Throws Refusal unauthorized if the session has lasted that long.
-   */
-  issue(
-    user: { readonly uid: number; readonly tokenEpoch: number },
-    ttlSeconds: number,
-    signedInMs: number,
-  ): Promise<string>
-  /** Returns the claims of a token that was verified before and has not ended, without waiting. */
-  recall(token: string): Claims | undefined
-  /** Returns the claims; undefined for an invalid token. It does not check revocation. */
-  verify(token: string): Promise<Claims | undefined>
-}
+/** The result of `createTokens`. */
+export type Tokens = ReturnType<typeof createTokens>
 
-/** Signs tokens with Ed25519. The algorithm is fixed and `kid` required: a token cannot choose them. */
-export function createTokens(keys: SigningKeys, now: () => number, sessionMs: number): Tokens {
+/**
+ * Issues and verifies tokens of the API: JWTs (RFC 7519). Signs tokens with Ed25519. The algorithm is fixed
+ * and `kid` required: a token cannot choose them.
+ */
+export function createTokens(keys: SigningKeys, now: () => number, sessionMs: number) {
   // Checking a signature is the slowest step of a request. A good token is good until it or its key ends.
   const verified = new Map<string, { readonly kid: string; readonly claims: Claims }>()
   const remember = (token: string, kid: string, claims: Claims) => {
@@ -56,7 +45,15 @@ export function createTokens(keys: SigningKeys, now: () => number, sessionMs: nu
     return known.claims
   }
   return {
-    async issue({ uid, tokenEpoch }, ttlSeconds, signedInMs) {
+    /**
+     * Issues a token for a user who gave a password at `signedInMs`. It is valid for `ttlSeconds`, but not
+     * longer than a session may last. Throws Refusal unauthorized if the session has lasted that long.
+     */
+    async issue(
+      { uid, tokenEpoch }: { readonly uid: number; readonly tokenEpoch: number },
+      ttlSeconds: number,
+      signedInMs: number,
+    ): Promise<string> {
       const { kid, privateKey } = keys.signing()
       const nowSeconds = Math.floor(now() / 1000)
       const lastSeconds = Math.floor((signedInMs + sessionMs) / 1000)
@@ -74,8 +71,10 @@ export function createTokens(keys: SigningKeys, now: () => number, sessionMs: nu
         .setJti(randomUUID())
         .sign(privateKey)
     },
+    /** Returns the claims of a token that was verified before and has not ended, without waiting. */
     recall,
-    async verify(token) {
+    /** Returns the claims; undefined for an invalid token. It does not check revocation. */
+    async verify(token: string): Promise<Claims | undefined> {
       const known = recall(token)
       if (known !== undefined) return known
       verified.delete(token)

@@ -41,62 +41,45 @@ export interface PlacedRecord {
 
 const LOGGED = 'audit_logged'
 
-export interface AuditStore {
-  /** Adds the next record. Call it in the transaction of what it is about: both are there, or neither. */
-  append(event: AuditEvent, now: string): Promise<void>
-  list(query: AuditQuery): Promise<readonly AuditRecord[]>
-  /** Some records after number `seq`, in order. */
-  listAfter(seq: number, limit: number): Promise<readonly AuditRecord[]>
-  /** Some records by their places among all events: after one place, and up to another, in order. */
-  between(after: number, upTo: number, limit: number): Promise<readonly PlacedRecord[]>
-  /** The number that the last record must have. */
-  lastNumber(): Promise<number>
-  get(seq: number): Promise<AuditRecord | undefined>
-  last(): Promise<AuditRecord | undefined>
-  /**
-   * The first and last number in the store (0: it is empty), and the last one before a record of `since` or
-   * later.
-   */
-  extent(since: string): Promise<{ first: number; last: number; lastOld: number }>
-  /** Number of the last record in the server's log; 0: none is. */
-  loggedUpTo(): Promise<number>
-  noteLogged(seq: number): Promise<void>
-  /**
-   * Removes all up to number `seq`. The caller records the end of what it removes in the same transaction.
-   */
-  removeUpTo(seq: number): Promise<void>
-}
-
 /**
  * `append` belongs into the transaction of the change that it records. Each record carries the hash of the
  * one before.
  */
-export function auditStore(db: Db): AuditStore {
+export function auditStore(db: Db) {
   return {
-    append: (event, now) => append(db, event, now),
-    list: (query) => listRecords(db, query),
-    async listAfter(seq, limit) {
+    /** Adds the next record. Call it in the transaction of what it is about: both are there, or neither. */
+    append: (event: AuditEvent, now: string) => append(db, event, now),
+    list: (query: AuditQuery) => listRecords(db, query),
+    /** Some records after number `seq`, in order. */
+    async listAfter(seq: number, limit: number): Promise<readonly AuditRecord[]> {
       const query = db.selectFrom('audit').selectAll().where('seq', '>', seq).orderBy('seq').limit(limit)
       return (await query.execute()).map(fromRow)
     },
-    async between(after, upTo, limit) {
+    /** Some records by their places among all events: after one place, and up to another, in order. */
+    async between(after: number, upTo: number, limit: number): Promise<readonly PlacedRecord[]> {
       const query = db.selectFrom('audit').selectAll().where('event_seq', '>', after)
       const rows = await query.where('event_seq', '<=', upTo).orderBy('event_seq').limit(limit).execute()
       return rows.map((row) => ({ place: row.event_seq ?? 0, record: fromRow(row) }))
     },
+    /** The number that the last record must have. */
     lastNumber: () => readCounter(db, 'audit'),
+    /** Number of the last record in the server's log; 0: none is. */
     loggedUpTo: () => readCounter(db, LOGGED),
-    noteLogged: (seq) => putCounter(db, LOGGED, seq),
-    async get(seq) {
+    noteLogged: (seq: number) => putCounter(db, LOGGED, seq),
+    async get(seq: number): Promise<AuditRecord | undefined> {
       const row = await db.selectFrom('audit').selectAll().where('seq', '=', seq).executeTakeFirst()
       return row && fromRow(row)
     },
-    async last() {
+    async last(): Promise<AuditRecord | undefined> {
       const query = db.selectFrom('audit').selectAll().orderBy('seq', 'desc').limit(1)
       const row = await query.executeTakeFirst()
       return row && fromRow(row)
     },
-    async extent(since) {
+    /**
+     * The first and last number in the store (0: it is empty), and the last one before a record of `since` or
+     * later.
+     */
+    async extent(since: string): Promise<{ first: number; last: number; lastOld: number }> {
       const all = db
         .selectFrom('audit')
         .select((eb) => [eb.fn.min('seq').as('first'), eb.fn.max('seq').as('last')])
@@ -105,7 +88,10 @@ export function auditStore(db: Db): AuditStore {
       const kept = (await young.executeTakeFirst())?.seq
       return { first: first ?? 0, last: last ?? 0, lastOld: kept === undefined ? (last ?? 0) : kept - 1 }
     },
-    removeUpTo: (seq) => removeUpTo(db, seq),
+    /**
+     * Removes all up to number `seq`. The caller records the end of what it removes in the same transaction.
+     */
+    removeUpTo: (seq: number) => removeUpTo(db, seq),
   }
 }
 

@@ -2,32 +2,18 @@ import type { LoginLane } from '../../core/identity/login-lanes.ts'
 import type { Db } from '../../store/open-store.ts'
 import type { Tables } from '../../store/tables.ts'
 
-export interface LoginLanesStore {
-  get(userUid: number, source: string): Promise<LoginLane | undefined>
-  /** Returns for each of these users with a lock the end of its last one, Unix milliseconds. */
-  lastLocksOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
-  /** Returns the end of the lock of each source that is locked out of the account, Unix milliseconds. */
-  locksOf(userUid: number): Promise<ReadonlyMap<string, number>>
-  put(userUid: number, lane: LoginLane, now: string): Promise<void>
-  /**
-   * Removes the longest unused lanes beyond the maximum number of lanes that are known, or not, as `lane` is.
-   */
-  dropSurplus(userUid: number, lane: LoginLane): Promise<void>
-  /** Ends the locks and counts of all sources. Known sources stay known. */
-  clearFailures(userUid: number): Promise<void>
-}
-
 const MOST = { known: 32, strangers: 64 } as const
 
 /** Rows of `login_lanes`, through `db`, which may be a transaction. */
-export function loginLanesStore(db: Db): LoginLanesStore {
+export function loginLanesStore(db: Db) {
   const ofUser = (userUid: number) => db.selectFrom('login_lanes').selectAll().where('user_uid', '=', userUid)
   return {
-    async get(userUid, source) {
+    async get(userUid: number, source: string): Promise<LoginLane | undefined> {
       const row = await ofUser(userUid).where('source', '=', source).executeTakeFirst()
       return row && fromRow(row)
     },
-    async lastLocksOf(userUids) {
+    /** Returns for each of these users with a lock the end of its last one, Unix milliseconds. */
+    async lastLocksOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>> {
       if (userUids.length === 0) return new Map()
       const rows = await db
         .selectFrom('login_lanes')
@@ -38,11 +24,12 @@ export function loginLanesStore(db: Db): LoginLanesStore {
         .execute()
       return new Map(rows.map(({ user_uid, until }) => [user_uid, toMs(until) ?? 0]))
     },
-    async locksOf(userUid) {
+    /** Returns the end of the lock of each source that is locked out of the account, Unix milliseconds. */
+    async locksOf(userUid: number): Promise<ReadonlyMap<string, number>> {
       const rows = await ofUser(userUid).where('locked_until', 'is not', null).execute()
       return new Map(rows.map(({ source, locked_until }) => [source, toMs(locked_until) ?? 0]))
     },
-    async put(userUid, { source, known, failures }, now) {
+    async put(userUid: number, { source, known, failures }: LoginLane, now: string): Promise<void> {
       const row = {
         known: known ? 1 : 0,
         failures: failures.count,
@@ -56,8 +43,13 @@ export function loginLanesStore(db: Db): LoginLanesStore {
         .onConflict((conflict) => conflict.columns(['user_uid', 'source']).doUpdateSet(row))
         .execute()
     },
-    dropSurplus: (userUid, lane) => dropSurplus(db, userUid, lane),
-    async clearFailures(userUid) {
+    /**
+     * Removes the longest unused lanes beyond the maximum number of lanes that are known, or not, as `lane`
+     * is.
+     */
+    dropSurplus: (userUid: number, lane: LoginLane) => dropSurplus(db, userUid, lane),
+    /** Ends the locks and counts of all sources. Known sources stay known. */
+    async clearFailures(userUid: number): Promise<void> {
       await db
         .updateTable('login_lanes')
         .set({ failures: 0, failed_at: null, locked_until: null })

@@ -2,21 +2,10 @@ import type { Password } from '../../core/identity/user.ts'
 import { nextId } from '../../store/next-id.ts'
 import type { Db } from '../../store/open-store.ts'
 
-export interface PasswordsStore {
-  listOf(userUid: number): Promise<readonly Password[]>
-  /** The newest password of each of these users, in Unix milliseconds. */
-  newestOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>>
-  insert(userUid: number, phc: string, now: string): Promise<void>
-  /** The same password with a new hash. */
-  rehash(id: number, phc: string): Promise<void>
-  remove(id: number): Promise<void>
-  removeAllOf(userUid: number): Promise<void>
-}
-
 /** Stores hashes of passwords (PHC strings) through `db`, which may be a transaction. */
-export function passwordsStore(db: Db): PasswordsStore {
+export function passwordsStore(db: Db) {
   return {
-    async listOf(userUid) {
+    async listOf(userUid: number): Promise<readonly Password[]> {
       const rows = await db
         .selectFrom('passwords')
         .selectAll()
@@ -25,7 +14,8 @@ export function passwordsStore(db: Db): PasswordsStore {
         .execute()
       return rows.map(({ id, phc, issued_at }) => ({ id, phc, issuedMs: Date.parse(issued_at) }))
     },
-    async newestOf(userUids) {
+    /** The newest password of each of these users, in Unix milliseconds. */
+    async newestOf(userUids: readonly number[]): Promise<ReadonlyMap<number, number>> {
       if (userUids.length === 0) return new Map()
       const rows = await db
         .selectFrom('passwords')
@@ -35,17 +25,18 @@ export function passwordsStore(db: Db): PasswordsStore {
         .execute()
       return new Map(rows.map(({ user_uid, issued_at }) => [user_uid, Date.parse(issued_at)]))
     },
-    async insert(userUid, phc, now) {
+    async insert(userUid: number, phc: string, now: string): Promise<void> {
       const id = await nextId(db, 'password')
       await db.insertInto('passwords').values({ id, user_uid: userUid, phc, issued_at: now }).execute()
     },
-    async rehash(id, phc) {
+    /** The same password with a new hash. */
+    async rehash(id: number, phc: string): Promise<void> {
       await db.updateTable('passwords').set({ phc }).where('id', '=', id).execute()
     },
-    async remove(id) {
+    async remove(id: number): Promise<void> {
       await db.deleteFrom('passwords').where('id', '=', id).execute()
     },
-    async removeAllOf(userUid) {
+    async removeAllOf(userUid: number): Promise<void> {
       await db.deleteFrom('passwords').where('user_uid', '=', userUid).execute()
     },
   }

@@ -13,31 +13,17 @@ export interface RolesPage extends ListPage<'uid' | 'name'> {
   readonly management?: Management | undefined
 }
 
-export interface RolesStore {
-  list(page: RolesPage): Promise<readonly Role[]>
-  /** The built-in roles of the managements. */
-  listBuiltIn(): Promise<readonly Role[]>
-  /** Returns the roles with these uids, if they exist. */
-  listThese(uids: readonly number[]): Promise<readonly Role[]>
-  get(uid: number): Promise<Role | undefined>
-  getByName(name: string): Promise<Role | undefined>
-  listOf(userUid: number): Promise<readonly Role[]>
-  /** The users with this role. */
-  holders(uid: number): Promise<readonly number[]>
-  insert(role: Omit<Role, 'uid'>): Promise<Role>
-  update(role: Role): Promise<void>
-  remove(uid: number): Promise<void>
-}
-
 /** Rows of `roles`, through `db`, which may be a transaction. */
-export function rolesStore(db: Db): RolesStore {
+export function rolesStore(db: Db) {
   const find = () => db.selectFrom('roles').selectAll()
   return {
-    list: (page) => listRoles(db, page),
-    async listBuiltIn() {
+    list: (page: RolesPage) => listRoles(db, page),
+    /** The built-in roles of the managements. */
+    async listBuiltIn(): Promise<readonly Role[]> {
       return (await find().where('uid', '<=', LAST_BUILT_IN_ROLE).orderBy('uid').execute()).map(fromRow)
     },
-    async listThese(uids) {
+    /** Returns the roles with these uids, if they exist. */
+    async listThese(uids: readonly number[]): Promise<readonly Role[]> {
       if (uids.length === 0) return []
       return (
         await find()
@@ -46,9 +32,9 @@ export function rolesStore(db: Db): RolesStore {
           .execute()
       ).map(fromRow)
     },
-    get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
-    getByName: async (name) => one(await find().where('name', '=', name).executeTakeFirst()),
-    async listOf(userUid) {
+    get: async (uid: number) => one(await find().where('uid', '=', uid).executeTakeFirst()),
+    getByName: async (name: string) => one(await find().where('name', '=', name).executeTakeFirst()),
+    async listOf(userUid: number): Promise<readonly Role[]> {
       const rows = await db
         .selectFrom('roles')
         .innerJoin('user_roles', 'user_roles.role_uid', 'roles.uid')
@@ -58,7 +44,8 @@ export function rolesStore(db: Db): RolesStore {
         .execute()
       return rows.map(fromRow)
     },
-    async holders(uid) {
+    /** The users with this role. */
+    async holders(uid: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('user_roles')
         .select('user_uid')
@@ -67,7 +54,7 @@ export function rolesStore(db: Db): RolesStore {
         .execute()
       return rows.map(({ user_uid }) => user_uid)
     },
-    async insert({ name, management, databases }) {
+    async insert({ name, management, databases }: Omit<Role, 'uid'>): Promise<Role> {
       const uid = await nextId(db, 'role')
       await db
         .insertInto('roles')
@@ -75,14 +62,14 @@ export function rolesStore(db: Db): RolesStore {
         .execute()
       return { uid, name, management, databases }
     },
-    async update({ uid, name, management, databases }) {
+    async update({ uid, name, management, databases }: Role): Promise<void> {
       await db
         .updateTable('roles')
         .set({ name, management, databases: JSON.stringify(databases) })
         .where('uid', '=', uid)
         .execute()
     },
-    async remove(uid) {
+    async remove(uid: number): Promise<void> {
       await db.deleteFrom('roles').where('uid', '=', uid).execute()
     },
   }

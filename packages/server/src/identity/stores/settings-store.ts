@@ -3,16 +3,11 @@ import { defaultSettings, type Settings } from '../../core/identity/settings.ts'
 import type { Db } from '../../store/open-store.ts'
 import { jsonColumn } from '../../store/stored-column.ts'
 
-export interface SettingsStore {
-  /** Settings that were never set have their defaults. */
-  get(): Promise<Settings>
-  set(change: Partial<Settings>): Promise<void>
-}
-
 /** The settings, one row per section. A section that was never set has its defaults. */
-export function settingsStore(db: Db): SettingsStore {
+export function settingsStore(db: Db) {
   return {
-    async get() {
+    /** Settings that were never set have their defaults. */
+    async get(): Promise<Settings> {
       const rows = await db.selectFrom('settings').selectAll().execute()
       const set = new Map(rows.map(({ name, value }) => [name, value]))
       const part = <Part>(name: keyof Settings, read: (text: string, row: string) => Part, unset: Part) => {
@@ -34,7 +29,7 @@ export function settingsStore(db: Db): SettingsStore {
         ),
       }
     },
-    async set(change) {
+    async set(change: Partial<Settings>): Promise<void> {
       for (const [name, part] of Object.entries(change)) {
         const value = JSON.stringify(part)
         await db

@@ -8,23 +8,13 @@ export interface SigningKey extends KeyTimes {
   readonly privateJwk: string
 }
 
-export interface SigningKeysStore {
-  /** Returns the oldest first. Throws if a key does not open. */
-  list(): Promise<readonly SigningKey[]>
-  insert(key: Pick<SigningKey, 'kid' | 'privateJwk'>, now: string): Promise<void>
-  activate(kid: string, now: string): Promise<void>
-  retire(kid: string, now: string): Promise<void>
-  remove(kid: string): Promise<void>
-  /** Seals keys that an older Fairlead stored without a seal. */
-  sealAll(): Promise<void>
-}
-
 /** Seals private keys before it writes them, and opens them after it reads them. */
-export function signingKeysStore(db: Db, box: SecretBox): SigningKeysStore {
+export function signingKeysStore(db: Db, box: SecretBox) {
   const update = (kid: string) => db.updateTable('signing_keys').where('kid', '=', kid)
   const seal = (jwk: string, kid: string) => box.seal(jwk, `signing key ${kid}`)
   return {
-    async list() {
+    /** Returns the oldest first. Throws if a key does not open. */
+    async list(): Promise<readonly SigningKey[]> {
       const rows = await db
         .selectFrom('signing_keys')
         .selectAll()
@@ -39,23 +29,24 @@ export function signingKeysStore(db: Db, box: SecretBox): SigningKeysStore {
         retiredMs: row.retired_at === null ? null : Date.parse(row.retired_at),
       }))
     },
-    async insert({ kid, privateJwk }, now) {
+    async insert({ kid, privateJwk }: Pick<SigningKey, 'kid' | 'privateJwk'>, now: string): Promise<void> {
       const row = { kid, private_jwk: seal(privateJwk, kid), created_at: now }
       await db
         .insertInto('signing_keys')
         .values({ ...row, active_at: null, retired_at: null })
         .execute()
     },
-    async activate(kid, now) {
+    async activate(kid: string, now: string): Promise<void> {
       await update(kid).set({ active_at: now }).execute()
     },
-    async retire(kid, now) {
+    async retire(kid: string, now: string): Promise<void> {
       await update(kid).set({ retired_at: now }).execute()
     },
-    async remove(kid) {
+    async remove(kid: string): Promise<void> {
       await db.deleteFrom('signing_keys').where('kid', '=', kid).execute()
     },
-    async sealAll() {
+    /** Seals keys that an older Fairlead stored without a seal. */
+    async sealAll(): Promise<void> {
       const open = await db
         .selectFrom('signing_keys')
         .select(['kid', 'private_jwk'])

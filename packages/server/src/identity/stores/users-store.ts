@@ -18,28 +18,8 @@ export interface UsersPage extends ListPage<'uid' | 'name'> {
   readonly q?: string | undefined
 }
 
-export interface UsersStore {
-  count(): Promise<number>
-  list(page: UsersPage): Promise<readonly User[]>
-  /** Returns whether there is an admin who can sign in. */
-  hasAdmin(): Promise<boolean>
-  get(uid: number): Promise<User | undefined>
-  /** Finds a user by name or e-mail. */
-  getByLogin(login: string): Promise<User | undefined>
-  /** The uid of the user with this name or e-mail. */
-  uidOfLogin(login: string): Promise<number | undefined>
-  /** Throws if a login is taken: check that before, in the same transaction. */
-  insert(user: NewUser, now: string): Promise<User>
-  update(uid: number, change: UserChange, now: string): Promise<void>
-  /** Records the result of a login. An unknown `uid` takes the same time and changes nothing. */
-  noteLogin(uid: number, outcome: Pick<User, 'failures' | 'lastLoginMs'>): Promise<void>
-  /** Ends all tokens of the user. */
-  raiseEpoch(uid: number): Promise<void>
-  remove(uid: number): Promise<void>
-}
-
 /** Rows of `users` with their logins and roles, through `db`, which may be a transaction. */
-export function usersStore(db: Db): UsersStore {
+export function usersStore(db: Db) {
   const find = () => db.selectFrom('users').selectAll()
   /** A missing user takes the same time. */
   const one = async (row: Tables['users'] | undefined) => {
@@ -47,17 +27,19 @@ export function usersStore(db: Db): UsersStore {
     return row && fromRow(row, roleUids)
   }
   return {
-    async count() {
+    async count(): Promise<number> {
       const { users } = await db
         .selectFrom('users')
         .select((eb) => eb.fn.countAll().as('users'))
         .executeTakeFirstOrThrow()
       return Number(users)
     },
-    list: (page) => listUsers(db, page),
+    list: (page: UsersPage) => listUsers(db, page),
+    /** Returns whether there is an admin who can sign in. */
     hasAdmin: () => hasAdmin(db),
-    get: async (uid) => one(await find().where('uid', '=', uid).executeTakeFirst()),
-    getByLogin: async (login) =>
+    get: async (uid: number) => one(await find().where('uid', '=', uid).executeTakeFirst()),
+    /** Finds a user by name or e-mail. */
+    getByLogin: async (login: string) =>
       one(
         await find()
           .where('uid', '=', (eb) =>
@@ -65,8 +47,10 @@ export function usersStore(db: Db): UsersStore {
           )
           .executeTakeFirst(),
       ),
-    uidOfLogin: (login) => uidOfLogin(db, login),
-    async insert({ name, email, roleUids, alerts = usualAlerts }, now) {
+    /** The uid of the user with this name or e-mail. */
+    uidOfLogin: (login: string) => uidOfLogin(db, login),
+    /** Throws if a login is taken: check that before, in the same transaction. */
+    async insert({ name, email, roleUids, alerts = usualAlerts }: NewUser, now: string): Promise<User> {
       const uid = await nextId(db, 'user')
       const row = newRow(uid, { name, email, alerts }, now)
       await db.insertInto('users').values(row).execute()
@@ -74,22 +58,27 @@ export function usersStore(db: Db): UsersStore {
       await writeRoles(db, uid, roleUids)
       return fromRow(row, roleUids)
     },
-    update: (uid, change, now) => updateUser(db, uid, change, now),
-    async noteLogin(uid, { failures, lastLoginMs }) {
+    update: (uid: number, change: UserChange, now: string) => updateUser(db, uid, change, now),
+    /** Records the result of a login. An unknown `uid` takes the same time and changes nothing. */
+    async noteLogin(
+      uid: number,
+      { failures, lastLoginMs }: Pick<User, 'failures' | 'lastLoginMs'>,
+    ): Promise<void> {
       await db
         .updateTable('users')
         .set({ ...toColumns(failures), last_login_at: toIso(lastLoginMs) })
         .where('uid', '=', uid)
         .execute()
     },
-    async raiseEpoch(uid) {
+    /** Ends all tokens of the user. */
+    async raiseEpoch(uid: number): Promise<void> {
       await db
         .updateTable('users')
         .set((eb) => ({ token_epoch: eb('token_epoch', '+', 1) }))
         .where('uid', '=', uid)
         .execute()
     },
-    async remove(uid) {
+    async remove(uid: number): Promise<void> {
       for (const table of tablesOfUser) {
         await db.deleteFrom(table).where('user_uid', '=', uid).execute()
       }

@@ -51,17 +51,6 @@ export interface UsersQuery extends UsersPage {
   readonly status?: UserStatus | undefined
 }
 
-/** Manages users, their roles and first passwords. Changes throw Refusal, and write their audit records. */
-export interface Users {
-  list(query: UsersQuery): Promise<readonly UserView[]>
-  /** Throws Refusal user_not_exist. */
-  get(uid: number): Promise<UserView>
-  create(request: NewUserRequest, caller: Caller): Promise<UserView>
-  /** A new password unlocks the user and ends its tokens; new roles and disabling end its tokens, too. */
-  update(uid: number, request: UserRequest, caller: Caller): Promise<UserView>
-  remove(uid: number, caller: Caller): Promise<void>
-}
-
 interface UsersDeps {
   readonly store: Store
   readonly passwords: UserPasswords
@@ -70,17 +59,24 @@ interface UsersDeps {
   readonly now: () => number
 }
 
-/** `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds. */
-export function createUsers(deps: UsersDeps): Users {
+/** The result of `createUsers`. */
+export type Users = ReturnType<typeof createUsers>
+
+/**
+ * Manages users, their roles and first passwords. Changes throw Refusal, and write their audit records.
+ * `logins` counts wrong old passwords as failed logins; `now` is Unix milliseconds.
+ */
+export function createUsers(deps: UsersDeps) {
   const { store, passwords, identities } = deps
   const now = () => new Date(deps.now()).toISOString()
   const get = (uid: number) => getView(store.db, uid, deps.now())
 
   return {
-    list: (query) => listViews(store.db, query, deps.now()),
+    list: (query: UsersQuery) => listViews(store.db, query, deps.now()),
+    /** Throws Refusal user_not_exist. */
     get,
 
-    async create({ password, ...user }, caller) {
+    async create({ password, ...user }: NewUserRequest, caller: Caller): Promise<UserView> {
       refuseOddNames(user)
       const phc = await passwords.prepare(password, [user.name, user.email ?? ''])
       const created = await store.transaction(async (db) => {
@@ -95,13 +91,14 @@ export function createUsers(deps: UsersDeps): Users {
       return get(created.uid)
     },
 
-    async update(uid, request, caller) {
+    /** A new password unlocks the user and ends its tokens; new roles and disabling end its tokens, too. */
+    async update(uid: number, request: UserRequest, caller: Caller): Promise<UserView> {
       await updateUser(deps, uid, request, caller)
       identities.forget(uid)
       return get(uid)
     },
 
-    async remove(uid, caller) {
+    async remove(uid: number, caller: Caller): Promise<void> {
       await store.transaction(async (db) => {
         const users = usersStore(db)
         const user = (await users.get(uid)) ?? refuseUnknown(uid)

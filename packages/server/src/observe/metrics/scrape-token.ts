@@ -2,23 +2,24 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** A secret in a file that lets Prometheus read metrics without a user. */
-export interface ScrapeToken {
-  /** Returns whether this is the token. Reads the file each time, so a new token is valid immediately. */
-  fits(sent: string): Promise<boolean>
-}
-
 /** Shorter ones are refused: the file may be incomplete. */
 const LEAST_LENGTH = 16
 
-/** Reads the token in `file`, and creates it for its owner only if it is missing. */
-export function openScrapeToken(file: string): ScrapeToken {
+/** The result of `openScrapeToken`. */
+export type ScrapeToken = ReturnType<typeof openScrapeToken>
+
+/**
+ * A secret in a file that lets Prometheus read metrics without a user. Reads the token in `file`, and creates
+ * it for its owner only if it is missing.
+ */
+export function openScrapeToken(file: string) {
   if (!existsSync(file)) {
     const token = randomBytes(32).toString('base64url')
     writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx', flush: true })
   }
   return {
-    async fits(sent) {
+    /** Returns whether this is the token. Reads the file each time, so a new token is valid immediately. */
+    async fits(sent: string): Promise<boolean> {
       const token = (await readFile(file, 'utf8').catch(() => '')).trim()
       return token.length >= LEAST_LENGTH && timingSafeEqual(digest(sent), digest(token))
     },

@@ -7,7 +7,7 @@ import type {
 } from '@fairlead/api'
 import { may, type Principal } from '../../core/identity/access.ts'
 import type { ModuleAction } from '../../core/modules/module.ts'
-import { type OrderPreview, previewOrders } from '../../core/requests/preview-orders.ts'
+import { allOrders, type OrderPreview, previewOrders } from '../../core/requests/preview-orders.ts'
 import type { Action, ActionStatus, Certificate, PendingStep } from '../../core/state/action.ts'
 import type { ActionChange, ActionEvent } from '../../core/state/action-event.ts'
 import { outcomeOf, windowEndsOf } from '../../core/state/action-phase.ts'
@@ -281,20 +281,13 @@ function ordersToWire(
   const handovers = certificates.flatMap(({ writeStopMs, waited }) =>
     writeStopMs === null ? [] : [{ writeStopMs, longestWaitMs: waited?.longestMs ?? null }],
   )
-  return previewsToWire(previewOrders(action, { ...facts, handovers, forbidden }))
+  const previews = previewOrders(action, { ...facts, handovers, forbidden })
+  return previewsToWire((order) => previews[order])
 }
 
-function previewsToWire(previews: Readonly<Record<OrderName, OrderPreview>>): PreviewsAnswer {
-  const { pause, resume, cancel, rollback, finalize, redo, retry } = previews
-  return {
-    pause: previewToWire(pause),
-    resume: previewToWire(resume),
-    cancel: previewToWire(cancel),
-    rollback: previewToWire(rollback),
-    finalize: previewToWire(finalize),
-    redo: previewToWire(redo),
-    retry: previewToWire(retry),
-  }
+function previewsToWire(previewOf: (order: OrderName) => OrderPreview): PreviewsAnswer {
+  const previews = allOrders.map((order) => [order, previewToWire(previewOf(order))])
+  return Object.fromEntries(previews) as PreviewsAnswer // one each
 }
 
 function previewToWire({ ok, code, why, consequence, leadsTo, outcome }: OrderPreview): PreviewAnswer {
@@ -311,15 +304,7 @@ const hasEnded: OrderPreview = {
 }
 
 /** Previews of an action that was complete when recorded. */
-const noOrders = previewsToWire({
-  pause: hasEnded,
-  resume: hasEnded,
-  cancel: hasEnded,
-  rollback: hasEnded,
-  finalize: hasEnded,
-  redo: hasEnded,
-  retry: hasEnded,
-})
+const noOrders = previewsToWire(() => hasEnded)
 
 /** Names of actions in the wider API. */
 export const actionNames: { readonly [Kind in Action['kind']]: ActionAnswer['name'] } = {

@@ -28,9 +28,10 @@ import type { Mount } from '../../http/mount.ts'
 import { eventToWire, fromStatus, fromStatusV2, toWire, toWireV2 } from './action-wire.ts'
 
 /**
- * Serves operations that read actions. Refuses with `forbidden` if the caller's roles exclude the database.
+ * Serves actions, and orders to a running upgrade, which are carried out later. Refuses with `forbidden` if
+ * the caller's roles exclude the database.
  */
-export function actionsRoutes(mount: Mount, actions: Actions): void {
+export function actionsRoutes(mount: Mount, actions: Actions, orders: Orders): void {
   /** An action visible to the caller. */
   const show = async (uid: string, caller: Pick<Caller, 'user'>): Promise<ActionView> => {
     const view = await actions.get(uid)
@@ -74,6 +75,27 @@ export function actionsRoutes(mount: Mount, actions: Actions): void {
       },
     }
   })
+
+  const give = async (order: Order, uid: string, caller: Caller) => {
+    const view = await actions.get(uid)
+    if (view.of === 'module') throw new Refusal('action_ended', `action ${uid} has ended`)
+    const { action } = view
+    if (!may(caller.user, 'update_bdb_with_action', action.databaseUid)) {
+      throw new Refusal(
+        'forbidden',
+        `the action is about database ${action.databaseUid}, which is not yours to change`,
+      )
+    }
+    return toWire(await actions.get(await orders.give(action, order, actorOf(caller))), caller.user)
+  }
+
+  mount(pauseAction, ({ params }, caller) => give('pause', params.uid, caller))
+  mount(resumeAction, ({ params }, caller) => give('resume', params.uid, caller))
+  mount(cancelAction, ({ params }, caller) => give('cancel', params.uid, caller))
+  mount(rollbackAction, ({ params }, caller) => give('rollback', params.uid, caller))
+  mount(finalizeAction, ({ params }, caller) => give('finalize', params.uid, caller))
+  mount(redoAction, ({ params }, caller) => give('redo', params.uid, caller))
+  mount(retryAction, ({ params }, caller) => give('retry', params.uid, caller))
 }
 
 /** Translates an event once for all followers. */
@@ -122,28 +144,4 @@ function readQuery<Word extends string>(
 
 function pageOf(views: readonly ActionView[], query: Query) {
   return pages.answer(views, { limit: LIMIT, ...query })
-}
-
-/** Serves orders to a running upgrade. Answers once the order is recorded; it is carried out later. */
-export function ordersRoutes(mount: Mount, actions: Actions, orders: Orders): void {
-  const give = async (order: Order, uid: string, caller: Caller) => {
-    const view = await actions.get(uid)
-    if (view.of === 'module') throw new Refusal('action_ended', `action ${uid} has ended`)
-    const { action } = view
-    if (!may(caller.user, 'update_bdb_with_action', action.databaseUid)) {
-      throw new Refusal(
-        'forbidden',
-        `the action is about database ${action.databaseUid}, which is not yours to change`,
-      )
-    }
-    return toWire(await actions.get(await orders.give(action, order, actorOf(caller))), caller.user)
-  }
-
-  mount(pauseAction, ({ params }, caller) => give('pause', params.uid, caller))
-  mount(resumeAction, ({ params }, caller) => give('resume', params.uid, caller))
-  mount(cancelAction, ({ params }, caller) => give('cancel', params.uid, caller))
-  mount(rollbackAction, ({ params }, caller) => give('rollback', params.uid, caller))
-  mount(finalizeAction, ({ params }, caller) => give('finalize', params.uid, caller))
-  mount(redoAction, ({ params }, caller) => give('redo', params.uid, caller))
-  mount(retryAction, ({ params }, caller) => give('retry', params.uid, caller))
 }

@@ -22,6 +22,7 @@ import {
 import type { Databases, DatabaseView } from '../../fleet/databases/databases-service.ts'
 import type { LimitChanges } from '../../fleet/databases/limits-service.ts'
 import type { DeletionPlan, Deletions } from '../../fleet/endpoints/deletions-service.ts'
+import type { UpgradeHint } from '../../fleet/upgrades/upgrade-hints.ts'
 import { obstacleToWire } from '../../http/answer-error.ts'
 import { refuseOthers } from '../../http/input/refuse-others.ts'
 import { listPages } from '../../http/list-pages.ts'
@@ -29,12 +30,27 @@ import type { Mount } from '../../http/mount.ts'
 import type { AuditCounter } from '../../identity/audit/audit-counter.ts'
 import { fromWire, show, showWithoutSecrets, storedStatusOf } from './database-wire.ts'
 
-/** Serves creation and display of one database. */
+/** Serves databases: list, creation, display, password, limits and deletion; `dry_run` changes nothing. */
 export function databasesRoutes(
   mount: Mount,
-  databases: Databases,
-  hints: () => Promise<UpgradeHint | undefined>,
+  deps: {
+    readonly databases: Databases
+    readonly hints: () => Promise<UpgradeHint | undefined>
+    readonly counter: Pick<AuditCounter, 'record'>
+    readonly limits: LimitChanges
+    readonly deletions: Deletions
+  },
 ): void {
+  const { databases, hints, counter, limits, deletions } = deps
+  // Without hidden databases and secrets.
+  mount(listDatabases, async ({ query }, caller) => {
+    const only = databasesFor(caller.user, 'view_all_bdbs_info')
+    const hint = await hints()
+    const chosen = { ...pages.read(query), filter: filterOf(query), only }
+    const { entries, next } = pages.answer(await databases.list(chosen), query)
+    return { entries: entries.map((view) => withHint(showWithoutSecrets(view), hint?.(view.database))), next }
+  })
+
   mount(getDatabase, async ({ params }, caller) => {
     const [hint, view] = [await hints(), await databases.get(params.uid)]
     return withHint(show(view, caller), hint?.(view.database))
@@ -43,30 +59,42 @@ export function databasesRoutes(
   mount(createDatabase, async ({ body }, caller) =>
     show(await databases.create(fromWire(body), actorOf(caller)), caller),
   )
-}
 
-/** The newest possible upgrade target of a database; null: it runs that build. */
-export type UpgradeHint = (database: DatabaseView['database']) => Build | null
+  // The reading is recorded first.
+  mount(getCredentials, async ({ params: { uid } }, caller) => {
+    const view = await databases.get(uid)
+    await counter.record({ type: 'bdb_credentials_read', by: actorOf(caller), databaseUid: uid })
+    const { endpoints, tls_mode } = showWithoutSecrets(view)
+    return { uid, username: 'default' as const, password: view.database.userPassword, endpoints, tls_mode }
+  })
+
+  mount(updateDatabase, async ({ params, query, body }, caller) => {
+    const { memory_size, eviction_policy, ...sent } = body
+    // Programs send back unchanged fields.
+    const settled = Object.fromEntries(
+      Object.entries(sent).filter(([name]) => !changingDatabaseFields.includes(name)),
+    )
+    if (Object.keys(settled).length > 0) {
+      const instead = `memory_size and eviction_policy can, and POST /v1/bdbs/${params.uid}/upgrade changes the engine`
+      refuseOthers(settled, show(await databases.get(params.uid), caller), instead)
+    }
+    const request = { memoryBytes: memory_size, evictionPolicy: eviction_policy }
+    const view = isSet(query.dry_run)
+      ? await limits.foresee(params.uid, request)
+      : await limits.change(params.uid, request, actorOf(caller))
+    return show(view, caller)
+  })
+
+  mount(deleteDatabase, async ({ params: { uid }, query }, caller) => {
+    if (isSet(query.dry_run)) return { uid, plan: planToWire(await deletions.foresee(uid)) }
+    return { uid, action_uid: (await databases.remove(uid, actorOf(caller))).actionUid }
+  })
+}
 
 /** Adds the upgrade build; undefined: unknown. */
-export function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
+function withHint(answer: DatabaseAnswer, to: Build | null | undefined): DatabaseAnswer {
   if (to === undefined) return answer
   return { ...answer, upgradable_to: to && { engine: to.flavour, engine_version: to.version } }
-}
-
-/** Serves GET /v1/bdbs, without hidden databases and secrets. */
-export function databasesListRoutes(
-  mount: Mount,
-  databases: Pick<Databases, 'list'>,
-  hints: () => Promise<UpgradeHint | undefined>,
-): void {
-  mount(listDatabases, async ({ query }, caller) => {
-    const only = databasesFor(caller.user, 'view_all_bdbs_info')
-    const hint = await hints()
-    const chosen = { ...pages.read(query), filter: filterOf(query), only }
-    const { entries, next } = pages.answer(await databases.list(chosen), query)
-    return { entries: entries.map((view) => withHint(showWithoutSecrets(view), hint?.(view.database))), next }
-  })
 }
 
 type Query = Input<typeof listDatabases>['query']
@@ -97,32 +125,6 @@ function filterOf({
   }
 }
 
-/** Serves a database's password. `counter` records each reading first. */
-export function credentialsRoutes(
-  mount: Mount,
-  databases: Pick<Databases, 'get'>,
-  counter: Pick<AuditCounter, 'record'>,
-): void {
-  mount(getCredentials, async ({ params: { uid } }, caller) => {
-    const view = await databases.get(uid)
-    await counter.record({ type: 'bdb_credentials_read', by: actorOf(caller), databaseUid: uid })
-    const { endpoints, tls_mode } = showWithoutSecrets(view)
-    return { uid, username: 'default' as const, password: view.database.userPassword, endpoints, tls_mode }
-  })
-}
-
-/** Serves deletions of databases; `dry_run` answers with the plan. */
-export function deletionsRoutes(
-  mount: Mount,
-  databases: Pick<Databases, 'remove'>,
-  deletions: Deletions,
-): void {
-  mount(deleteDatabase, async ({ params: { uid }, query }, caller) => {
-    if (isSet(query.dry_run)) return { uid, plan: planToWire(await deletions.foresee(uid)) }
-    return { uid, action_uid: (await databases.remove(uid, actorOf(caller))).actionUid }
-  })
-}
-
 function planToWire(plan: DeletionPlan): NonNullable<Output<typeof deleteDatabase>['plan']> {
   return {
     possible: plan.obstacles.length === 0,
@@ -138,24 +140,4 @@ function planToWire(plan: DeletionPlan): NonNullable<Output<typeof deleteDatabas
     memory_used: plan.memoryUsedBytes,
     memory_reserved: plan.memoryReservedBytes,
   }
-}
-
-/** Serves PUT /v1/bdbs/:uid; `dry_run` only answers with the result. */
-export function limitsRoutes(mount: Mount, limits: LimitChanges, databases: Pick<Databases, 'get'>): void {
-  mount(updateDatabase, async ({ params, query, body }, caller) => {
-    const { memory_size, eviction_policy, ...sent } = body
-    // Programs send back unchanged fields.
-    const settled = Object.fromEntries(
-      Object.entries(sent).filter(([name]) => !changingDatabaseFields.includes(name)),
-    )
-    if (Object.keys(settled).length > 0) {
-      const instead = `memory_size and eviction_policy can, and POST /v1/bdbs/${params.uid}/upgrade changes the engine`
-      refuseOthers(settled, show(await databases.get(params.uid), caller), instead)
-    }
-    const request = { memoryBytes: memory_size, evictionPolicy: eviction_policy }
-    const view = isSet(query.dry_run)
-      ? await limits.foresee(params.uid, request)
-      : await limits.change(params.uid, request, actorOf(caller))
-    return show(view, caller)
-  })
 }

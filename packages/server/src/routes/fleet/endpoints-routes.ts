@@ -9,8 +9,8 @@ import type { Commands } from '../../fleet/endpoints/commands-service.ts'
 import type { Endpoints } from '../../fleet/endpoints/endpoints-service.ts'
 import type { Mount } from '../../http/mount.ts'
 
-/** Serves availability, counters and clients of endpoints. */
-export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
+/** Serves availability, counters and clients of endpoints, and commands to databases. */
+export function endpointsRoutes(mount: Mount, endpoints: Endpoints, commands: Commands): void {
   for (const operation of [getAvailability, getLocalAvailability])
     mount(operation, async ({ params }) => {
       await endpoints.check(params.uid)
@@ -49,10 +49,7 @@ export function endpointsRoutes(mount: Mount, endpoints: Endpoints): void {
       })),
     }
   })
-}
 
-/** Serves commands to databases. */
-export function commandsRoutes(mount: Mount, commands: Commands): void {
   mount(giveCommand, async ({ params, body }, caller) => ({
     response: await commands.give(params.uid, body.command, caller),
   }))

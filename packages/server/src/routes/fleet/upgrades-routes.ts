@@ -20,8 +20,13 @@ import { obstacleToWire } from '../../http/answer-error.ts'
 import type { Mount } from '../../http/mount.ts'
 import { argsFromWire, oneOf, show, showWithoutSecrets } from './database-wire.ts'
 
-/** Serves upgrades of databases and modules; `dry_run` answers with the plan. */
+/** Serves upgrades of databases and modules, and their targets; `dry_run` answers with the plan. */
 export function upgradesRoutes(mount: Mount, upgrades: Upgrades): void {
+  mount(listUpgradeTargets, async ({ params }) => {
+    const { database, targets } = await upgrades.targets(params.uid)
+    return targets.map((target) => targetToWire(target, database.modules))
+  })
+
   mount(upgradeDatabase, async ({ params, query, body, basis: bases }, caller) => {
     const request = toRequest(body)
     if (!isSet(query.dry_run))
@@ -199,14 +204,6 @@ function entriesOf(body: Body<typeof upgradeModules>): readonly ModuleEntry[] {
   if (modules !== undefined) return modules.map((entry, n) => moduleEntryFromWire(entry, `modules[${n}]`))
   if (fields.length === 0) throw new Refusal('invalid_request', 'modules: name at least one module')
   return [moduleEntryFromWire(single, 'the request')]
-}
-
-/** Serves the upgrade targets of a database. */
-export function targetsRoutes(mount: Mount, upgrades: Pick<Upgrades, 'targets'>): void {
-  mount(listUpgradeTargets, async ({ params }) => {
-    const { database, targets } = await upgrades.targets(params.uid)
-    return targets.map((target) => targetToWire(target, database.modules))
-  })
 }
 
 function targetToWire(

@@ -13,7 +13,7 @@ import { databasesStore, type NewDatabase } from '../../../../src/fleet/stores/d
 import { handoversStore } from '../../../../src/fleet/stores/handovers-store.ts'
 import { createHttp } from '../../../../src/http/create-http.ts'
 import { mountOn } from '../../../../src/http/mount.ts'
-import { actionsRoutes, ordersRoutes } from '../../../../src/routes/fleet/actions-routes.ts'
+import { actionsRoutes } from '../../../../src/routes/fleet/actions-routes.ts'
 import type { Store } from '../../../../src/store/open-store.ts'
 import { openTestStore } from '../../../open-test-store.ts'
 
@@ -109,8 +109,7 @@ beforeEach(async () => {
   })
   const actions = createActions({ store, now })
   const mount = mountOn(http)
-  actionsRoutes(mount, actions)
-  ordersRoutes(mount, actions, createOrders({ store, databases, nudge: () => undefined, now }))
+  actionsRoutes(mount, actions, createOrders({ store, databases, nudge: () => undefined, now }))
 })
 afterEach(async () => {
   await http.close()

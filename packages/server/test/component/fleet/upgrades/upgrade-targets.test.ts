@@ -8,7 +8,7 @@ import { plainPolicy, type UsedModule } from '../../../../src/core/state/goal.ts
 import { createUpgradeHints } from '../../../../src/fleet/upgrades/upgrade-hints.ts'
 import { createUpgrades } from '../../../../src/fleet/upgrades/upgrades-service.ts'
 import type { Mount } from '../../../../src/http/mount.ts'
-import { targetsRoutes } from '../../../../src/routes/fleet/upgrades-routes.ts'
+import { upgradesRoutes } from '../../../../src/routes/fleet/upgrades-routes.ts'
 import { databaseOf } from '../../../records.ts'
 import { groupOf, noMemory, plenty } from '../../../simulation/group.ts'
 
@@ -253,10 +253,10 @@ test.each([
 test('the answer has the flavour of the database first, each flavour from the newest, with the modules that each build allows', async () => {
   const { upgrades } = serviceIn(world)
   let answer: unknown
-  const mount = (async (_: unknown, handler: (input: object) => Promise<unknown>) => {
-    answer = handler({ params: { uid: 1 } })
+  const mount = (async (operation: unknown, handler: (input: object) => Promise<unknown>) => {
+    if (operation === listUpgradeTargets) answer = handler({ params: { uid: 1 } })
   }) as unknown as Mount
-  targetsRoutes(mount, upgrades)
+  upgradesRoutes(mount, upgrades)
   const targets = (await answer) as readonly Record<string, unknown>[]
   expect(Value.Check(listUpgradeTargets.ok, targets)).toBe(true)
   expect(

@@ -73,7 +73,7 @@ async function serve() {
     log: pino({ level: 'silent' }),
     streamLimits: { heartbeatMs: 20 },
   })
-  actionsRoutes(mountOn(http), createActions({ store }))
+  actionsRoutes(mountOn(http), createActions({ store }), { give: async () => '' })
   const url = await http.listen({ host: '127.0.0.1', port })
   return { url, close: () => http.close() }
 }

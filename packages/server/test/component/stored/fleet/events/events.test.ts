@@ -14,7 +14,7 @@ import { fairlead } from '../../../../../src/core/identity/audit-record.ts'
 import { steadyGoal } from '../../../../../src/core/state/database.ts'
 import type { LaneRecord } from '../../../../../src/core/state/lane-record.ts'
 import { createActions } from '../../../../../src/fleet/actions/actions-service.ts'
-import type { ViewsQuery } from '../../../../../src/fleet/databases/list-views.ts'
+import type { ViewsQuery } from '../../../../../src/fleet/databases/databases-service.ts'
 import { createEventFeed, type EventFeed } from '../../../../../src/fleet/events/event-feed.ts'
 import { actionsStore } from '../../../../../src/fleet/stores/actions-store.ts'
 import { databasesStore } from '../../../../../src/fleet/stores/databases-store.ts'
@@ -112,7 +112,7 @@ async function serve(of = store, on = port, heartbeatMs = 20) {
   const feed = createEventFeed(of)
   const mount = mountOn(http)
   eventsRoutes(mount, eventsOf(feed, of), sourcesOf(of).databases)
-  actionsRoutes(mount, createActions({ store: of, feed }))
+  actionsRoutes(mount, createActions({ store: of, feed }), { give: async () => '' })
   const url = await http.listen({ host: '127.0.0.1', port: on })
   return { url, close: () => http.close() }
 }

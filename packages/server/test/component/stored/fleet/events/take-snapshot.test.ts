@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ViewsQuery } from '../../../../../src/fleet/databases/list-views.ts'
+import type { ViewsQuery } from '../../../../../src/fleet/databases/databases-service.ts'
 import { databasesStore } from '../../../../../src/fleet/stores/databases-store.ts'
 import { takeSnapshot } from '../../../../../src/routes/stream/take-snapshot.ts'
 import { openTestStore } from '../../../../open-test-store.ts'
