@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { closed } from '../contract/closed.ts'
+import { socketOperation } from '../contract/operation.ts'
 import { readLife } from './engine-tunnel.ts'
-import { ProxyState } from './proxy-state.ts'
-import { putLimits, ShardId } from './put-limits.ts'
-import { putShardCertificate, ShardCertificate } from './put-shard-certificate.ts'
 import { reportStatistics } from './report-statistics.ts'
-import { Build, Sha256, ShardReport, ShardSpec } from './shard-report.ts'
-import { awaitChanges, reportShards } from './watch-operations.ts'
+import { Build, Sha256, ShardCertificate, ShardLimits, ShardReport, ShardSpec } from './shard-report.ts'
+import { awaitChanges, ProxyState, reportShards } from './watch-operations.ts'
 
 /**
  * The API between the server and a node's agent. It is declarative: the server sends the wanted shard, the
@@ -49,37 +47,32 @@ export const NodeReport = Type.Object({ ...ofNode, shards: Type.Array(ShardRepor
 export type NodeReport = Static<typeof NodeReport>
 
 /** Server → agent. Used with `reportShards` instead of `reportNode`, which asks for all shards. */
-export const describeNode = operation({
+export const describeNode = socketOperation({
   method: 'GET',
   path: '/agent/node',
   summary: 'Describe the node, without its shards',
-  since: '0.1.0',
-  permission: null,
   ok: NodeFacts,
-  errors: [],
 })
 
 /** Server → agent. Examines every process on request. */
-export const reportNode = operation({
+export const reportNode = socketOperation({
   method: 'GET',
   path: '/agent/report',
   summary: 'Report the node and its shards',
-  since: '0.1.0',
-  permission: null,
   ok: NodeReport,
-  errors: [],
 })
+
+/** A shard in a path of the agent. */
+export const ShardId = Type.Object({ id: Type.String({ pattern: '^[a-z0-9-]{1,40}$' }) })
 
 /**
  * Server → agent. Idempotent; from then on the agent keeps the shard's process running. A shard never moves
  * to another database, whose administrator has another password.
  */
-export const putShard = operation({
+export const putShard = socketOperation({
   method: 'PUT',
   path: '/agent/shards/:id',
   summary: 'Want this shard. Answers as soon as the spec is recorded; the report shows the result',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: ShardId,
   body: ShardSpec,
@@ -87,110 +80,114 @@ export const putShard = operation({
   errors: ['unavailable', 'shard_of_another'],
 })
 
+/** Server → agent. Stored for the next start. */
+export const putLimits = socketOperation({
+  method: 'PUT',
+  path: '/agent/shards/:id/limits',
+  summary:
+    'Start the next process of this shard with these limits. No running process is changed. No error if the shard does not exist, or is being removed',
+  fenced: true,
+  params: ShardId,
+  body: ShardLimits,
+  ok: Type.Object({ id: Type.String() }),
+})
+
+/** Server → agent. Replaces the certificate of the running process, which keeps its connections. */
+export const putShardCertificate = socketOperation({
+  method: 'PUT',
+  path: '/agent/shards/:id/certificate',
+  summary:
+    'Let this shard prove itself with another certificate from now on, its running process too. No process is started or stopped. No error if the shard does not exist, is being removed, or has a plain bus',
+  fenced: true,
+  params: ShardId,
+  body: ShardCertificate,
+  ok: Type.Object({ id: Type.String() }),
+})
+
 /** Server → agent. After answering, the agent ends the process and deletes the folder. */
-export const removeShard = operation({
+export const removeShard = socketOperation({
   method: 'DELETE',
   path: '/agent/shards/:id',
   summary: 'Want this shard gone, with its data. Idempotent; gone when the report no longer lists it',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: ShardId,
   ok: Type.Object({ id: Type.String() }),
-  errors: [],
 })
 
 /** Server → agent. `startedAt` (Unix milliseconds) identifies the process, so that no later one is ended. */
-export const endShardProcess = operation({
+export const endShardProcess = socketOperation({
   method: 'POST',
   path: '/agent/shards/:id/end',
   summary:
     'End the process that was started then, because another shard can take its place: killed once it has hung for long enough. Void as soon as it answers',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: ShardId,
-  body: Type.Object({ startedAt: Type.Integer() }, { additionalProperties: false }),
+  body: closed({ startedAt: Type.Integer() }),
   ok: ShardReport,
   errors: ['unavailable'],
 })
 
 /** Server → agent. The first CONFIG GET *: differences were set at run time. */
-export const readBaseline = operation({
+export const readBaseline = socketOperation({
   method: 'GET',
   path: '/agent/shards/:id/baseline',
   summary:
     'The settings with which the last process of a shard began, secrets left out; null: there are none',
-  since: '0.1.0',
-  permission: null,
   params: ShardId,
   ok: Type.Object({
     /** The process's first CONFIG GET *: differences were set at run time. */
     settings: Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]),
   }),
-  errors: [],
 })
 
 /** Server → agent. Starts only new or changed files. */
-export const listBuilds = operation({
+export const listBuilds = socketOperation({
   method: 'GET',
   path: '/agent/builds',
   summary: 'Look for engine builds on PATH and in the folder of builds, asking each new file for its version',
-  since: '0.1.0',
-  permission: null,
   ok: Type.Array(FoundBuild),
-  errors: [],
 })
 
 /** Server → agent. Another process may take the port before it is used. */
-export const findFreePort = operation({
+export const findFreePort = socketOperation({
   method: 'POST',
   path: '/agent/free-port',
   summary: 'The first port of a range on which no process listens',
-  since: '0.1.0',
-  permission: null,
-  body: Type.Object(
-    {
-      from: Type.Integer(),
-      to: Type.Integer(),
-      except: Type.Array(Type.Integer()),
-      /** Ports at these distances must be free, too: the bus of cluster mode is 10,000 above. */
-      alsoFree: Type.Array(Type.Integer(), { maxItems: 16 }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    from: Type.Integer(),
+    to: Type.Integer(),
+    except: Type.Array(Type.Integer()),
+    /** Ports at these distances must be free, too: the bus of cluster mode is 10,000 above. */
+    alsoFree: Type.Array(Type.Integer(), { maxItems: 16 }),
+  }),
   ok: Type.Object({ port: Type.Union([Type.Integer(), Type.Null()]) }),
-  errors: [],
 })
 
 /** Settings to start a shard with. The agent chooses port and passwords, and removes everything later. */
-export const TrialRequest = Type.Object(
-  {
-    build: Build,
-    cluster: Type.Boolean(),
-    ...Type.Pick(ShardSpec, [
-      'persistence',
-      'memoryBytes',
-      'evictionPolicy',
-      'aofFsync',
-      'snapshots',
-      'backlogBytes',
-      'rdbVersionCheck',
-      'modules',
-    ]).properties,
-    /** It must be able to speak TLS with this certificate; absent: not required. */
-    certificate: Type.Optional(ShardCertificate),
-    /** Run in order as the administrative user after the modules are loaded. Each has 2 s. */
-    selfTest: Type.Array(
-      Type.Object({
-        command: Type.Array(Type.String(), { minItems: 1 }),
-        /** The required answer; default: any but an error. */
-        reply: Type.Optional(Type.Unknown()),
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const TrialRequest = closed({
+  build: Build,
+  cluster: Type.Boolean(),
+  ...Type.Pick(ShardSpec, [
+    'persistence',
+    'memoryBytes',
+    'evictionPolicy',
+    'aofFsync',
+    'snapshots',
+    'backlogBytes',
+    'rdbVersionCheck',
+    'modules',
+  ]).properties,
+  /** It must be able to speak TLS with this certificate; absent: not required. */
+  certificate: Type.Optional(ShardCertificate),
+  /** Run in order as the administrative user after the modules are loaded. Each has 2 s. */
+  selfTest: Type.Array(
+    Type.Object({
+      command: Type.Array(Type.String(), { minItems: 1 }),
+      /** The required answer; default: any but an error. */
+      reply: Type.Optional(Type.Unknown()),
+    }),
+  ),
+})
 export type TrialRequest = Static<typeof TrialRequest>
 
 /** The result of a trial. */
@@ -208,40 +205,32 @@ export const TrialResult = Type.Object({
 export type TrialResult = Static<typeof TrialResult>
 
 /** Server → agent. Answers after the trial is removed again. */
-export const tryBuild = operation({
+export const tryBuild = socketOperation({
   method: 'POST',
   path: '/agent/trials',
   summary:
     'Start a build as a shard would be, write and read a key, run a self-test, end it. Takes up to 15 s and 2 s for each command of the test; two are made at a time',
-  since: '0.1.0',
-  permission: null,
   body: TrialRequest,
   ok: TrialResult,
-  errors: [],
 })
 
 const ModuleHash = Type.Object({ sha256: Sha256 })
 
 /** Server → agent. The bytes are hashed before the file counts as present. */
-export const putModule = operation({
+export const putModule = socketOperation({
   method: 'PUT',
   path: '/agent/modules/:sha256',
   summary: 'Keep this module file. It is there whole, or not at all; putting it again is no error',
-  since: '0.1.0',
-  permission: null,
   params: ModuleHash,
   upload: 'octets',
   ok: ModuleHash,
-  errors: [],
 })
 
 /** Server → agent. Refuses with `module_in_use` while a shard of the node uses it. */
-export const removeModule = operation({
+export const removeModule = socketOperation({
   method: 'DELETE',
   path: '/agent/modules/:sha256',
   summary: 'Drop this module file, unless a shard has it. Of a file that is not there: no error',
-  since: '0.1.0',
-  permission: null,
   params: ModuleHash,
   ok: ModuleHash,
   errors: ['module_in_use'],

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { socketOperation } from '../contract/operation.ts'
 
 /** Protocol for HTTP `Upgrade` to speak to the engine of a shard. */
 export const TUNNEL_PROTOCOL = 'fairlead-engine'
@@ -22,13 +22,10 @@ export function shardOfTunnel(path: string): string | undefined {
 export const LIFE_HEADER = 'fairlead-agent-life'
 
 /** Server → agent. After the agent broke a tunnel, its life has changed or it does not answer. */
-export const readLife = operation({
+export const readLife = socketOperation({
   method: 'GET',
   path: '/agent/life',
   summary:
     'Name the present life of the agent. Another one begins with each start, and whenever it stalled for longer than orders may wait',
-  since: '0.1.0',
-  permission: null,
   ok: Type.Object({ life: Type.String() }),
-  errors: [],
 })

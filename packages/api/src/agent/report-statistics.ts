@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { closed } from '../contract/closed.ts'
+import { socketOperation } from '../contract/operation.ts'
 
 /** State of a shard's process, and its rates since the last look some ten seconds ago. Sizes in bytes. */
 export const ShardStatistics = Type.Object({
@@ -49,20 +50,14 @@ export type StatisticsReport = Static<typeof StatisticsReport>
  * Server → agent. Reports an idle shard once. The agent reads engines' counters at most every ten seconds, in
  * other looks.
  */
-export const reportStatistics = operation({
+export const reportStatistics = socketOperation({
   method: 'POST',
   path: '/agent/statistics',
   summary: 'Report the shards that have worked after those that were told with this number',
-  since: '0.1.0',
-  permission: null,
-  body: Type.Object(
-    {
-      /** From the last answer. If it differs from the agent's, every shard is reported. */
-      boot: Type.String(),
-      after: Type.Integer({ minimum: 0 }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    /** From the last answer. If it differs from the agent's, every shard is reported. */
+    boot: Type.String(),
+    after: Type.Integer({ minimum: 0 }),
+  }),
   ok: StatisticsReport,
-  errors: [],
 })

@@ -1,7 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { DiskReport } from './disk-report.ts'
-import { ShardLimits } from './put-limits.ts'
-import { ShardCertificate } from './put-shard-certificate.ts'
+import { closed } from '../contract/closed.ts'
 
 /** An engine build by flavour and version. */
 export const Build = Type.Object({
@@ -41,60 +39,91 @@ const Followed = Type.Object({ ...Address.properties, tlsPort: Type.Optional(Typ
  * Maximum sizes of values in compact form, by names that all builds know. Integers only, so that a
  * compromised server cannot set anything else.
  */
-export const Encodings = Type.Object(
+export const Encodings = closed(
   Object.fromEntries(ENCODINGS.map((name) => [name, Type.Optional(Type.Integer())])) as Record<
     (typeof ENCODINGS)[number],
     ReturnType<typeof Type.Optional<ReturnType<typeof Type.Integer>>>
   >,
-  { additionalProperties: false },
 )
 export type Encodings = Static<typeof Encodings>
 
+/** Limits at the start of an engine process. */
+export const ShardLimits = closed({
+  /** `maxmemory`; 0 is unlimited. */
+  memoryBytes: Type.Integer({ minimum: 0 }),
+  evictionPolicy: Type.String(),
+})
+
+/** Certificate of a database's shards for each other, and the trusted authority: PEM. */
+export const ShardCertificate = closed({
+  /** The authority of the database, which signed `cert`; the only trusted one. */
+  ca: Type.String(),
+  cert: Type.String(),
+  key: Type.String(),
+})
+
 /** Everything to start a shard's process. */
-export const ShardSpec = Type.Object(
-  {
-    build: Build,
-    /** Digest of everything that needs a new process. If it differs, the process is restarted. */
-    revision: Type.String(),
-    host: Type.String(),
-    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-    /** Follow this primary from the start; null: start as a primary with the data on disk. */
-    replicaOf: Type.Union([Followed, Type.Null()]),
-    /** Cluster mode. There the engine itself keeps `replicaOf`, once the server has set it. */
-    cluster: Type.Boolean(),
-    /**
-     * TLS to other shards, with certificates on both sides: for replication, and for the bus in cluster mode;
-     * `port` is for replicas. Null: without TLS.
-     */
-    tls: Type.Union([
-      Type.Object({ port: Type.Integer({ minimum: 1, maximum: 65_535 }), certificate: ShardCertificate }),
-      Type.Null(),
-    ]),
-    /** `relaxed`: also read data of other flavours, if the build can (valkey 9 and later). */
-    rdbVersionCheck: Type.Enum(['strict', 'relaxed']),
-    /**
-     * Reaction to the process's death. `restart`: start it again with back-off. `wait`: report it and wait
-     * for the server, because a primary that returns empty would empty its replicas, which may have newer
-     * data.
-     */
-    onCrash: Type.Enum(['restart', 'wait']),
-    ...ShardLimits.properties,
-    persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
-    aofFsync: Type.Enum(['everysec', 'always']),
-    snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
-    backlogBytes: Type.Integer({ minimum: 0 }),
-    /** Limits of compact forms, set before the process loads data. Absent: as in the previous spec. */
-    encodings: Type.Optional(Encodings),
-    /** If a module file is missing or has another hash, the shard is `failed` without a start. */
-    modules: Type.Array(LoadedModule),
-    /** Password of the administrative user `fairlead`. */
-    adminPassword: Type.String(),
-    /** Password of the database's user `default`, which has no administrative commands. */
-    userPassword: Type.String(),
-  },
-  { additionalProperties: false },
-)
+export const ShardSpec = closed({
+  build: Build,
+  /** Digest of everything that needs a new process. If it differs, the process is restarted. */
+  revision: Type.String(),
+  host: Type.String(),
+  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  /** Follow this primary from the start; null: start as a primary with the data on disk. */
+  replicaOf: Type.Union([Followed, Type.Null()]),
+  /** Cluster mode. There the engine itself keeps `replicaOf`, once the server has set it. */
+  cluster: Type.Boolean(),
+  /**
+   * TLS to other shards, with certificates on both sides: for replication, and for the bus in cluster mode;
+   * `port` is for replicas. Null: without TLS.
+   */
+  tls: Type.Union([
+    Type.Object({ port: Type.Integer({ minimum: 1, maximum: 65_535 }), certificate: ShardCertificate }),
+    Type.Null(),
+  ]),
+  /** `relaxed`: also read data of other flavours, if the build can (valkey 9 and later). */
+  rdbVersionCheck: Type.Enum(['strict', 'relaxed']),
+  /**
+   * Reaction to the process's death. `restart`: start it again with back-off. `wait`: report it and wait
+   * for the server, because a primary that returns empty would empty its replicas, which may have newer
+   * data.
+   */
+  onCrash: Type.Enum(['restart', 'wait']),
+  ...ShardLimits.properties,
+  persistence: Type.Enum(['disabled', 'aof', 'snapshot']),
+  aofFsync: Type.Enum(['everysec', 'always']),
+  snapshots: Type.Array(Type.Object({ secs: Type.Integer(), writes: Type.Integer() })),
+  backlogBytes: Type.Integer({ minimum: 0 }),
+  /** Limits of compact forms, set before the process loads data. Absent: as in the previous spec. */
+  encodings: Type.Optional(Encodings),
+  /** If a module file is missing or has another hash, the shard is `failed` without a start. */
+  modules: Type.Array(LoadedModule),
+  /** Password of the administrative user `fairlead`. */
+  adminPassword: Type.String(),
+  /** Password of the database's user `default`, which has no administrative commands. */
+  userPassword: Type.String(),
+})
 export type ShardSpec = Static<typeof ShardSpec>
+
+/** The content of a shard's data folder. */
+export const DiskReport = Type.Object({
+  /** Unix milliseconds, like `at`. */
+  lookedAt: Type.Integer(),
+  /** dump.rdb: when it was written, with history and offset (null: it had no replica then). */
+  snapshot: Type.Union([
+    Type.Object({
+      at: Type.Integer(),
+      replid: Type.Union([Type.String(), Type.Null()]),
+      offset: Type.Union([Type.Integer(), Type.Null()]),
+    }),
+    Type.Null(),
+  ]),
+  /** `whole`: the append-only file has every write of the last process. `older`: of an earlier one. */
+  aof: Type.Enum(['none', 'older', 'whole']),
+  /** In cluster mode, the epoch of the slots that the last process served; null: none. */
+  claim: Type.Union([Type.Integer(), Type.Null()]),
+})
+export type DiskReport = Static<typeof DiskReport>
 
 /**
  * A shard's process:

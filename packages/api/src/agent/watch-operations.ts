@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
-import { ProxyState } from './proxy-state.ts'
+import { closed } from '../contract/closed.ts'
+import { socketOperation } from '../contract/operation.ts'
 import { ShardReport } from './shard-report.ts'
 
 /** Ask for more in several requests. */
@@ -16,18 +16,12 @@ export const ShardsReport = Type.Object({
 export type ShardsReport = Static<typeof ShardsReport>
 
 /** Server → agent. The agent then examines these shards more often for a moment. */
-export const reportShards = operation({
+export const reportShards = socketOperation({
   method: 'POST',
   path: '/agent/report/shards',
   summary: 'Report these shards, and what the node has free',
-  since: '0.1.0',
-  permission: null,
-  body: Type.Object(
-    { ids: Type.Array(Type.String(), { maxItems: MOST_SHARDS_ASKED }) },
-    { additionalProperties: false },
-  ),
+  body: closed({ ids: Type.Array(Type.String(), { maxItems: MOST_SHARDS_ASKED }) }),
   ok: ShardsReport,
-  errors: [],
 })
 
 /** The offset of a primary at the last look; its process may have died since. */
@@ -38,6 +32,23 @@ export const SeenOffset = Type.Object({
   offset: Type.Integer(),
 })
 export type SeenOffset = Static<typeof SeenOffset>
+
+/**
+ * The proxy process of the node; `why` has the reason of a failure:
+ * - `starting`: not answered yet.
+ * - `exited`: died, and will be restarted.
+ * - `failed`: died before it answered, or cannot be started; it is retried.
+ */
+export const ProxyState = Type.Object({
+  state: Type.Enum(['starting', 'running', 'exited', 'failed']),
+  pid: Type.Union([Type.Integer(), Type.Null()]),
+  why: Type.String(),
+  /** Deaths without an order since it was last stopped on order. */
+  crashes: Type.Integer(),
+  /** Reason and time (Unix milliseconds) of the previous process's death; absent: none died. */
+  diedBefore: Type.Optional(Type.Object({ at: Type.Integer(), why: Type.String() })),
+})
+export type ProxyState = Static<typeof ProxyState>
 
 /** Changes that an agent has noticed. */
 export const Changes = Type.Object({
@@ -59,23 +70,17 @@ export const Changes = Type.Object({
 export type Changes = Static<typeof Changes>
 
 /** Server → agent. Answers immediately if there are changes, else on the next one, or after `waitMs`. */
-export const awaitChanges = operation({
+export const awaitChanges = socketOperation({
   method: 'POST',
   path: '/agent/changes',
   summary: 'Wait for changes of shards and proxy after those that were told with this number',
-  since: '0.1.0',
-  permission: null,
-  body: Type.Object(
-    {
-      /** From the last answer. If it differs from the agent's, everything is reported. */
-      boot: Type.String(),
-      after: Type.Integer({ minimum: 0 }),
-      waitMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    /** From the last answer. If it differs from the agent's, everything is reported. */
+    boot: Type.String(),
+    after: Type.Integer({ minimum: 0 }),
+    waitMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
+  }),
   ok: Changes,
-  errors: [],
 })
 
 /** Digest of marks in any order; each has 12 hexadecimal digits. */

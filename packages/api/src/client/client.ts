@@ -1,8 +1,7 @@
 import { requestHeader } from '../contract/browser-session.ts'
-import type { Operation, Output, Pieces, Sent } from '../contract/operation.ts'
+import type { FormFile, Operation, Output, Pieces, Sent } from '../contract/operation.ts'
 import { readApiError } from './api-error.ts'
 import { followStream } from './follow-stream.ts'
-import { formType, formWith } from './form-file.ts'
 import type { Chunks, StreamTransport } from './stream-transport.ts'
 
 /** Sends one request. Implementations: fetch below, a Unix socket in the server. */
@@ -190,3 +189,20 @@ async function textOf(chunks: Chunks): Promise<string> {
   }
   return text
 }
+
+/** Must not occur in a file, which would end there. It is random, and too long to occur by chance. */
+const BOUNDARY = `fairlead-${crypto.randomUUID()}`
+
+/** Content-Type of the result of `formWith`. */
+const formType = `multipart/form-data; boundary=${BOUNDARY}`
+
+/** A form with one file only. */
+async function* formWith({ field, mediaType }: FormFile, file: Pieces): Pieces {
+  yield text(
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${field}"; filename="${field}"\r\nContent-Type: ${mediaType}\r\n\r\n`,
+  )
+  yield* file
+  yield text(`\r\n--${BOUNDARY}--\r\n`)
+}
+
+const text = (line: string) => new TextEncoder().encode(line)

@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
-import { flag } from './flag.ts'
+
+const noes = ['false', 'False', '0'] as const
+const words = ['', 'true', 'True', '1', ...noes] as const
 
 /** For an operation that `selects`: top-level fields of the answer, or of its entries. */
 export const selectQuery = {
@@ -16,4 +18,14 @@ export const selectQuery = {
 export const fieldsQuery = {
   ...selectQuery,
   extended: flag('Of the wider API: further fields of modules. There are none here, so it changes nothing'),
+}
+
+/** A flag of a query: the name alone means yes, and so do the words of several programming languages. */
+export function flag(description: string) {
+  return Type.Optional(Type.Enum([...words], { description }))
+}
+
+/** Returns whether a flag is set. */
+export function isSet(word: (typeof words)[number] | undefined): boolean {
+  return word !== undefined && !(noes as readonly string[]).includes(word)
 }

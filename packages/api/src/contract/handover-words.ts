@@ -25,3 +25,7 @@ export const handoverLengths = {
 export function sayLength(ms: number): string {
   return ms > 0 && ms < 0.05 ? '< 0.1 ms' : `${ms.toFixed(1)} ms`
 }
+
+/** The source of a planned write stop, for the API, the command line and the console. */
+export const sourceOfWriteStop =
+  'estimated from measurements on an idle machine; there is no bound, and a busy machine takes longer'

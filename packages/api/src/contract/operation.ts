@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { closed } from './closed.ts'
 import type { ErrorCode } from './errors.ts'
 import type { NeutralField } from './neutral-fields.ts'
 import type { Permission } from './permissions.ts'
@@ -11,7 +12,7 @@ export interface Operation {
   /** Path with `:name` for parameters. */
   readonly path: `/${string}`
   readonly summary: string
-  /** The first version of Fairlead with it. */
+  /** The first version of Fairlead with it; default: 0.1.0. */
   readonly since: string
   /**
    * The permission that the caller's roles must have. `signed_in`: any signed-in user. `null` must be
@@ -61,7 +62,7 @@ export interface Operation {
   readonly planned?: true
   /** A changing order to an agent or proxy: refused if its epoch is no longer the highest. */
   readonly fenced?: true
-  /** Specific refusals. General ones (malformed, unauthorized, …) are added in the documents. */
+  /** Specific refusals; default: none. The documents add general ones (malformed, unauthorized, …). */
   readonly errors: readonly ErrorCode[]
 }
 
@@ -76,27 +77,34 @@ export interface FormFile {
 /** A file in pieces, each read on demand. Throws if the sender breaks off. */
 export type Pieces = AsyncIterable<Uint8Array>
 
-/** Keeps the literal types of `spec`, and freezes it. */
-export function operation<const Spec extends Operation>(spec: Spec): Spec {
-  return Object.freeze(spec)
+type Defaults = Pick<Operation, 'since' | 'errors'>
+type Specified = Omit<Operation, keyof Defaults> & Partial<Defaults>
+
+/** Keeps the literal types of `spec`, adds the defaults, and freezes it. */
+export function operation<const Spec extends Specified>(spec: Spec): Spec & Defaults {
+  return Object.freeze({ since: '0.1.0', errors: [], ...spec })
+}
+
+/** An operation of a Unix socket, whose folder only its owner can enter: it needs no permission. */
+export function socketOperation<const Spec extends Omit<Specified, 'permission'>>(
+  spec: Spec,
+): Spec & Defaults & { readonly permission: null } {
+  return Object.freeze({ since: '0.1.0', errors: [], permission: null, ...spec })
 }
 
 /** The id of an event: its `seq`, in `GET /v1/events` with a mark of its history. `seq` alone is valid. */
 export const EVENT_ID = '^(\\d{1,15})(?:-([0-9a-z]{1,8}))?$'
 
 /** The position to resume a stream. The header `Last-Event-ID` takes precedence. */
-export const StreamQuery = Type.Object(
-  {
-    last_event_id: Type.Optional(
-      Type.String({
-        pattern: EVENT_ID,
-        description:
-          'Only what came after the event with this id, or `seq`; for clients that cannot set Last-Event-ID. Not read where that header is sent',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const StreamQuery = closed({
+  last_event_id: Type.Optional(
+    Type.String({
+      pattern: EVENT_ID,
+      description:
+        'Only what came after the event with this id, or `seq`; for clients that cannot set Last-Event-ID. Not read where that header is sent',
+    }),
+  ),
+})
 
 type Part<Op extends Operation, Key extends 'params' | 'query' | 'body'> = Op[Key] extends TSchema
   ? { readonly [K in Key]: Static<Op[Key]> }

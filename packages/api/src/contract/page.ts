@@ -1,21 +1,17 @@
 import { type Static, Type } from 'typebox'
+import { closed, optional } from './closed.ts'
 
 /** For a list by uid: at most `limit` entries after `offset`. */
-export const PageQuery = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most so many; all when absent' }),
-    ),
-    offset: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 2_147_483_647,
-        default: 0,
-        description: 'Leave out the first so many',
-      }),
-    ),
-  },
-  { additionalProperties: false },
+export const PageQuery = closed(
+  optional({
+    limit: Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most so many; all when absent' }),
+    offset: Type.Integer({
+      minimum: 0,
+      maximum: 2_147_483_647,
+      default: 0,
+      description: 'Leave out the first so many',
+    }),
+  }),
 )
 /** For stable pages while entries come and go: the header `X-Next-Cursor` leads to the next page. */
 export const cursorQuery = {

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { actionOutcomes, actionPhases } from '../contract/action-words.ts'
 import { Phase, Waiting } from './action-lanes.ts'
-import { Outcome } from './action-orders.ts'
 import { DatabaseModule } from './databases.ts'
 import { DatabaseUpgradeRequest, ModuleEntry } from './upgrade-database.ts'
 
@@ -20,6 +20,12 @@ export const RequestOnRecord = Type.Object({
   modules: Type.Optional(Type.Array(Type.Omit(ModuleEntry, ['new_module_args']))),
 })
 
+/** How it ended: docs/reference/actions.md; null while it runs. */
+export const Outcome = Type.Union([
+  Type.Enum(Object.keys(actionOutcomes) as ['completed', 'rolled_back', 'cancelled', 'failed']),
+  Type.Null(),
+])
+
 /** Our own changing fields of an action. */
 export const standing = {
   phase: Phase,
@@ -34,3 +40,30 @@ export const standing = {
     description: 'What it waits for while nothing is being done; null while something is',
   }),
 } as const
+
+/** The admissibility of an order for this user now, and its effect. */
+export const OrderPreview = Type.Object({
+  ok: Type.Boolean({ description: 'The order would be accepted' }),
+  error_code: Type.Union([Type.String(), Type.Null()], { description: 'With which it would be refused' }),
+  why: Type.String({ description: 'Why it would be refused, for people; empty when it would not' }),
+  consequence: Type.String({ description: 'What then happens, for people; empty when it would be refused' }),
+  leads_to: Type.Union([Type.Enum(Object.keys(actionPhases) as [keyof typeof actionPhases]), Type.Null()], {
+    description: 'The phase right after the order; of a retry of a failed upgrade, that of the new action',
+  }),
+  outcome: Type.Union(Outcome.anyOf, {
+    description:
+      'How it would end, if nothing fails and no other order comes; null: it would not end by itself',
+  }),
+})
+export type OrderPreview = Static<typeof OrderPreview>
+
+/** All orders, for this user's permissions. */
+export const OrderPreviews = Type.Object({
+  pause: OrderPreview,
+  resume: OrderPreview,
+  cancel: OrderPreview,
+  rollback: OrderPreview,
+  finalize: OrderPreview,
+  redo: OrderPreview,
+  retry: OrderPreview,
+})

@@ -1,14 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { ActionState } from '../contract/action-state.ts'
 import { type ActionKind, actionKinds } from '../contract/action-words.ts'
+import { closed } from '../contract/closed.ts'
 import { selectQuery } from '../contract/fields-query.ts'
-import { HoldReasonOrNull } from '../contract/hold-reasons.ts'
+import { HoldReasonOrNull, RollbackObstacleOrNull } from '../contract/hold-reasons.ts'
 import { operation, StreamQuery } from '../contract/operation.ts'
 import { cursorQuery, searchQuery, sortQuery } from '../contract/page.ts'
-import { RollbackObstacleOrNull } from '../contract/rollback-obstacles.ts'
 import { ActionLane, LanePatch, Phase } from './action-lanes.ts'
-import { OrderPreviews, Outcome } from './action-orders.ts'
-import { RequestOnRecord, Runs, standing } from './action-standing.ts'
+import { OrderPreviews, Outcome, RequestOnRecord, Runs, standing } from './action-standing.ts'
 import { Certificate } from './certificate.ts'
 import { DatabaseUid } from './databases.ts'
 
@@ -197,21 +196,14 @@ const about = {
     'Only those of databases that exist and whose name contains this, whatever its case; or of the database with this uid',
   ),
 }
-const ListQuery = Type.Object(
-  { status: Type.Optional(Status), ...listed, ...about },
-  { additionalProperties: false },
-)
-const ListQueryV2 = Type.Object(
-  { status: Type.Optional(StatusV2), ...listed, ...about },
-  { additionalProperties: false },
-)
+const ListQuery = closed({ status: Type.Optional(Status), ...listed, ...about })
+const ListQueryV2 = closed({ status: Type.Optional(StatusV2), ...listed, ...about })
 
 /** GET /v1/actions: a page of all actions, the newest first, under `state-machines` like the wider API. */
 export const listActions = operation({
   method: 'GET',
   path: '/v1/actions',
   summary: 'List the actions, the newest first unless `sort` is given',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   query: ListQuery,
   selects: 'state-machines',
@@ -221,7 +213,6 @@ export const listActions = operation({
     actions: Type.Array(Type.Never(), { description: 'Tasks of the wider API: there are none here' }),
     'state-machines': Type.Array(Action),
   }),
-  errors: [],
 })
 
 /** GET /v1/actions/:uid: one action in its first form; refuses with `action_not_exist`. */
@@ -229,7 +220,6 @@ export const getAction = operation({
   method: 'GET',
   path: '/v1/actions/:uid',
   summary: 'Show an action: progress, what it waits for, certificates',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: ActionUid }),
   ok: Action,
@@ -241,10 +231,9 @@ export const listDatabaseActions = operation({
   method: 'GET',
   path: '/v1/actions/bdb/:uid',
   summary: 'List the actions of a database, the newest first unless `sort` is given',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: DatabaseUid }),
-  query: Type.Object({ status: Type.Optional(Status), ...listed }, { additionalProperties: false }),
+  query: closed({ status: Type.Optional(Status), ...listed }),
   selects: true,
   paged: true,
   tagged: true,
@@ -257,14 +246,12 @@ export const listActionsV2 = operation({
   method: 'GET',
   path: '/v2/actions',
   summary: 'List the actions in their second form, the newest first unless `sort` is given',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   query: ListQueryV2,
   selects: true,
   paged: true,
   tagged: true,
   ok: Type.Array(ActionV2),
-  errors: [],
 })
 
 /** GET /v2/actions/:uid: one action in the second form; refuses with `action_not_exist`. */
@@ -272,7 +259,6 @@ export const getActionV2 = operation({
   method: 'GET',
   path: '/v2/actions/:uid',
   summary: 'Show an action in its second form',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: ActionUid }),
   ok: ActionV2,
@@ -286,7 +272,6 @@ export const followAction = operation({
   method: 'GET',
   path: '/v1/actions/:uid/events',
   summary: 'Follow an action live, from its beginning or from the last received event, to its end',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({ uid: ActionUid }),
   query: StreamQuery,

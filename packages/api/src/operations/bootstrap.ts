@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { neutralClusterFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { SupportedVersion } from './cluster.ts'
@@ -9,7 +10,6 @@ export const getBootstrap = operation({
   method: 'GET',
   path: '/v1/bootstrap',
   summary: 'Show whether the cluster was created, and the requirements for that',
-  since: '0.1.0',
   permission: null,
   ok: Type.Object({
     bootstrap_status: Type.Object({
@@ -25,7 +25,6 @@ export const getBootstrap = operation({
       }),
     ),
   }),
-  errors: [],
 })
 
 /** POST /v1/bootstrap/create_cluster: needs the bootstrap secret in the body, and no token. */
@@ -33,33 +32,23 @@ export const createCluster = operation({
   method: 'POST',
   path: '/v1/bootstrap/create_cluster',
   summary: 'Create the cluster with its first user, an admin. Works once, and needs the secret',
-  since: '0.1.0',
   permission: null,
-  body: Type.Object(
-    {
-      action: Type.Optional(Type.Literal('create_cluster')),
-      bootstrap_secret: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 256,
-          description:
-            'Needed where the cluster waits: printed when the server starts, or FAIRLEAD_BOOTSTRAP_SECRET',
-        }),
-      ),
-      cluster: Type.Object(
-        { name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' }) },
-        { additionalProperties: false },
-      ),
-      credentials: Type.Object(
-        {
-          username: Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$' }),
-          password: Password,
-        },
-        { additionalProperties: false },
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    action: Type.Optional(Type.Literal('create_cluster')),
+    bootstrap_secret: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'Needed where the cluster waits: printed when the server starts, or FAIRLEAD_BOOTSTRAP_SECRET',
+      }),
+    ),
+    cluster: closed({ name: Type.String({ pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$' }) }),
+    credentials: closed({
+      username: Type.String({ minLength: 1, maxLength: 256, pattern: '^[^\\s&<>":\\x00-\\x1f\\x7f]+$' }),
+      password: Password,
+    }),
+  }),
   neutral: neutralClusterFields,
   ok: Type.Object({ action: Type.Literal('create_cluster'), name: Type.String() }),
   errors: [

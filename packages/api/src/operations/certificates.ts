@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { operation } from '../contract/operation.ts'
 
 /** Names of the wider API, which also returns keys; this one never does. */
@@ -24,10 +25,8 @@ export const getCertificates = operation({
   method: 'GET',
   path: '/v1/cluster/certificates',
   summary: 'Show the TLS certificates of the cluster, without their keys',
-  since: '0.1.0',
   permission: 'view_cluster_info',
   ok: TlsCertificates,
-  errors: [],
 })
 
 /** PUT /v1/cluster/update_cert: takes a certificate and key as PEM; refuses with `invalid_certificate`. */
@@ -36,22 +35,18 @@ export const updateCertificate = operation({
   path: '/v1/cluster/update_cert',
   summary:
     'Give endpoints, or the API, a TLS certificate of your own; open connections stay, new ones get the new certificate',
-  since: '0.1.0',
   permission: 'update_cluster',
-  body: Type.Object(
-    {
-      name: CertificateName,
-      key: Type.String({
-        maxLength: 32_768,
-        description: 'The private key, PEM, not encrypted; no answer contains it',
-      }),
-      certificate: Type.String({
-        maxLength: 65_536,
-        description: 'PEM: the certificate, followed by the certificates of its signers, in order',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    name: CertificateName,
+    key: Type.String({
+      maxLength: 32_768,
+      description: 'The private key, PEM, not encrypted; no answer contains it',
+    }),
+    certificate: Type.String({
+      maxLength: 65_536,
+      description: 'PEM: the certificate, followed by the certificates of its signers, in order',
+    }),
+  }),
   ok: TlsCertificates,
   errors: ['invalid_certificate'],
 })
@@ -65,9 +60,7 @@ export const deleteCertificate = operation({
   path: '/v1/cluster/certificates/:certificate_name',
   summary:
     'Remove your own TLS certificate: endpoints, or the API, show one that the authority of the cluster signed',
-  since: '0.1.0',
   permission: 'update_cluster',
   params: Type.Object({ certificate_name: CertificateName }),
   ok: TlsCertificates,
-  errors: [],
 })

@@ -64,10 +64,8 @@ export const getCluster = operation({
   method: 'GET',
   path: '/v1/cluster',
   summary: 'Show the settings of the cluster',
-  since: '0.1.0',
   permission: 'view_cluster_info',
   ok: Cluster,
-  errors: [],
 })
 
 /** PUT /v1/cluster: changes the sent settings, and answers with all. */
@@ -75,7 +73,6 @@ export const updateCluster = operation({
   method: 'PUT',
   path: '/v1/cluster',
   summary: 'Change settings of the cluster',
-  since: '0.1.0',
   permission: 'update_cluster',
   body: Type.Partial(Type.Object({ ...settledInCluster, ...settingFields }), {
     additionalProperties: false,
@@ -90,10 +87,8 @@ export const getPolicy = operation({
   method: 'GET',
   path: '/v1/cluster/policy',
   summary: 'Show when users are locked',
-  since: '0.1.0',
   permission: 'view_cluster_info',
   ok: Policy,
-  errors: [],
 })
 
 /** PUT /v1/cluster/policy: changes the sent fields, and answers with the whole policy. */
@@ -101,7 +96,6 @@ export const updatePolicy = operation({
   method: 'PUT',
   path: '/v1/cluster/policy',
   summary: 'Change when users are locked',
-  since: '0.1.0',
   permission: 'update_cluster',
   body: Type.Partial(Type.Object(policyFields), { additionalProperties: false }),
   neutral: neutralPolicies,

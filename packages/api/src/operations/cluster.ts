@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { selectQuery } from '../contract/fields-query.ts'
 import { operation } from '../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../contract/page.ts'
@@ -40,7 +41,6 @@ export const listEngineVersions = operation({
   method: 'GET',
   path: '/v1/engine_versions',
   summary: 'List the engine builds that can be started here',
-  since: '0.1.0',
   permission: 'view_cluster_info',
   ok: Type.Array(EngineBuild),
   errors: ['unavailable'],
@@ -84,26 +84,19 @@ export const listNodes = operation({
   method: 'GET',
   path: '/v1/nodes',
   summary: 'List the nodes, by uid or by `sort`',
-  since: '0.1.0',
   permission: 'view_all_nodes_info',
-  query: Type.Object(
-    {
-      ...PageQuery.properties,
-      ...cursorQuery,
-      ...selectQuery,
-      ...searchQuery(
-        'Only those whose address contains this, whatever its case; or whose uid is this number',
-      ),
-      status: Type.Optional(NodeStatus),
-      ...sortQuery(['uid', 'addr', 'free_memory', 'shard_count']),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    ...PageQuery.properties,
+    ...cursorQuery,
+    ...selectQuery,
+    ...searchQuery('Only those whose address contains this, whatever its case; or whose uid is this number'),
+    status: Type.Optional(NodeStatus),
+    ...sortQuery(['uid', 'addr', 'free_memory', 'shard_count']),
+  }),
   selects: true,
   paged: true,
   tagged: true,
   ok: Type.Array(Node),
-  errors: [],
 })
 
 /** GET /v1/nodes/:uid: like in `listNodes`; refuses with `node_not_exist`. */
@@ -111,7 +104,6 @@ export const getNode = operation({
   method: 'GET',
   path: '/v1/nodes/:uid',
   summary: 'Show a node',
-  since: '0.1.0',
   permission: 'view_node_info',
   params: Type.Object({
     uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the node' }),
@@ -127,10 +119,8 @@ export const getHealth = operation({
   method: 'GET',
   path: '/healthz',
   summary: 'Answers 200 as long as this server answers at all',
-  since: '0.1.0',
   permission: null,
   ok: Type.Object({ status: Type.Literal('ok') }),
-  errors: [],
 })
 
 /** GET /readyz: for load balancers, without a token; 503 `unavailable` names the missing part. */
@@ -139,7 +129,6 @@ export const getReadiness = operation({
   path: '/readyz',
   summary:
     'Answers 200 when this server can serve: the store and the agent answer, and it is not stopping. 503 otherwise',
-  since: '0.1.0',
   permission: null,
   ok: Type.Object({ status: Type.Literal('ok') }),
   errors: ['unavailable'],
@@ -150,8 +139,6 @@ export const getOpenApi = operation({
   method: 'GET',
   path: '/openapi.json',
   summary: 'This document',
-  since: '0.1.0',
   permission: null,
   ok: Type.Unknown(),
-  errors: [],
 })

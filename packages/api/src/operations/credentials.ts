@@ -17,7 +17,6 @@ export const getCredentials = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/credentials',
   summary: 'Show the login of clients of a database. The audit names the user who reads it',
-  since: '0.1.0',
   permission: 'update_bdb',
   secret: true,
   params: Type.Object({ uid: DatabaseUid }),

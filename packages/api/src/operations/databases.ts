@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox'
+import { closed, optional } from '../contract/closed.ts'
 import { fieldsQuery } from '../contract/fields-query.ts'
 import { fixedDatabaseFields, schemasOf } from '../contract/fixed-fields.ts'
 import { neutralCreationFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
+import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../contract/page.ts'
 import { persistenceWords } from '../contract/persistence-words.ts'
 
 /** Eviction at `maxmemory`: the engine's values of `maxmemory-policy`. */
@@ -25,13 +27,10 @@ export const AofPolicy = Type.Enum([...aofPolicies], {
   description: aofPolicies.map((policy) => `${policy}: ${persistenceWords[policy]}`).join('. '),
 })
 export const SnapshotPolicy = Type.Array(
-  Type.Object(
-    {
-      secs: Type.Integer({ minimum: 1, maximum: 604_800 }),
-      writes: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
-    },
-    { additionalProperties: false },
-  ),
+  closed({
+    secs: Type.Integer({ minimum: 1, maximum: 604_800 }),
+    writes: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  }),
   { maxItems: 8 },
 )
 /** "8.1", "8.1.1", "valkey-8.1": see core/requests/resolve-build.ts of the server. */
@@ -148,116 +147,91 @@ export const Database = Type.Object({
 })
 export type Database = Static<typeof Database>
 
-const CreateDatabaseRequest = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
-      maxLength: 63,
-      description:
-        'At most 63 letters, digits, - and _, of which the first and the last are a letter or a digit',
+const CreateDatabaseRequest = closed({
+  name: Type.String({
+    pattern: '^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$',
+    maxLength: 63,
+    description:
+      'At most 63 letters, digits, - and _, of which the first and the last are a letter or a digit',
+  }),
+  memory_size: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again. Refused if the node has not enough memory besides that of other databases',
+  }),
+  ...optional({
+    engine_version: EngineVersion,
+    replication: Type.Boolean({ default: false }),
+    data_persistence: Type.Enum(['disabled', 'aof', 'snapshot'], { default: 'disabled' }),
+    aof_policy: AofPolicy,
+    snapshot_policy: SnapshotPolicy,
+    eviction_policy: EvictionPolicy,
+    authentication_engine_pass: Type.String({
+      minLength: 8,
+      maxLength: 256,
+      pattern: '^[\\x21-\\x7e]+$',
+      description: '8 to 256 printable ASCII characters without spaces; generated when absent',
     }),
-    memory_size: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
+    authentication_redis_pass: Type.String({
+      minLength: 8,
+      maxLength: 256,
+      pattern: '^[\\x21-\\x7e]+$',
       description:
-        'Memory for the clients of all primaries together in bytes; 0 is unlimited. What replication takes comes on top, and replicas have as much again. Refused if the node has not enough memory besides that of other databases',
+        '8 to 256 printable ASCII characters without spaces. Another word for authentication_engine_pass',
     }),
-    engine_version: Type.Optional(EngineVersion),
-    replication: Type.Optional(Type.Boolean({ default: false })),
-    data_persistence: Type.Optional(Type.Enum(['disabled', 'aof', 'snapshot'], { default: 'disabled' })),
-    aof_policy: Type.Optional(AofPolicy),
-    snapshot_policy: Type.Optional(SnapshotPolicy),
-    eviction_policy: Type.Optional(EvictionPolicy),
-    authentication_engine_pass: Type.Optional(
-      Type.String({
-        minLength: 8,
-        maxLength: 256,
-        pattern: '^[\\x21-\\x7e]+$',
-        description: '8 to 256 printable ASCII characters without spaces; generated when absent',
-      }),
-    ),
-    authentication_redis_pass: Type.Optional(
-      Type.String({
-        minLength: 8,
-        maxLength: 256,
-        pattern: '^[\\x21-\\x7e]+$',
-        description:
-          '8 to 256 printable ASCII characters without spaces. Another word for authentication_engine_pass',
-      }),
-    ),
-    redis_version: Type.Optional(
-      Type.String({
-        ...EngineVersion,
-        description:
-          'A version like "8.0" or "redis-8.0". Another word for engine_version; without a flavour it is redis, if a sound build of redis fits',
-      }),
-    ),
-    version: Type.Optional(
-      Type.String({
-        ...EngineVersion,
-        description: 'A version like "8.1", "8.1.1" or "valkey-8.1". Another word for engine_version',
-      }),
-    ),
-    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' })),
-    sharding: Type.Optional(
-      Type.Boolean({ description: 'Cluster mode. True when shards_count is above 1 and this is absent' }),
-    ),
-    shards_count: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 64,
-        default: 1,
-        description: 'Primaries, each with a range of slots',
-      }),
-    ),
-    oss_cluster: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Of a sharded database: clients speak the cluster protocol to its shards. Without it they do not see the shards: the endpoint routes their requests',
-      }),
-    ),
-    tls_mode: Type.Optional(
-      Type.Enum(['enabled', 'disabled', 'replica_ssl'], {
-        default: 'disabled',
-        description:
-          'enabled: clients speak TLS to the endpoint, and nothing else. replica_ssl is understood and not available',
-      }),
-    ),
-    ssl: Type.Optional(
-      Type.Boolean({ description: 'The older word: true is tls_mode enabled; false says nothing' }),
-    ),
-    module_list: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            module_name: Type.Optional(Type.String({ description: 'This, or module_id' })),
-            module_id: Type.Optional(Type.String({ description: 'Uid in the catalogue' })),
-            semantic_version: Type.Optional(
-              Type.String({ description: 'The newest that the engine allows, when absent' }),
-            ),
-            module_args: Type.Optional(ModuleArgs),
-          },
-          { additionalProperties: false },
+    redis_version: Type.String({
+      ...EngineVersion,
+      description:
+        'A version like "8.0" or "redis-8.0". Another word for engine_version; without a flavour it is redis, if a sound build of redis fits',
+    }),
+    version: Type.String({
+      ...EngineVersion,
+      description: 'A version like "8.1", "8.1.1" or "valkey-8.1". Another word for engine_version',
+    }),
+    port: Type.Integer({ minimum: 0, maximum: 65_535, description: '0: chosen by Fairlead' }),
+    sharding: Type.Boolean({
+      description: 'Cluster mode. True when shards_count is above 1 and this is absent',
+    }),
+    shards_count: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 1,
+      description: 'Primaries, each with a range of slots',
+    }),
+    oss_cluster: Type.Boolean({
+      default: false,
+      description:
+        'Of a sharded database: clients speak the cluster protocol to its shards. Without it they do not see the shards: the endpoint routes their requests',
+    }),
+    tls_mode: Type.Enum(['enabled', 'disabled', 'replica_ssl'], {
+      default: 'disabled',
+      description:
+        'enabled: clients speak TLS to the endpoint, and nothing else. replica_ssl is understood and not available',
+    }),
+    ssl: Type.Boolean({ description: 'The older word: true is tls_mode enabled; false says nothing' }),
+    module_list: Type.Array(
+      closed({
+        module_name: Type.Optional(Type.String({ description: 'This, or module_id' })),
+        module_id: Type.Optional(Type.String({ description: 'Uid in the catalogue' })),
+        semantic_version: Type.Optional(
+          Type.String({ description: 'The newest that the engine allows, when absent' }),
         ),
-        { maxItems: 16, description: 'Modules can be added at creation only' },
-      ),
-    ),
-    type: Type.Optional(
-      Type.Enum(['redis', 'memcached'], {
-        description: 'redis: the engine redis, if no other is named and a sound build of it fits',
+        module_args: Type.Optional(ModuleArgs),
       }),
+      { maxItems: 16, description: 'Modules can be added at creation only' },
     ),
-  },
-  { additionalProperties: false },
-)
+    type: Type.Enum(['redis', 'memcached'], {
+      description: 'redis: the engine redis, if no other is named and a sound build of it fits',
+    }),
+  }),
+})
 
 /** POST /v1/bdbs: answers when the database is recorded; its shards start afterwards. */
 export const createDatabase = operation({
   method: 'POST',
   path: '/v1/bdbs',
   summary: 'Create a database',
-  since: '0.1.0',
   permission: 'create_bdb',
   body: CreateDatabaseRequest,
   neutral: neutralCreationFields,
@@ -284,12 +258,37 @@ export const getDatabase = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid',
   summary: 'Show a database',
-  since: '0.1.0',
   permission: 'view_bdb_info',
   params: Type.Object({ uid: DatabaseUid }),
-  query: Type.Object(fieldsQuery, { additionalProperties: false }),
+  query: closed(fieldsQuery),
   selects: true,
   secret: true,
   ok: Database,
   errors: ['db_not_exist'],
+})
+
+/**
+ * GET /v1/bdbs: databases that the caller may see, without secrets; by uid or `sort`. Pages count only
+ * selected databases.
+ */
+export const listDatabases = operation({
+  method: 'GET',
+  path: '/v1/bdbs',
+  summary: 'List the databases, by uid or by `sort`',
+  permission: 'view_all_bdbs_info',
+  query: closed({
+    ...PageQuery.properties,
+    ...cursorQuery,
+    ...fieldsQuery,
+    ...searchQuery('Only those whose name contains this, whatever its case; or whose uid is this number'),
+    status: Type.Optional(DatabaseStatus),
+    engine_version: Type.Optional(
+      Type.String({ ...EngineVersion, description: 'Only those that run "8.1", "8.1.1" or "valkey-8.1"' }),
+    ),
+    ...sortQuery(['uid', 'name', 'memory_size', 'created_time', 'last_changed_time']),
+  }),
+  selects: true,
+  paged: true,
+  tagged: true,
+  ok: Type.Array(Database),
 })

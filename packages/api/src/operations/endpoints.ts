@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { operation } from '../contract/operation.ts'
 import { DatabaseUid } from './databases.ts'
 
@@ -10,7 +11,6 @@ export const getAvailability = operation({
   path: '/v1/bdbs/:uid/availability',
   summary:
     'Can clients use the database now? Asked as a client would: a connection to its endpoint, and a PING',
-  since: '0.1.0',
   permission: 'view_bdb_info',
   params: OfDatabase,
   ok: Type.Object({ available: Type.Literal(true) }),
@@ -22,7 +22,6 @@ export const getLocalAvailability = operation({
   method: 'GET',
   path: '/v1/local/bdbs/:uid/endpoint/availability',
   summary: 'Can clients use the database through the endpoint of this node now?',
-  since: '0.1.0',
   permission: 'view_bdb_info',
   params: OfDatabase,
   ok: Type.Object({ available: Type.Literal(true) }),
@@ -59,7 +58,6 @@ export const getEndpointStats = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/endpoint/stats',
   summary: 'Ours: the state of the endpoint of a database',
-  since: '0.1.0',
   permission: 'view_endpoint_stats',
   params: OfDatabase,
   ok: EndpointStats,
@@ -90,22 +88,18 @@ export const listEndpointClients = operation({
   path: '/v1/bdbs/:uid/endpoint/clients',
   summary:
     'Ours: list the clients of the endpoint of a database, with their addresses as the shards see them',
-  since: '0.1.0',
   permission: 'view_endpoint_stats',
   params: OfDatabase,
-  query: Type.Object(
-    {
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
-      via: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 100,
-          description: 'Only the client whose `via` has this `address`',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+    via: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Only the client whose `via` has this `address`',
+      }),
+    ),
+  }),
   ok: Type.Object({
     connections: Type.Integer({ description: 'All clients, listed or not' }),
     clients: Type.Array(EndpointClient, { description: 'The oldest connection first' }),

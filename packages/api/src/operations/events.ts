@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { operation, StreamQuery } from '../contract/operation.ts'
 import { ActionEvent } from './actions.ts'
 import { Node } from './cluster.ts'
@@ -86,28 +87,24 @@ export const followEvents = operation({
   path: '/v1/events',
   summary:
     'Follow everything that happens in the cluster: actions with their lanes, databases, nodes, the audit',
-  since: '0.1.0',
   permission: 'view_cluster_info',
-  query: Type.Object(
-    {
-      ...StreamQuery.properties,
-      topics: Type.Optional(
-        Type.String({
-          pattern: `^${word}(,${word})*$`,
-          maxLength: 100,
-          description: `Which, separated by commas: ${eventTopics.join(', ')}. All that the caller may see, when absent`,
-        }),
-      ),
-      database: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 2_147_483_647,
-          description: 'Only what concerns this database: no nodes',
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    ...StreamQuery.properties,
+    topics: Type.Optional(
+      Type.String({
+        pattern: `^${word}(,${word})*$`,
+        maxLength: 100,
+        description: `Which, separated by commas: ${eventTopics.join(', ')}. All that the caller may see, when absent`,
+      }),
+    ),
+    database: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: 'Only what concerns this database: no nodes',
+      }),
+    ),
+  }),
   stream: true,
   ok: ClusterEvent,
   errors: ['db_not_exist'],

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { operation } from '../contract/operation.ts'
 import { DatabaseUid } from './databases.ts'
 
@@ -13,18 +14,14 @@ export const giveCommand = operation({
   method: 'POST',
   path: '/v1/bdbs/:uid/command',
   summary: 'Give a database a command, with the rights of its user; it is answered within five seconds',
-  since: '0.1.0',
   permission: 'update_bdb_with_action',
   params: Type.Object({ uid: DatabaseUid }),
-  body: Type.Object(
-    {
-      command: Type.Union([Type.String({ minLength: 1, maxLength: 65_536 }), Words], {
-        description:
-          'As a line of a command line ("SET key \\"two words\\""), or as a list of words, which are taken as they are',
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    command: Type.Union([Type.String({ minLength: 1, maxLength: 65_536 }), Words], {
+      description:
+        'As a line of a command line ("SET key \\"two words\\""), or as a list of words, which are taken as they are',
+    }),
+  }),
   ok: Type.Object({
     response: Type.Unknown({ description: 'The reply: a text, a number, null, or a list of these' }),
   }),

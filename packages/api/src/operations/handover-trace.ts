@@ -41,7 +41,6 @@ export const getHandoverTrace = operation({
   method: 'GET',
   path: '/v1/actions/:uid/handovers/:n/trace',
   summary: 'Show what clients saw of a handover: replies, held requests and errors every 10 ms',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   params: Type.Object({
     uid: ActionUid,

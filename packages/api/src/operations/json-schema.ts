@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { closed } from '../contract/closed.ts'
 import { operation } from '../contract/operation.ts'
 import { Action } from './actions.ts'
 import { Node } from './cluster.ts'
@@ -37,16 +38,12 @@ export const getJsonSchema = operation({
   method: 'GET',
   path: '/v1/jsonschema',
   summary: 'JSON schemas of the objects of this API: one, or all by their names',
-  since: '0.1.0',
   permission: 'signed_in',
-  query: Type.Object(
-    {
-      object: Type.Optional(
-        Type.String({ maxLength: 64, description: `One of ${Object.keys(jsonSchemas).join(', ')}` }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    object: Type.Optional(
+      Type.String({ maxLength: 64, description: `One of ${Object.keys(jsonSchemas).join(', ')}` }),
+    ),
+  }),
   ok: Type.Unknown(),
   errors: ['invalid_object'],
 })

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { closed, optional } from '../contract/closed.ts'
 import { Moment } from '../contract/moment.ts'
 import { operation } from '../contract/operation.ts'
 import { cursorQuery } from '../contract/page.ts'
@@ -25,35 +26,32 @@ export const listLogs = operation({
   method: 'GET',
   path: '/v1/logs',
   summary: 'List what was done, and by which user: logins, users, roles, refusals, modules, databases',
-  since: '0.1.0',
   permission: 'view_logged_events',
-  query: Type.Object(
-    {
-      stime: Type.Optional(Moment),
-      etime: Type.Optional(Moment),
-      order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'asc' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })),
-      ...cursorQuery,
-      bdb_uid: Type.Optional(DatabaseUid),
-      action_uid: Type.Optional(
-        Type.String({
-          pattern: '^[0-9a-f-]{36}$',
-          description:
-            'Only records about this action: its orders and its end. None while there is no such action',
-        }),
-      ),
-      type: Type.Optional(
-        Type.String({ pattern: '^[a-z_]{1,64}$', description: 'Only records of this type, as bdb_created' }),
-      ),
-      severity: Type.Optional(Type.Enum(['INFO', 'WARNING'])),
-      originator: Type.Optional(
-        Type.String({ maxLength: 256, description: 'Name of the user who did it; empty: Fairlead itself' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    stime: Type.Optional(Moment),
+    etime: Type.Optional(Moment),
+    order: Type.Optional(Type.Enum(['asc', 'desc'], { default: 'asc' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })),
+    ...cursorQuery,
+    ...optional({
+      bdb_uid: DatabaseUid,
+      action_uid: Type.String({
+        pattern: '^[0-9a-f-]{36}$',
+        description:
+          'Only records about this action: its orders and its end. None while there is no such action',
+      }),
+      type: Type.String({
+        pattern: '^[a-z_]{1,64}$',
+        description: 'Only records of this type, as bdb_created',
+      }),
+      severity: Type.Enum(['INFO', 'WARNING']),
+      originator: Type.String({
+        maxLength: 256,
+        description: 'Name of the user who did it; empty: Fairlead itself',
+      }),
+    }),
+  }),
   paged: true,
   ok: Type.Array(LogEntry),
-  errors: [],
 })

@@ -83,10 +83,8 @@ export const listModules = operation({
   method: 'GET',
   path: '/v1/modules',
   summary: 'List the modules of the catalogue',
-  since: '0.1.0',
   permission: 'view_cluster_modules',
   ok: Type.Array(Module),
-  errors: [],
 })
 
 /** GET /v1/modules/:uid: refuses with `module_not_exist`. */
@@ -94,7 +92,6 @@ export const getModule = operation({
   method: 'GET',
   path: '/v1/modules/:uid',
   summary: 'Show a module',
-  since: '0.1.0',
   permission: 'view_cluster_modules',
   params: Type.Object({ uid: ModuleUid }),
   ok: Module,
@@ -121,7 +118,6 @@ export const uploadModule = operation({
   method: 'POST',
   path: '/v1/modules',
   summary: 'Add a module to the catalogue: a zip with module.json and the shared object that it names',
-  since: '0.1.0',
   permission: 'update_cluster',
 })
 
@@ -131,7 +127,6 @@ export const uploadModuleV2 = operation({
   method: 'POST',
   path: '/v2/modules',
   summary: 'Add a module to the catalogue. The action is complete when this answers',
-  since: '0.1.0',
   permission: 'update_cluster',
 })
 
@@ -148,7 +143,6 @@ export const deleteModule = operation({
   method: 'DELETE',
   path: '/v1/modules/:uid',
   summary: 'Take a module that no database uses out of the catalogue',
-  since: '0.1.0',
   permission: 'update_cluster',
 })
 
@@ -159,7 +153,6 @@ export const deleteModuleV2 = operation({
   path: '/v2/modules/:uid',
   summary:
     'Take a module that no database uses out of the catalogue. The action is complete when this answers',
-  since: '0.1.0',
   permission: 'update_cluster',
 })
 
@@ -168,10 +161,8 @@ export const listModuleCapabilities = operation({
   method: 'GET',
   path: '/v1/cluster/module-capabilities',
   summary: 'List the capabilities that modules can declare',
-  since: '0.1.0',
   permission: 'view_cluster_modules',
   ok: Type.Object({
     all_capabilities: Type.Array(Type.Object({ name: Type.String(), desc: Type.String() })),
   }),
-  errors: [],
 })

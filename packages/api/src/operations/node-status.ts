@@ -35,10 +35,8 @@ export const listNodeStatuses = operation({
   method: 'GET',
   path: '/v1/nodes/status',
   summary: 'Show the status of each node, by its uid',
-  since: '0.1.0',
   permission: 'view_node_info',
   ok: Type.Record(Type.String(), NodeStatus),
-  errors: [],
 })
 
 /** GET /v1/nodes/:uid/status: refuses with `node_not_exist`. */
@@ -46,7 +44,6 @@ export const getNodeStatus = operation({
   method: 'GET',
   path: '/v1/nodes/:uid/status',
   summary: 'Show the status of a node',
-  since: '0.1.0',
   permission: 'view_node_info',
   params,
   ok: NodeStatus,
@@ -58,10 +55,8 @@ export const checkCluster = operation({
   method: 'GET',
   path: '/v1/cluster/check',
   summary: 'Check each node: its agent answers, its endpoints serve, its shards run',
-  since: '0.1.0',
   permission: 'view_all_nodes_checks',
   ok: Type.Object({ cluster_test_result: Type.Boolean(), nodes: Type.Array(NodeCheck) }),
-  errors: [],
 })
 
 /** GET /v1/nodes/:uid/check: refuses with `node_not_exist`. */
@@ -69,7 +64,6 @@ export const checkNode = operation({
   method: 'GET',
   path: '/v1/nodes/:uid/check',
   summary: 'Check a node',
-  since: '0.1.0',
   permission: 'view_node_check',
   params,
   ok: NodeCheck,
@@ -81,10 +75,8 @@ export const listClusterActions = operation({
   method: 'GET',
   path: '/v1/cluster/actions',
   summary: 'List the actions of the cluster itself: there are none. GET /v1/actions has those of databases',
-  since: '0.1.0',
   permission: 'view_status_of_cluster_action',
   ok: Begun,
-  errors: [],
 })
 
 /** GET /v1/nodes/actions: like `listClusterActions`. */
@@ -92,10 +84,8 @@ export const listNodesActions = operation({
   method: 'GET',
   path: '/v1/nodes/actions',
   summary: 'List the actions of nodes: there are none',
-  since: '0.1.0',
   permission: 'view_status_of_all_node_actions',
   ok: Begun,
-  errors: [],
 })
 
 /** GET /v1/nodes/:uid/actions: like `listClusterActions`; refuses with `node_not_exist`. */
@@ -103,7 +93,6 @@ export const listNodeActions = operation({
   method: 'GET',
   path: '/v1/nodes/:uid/actions',
   summary: 'List the actions of a node: there are none',
-  since: '0.1.0',
   permission: 'view_status_of_node_action',
   params,
   ok: Begun,
@@ -115,8 +104,6 @@ export const getAccess = operation({
   method: 'GET',
   path: '/v1/access',
   summary: 'Name the node that leads the cluster: the only one',
-  since: '0.1.0',
   permission: 'view_cluster_info',
   ok: Type.Object({ master_node_addr: Type.String() }),
-  errors: [],
 })

@@ -6,7 +6,6 @@ export const getLicense = operation({
   method: 'GET',
   path: '/v1/license',
   summary: 'Fairlead is open: a license that never ends, without a limit',
-  since: '0.1.0',
   permission: 'view_license',
   ok: Type.Object({
     license: Type.Literal('Apache-2.0'),
@@ -18,7 +17,6 @@ export const getLicense = operation({
     owner: Type.String(),
     cluster_name: Type.String(),
   }),
-  errors: [],
 })
 
 /** GET /v1/crdbs: always empty. */
@@ -26,8 +24,6 @@ export const listCrdbs = operation({
   method: 'GET',
   path: '/v1/crdbs',
   summary: 'List the databases over several clusters: there are none',
-  since: '0.1.0',
   permission: 'view_crdb_list',
   ok: Type.Array(Type.Never()),
-  errors: [],
 })

@@ -11,7 +11,7 @@ import { deleteCertificate, getCertificates, updateCertificate } from './certifi
 import { getHealth, getNode, getOpenApi, getReadiness, listEngineVersions, listNodes } from './cluster.ts'
 import { getCluster, getPolicy, updateCluster, updatePolicy } from './cluster-settings.ts'
 import { getCredentials } from './credentials.ts'
-import { createDatabase, getDatabase } from './databases.ts'
+import { createDatabase, getDatabase, listDatabases } from './databases.ts'
 import { getAvailability, getEndpointStats, getLocalAvailability, listEndpointClients } from './endpoints.ts'
 import { followEvents } from './events.ts'
 import { giveCommand } from './give-command.ts'
@@ -63,7 +63,6 @@ import {
   rollbackAction,
 } from './orders.ts'
 import { deleteDatabase } from './plans/delete-database.ts'
-import { listDatabases } from './plans/list-databases.ts'
 import { listUpgradeTargets } from './plans/upgrade-targets.ts'
 import { getShard, listDatabaseShards, listShards } from './shards.ts'
 import {

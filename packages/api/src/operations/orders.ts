@@ -9,7 +9,6 @@ function order<const Name extends string>(name: Name, summary: string, errors: r
     method: 'POST',
     path: `/v1/actions/:uid/${name}` as const,
     summary,
-    since: '0.1.0',
     permission: 'update_bdb_with_action',
     params: Type.Object({ uid: ActionUid }),
     ok: Action,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { type ShardDuty, shardDuties } from '../contract/action-words.ts'
+import { closed } from '../contract/closed.ts'
 import { selectQuery } from '../contract/fields-query.ts'
 import { operation } from '../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery } from '../contract/page.ts'
@@ -50,10 +51,9 @@ export const listDatabaseShards = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/shards',
   summary: 'List the shards of a database',
-  since: '0.1.0',
   permission: 'view_bdb_info',
   params: Type.Object({ uid: DatabaseUid }),
-  query: Type.Object(selectQuery, { additionalProperties: false }),
+  query: closed(selectQuery),
   selects: true,
   tagged: true,
   ok: Type.Array(Shard),
@@ -65,28 +65,23 @@ export const listShards = operation({
   method: 'GET',
   path: '/v1/shards',
   summary: 'List the shards of all databases',
-  since: '0.1.0',
   permission: 'view_all_bdbs_info',
-  query: Type.Object(
-    {
-      ...PageQuery.properties,
-      ...cursorQuery,
-      ...selectQuery,
-      ...searchQuery(
-        'Only those of databases whose name contains this, whatever its case; or whose uid is this number',
-      ),
-      status: Type.Optional(ShardStatus),
-      engine_version: Type.Optional(
-        Type.String({ ...EngineVersion, description: 'Only those that run "8.1", "8.1.1" or "valkey-8.1"' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    ...PageQuery.properties,
+    ...cursorQuery,
+    ...selectQuery,
+    ...searchQuery(
+      'Only those of databases whose name contains this, whatever its case; or whose uid is this number',
+    ),
+    status: Type.Optional(ShardStatus),
+    engine_version: Type.Optional(
+      Type.String({ ...EngineVersion, description: 'Only those that run "8.1", "8.1.1" or "valkey-8.1"' }),
+    ),
+  }),
   selects: true,
   paged: true,
   tagged: true,
   ok: Type.Array(Shard),
-  errors: [],
 })
 
 /** GET /v1/shards/:uid: refuses with `shard_not_exist`, also for a hidden database. */
@@ -94,7 +89,6 @@ export const getShard = operation({
   method: 'GET',
   path: '/v1/shards/:uid',
   summary: 'Show a shard',
-  since: '0.1.0',
   permission: 'view_all_bdbs_info',
   params: Type.Object({
     uid: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Identifier of the shard' }),

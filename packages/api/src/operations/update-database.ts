@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { flag } from '../contract/flag.ts'
+import { closed } from '../contract/closed.ts'
+import { flag } from '../contract/fields-query.ts'
 import { neutralChangeFields } from '../contract/neutral-fields.ts'
 import { operation } from '../contract/operation.ts'
 import { changingFields, settledFields } from '../contract/settled-fields.ts'
@@ -25,30 +26,23 @@ export const updateDatabase = operation({
   path: '/v1/bdbs/:uid',
   summary:
     'Change a running database, without a restart: in force within about a second. memory_size may be raised while an upgrade runs',
-  since: '0.1.0',
   permission: 'update_bdb',
   params: Type.Object({ uid: DatabaseUid }),
-  query: Type.Object(
-    {
-      dry_run: flag('Change nothing: answer with the database as it would be'),
-    },
-    { additionalProperties: false },
-  ),
-  body: Type.Object(
-    {
-      ...settled,
-      memory_size: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description:
-            'Memory for the clients of all primaries together in bytes; 0 is unlimited. Below what is used: only under a policy allkeys-…, which evicts then',
-        }),
-      ),
-      eviction_policy: Type.Optional(EvictionPolicy),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    dry_run: flag('Change nothing: answer with the database as it would be'),
+  }),
+  body: closed({
+    ...settled,
+    memory_size: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'Memory for the clients of all primaries together in bytes; 0 is unlimited. Below what is used: only under a policy allkeys-…, which evicts then',
+      }),
+    ),
+    eviction_policy: Type.Optional(EvictionPolicy),
+  }),
   neutral: neutralChangeFields,
   ok: Database,
   errors: [

@@ -1,13 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Address } from '../agent/shard-report.ts'
-import { operation } from '../contract/operation.ts'
-import { ClientList } from './client-list.ts'
+import { closed } from '../contract/closed.ts'
+import { socketOperation } from '../contract/operation.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
-import { giveUpBlocked } from './give-up-blocked.ts'
-import { HoldResult } from './hold-result.ts'
-import { prepareEndpoint } from './prepare-endpoint.ts'
 import { readTape } from './read-tape.ts'
-import { TakenScripts } from './taken-scripts.ts'
 import { reportTraffic } from './traffic.ts'
 
 /**
@@ -17,36 +13,30 @@ import { reportTraffic } from './traffic.ts'
  */
 
 /** A range of slots, bounds included, and its primary. Ranges with one upstream belong to one group. */
-export const EndpointShard = Type.Object(
-  { first: Slot, last: Slot, upstream: Address },
-  { additionalProperties: false },
-)
+export const EndpointShard = closed({ first: Slot, last: Slot, upstream: Address })
 export type EndpointShard = Static<typeof EndpointShard>
 
 /** An endpoint for a proxy to serve. */
-export const EndpointSpec = Type.Object(
-  {
-    /** Address for clients. */
-    host: Type.String(),
-    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-    /** The primary. A new one gets all connections, like with `switchEndpoint`. */
-    upstream: Address,
-    /**
-     * All slots of a sharded database, for clients unaware of slots; `upstream` is the first. Null: not
-     * sharded.
-     */
-    shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
-    /** Certificate chain and key (PEM) for clients with TLS; null: no TLS. Changes affect new connections. */
-    tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
-    /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: no TLS. */
-    upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
-    /** Name of the database in the proxy's Sentinel, for clients of shards. Absent for sharded databases. */
-    name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
-    /** Reported with the name. Moved slots are followed only to these and primaries. Changes move no link. */
-    replicas: Type.Optional(Type.Array(Address)),
-  },
-  { additionalProperties: false },
-)
+export const EndpointSpec = closed({
+  /** Address for clients. */
+  host: Type.String(),
+  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  /** The primary. A new one gets all connections, like with `switchEndpoint`. */
+  upstream: Address,
+  /**
+   * All slots of a sharded database, for clients unaware of slots; `upstream` is the first. Null: not
+   * sharded.
+   */
+  shards: Type.Union([Type.Array(EndpointShard, { minItems: 1, maxItems: 16_384 }), Type.Null()]),
+  /** Certificate chain and key (PEM) for clients with TLS; null: no TLS. Changes affect new connections. */
+  tls: Type.Union([Type.Object({ cert: Type.String(), key: Type.String() }), Type.Null()]),
+  /** The authorities (PEM) of the shards' certificates, if shards speak TLS; null: no TLS. */
+  upstreamTls: Type.Union([Type.Object({ ca: Type.String() }), Type.Null()]),
+  /** Name of the database in the proxy's Sentinel, for clients of shards. Absent for sharded databases. */
+  name: Type.Optional(Type.String({ pattern: '^[!-~]{1,255}$' })),
+  /** Reported with the name. Moved slots are followed only to these and primaries. Changes move no link. */
+  replicas: Type.Optional(Type.Array(Address)),
+})
 export type EndpointSpec = Static<typeof EndpointSpec>
 
 /** State of an endpoint; counters begin with the endpoint. */
@@ -123,29 +113,21 @@ export const SwitchResult = Type.Object({
 })
 export type SwitchResult = Static<typeof SwitchResult>
 
-export const reportProxy = operation({
+export const reportProxy = socketOperation({
   method: 'GET',
   path: '/proxy/report',
   summary: 'Report the endpoints and their state',
-  since: '0.1.0',
-  permission: null,
-  query: Type.Object(
-    {
-      /** Maximum number of endpoints; all serving threads are asked anyway. Older proxies report all. */
-      most: Type.Optional(Type.Integer({ minimum: 0 })),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    /** Maximum number of endpoints; all serving threads are asked anyway. Older proxies report all. */
+    most: Type.Optional(Type.Integer({ minimum: 0 })),
+  }),
   ok: ProxyReport,
-  errors: [],
 })
 
-export const putEndpoint = operation({
+export const putEndpoint = socketOperation({
   method: 'PUT',
   path: '/proxy/endpoints/:id',
   summary: 'Want this endpoint. Answers when it is on disk and listens',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: EndpointId,
   body: EndpointSpec,
@@ -153,112 +135,183 @@ export const putEndpoint = operation({
   errors: ['unavailable'],
 })
 
-export const removeEndpoint = operation({
+export const removeEndpoint = socketOperation({
   method: 'DELETE',
   path: '/proxy/endpoints/:id',
   summary: 'Want this endpoint gone, with its connections. Idempotent',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: EndpointId,
   ok: Type.Object({ id: Type.String() }),
-  errors: [],
 })
 
-export const holdEndpoint = operation({
+/**
+ * Causes of a failed hold: missing replies of engines, clients in the middle of long requests, or an end of
+ * the hold while it waited.
+ */
+const HoldObstacle = Type.Enum(['replies_missing', 'long_requests', 'hold_ended'])
+/** `code` of a failed hold. */
+export type HoldObstacle = Static<typeof HoldObstacle>
+
+/** The result of a hold; milliseconds. */
+export const HoldResult = Type.Object({
+  /**
+   * Every forwarded request is answered. False: the hold has ended; `code` is the reason, `why` is for
+   * people.
+   */
+  drained: Type.Boolean(),
+  /** From the beginning of the hold. */
+  ms: Type.Number(),
+  /** Absent if drained, and from older proxies. */
+  code: Type.Optional(HoldObstacle),
+  why: Type.String(),
+  /** Connections that wait for their own clients to read or send the rest; they follow afterwards. */
+  late: Type.Integer(),
+  /** Consecutive holds that one client's long request or missing reply has prevented; 0 or absent: none. */
+  tries: Type.Optional(Type.Integer()),
+  /** Clients that were closed after preventing holds for too long. */
+  cut: Type.Optional(Type.Integer()),
+})
+export type HoldResult = Static<typeof HoldResult>
+
+export const holdEndpoint = socketOperation({
   method: 'POST',
   path: '/proxy/endpoints/:id/hold',
   summary:
     'Stop forwarding where requests begin, and answer when all replies are in. Idempotent; renews the deadline',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: EndpointId,
-  body: Type.Object(
-    {
-      /** Without a switch by then, clients continue at their former upstream. */
-      deadlineMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
-      /** Time for replies to arrive; default: half of the deadline. */
-      drainMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
-      /** Only the group with this slot, for a sharded database. */
-      slot: Type.Optional(Slot),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    /** Without a switch by then, clients continue at their former upstream. */
+    deadlineMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+    /** Time for replies to arrive; default: half of the deadline. */
+    drainMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
+    /** Only the group with this slot, for a sharded database. */
+    slot: Type.Optional(Slot),
+  }),
   ok: HoldResult,
   errors: ['not_found'],
 })
 
-export const takeScripts = operation({
+/** Scripts of clients, for the engine that gets the role. */
+export const TakenScripts = Type.Object({
+  /** Clients have flushed their scripts since the last call: the engine must flush before loading these. */
+  flushed: Type.Boolean(),
+  /** Texts as base64. */
+  scripts: Type.Array(Type.String()),
+})
+export type TakenScripts = Static<typeof TakenScripts>
+
+export const takeScripts = socketOperation({
   method: 'POST',
   path: '/proxy/endpoints/:id/scripts',
   summary:
     'Scripts (EVAL, SCRIPT LOAD) that clients have loaded, to load them into the next primary: only those that it lacks, or all',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: EndpointId,
-  body: Type.Object({ upstream: Address, all: Type.Boolean() }, { additionalProperties: false }),
+  body: closed({ upstream: Address, all: Type.Boolean() }),
   ok: TakenScripts,
   errors: ['not_found'],
 })
 
-export const switchEndpoint = operation({
+export const switchEndpoint = socketOperation({
   method: 'POST',
   path: '/proxy/endpoints/:id/switch',
   summary:
     'Move all connections to this upstream and let clients go on there. Holds the clients first, if they are not held. It is written to disk afterwards; the next put waits for that',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: EndpointId,
-  body: Type.Object(
-    {
-      upstream: Address,
-      /** The group with this slot; required for a sharded database. */
-      slot: Type.Optional(Slot),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    upstream: Address,
+    /** The group with this slot; required for a sharded database. */
+    slot: Type.Optional(Slot),
+  }),
   ok: SwitchResult,
   errors: ['not_found', 'order_not_applicable'],
 })
 
-export const releaseEndpoint = operation({
+export const releaseEndpoint = socketOperation({
   method: 'POST',
   path: '/proxy/endpoints/:id/release',
   summary: 'End a hold: clients go on with the upstream they had. Idempotent',
-  since: '0.1.0',
-  permission: null,
   fenced: true,
   params: EndpointId,
-  body: Type.Object(
-    {
-      /** Only those of the group with this slot. */
-      slot: Type.Optional(Slot),
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    /** Only those of the group with this slot. */
+    slot: Type.Optional(Slot),
+  }),
   ok: EndpointReport,
   errors: ['not_found'],
 })
 
-export const listClients = operation({
+/** Our end of a connection to a shard, as in the shard's CLIENT LIST and slow log, and the shard's end. */
+const ClientVia = Type.Object({ address: Type.String(), shard: Type.String() })
+
+/** Clients of an endpoint, and the addresses that shards see instead. */
+export const ClientList = Type.Object({
+  /** Including those not listed. */
+  connections: Type.Integer(),
+  clients: Type.Array(
+    Type.Object({
+      client: Type.String(),
+      /** Empty before its first connection; in a sharded database one per group that it has used. */
+      via: Type.Array(ClientVia),
+      /** Unix milliseconds. */
+      connectedAt: Type.Integer(),
+      /** The client's name and user, cut to a maximum length. */
+      name: Type.String(),
+      user: Type.String(),
+      held: Type.Boolean(),
+    }),
+  ),
+})
+export type ClientList = Static<typeof ClientList>
+
+export const listClients = socketOperation({
   method: 'GET',
   path: '/proxy/endpoints/:id/clients',
   summary: 'List the clients, with their connections to shards; the oldest first',
-  since: '0.1.0',
-  permission: null,
   params: EndpointId,
-  query: Type.Object(
-    {
-      limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
-      /** Only the client with this address towards a shard. */
-      via: Type.Optional(Type.String({ maxLength: 100 })),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    limit: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    /** Only the client with this address towards a shard. */
+    via: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
   ok: ClientList,
+  errors: ['not_found'],
+})
+
+/**
+ * Server → proxy. Answers with the proxy's own addresses of links to unblock; `not_found` for an unknown
+ * endpoint.
+ */
+const giveUpBlocked = socketOperation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/give-up',
+  summary:
+    'Before a hold: the connections to shards on which only a blocking command is under way, if they are many. What the shard is then made to give up (CLIENT UNBLOCK … ERROR) waits for the hold, and is asked again',
+  fenced: true,
+  params: EndpointId,
+  body: closed({
+    /** Only the group with this slot, for a sharded database. */
+    slot: Type.Optional(Slot),
+  }),
+  /** Our ends, as in the shard's CLIENT LIST. */
+  ok: Type.Object({ addresses: Type.Array(Type.String()) }),
+  errors: ['not_found'],
+})
+
+/** Server → proxy. Refuses with `not_found` for an unknown endpoint. */
+const prepareEndpoint = socketOperation({
+  method: 'POST',
+  path: '/proxy/endpoints/:id/prepare',
+  summary: 'Before a hold: open links at the shard that gets the role, if it takes clients; else say why not',
+  fenced: true,
+  params: EndpointId,
+  body: closed({ upstream: Address, slot: Type.Optional(Slot) }),
+  ok: Type.Object({
+    prepared: Type.Integer(),
+    unreachable: Type.Union([Type.String(), Type.Null()]),
+  }),
   errors: ['not_found'],
 })
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { closed } from '../contract/closed.ts'
+import { socketOperation } from '../contract/operation.ts'
 import { EndpointId, Slot } from './endpoint-id.ts'
 
 /** Length of a bucket of a tape, and of a handover's trace. */
@@ -25,20 +26,15 @@ export const HandoverTape = Type.Object({
 export type HandoverTape = Static<typeof HandoverTape>
 
 /** Server → proxy. */
-export const readTape = operation({
+export const readTape = socketOperation({
   method: 'GET',
   path: '/proxy/endpoints/:id/tape',
   summary: 'Read what was counted around the last handover; null: there was none in the last two minutes',
-  since: '0.1.0',
-  permission: null,
   params: EndpointId,
-  query: Type.Object(
-    {
-      /** The group with this slot, for a sharded database. */
-      slot: Type.Optional(Slot),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    /** The group with this slot, for a sharded database. */
+    slot: Type.Optional(Slot),
+  }),
   ok: Type.Object({ tape: Type.Union([HandoverTape, Type.Null()]) }),
   errors: ['not_found'],
 })

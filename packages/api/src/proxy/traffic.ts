@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { operation } from '../contract/operation.ts'
+import { socketOperation } from '../contract/operation.ts'
 
 /** Upper bound of the first bucket in microseconds; each next one is √2 times as large, the last infinite. */
 const FIRST_BOUND_US = 16
@@ -34,12 +34,9 @@ export const Traffic = Type.Object({
 export type Traffic = Static<typeof Traffic>
 
 /** Server → proxy. Omits endpoints without clients and requests. */
-export const reportTraffic = operation({
+export const reportTraffic = socketOperation({
   method: 'GET',
   path: '/proxy/traffic',
   summary: 'Report what went through each endpoint',
-  since: '0.1.0',
-  permission: null,
   ok: Type.Object({ endpoints: Type.Array(Traffic) }),
-  errors: [],
 })

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closed } from '../../contract/closed.ts'
 import { operation } from '../../contract/operation.ts'
 import { Password } from './passwords.ts'
 
@@ -11,14 +12,11 @@ const Ttl = Type.Integer({
 })
 
 /** Specification §2.1, with the `ttl` of the wider API's clients. */
-export const JwtAuthorize = Type.Object(
-  {
-    username: Type.String({ minLength: 1, maxLength: 256, description: 'Name or e-mail of the user' }),
-    password: Password,
-    ttl: Type.Optional(Ttl),
-  },
-  { additionalProperties: false },
-)
+export const JwtAuthorize = closed({
+  username: Type.String({ minLength: 1, maxLength: 256, description: 'Name or e-mail of the user' }),
+  password: Password,
+  ttl: Type.Optional(Ttl),
+})
 
 /** Specification §2.2. */
 export const AccessToken = Type.Object({
@@ -32,7 +30,6 @@ export const authorizeUser = operation({
   method: 'POST',
   path: '/v1/users/authorize',
   summary: 'Authorize a user: a name and a password for a token',
-  since: '0.1.0',
   permission: null,
   body: JwtAuthorize,
   loginAsBasic: true,
@@ -45,11 +42,9 @@ export const refreshToken = operation({
   method: 'POST',
   path: '/v1/users/refresh_jwt',
   summary: 'A new token for a valid one; the old one stays valid until its end',
-  since: '0.1.0',
   permission: 'signed_in',
-  body: Type.Object({ ttl: Type.Optional(Ttl) }, { additionalProperties: false }),
+  body: closed({ ttl: Type.Optional(Ttl) }),
   ok: AccessToken,
-  errors: [],
 })
 
 /** POST /v1/users/logout: revokes the request's token; refuses with `invalid_request` if there is none. */
@@ -57,7 +52,6 @@ export const logOut = operation({
   method: 'POST',
   path: '/v1/users/logout',
   summary: 'End the token that the request is sent with, before its time',
-  since: '0.1.0',
   permission: 'signed_in',
   ok: Type.Object({ logged_out: Type.Literal(true) }),
   errors: ['invalid_request'],
@@ -68,7 +62,6 @@ export const getJwks = operation({
   method: 'GET',
   path: '/.well-known/jwks.json',
   summary: 'The public keys that verify tokens, the next one included',
-  since: '0.1.0',
   permission: null,
   cacheSeconds: 300,
   ok: Type.Object({
@@ -83,5 +76,4 @@ export const getJwks = operation({
       }),
     ),
   }),
-  errors: [],
 })

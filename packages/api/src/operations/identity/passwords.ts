@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { closed } from '../../contract/closed.ts'
 import { operation } from '../../contract/operation.ts'
 
 /** Any text: rules for new passwords are settings of the cluster. */
@@ -20,14 +21,11 @@ const Username = Type.Optional(
   }),
 )
 
-const NewPassword = Type.Object(
-  {
-    username: Username,
-    new_password: Password,
-    old_password: Type.Optional(OldPassword),
-  },
-  { additionalProperties: false },
-)
+const NewPassword = closed({
+  username: Username,
+  new_password: Password,
+  old_password: Type.Optional(OldPassword),
+})
 const Done = Type.Object({
   username: Type.String(),
   passwords: Type.Integer({ description: 'How many valid passwords the user has now' }),
@@ -40,7 +38,6 @@ export const setPassword = operation({
   method: 'PUT',
   path: '/v1/users/password',
   summary: 'Replace all passwords of a user by one; signs the user out everywhere',
-  since: '0.1.0',
   permission: 'signed_in',
   admitsExpired: true,
   body: NewPassword,
@@ -53,7 +50,6 @@ export const addPassword = operation({
   method: 'POST',
   path: '/v1/users/password',
   summary: 'Add a password that is valid in addition to the others, to change it without a gap',
-  since: '0.1.0',
   permission: 'signed_in',
   body: NewPassword,
   ok: Done,
@@ -65,9 +61,8 @@ export const removePassword = operation({
   method: 'DELETE',
   path: '/v1/users/password',
   summary: 'Remove one of several passwords; signs the user out everywhere',
-  since: '0.1.0',
   permission: 'signed_in',
-  body: Type.Object({ username: Username, old_password: Password }, { additionalProperties: false }),
+  body: closed({ username: Username, old_password: Password }),
   ok: Done,
   errors: [...shared, 'cannot_delete_last_password'],
 })

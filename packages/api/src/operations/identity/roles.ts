@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { closed } from '../../contract/closed.ts'
 import { selectQuery } from '../../contract/fields-query.ts'
 import { operation } from '../../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/page.ts'
@@ -17,19 +18,16 @@ const RoleName = Type.String({
 })
 
 const Resources = Type.Array(
-  Type.Object(
-    {
-      type: Type.Literal('db'),
-      uids: Type.Array(
-        Type.String({
-          pattern: '^[1-9][0-9]{0,9}$',
-          description: 'The uid of a database as a text, like "1"',
-        }),
-        { minItems: 1, maxItems: 1_000 },
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  closed({
+    type: Type.Literal('db'),
+    uids: Type.Array(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,9}$',
+        description: 'The uid of a database as a text, like "1"',
+      }),
+      { minItems: 1, maxItems: 1_000 },
+    ),
+  }),
   {
     maxItems: 1,
     description:
@@ -54,24 +52,19 @@ export const listRoles = operation({
   method: 'GET',
   path: '/v1/roles',
   summary: 'List the roles, by uid or by `sort`',
-  since: '0.1.0',
   permission: 'view_all_roles_info',
-  query: Type.Object(
-    {
-      ...PageQuery.properties,
-      ...cursorQuery,
-      ...selectQuery,
-      ...searchQuery('Only those whose name contains this, whatever its case; or whose uid is this number'),
-      management: Type.Optional(Type.Enum([...managements])),
-      ...sortQuery(['uid', 'name']),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    ...PageQuery.properties,
+    ...cursorQuery,
+    ...selectQuery,
+    ...searchQuery('Only those whose name contains this, whatever its case; or whose uid is this number'),
+    management: Type.Optional(Type.Enum([...managements])),
+    ...sortQuery(['uid', 'name']),
+  }),
   selects: true,
   paged: true,
   tagged: true,
   ok: Type.Array(Role),
-  errors: [],
 })
 
 /** GET /v1/roles/:uid: refuses with `role_not_exist`. */
@@ -79,7 +72,6 @@ export const getRole = operation({
   method: 'GET',
   path: '/v1/roles/:uid',
   summary: 'Show a role',
-  since: '0.1.0',
   permission: 'view_role_info',
   params,
   ok: Role,
@@ -91,12 +83,8 @@ export const createRole = operation({
   method: 'POST',
   path: '/v1/roles',
   summary: 'Create a role',
-  since: '0.1.0',
   permission: 'create_role',
-  body: Type.Object(
-    { name: RoleName, management: ManagementName, resources: Type.Optional(Resources) },
-    { additionalProperties: false },
-  ),
+  body: closed({ name: RoleName, management: ManagementName, resources: Type.Optional(Resources) }),
   ok: Role,
   errors: ['name_already_exists', 'unsupported_resource', 'unauthorized_action'],
 })
@@ -106,18 +94,14 @@ export const updateRole = operation({
   method: 'PUT',
   path: '/v1/roles/:uid',
   summary: 'Change a role, and with it what its users may do; signs them out',
-  since: '0.1.0',
   permission: 'update_role',
   params,
-  body: Type.Object(
-    {
-      name: Type.Optional(RoleName),
-      management: Type.Optional(ManagementName),
-      resources: Type.Optional(Resources),
-      ...settledInRoles,
-    },
-    { additionalProperties: false },
-  ),
+  body: closed({
+    name: Type.Optional(RoleName),
+    management: Type.Optional(ManagementName),
+    resources: Type.Optional(Resources),
+    ...settledInRoles,
+  }),
   ok: Role,
   errors: [
     'role_not_exist',
@@ -135,7 +119,6 @@ export const deleteRole = operation({
   method: 'DELETE',
   path: '/v1/roles/:uid',
   summary: 'Delete a role that no user has',
-  since: '0.1.0',
   permission: 'delete_role',
   params,
   ok: Type.Object({ uid: RoleUid }),

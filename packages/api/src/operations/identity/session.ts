@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { closed } from '../../contract/closed.ts'
 import { operation } from '../../contract/operation.ts'
 import { JwtAuthorize } from './authorize-user.ts'
 
@@ -16,9 +17,8 @@ export const beginSession = operation({
   method: 'POST',
   path: '/v1/session',
   summary: 'Sign in from a browser: a name and a password for a cookie that no script can read',
-  since: '0.1.0',
   permission: null,
-  body: Type.Object({ username, password }, { additionalProperties: false }),
+  body: closed({ username, password }),
   setsCookie: true,
   ok: Session,
   errors: ['invalid_credentials', 'password_expired', 'too_many_requests', 'foreign_page'],
@@ -29,7 +29,6 @@ export const endSession = operation({
   method: 'DELETE',
   path: '/v1/session',
   summary: 'Sign out of a browser: end the session that the cookie of the request belongs to',
-  since: '0.1.0',
   permission: 'signed_in',
   setsCookie: true,
   ok: Type.Object({ ended: Type.Literal(true) }),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { closed } from '../../contract/closed.ts'
 import { selectQuery } from '../../contract/fields-query.ts'
 import { operation } from '../../contract/operation.ts'
 import { cursorQuery, PageQuery, searchQuery, sortQuery } from '../../contract/page.ts'
@@ -73,26 +74,21 @@ export const listUsers = operation({
   method: 'GET',
   path: '/v1/users',
   summary: 'List the users, by uid or by `sort`',
-  since: '0.1.0',
   permission: 'view_all_users_info',
-  query: Type.Object(
-    {
-      ...PageQuery.properties,
-      ...cursorQuery,
-      ...selectQuery,
-      ...searchQuery(
-        'Only those whose name or e-mail contains this, whatever its case; or whose uid is this number',
-      ),
-      status: Type.Optional(UserStatus),
-      ...sortQuery(['uid', 'name']),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    ...PageQuery.properties,
+    ...cursorQuery,
+    ...selectQuery,
+    ...searchQuery(
+      'Only those whose name or e-mail contains this, whatever its case; or whose uid is this number',
+    ),
+    status: Type.Optional(UserStatus),
+    ...sortQuery(['uid', 'name']),
+  }),
   selects: true,
   paged: true,
   tagged: true,
   ok: Type.Array(User),
-  errors: [],
 })
 
 /** GET /v1/users/:uid: without the permission, callers see only themselves. */
@@ -100,7 +96,6 @@ export const getUser = operation({
   method: 'GET',
   path: '/v1/users/:uid',
   summary: 'Show a user',
-  since: '0.1.0',
   permission: 'view_user_info',
   ownWithout: true,
   params,
@@ -113,9 +108,8 @@ export const createUser = operation({
   method: 'POST',
   path: '/v1/users',
   summary: 'Create a user',
-  since: '0.1.0',
   permission: 'create_new_user',
-  body: Type.Object(
+  body: closed(
     {
       name: Type.Optional(UserName),
       email: Type.Optional(Email),
@@ -123,10 +117,7 @@ export const createUser = operation({
       ...roleFields,
       ...preferenceFields,
     },
-    {
-      additionalProperties: false,
-      description: 'Name or e-mail is needed; the role is db_viewer by default',
-    },
+    { description: 'Name or e-mail is needed; the role is db_viewer by default' },
   ),
   ok: User,
   errors: ['password_not_complex', ...loginErrors, ...roleErrors, 'too_many_requests'],
@@ -137,11 +128,10 @@ export const updateUser = operation({
   method: 'PUT',
   path: '/v1/users/:uid',
   summary: 'Change a user. Users may change their own name, password and alerts',
-  since: '0.1.0',
   permission: 'update_user',
   ownWithout: true,
   params,
-  body: Type.Object(
+  body: closed(
     {
       name: Type.Optional(UserName),
       email: Type.Optional(Email),
@@ -152,7 +142,7 @@ export const updateUser = operation({
       ...preferenceFields,
       ...settledInUsers,
     },
-    { additionalProperties: false, description: 'A new password unlocks the user' },
+    { description: 'A new password unlocks the user' },
   ),
   ok: User,
   errors: [
@@ -172,7 +162,6 @@ export const deleteUser = operation({
   method: 'DELETE',
   path: '/v1/users/:uid',
   summary: 'Delete a user',
-  since: '0.1.0',
   permission: 'delete_user',
   params,
   ok: Type.Object({ uid: UserUid }),
@@ -211,7 +200,6 @@ export const getSelf = operation({
   method: 'GET',
   path: '/v1/users/self',
   summary: 'Show yourself: your permissions, for which databases they hold, and when your token ends',
-  since: '0.1.0',
   permission: 'signed_in',
   ok: Self,
   errors: ['user_not_exist'],
@@ -230,10 +218,8 @@ export const listPermissions = operation({
   method: 'GET',
   path: '/v1/users/permissions',
   summary: 'What each management may do',
-  since: '0.1.0',
   permission: 'signed_in',
   ok: PermissionsByRole,
-  errors: [],
 })
 
 /** GET /v1/users/permissions/:role: the permissions of one management. */
@@ -241,11 +227,9 @@ export const listPermissionsOfRole = operation({
   method: 'GET',
   path: '/v1/users/permissions/:role',
   summary: 'What one management may do',
-  since: '0.1.0',
   permission: 'signed_in',
   params: Type.Object({ role: ManagementName }),
   ok: PermissionsByRole,
-  errors: [],
 })
 
 /** GET /v1/users/role: the caller's. */
@@ -253,8 +237,6 @@ export const getOwnRole = operation({
   method: 'GET',
   path: '/v1/users/role',
   summary: 'Show the most powerful management of the roles of the user that asks',
-  since: '0.1.0',
   permission: 'signed_in',
   ok: Type.Object({ role: ManagementName }),
-  errors: [],
 })

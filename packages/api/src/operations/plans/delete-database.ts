@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { closed } from '../../contract/closed.ts'
 import { ErrorObstacle } from '../../contract/error-obstacle.ts'
-import { flag } from '../../contract/flag.ts'
+import { flag } from '../../contract/fields-query.ts'
 import { operation } from '../../contract/operation.ts'
 import { DatabaseUid, DataPersistence } from '../databases.ts'
 
@@ -44,15 +45,11 @@ export const deleteDatabase = operation({
   method: 'DELETE',
   path: '/v1/bdbs/:uid',
   summary: 'Delete a database with all its data',
-  since: '0.1.0',
   permission: 'delete_bdb',
   params: Type.Object({ uid: DatabaseUid }),
-  query: Type.Object(
-    {
-      dry_run: flag('Change nothing: answer with what would end'),
-    },
-    { additionalProperties: false },
-  ),
+  query: closed({
+    dry_run: flag('Change nothing: answer with what would end'),
+  }),
   ok: Type.Object({
     uid: DatabaseUid,
     action_uid: Type.Optional(Type.String({ description: 'Absent in a dry run' })),

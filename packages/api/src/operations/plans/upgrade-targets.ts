@@ -50,7 +50,6 @@ export const listUpgradeTargets = operation({
   method: 'GET',
   path: '/v1/bdbs/:uid/upgrade_targets',
   summary: 'List the engine builds that a database can be upgraded to, and the obstacles of the others',
-  since: '0.1.0',
   permission: 'view_bdb_info',
   params: Type.Object({ uid: DatabaseUid }),
   ok: Type.Array(UpgradeTarget),
