@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { endQuietly } from './output/end-quietly.ts'
 import { exitCodes, printExitCodes } from './output/exit-codes.ts'
+import { endQuietly } from './output/terminal.ts'
 import { asJson, withoutOrders } from './output/without-orders.ts'
-import type { Settings } from './tree/settings.ts'
+import type { Settings } from './tree/client-command.ts'
 import { type Tree, treesFor } from './tree/trees.ts'
 
 /** The commands of a package. */

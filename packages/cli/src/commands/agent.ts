@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import { createAgent, createBuildFinder } from '@fairlead/agent'
 import { agentSocket, type Config, softwareVersion } from '@fairlead/server/settings'
 import { openHome } from '../home/open-home.ts'
 import { createLog } from '../parts/create-log.ts'
-import { proxyProgram } from '../parts/proxy-program.ts'
+import { nodeFlags } from '../parts/node-flags.ts'
 import { announce, untilStopped } from '../parts/until-stopped.ts'
 
 /** Linux lets only root open lower ports. */
@@ -35,4 +36,19 @@ export async function runAgent(config: Config, path: string): Promise<void> {
 function hasLowPorts({ askedPorts, portRange, sentinelPort }: Config): boolean {
   const lowest = Math.min(askedPorts.from, portRange.from, sentinelPort || FIRST_HIGH_PORT)
   return lowest < FIRST_HIGH_PORT
+}
+
+/**
+ * The command of a node's proxy without its home: Node, flags, program and arguments. Runs from source or
+ * published, like this process.
+ */
+export function proxyProgram({
+  sentinelPort,
+  proxyWorkers,
+}: Pick<Config, 'sentinelPort' | 'proxyWorkers'>): readonly string[] {
+  const main = fileURLToPath(import.meta.resolve('@fairlead/proxy/main'))
+  const fromSource = main.endsWith('.ts') ? ['--conditions=@fairlead/source'] : []
+  const sentinel = ['--sentinel-port', String(sentinelPort)]
+  const workers = proxyWorkers === undefined ? [] : ['--workers', String(proxyWorkers)]
+  return [process.execPath, ...nodeFlags('proxy'), ...fromSource, main, ...sentinel, ...workers]
 }

@@ -3,8 +3,8 @@ import type { CommonOptions, Context } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { printOne } from '../output/print-answer.ts'
 import { databaseColumns } from './describe-database.ts'
-import { readSecretFile, readSecretInput } from './people/read-password.ts'
-import { waitForEnd } from './upgrades/wait-for-end.ts'
+import { readGivenPassword } from './people/read-password.ts'
+import { waitForEnd } from './upgrades/follow-action.ts'
 
 type Request = Body<typeof createOperation>
 
@@ -46,7 +46,7 @@ export async function createDatabase(context: Context, name: string, options: Cr
 /** Returns the request. Throws CommandFault for a wrong form; the server validates values. */
 async function requestOf(name: string, options: CreateOptions): Promise<Request> {
   const { engine, shards, clusterProtocol, aofPolicy, snapshot, eviction, port } = options
-  const password = await passwordOf(options)
+  const password = await readGivenPassword(options)
   return {
     name,
     memory_size: options.memory,
@@ -63,11 +63,6 @@ async function requestOf(name: string, options: CreateOptions): Promise<Request>
     ...(options.module.length > 0 && { module_list: options.module.map(readModule) }),
     ...(password !== undefined && { authentication_engine_pass: password }),
   } as Request
-}
-
-async function passwordOf({ passwordFile, passwordStdin }: CreateOptions): Promise<string | undefined> {
-  if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
-  return passwordStdin === true ? await readSecretInput() : undefined
 }
 
 /** "60:1000": after 60 seconds with at least 1000 writes. */

@@ -2,10 +2,11 @@ import type { deleteDatabase as deleteOperation, Output } from '@fairlead/api'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { confirmByName, type Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
+import { isForPeople } from '../output/forms.ts'
 import { printValue } from '../output/print-answer.ts'
 import { showBytes } from '../output/show-quantity.ts'
 import { findDatabase } from './find-database.ts'
-import { waitForEnd } from './upgrades/wait-for-end.ts'
+import { waitForEnd } from './upgrades/follow-action.ts'
 
 /** The options of `databases delete`. */
 export interface DeleteOptions extends CommonOptions {
@@ -24,7 +25,7 @@ export async function deleteDatabase(context: Context, word: string, options: De
   const { uid, name } = await findDatabase(link, word)
   const { plan } = await link.api.deleteDatabase({ params: { uid }, query: { dry_run: 'true' } })
   if (plan === undefined) throw new CommandFault('failed', 'the server has no plan of a deletion')
-  const isTable = answer.form === 'table' || answer.form === 'wide'
+  const isTable = isForPeople(answer.form)
   if (options.dryRun === true) {
     terminal.out(isTable ? describe(name, plan) : printValue(plan, answer.form, answer))
     if (!plan.possible) throw refused(plan)

@@ -1,7 +1,7 @@
 import type { Action } from '@fairlead/api'
 import { actionKinds, actionOutcomes, actionPhases } from '@fairlead/api/lean'
 import type { Column } from '../output/print-answer.ts'
-import { showTime } from '../output/show-time.ts'
+import { showTime } from '../output/show-quantity.ts'
 import type { Style } from '../output/terminal.ts'
 import { writeStopOf } from './upgrades/describe-handover.ts'
 

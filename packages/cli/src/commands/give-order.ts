@@ -4,11 +4,13 @@ import type { CommonOptions, Context } from '../link/open-context.ts'
 import { confirm, confirmByName, type Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { folded } from '../output/fold-text.ts'
+import { isForPeople } from '../output/forms.ts'
 import { printValue } from '../output/print-answer.ts'
+import { type Found, findAction } from './actions.ts'
 import { labelOf } from './describe-action.ts'
-import { type Found, findAction } from './find-action.ts'
+import { lookFirst } from './guard-change.ts'
 import { describeHandover } from './upgrades/describe-handover.ts'
-import { waitForEnd } from './upgrades/wait-for-end.ts'
+import { waitForEnd } from './upgrades/follow-action.ts'
 
 /** The options of an order. */
 export interface OrderOptions extends CommonOptions {
@@ -44,9 +46,7 @@ export async function giveOrder(
       yes,
     )
   const given = await link.api[`${order}Action`]({ params: { uid: action.action_uid } }).catch(
-    (cause: unknown) => {
-      throw lookFirst(cause, name)
-    },
+    lookFirst(`fairlead actions show ${name}`, 'the order may have been taken'),
   )
   const isEnd = ending.includes(order) && wait !== false
   const after = isEnd
@@ -65,15 +65,6 @@ function refused(order: OrderName, { action, name }: Found): CommandFault {
   })
 }
 
-/** After a lost answer, a change is not repeated blindly. */
-function lookFirst(cause: unknown, name: string): unknown {
-  if (!(cause instanceof CommandFault) || cause.exit !== 'unreached') return cause
-  return new CommandFault('unreached', `${cause.message}; the order may have been taken`, {
-    next: `look before you give it again: fairlead actions show ${name}`,
-    cause,
-  })
-}
-
 function sayDone(
   { terminal, answer }: Context,
   order: OrderName,
@@ -81,7 +72,7 @@ function sayDone(
   { before, after }: { readonly before: Action; readonly after: Action },
 ): void {
   const { form } = answer
-  if (form !== 'table' && form !== 'wide') {
+  if (!isForPeople(form)) {
     terminal.out(form === 'name' ? `${after.action_uid}\n` : printValue(after, form, answer))
     return
   }

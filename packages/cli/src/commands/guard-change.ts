@@ -24,11 +24,11 @@ export async function guardChange({ terminal, target }: Context, link: Link, cha
   else if (asked !== undefined) await confirmByName(terminal, question, asked.name, yes)
 }
 
-/** For a change without an answer, which may have been made: throws, and names the command `look`. */
-export function lookFirst(look: string): (cause: unknown) => never {
+/** For a change without an answer, which is not repeated blindly: throws, and names the command `look`. */
+export function lookFirst(look: string, may = 'the change may have been made'): (cause: unknown) => never {
   return (cause) => {
     if (!(cause instanceof CommandFault) || cause.exit !== 'unreached') throw cause
-    throw new CommandFault('unreached', `${cause.message}; the change may have been made`, {
+    throw new CommandFault('unreached', `${cause.message}; ${may}`, {
       next: `look before you give it again: ${look}`,
       cause,
     })

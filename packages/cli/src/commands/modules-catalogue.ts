@@ -6,9 +6,9 @@ import type { CommonOptions, Context } from '../link/open-context.ts'
 import type { Link } from '../link/open-link.ts'
 import type { Yes } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
+import { isForPeople } from '../output/forms.ts'
 import { type Column, printList, printValue } from '../output/print-answer.ts'
-import { showBytes } from '../output/show-quantity.ts'
-import { showTime } from '../output/show-time.ts'
+import { showBytes, showTime } from '../output/show-quantity.ts'
 import { guardChange, lookFirst } from './guard-change.ts'
 
 /** Options of a change with a confirmation. */
@@ -64,7 +64,7 @@ export async function deleteModule(context: Context, word: string, { yes }: YesO
 
 function print({ terminal, answer }: Context, row: Module, sentence: string): void {
   const { form } = answer
-  if (form === 'table' || form === 'wide') terminal.out(`${sentence}\n`)
+  if (isForPeople(form)) terminal.out(`${sentence}\n`)
   else terminal.out(form === 'name' ? `${row.uid}\n` : printValue(row, form, answer))
 }
 

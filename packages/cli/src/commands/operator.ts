@@ -12,7 +12,6 @@ import { drawWhole } from '../output/draw-table.ts'
 import { withoutOrders } from '../output/without-orders.ts'
 import { asServerCommand } from '../parts/server-command.ts'
 import { startPart } from '../parts/start-part.ts'
-import { say } from './say.ts'
 
 /** Prints the keys that sign tokens, including the announced one. */
 export async function listKeys(home: string, options: JsonOption): Promise<void> {
@@ -106,4 +105,12 @@ function printKeys({ keys }: Keys, { json }: JsonOption): void {
   say(
     json === true ? `${JSON.stringify(keys, null, 2)}\n` : drawWhole([['KEY', 'STATE', 'CREATED'], ...rows]),
   )
+}
+
+/**
+ * Writes an answer to stdout, safely for a terminal: the server may run as another user than the operator,
+ * who may be root.
+ */
+function say(text: string): void {
+  process.stdout.write(withoutOrders(text))
 }

@@ -1,14 +1,15 @@
 import { ApiError } from '@fairlead/api/lean'
 import { readToken } from '../link/hold-token.ts'
+import { lookAtCertificate, type Shown } from '../link/look-at-certificate.ts'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { authorityOf, clientOf, type Link } from '../link/open-link.ts'
+import { tellUnreached } from '../link/refuse-foreign.ts'
 import { askLine, askSecret } from '../output/ask.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { type Column, printOne } from '../output/print-answer.ts'
-import { showTime } from '../output/show-time.ts'
+import { showTime } from '../output/show-quantity.ts'
 import type { Login } from '../profiles/profile-files.ts'
-import { readSecretFile, readSecretInput } from './people/read-password.ts'
-import { trustServer } from './trust-server.ts'
+import { readGivenPassword } from './people/read-password.ts'
 
 /** The options of `login`. */
 export interface LoginOptions extends CommonOptions {
@@ -94,9 +95,8 @@ async function tryPasswords<T>(
 const empty = new CommandFault('usage', 'the password is empty')
 
 async function passwordOf({ terminal }: Context, options: LoginOptions): Promise<string> {
-  const { passwordFile, passwordStdin } = options
-  if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
-  if (passwordStdin === true) return await readSecretInput()
+  const given = await readGivenPassword(options)
+  if (given !== undefined) return given
   if (!terminal.interactive)
     throw new CommandFault(
       'usage',
@@ -164,4 +164,65 @@ function whereFound({ files, target }: Context, { home, url }: Link): readonly C
 
 function showUntil(time: string | null, { terminal }: Context): string {
   return time === null ? '' : showTime(Date.parse(time), terminal)
+}
+
+/**
+ * Returns the certificates to verify the server with; undefined: the system's, or no TLS. Trusts an unknown
+ * authority if a person agrees, or its fingerprint was given; else throws CommandFault.
+ */
+async function trustServer(
+  context: Context,
+  url: string,
+  fingerprint: string | undefined,
+): Promise<string | undefined> {
+  const { withinMs } = context
+  const target = context.target()
+  const known = authorityOf(target)
+  if (!url.startsWith('https:')) return undefined
+  const look = (ca: string | undefined) =>
+    lookAtCertificate(url, ca, withinMs).catch((cause: unknown) => {
+      throw tellUnreached(cause, url)
+    })
+  const shown = await look(known)
+  if (shown.isTrusted) return known
+  if (target.caFile !== undefined) throw untrusted(url, shown)
+  if (!shown.isAuthority)
+    throw untrusted(url, shown, 'it does not show its authority; give that: --ca-file FILE')
+  // With this authority, name and dates must be valid, too.
+  const verified = await look(shown.authority)
+  if (!verified.isTrusted) throw untrusted(url, verified)
+  const changed = known === undefined ? '' : ' It is NOT the authority that this profile has trusted so far.'
+  const what = `Certificate signed by unknown authority "${shown.authorityName}", SHA-256 ${shown.fingerprint}.${changed}`
+  if (fingerprint === undefined) await askToTrust(context, what)
+  else if (!isSame(fingerprint, shown.fingerprint))
+    throw new CommandFault('usage', `${what} That is not the one of --fingerprint.`)
+  return shown.authority
+}
+
+async function askToTrust({ terminal }: Context, what: string): Promise<void> {
+  const compare = 'ompare it with `fairlead certificates show --fingerprint` on the server'
+  if (!terminal.interactive)
+    throw new CommandFault('usage', what, {
+      code: 'unknown_authority',
+      next: `c${compare}, then: --fingerprint SHA256, or --ca-file FILE`,
+    })
+  const answer = await askLine(terminal, `${what} C${compare}. Trust it? [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim()))
+    throw new CommandFault('failed', 'Stopped: nothing was sent, and nothing is trusted.')
+}
+
+function untrusted(url: string, { why }: Shown, next?: string): CommandFault {
+  return new CommandFault('usage', `the certificate of ${url} is not to be trusted: ${why}`, {
+    code: why,
+    ...(next !== undefined && { next }),
+  })
+}
+
+function isSame(one: string, other: string): boolean {
+  const bare = (text: string) =>
+    text
+      .replace(/^sha256:/i, '')
+      .replaceAll(/[^0-9a-f]/gi, '')
+      .toLowerCase()
+  return bare(one) === bare(other)
 }

@@ -4,6 +4,7 @@ import { listenForStop, type StopReason } from '../link/listen-for-stop.ts'
 import type { Context } from '../link/open-context.ts'
 import { CommandFault } from '../output/command-fault.ts'
 import { exitCodes } from '../output/exit-codes.ts'
+import { isForPeople } from '../output/forms.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { isAway } from './upgrades/follow-action.ts'
 
@@ -20,7 +21,7 @@ export async function watchAnswer(
   everyMs = EVERY_MS,
 ): Promise<void> {
   const { form, columns } = context.answer
-  const isTable = form === 'table' || form === 'wide'
+  const isTable = isForPeople(form)
   if ((!isTable && form !== 'jsonl') || columns !== undefined)
     throw new CommandFault('usage', '--watch is a table on a terminal, and -o jsonl elsewhere')
   const isDrawn = isTable && context.terminal.progress === 'draw'

@@ -1,7 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Logger } from 'pino'
-import { findOpenParent } from './find-open-parent.ts'
 
 /** Permissions of the owner's group and of others. */
 const OTHERS = 0o077
@@ -38,4 +37,34 @@ export function openHome(home: string, log: Logger): void {
       { home, was },
       'other users could enter FAIRLEAD_HOME, which holds no store yet; its mode is 700 now',
     )
+}
+
+const GROUP_WRITES = 0o020
+const OTHERS_WRITE = 0o002
+/** In a sticky folder, only the owner of a file may move or replace it. */
+const STICKY = 0o1000
+
+/** A parent folder that lets other users replace the folder below. */
+interface OpenParent {
+  readonly folder: string
+  /** A phrase: "user 1000", "all users", "group 100". */
+  readonly by: string
+}
+
+/**
+ * Finds the nearest folder above that lets other users replace a part of the path: processes with sockets in
+ * it would then speak to a foreign process. Root and this user's own group are trusted. Undefined: none.
+ */
+function findOpenParent(path: string): OpenParent | undefined {
+  const trusted = [0, process.getuid?.() ?? 0]
+  for (let folder = dirname(realpathSync(path)); ; folder = dirname(folder)) {
+    const { uid, gid, mode } = statSync(folder)
+    if (!trusted.includes(uid)) return { folder, by: `user ${uid}` }
+    if ((mode & STICKY) === 0) {
+      if ((mode & OTHERS_WRITE) !== 0) return { folder, by: 'all users' }
+      const isOwnGroup = gid === 0 || gid === process.getgid?.()
+      if ((mode & GROUP_WRITES) !== 0 && !isOwnGroup) return { folder, by: `group ${gid}` }
+    }
+    if (folder === dirname(folder)) return undefined
+  }
 }

@@ -128,11 +128,6 @@ function interrupted(): CommandFault {
   return new CommandFault('interrupted', 'Stopped: nothing was sent.')
 }
 
-/** The first line of stdin or of a file: a password. */
-export function firstLine(text: string): string {
-  return text.replace(/\r?\n[\s\S]*$/, '')
-}
-
 function signed(terminal: Terminal, question: string): string {
   const lines = folded(
     { outIsTerminal: terminal.interactive, columns: () => terminal.columns() - 2 },

@@ -1,7 +1,7 @@
 import { CommandFault } from './command-fault.ts'
 import { type Cell, drawTable } from './draw-table.ts'
 import { foldWords } from './fold-text.ts'
-import type { Form } from './forms.ts'
+import { type Form, isForPeople } from './forms.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { toYaml } from './to-yaml.ts'
 import { asJson, inOneLine, withoutOrders } from './without-orders.ts'
@@ -47,8 +47,7 @@ export function printList<Row extends object>(
   options: AnswerOptions,
 ): void {
   const { form } = options
-  const isTable = form === 'table' || form === 'wide'
-  if (isTable && terminal.outIsTerminal && answer.rows.length === 0)
+  if (isForPeople(form) && terminal.outIsTerminal && answer.rows.length === 0)
     terminal.say(`${answer.empty ?? 'There is none.'}\n`)
   else terminal.outPainted(listOf(terminal, answer, options))
 }
@@ -60,7 +59,7 @@ function listOf<Row extends object>(
 ): string {
   const { form } = options
   if (form === 'name') return withoutOrders(rows.map((row) => `${nameOf(row)}\n`).join(''))
-  if (form !== 'table' && form !== 'wide') return withoutOrders(printValue(rows, form, options))
+  if (!isForPeople(form)) return withoutOrders(printValue(rows, form, options))
   const columns = chosen(known, options)
   if (!terminal.outIsTerminal || (options.columns !== undefined && options.headers === false))
     return withoutOrders(rows.map((row) => `${tabbed(columns, row)}\n`).join(''))
@@ -85,7 +84,7 @@ function oneOf<Row extends object>(
 ): string {
   const { form } = options
   if (form === 'name') return withoutOrders(`${nameOf(row)}\n`)
-  if (form !== 'table' && form !== 'wide') return withoutOrders(printValue(row, form, options))
+  if (!isForPeople(form)) return withoutOrders(printValue(row, form, options))
   const columns = chosen(known, options)
   if (options.columns !== undefined) return withoutOrders(`${tabbed(columns, row)}\n`)
   if (!terminal.outIsTerminal)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { CommandFault } from './command-fault.ts'
 
 const seconds = { ms: 0.001, s: 1, m: 60, min: 60, h: 3_600, d: 86_400 } as const
@@ -44,6 +45,16 @@ export function readBytes(option: string, text: string): number {
   if (number === '' || factor === undefined)
     throw new CommandFault('usage', `${option}: ${text} is no size; write it like 1GiB or 500MB`)
   return Math.round(Number(number) * factor)
+}
+
+/** The text of a file. Throws CommandFault with the option's name. */
+export function readText(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFault('usage', `${option}: ${why}; nothing was sent`)
+  }
 }
 
 /** A whole number. Throws CommandFault with the option's name. */

@@ -1,3 +1,4 @@
+import { exitCodes } from './exit-codes.ts'
 import { withoutOrders } from './without-orders.ts'
 
 /** Streams of a command: stdout for data, stderr for messages. Decides whether to draw, ask and colour. */
@@ -101,4 +102,15 @@ export function openTerminal(env: NodeJS.ProcessEnv, flags: TerminalFlags, gone:
 function isAscii(env: NodeJS.ProcessEnv): boolean {
   if ((env['FAIRLEAD_ASCII'] ?? '') !== '') return true
   return !/utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
+}
+
+/** Aborts the signal when the reader of stdout has gone (`| head -1`): no failure, unlike a full disk. */
+export function endQuietly(): AbortSignal {
+  const gone = new AbortController()
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EPIPE') process.exitCode = exitCodes.failed.code
+    gone.abort()
+  })
+  process.stderr.on('error', () => undefined)
+  return gone.signal
 }

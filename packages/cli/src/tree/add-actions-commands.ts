@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander'
-import type { ListOptions } from '../commands/actions.ts'
 import type { OrderOptions } from '../commands/give-order.ts'
-import type { WatchOptions } from '../commands/upgrades/watch-action.ts'
 import { readWhole } from '../output/read-quantity.ts'
 import { progress, waitChoices, waitTimeout } from './add-upgrade-command.ts'
+import type { Settings } from './client-command.ts'
 import { acting, addClientCommand, addWatchable } from './client-command.ts'
-import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/actions.ts')
 const WORD = 'its uid, or the database that it runs on'
@@ -50,12 +48,10 @@ export function addActionsCommands(program: Command, settings: Settings): void {
     )
     .option('--database <database>', 'those of one database')
     .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text))
-  addWatchable<ListOptions>(list, settings, async (context, options) =>
-    (await load()).listActions(context, options),
-  )
+  addWatchable(list, settings, async () => (await load()).listActions)
   addClientCommand(actions, 'show', 'show an action: how far it is, what it waits for, its certificates')
     .argument('<action>', WORD)
-    .action(acting(settings, async (context, _, [word = '']) => (await load()).showAction(context, word)))
+    .action(acting(settings, async () => (await load()).showAction))
   addWatch(actions, settings)
   for (const order of orders) addOrder(actions, order, { settings, argument: ['<action>', WORD] })
 }
@@ -76,9 +72,10 @@ function addOrder(
     .option('--yes [profile]', isAsked ? 'do not ask' : 'of a protected profile: its name, to be not asked')
   if (ends) command.option('--no-wait', 'do not wait for its end')
   command.action(
-    acting<OrderOptions>(settings, async (context, options, [word = '']) =>
-      (await import('../commands/give-order.ts')).giveOrder(context, name, word, options),
-    ),
+    acting(settings, async () => {
+      const { giveOrder } = await import('../commands/give-order.ts')
+      return (context, word: string, options: OrderOptions) => giveOrder(context, name, word, options)
+    }),
   )
 }
 
@@ -95,9 +92,5 @@ function addWatch(actions: Command, settings: Settings): void {
     )
     .addOption(waitTimeout())
     .addOption(progress())
-    .action(
-      acting<WatchOptions>(settings, async (context, options, [word = '']) =>
-        (await import('../commands/upgrades/watch-action.ts')).watchOne(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await import('../commands/upgrades/watch-action.ts')).watchOne))
 }

@@ -1,7 +1,5 @@
-import type { Command } from 'commander'
-import type { ApiOptions } from '../commands/client/call-api.ts'
-import { acting, addClientCommand, addLocalCommand } from './client-command.ts'
-import type { Settings } from './settings.ts'
+import { Argument, type Command } from 'commander'
+import { acting, addClientCommand, addLocalCommand, type Settings } from './client-command.ts'
 
 const load = () => import('../commands/client/configure.ts')
 
@@ -10,11 +8,11 @@ export function addConfigCommands(program: Command, settings: Settings): void {
   const config = program.command('config').description('the profiles of this user')
   const KEY = 'current, server, username, output or protected'
   addLocalCommand(config, 'list', 'list the present settings, each with its source').action(
-    acting(settings, async (context) => (await load()).listSettings(context)),
+    acting(settings, async () => (await load()).listSettings),
   )
   addLocalCommand(config, 'get', 'print one present setting')
     .argument('<key>', KEY)
-    .action(acting(settings, async (context, _, [key = '']) => (await load()).getSetting(context, key)))
+    .action(acting(settings, async () => (await load()).getSetting))
   addLocalCommand(
     config,
     'set',
@@ -22,13 +20,9 @@ export function addConfigCommands(program: Command, settings: Settings): void {
   )
     .argument('<key>', KEY)
     .argument('<value>', 'protected: true lets each change ask for the name of the profile')
-    .action(
-      acting(settings, async (context, _, [key = '', value = '']) =>
-        (await load()).setSetting(context, key, value),
-      ),
-    )
+    .action(acting(settings, async () => (await load()).setSetting))
   addLocalCommand(config, 'path', 'print the file of the profiles').action(
-    acting(settings, async (context) => (await load()).showPath(context)),
+    acting(settings, async () => (await load()).showPath),
   )
   addClientCommand(
     program,
@@ -39,9 +33,19 @@ export function addConfigCommands(program: Command, settings: Settings): void {
     .argument('<path>', 'like /v1/bdbs')
     .option('-d, --data <body>', 'JSON; @FILE: of a file; @-: of stdin')
     .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
-    .action(
-      acting<ApiOptions>(settings, async (context, options, [method = '', path = '']) =>
-        (await import('../commands/client/call-api.ts')).callApi(context, method, path, options),
-      ),
+    .action(acting(settings, async () => (await import('../commands/client/call-api.ts')).callApi))
+}
+
+/** Adds `completion`, which needs no server. */
+export function addCompletionCommands(program: Command): void {
+  program
+    .command('completion')
+    .description(
+      'print the script that lets a shell complete commands, options and names; its first lines show how to load it',
     )
+    .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish', 'powershell']))
+    .action(async (shell: 'bash' | 'zsh' | 'fish' | 'powershell') => {
+      const { printScript } = await import('../commands/completion/shell-scripts.ts')
+      process.stdout.write(printScript(shell))
+    })
 }

@@ -1,14 +1,9 @@
 import type { Command } from 'commander'
-import type { CreateOptions } from '../commands/create-database.ts'
-import type { ListOptions } from '../commands/databases.ts'
-import type { DeleteOptions } from '../commands/delete-database.ts'
-import type { UpdateOptions } from '../commands/update-database.ts'
-import type { CommonOptions } from '../link/open-context.ts'
 import { readBytes, readWhole } from '../output/read-quantity.ts'
 import { addDatabaseOrders } from './add-actions-commands.ts'
 import { addUpgradeCommand } from './add-upgrade-command.ts'
-import { acting, addClientCommand, addWatchable } from './client-command.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './client-command.ts'
+import { acting, addClientCommand, addWatchable, collect } from './client-command.ts'
 
 const load = () => import('../commands/databases.ts')
 const WORD = 'its name, or its uid'
@@ -30,11 +25,7 @@ export function addDatabasesCommands(program: Command, settings: Settings): void
     .option('--dry-run', 'show what would end, and change nothing')
     .option('--yes [name]', 'do not ask; off a terminal with the name again: --yes=orders')
     .option('--no-wait', 'do not wait for its end')
-    .action(
-      acting<DeleteOptions>(settings, async (context, options, [word = '']) =>
-        (await import('../commands/delete-database.ts')).deleteDatabase(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await import('../commands/delete-database.ts')).deleteDatabase))
 }
 
 function addList(databases: Command, settings: Settings): void {
@@ -48,38 +39,26 @@ function addList(databases: Command, settings: Settings): void {
       'by uid, name, memory_size, created_time or last_changed_time; with - the largest first',
     )
     .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text))
-  addWatchable<ListOptions>(list, settings, async (context, options) =>
-    (await load()).listDatabases(context, options),
-  )
+  addWatchable(list, settings, async () => (await load()).listDatabases)
 }
 
 function addReads(databases: Command, settings: Settings): void {
   const read = (name: string, about: string) =>
     addClientCommand(databases, name, about).argument('<database>', WORD)
-  read('show', 'show a database').action(
-    acting(settings, async (context, _, [word = '']) => (await load()).showDatabase(context, word)),
-  )
+  read('show', 'show a database').action(acting(settings, async () => (await load()).showDatabase))
   read(
     'targets',
     'list the builds that a database can be upgraded to, and the obstacles of the others',
-  ).action(acting(settings, async (context, _, [word = '']) => (await load()).listTargets(context, word)))
+  ).action(acting(settings, async () => (await load()).listTargets))
   read('availability', 'ask as a client would whether a database can be used; exit code 1 if not').action(
-    acting(settings, async (context, _, [word = '']) => (await load()).showAvailability(context, word)),
+    acting(settings, async () => (await load()).showAvailability),
   )
   read('credentials', 'show the login of clients; this is recorded in the audit')
     .option('--reveal', 'also if stdout is not a terminal')
-    .action(
-      acting<CommonOptions & { readonly reveal?: boolean }>(settings, async (context, options, [word = '']) =>
-        (await load()).showCredentials(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await load()).showCredentials))
   read('clients', 'list the clients of the endpoint')
     .option('--limit <n>', 'maximum number', (text) => readWhole('--limit', text))
-    .action(
-      acting<CommonOptions & { readonly limit?: number }>(settings, async (context, options, [word = '']) =>
-        (await load()).listClients(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await load()).listClients))
 }
 
 function addCreate(databases: Command, settings: Settings): void {
@@ -96,20 +75,16 @@ function addCreate(databases: Command, settings: Settings): void {
     .option('--cluster-protocol', 'clients speak the cluster protocol to the shards')
     .option('--persistence <kind>', 'disabled, aof or snapshot')
     .option('--aof-policy <policy>', 'appendfsync-every-sec or appendfsync-always')
-    .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', addTo, [])
+    .option('--snapshot <seconds:writes>', 'when a snapshot is written; may be repeated', collect, [])
     .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
     .option('--port <n>', 'port of its endpoint; default: chosen', (text) => readWhole('--port', text))
     .option('--tls', 'clients speak TLS, and nothing else')
-    .option('--module <name[@version][=args]>', 'a module of the catalogue; may be repeated', addTo, [])
+    .option('--module <name[@version][=args]>', 'a module of the catalogue; may be repeated', collect, [])
     .option('--password-stdin', 'its password is the first line of stdin; default: generated')
     .option('--password-file <file>', 'its password is the first line of a file')
-    .option('--set <field=json>', 'any field of POST /v1/bdbs; may be repeated', addTo, [])
+    .option('--set <field=json>', 'any field of POST /v1/bdbs; may be repeated', collect, [])
     .option('--no-wait', 'do not wait until it serves')
-    .action(
-      acting<CreateOptions>(settings, async (context, options, [name = '']) =>
-        (await import('../commands/create-database.ts')).createDatabase(context, name, options),
-      ),
-    )
+    .action(acting(settings, async () => (await import('../commands/create-database.ts')).createDatabase))
 }
 
 function addUpdate(databases: Command, settings: Settings): void {
@@ -119,16 +94,8 @@ function addUpdate(databases: Command, settings: Settings): void {
       readBytes('--memory', text),
     )
     .option('--eviction <policy>', 'eviction policy when full, like noeviction or allkeys-lru')
-    .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', addTo, [])
+    .option('--set <field=json>', 'any field of PUT /v1/bdbs/{uid}; may be repeated', collect, [])
     .option('--dry-run', 'show the database as it would be, and change nothing')
     .option('--yes', 'do not ask')
-    .action(
-      acting<UpdateOptions>(settings, async (context, options, [word = '']) =>
-        (await import('../commands/update-database.ts')).updateDatabase(context, word, options),
-      ),
-    )
-}
-
-function addTo(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
+    .action(acting(settings, async () => (await import('../commands/update-database.ts')).updateDatabase))
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import type { LoginOptions } from '../commands/sign-in.ts'
 import { readSeconds } from '../output/read-quantity.ts'
+import type { Settings } from './client-command.ts'
 import { acting, addClientCommand } from './client-command.ts'
-import type { Settings } from './settings.ts'
 
 const load = () => import('../commands/sign-in.ts')
 /** Maximum life of a token. */
@@ -21,15 +20,13 @@ export function addLoginCommands(program: Command, settings: Settings): void {
       (text) => Math.min(MOST_SECONDS, Math.max(1, Math.round(readSeconds('--ttl', text)))),
       8 * 3_600,
     )
-    .action(
-      acting<LoginOptions>(settings, async (context, options) => (await load()).logIn(context, options)),
-    )
+    .action(acting(settings, async () => (await load()).logIn))
   addClientCommand(program, 'logout', 'end the token of a profile, and forget it').action(
-    acting(settings, async (context) => (await load()).logOut(context)),
+    acting(settings, async () => (await load()).logOut),
   )
   addClientCommand(
     program,
     'whoami',
     'show which user is signed in, where, and until when; -v: the source of each value',
-  ).action(acting(settings, async (context) => (await load()).showSelf(context)))
+  ).action(acting(settings, async () => (await load()).showSelf))
 }

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import type { PackOptions } from '../commands/modules.ts'
-import type { YesOption } from '../commands/modules-catalogue.ts'
 import { addModuleUpgradeCommand } from './add-upgrade-command.ts'
-import { acting, addClientCommand } from './client-command.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './client-command.ts'
+import { acting, addClientCommand, collect } from './client-command.ts'
 
 const load = () => import('../commands/modules.ts')
 const catalogue = () => import('../commands/modules-catalogue.ts')
@@ -15,24 +14,16 @@ export function addModulesCommands(program: Command, settings: Settings): void {
   addClientCommand(modules, 'upload', 'add a package to the catalogue')
     .argument('<file>', 'the package')
     .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
-    .action(
-      acting<YesOption>(settings, async (context, options, [file = '']) =>
-        (await catalogue()).uploadModule(context, file, options),
-      ),
-    )
+    .action(acting(settings, async () => (await catalogue()).uploadModule))
   addClientCommand(modules, 'list', 'list the catalogue').action(
-    acting(settings, async (context) => (await catalogue()).listModules(context)),
+    acting(settings, async () => (await catalogue()).listModules),
   )
   addModuleUpgradeCommand(modules, settings)
   addClientCommand(modules, 'delete', 'remove a module that no database uses from the catalogue')
     .alias('rm')
     .argument('<module>', 'its uid, or NAME@VERSION')
     .option('--yes [profile]', 'do not ask')
-    .action(
-      acting<YesOption>(settings, async (context, options, [word = '']) =>
-        (await catalogue()).deleteModule(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await catalogue()).deleteModule))
 }
 
 function addPack(modules: Command): void {
@@ -45,7 +36,7 @@ function addPack(modules: Command): void {
     .requiredOption('-o, --output <file>', 'the package to write')
     .option('--display-name <name>', 'what people call it')
     .option('--args <text>', 'its default arguments')
-    .option('--capability <name>', 'what it supports; may be repeated', addTo, [])
+    .option('--capability <name>', 'what it supports; may be repeated', collect, [])
     .option('--min-engine-version <version>', 'the oldest engine that it runs in, like 7.2')
     .option('--self-test <file>', 'JSON: a list of {"command": ["NAME", …], "reply": …}')
     .action(async (file: string, options: PackOptions, command: Command) => {
@@ -54,8 +45,4 @@ function addPack(modules: Command): void {
       if (fault !== undefined) command.error(`error: option '--capability <name>': ${fault}`)
       await packFile(file, options)
     })
-}
-
-function addTo(name: string, before: readonly string[]): readonly string[] {
-  return [...before, name]
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { CertificateName, JsonOption, VerifyOptions } from '../commands/operator.ts'
-import { groupOf } from './group-of.ts'
-import type { MachineSettings } from './settings.ts'
+import type { MachineSettings } from './client-command.ts'
+import { groupOf } from './client-command.ts'
 
 const load = () => import('../commands/operator.ts')
 const homeOf = async ({ config }: MachineSettings) => (await config()).home

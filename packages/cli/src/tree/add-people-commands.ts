@@ -1,11 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { RoleOptions } from '../commands/people/roles.ts'
-import type { SetPasswordOptions, UserOptions } from '../commands/people/users.ts'
-import type { CommonOptions } from '../link/open-context.ts'
-import type { Yes } from '../output/ask.ts'
-import { acting, addClientCommand } from './client-command.ts'
-import { groupOf } from './group-of.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './client-command.ts'
+import { acting, addClientCommand, collect, groupOf } from './client-command.ts'
 
 const users = () => import('../commands/people/users.ts')
 const roles = () => import('../commands/people/roles.ts')
@@ -13,15 +8,11 @@ const WHO = 'name, e-mail or uid'
 const WHICH = 'name or uid'
 const BY_NAME = 'do not ask; with the name again: --yes=NAME'
 
-interface YesOption extends CommonOptions {
-  readonly yes?: Yes
-}
-
 /** Adds `users …` and `roles …`, which use the API. */
 export function addPeopleCommands(program: Command, settings: Settings): void {
   const group = groupOf(program, 'users', 'the users')
   addClientCommand(group, 'list', 'list the users').action(
-    acting(settings, async (context) => (await users()).listUsers(context)),
+    acting(settings, async () => (await users()).listUsers),
   )
   addUserChanges(group, settings)
   addPasswords(group, settings)
@@ -29,17 +20,13 @@ export function addPeopleCommands(program: Command, settings: Settings): void {
 }
 
 function addUserChanges(group: Command, settings: Settings): void {
-  const role = ['--role <role>', `a role, by ${WHICH}; may be repeated`, addTo, []] as const
+  const role = ['--role <role>', `a role, by ${WHICH}; may be repeated`, collect, []] as const
   withPassword(addClientCommand(group, 'create', 'create a user'))
     .argument('<name>', 'name, or e-mail')
     .option('--email <email>', 'signs in as well as the name')
     .option(...role)
     .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
-    .action(
-      acting<UserOptions>(settings, async (context, options, [word = '']) =>
-        (await users()).createUser(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await users()).createUser))
   addClientCommand(group, 'update', 'change a user; other roles, and --disable, end its tokens')
     .argument('<user>', WHO)
     .option('--name <name>', 'another name')
@@ -48,19 +35,11 @@ function addUserChanges(group: Command, settings: Settings): void {
     .option('--disable', 'sign it out, and keep it out')
     .option('--enable', 'let it in again')
     .option('--yes [profile]', 'do not ask')
-    .action(
-      acting<UserOptions>(settings, async (context, options, [word = '']) =>
-        (await users()).updateUser(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await users()).updateUser))
   addClientCommand(group, 'delete', 'delete a user')
     .argument('<user>', WHO)
     .option('--yes [name]', BY_NAME)
-    .action(
-      acting<YesOption>(settings, async (context, options, [word = '']) =>
-        (await users()).deleteUser(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await users()).deleteUser))
 }
 
 function addPasswords(group: Command, settings: Settings): void {
@@ -74,46 +53,30 @@ function addPasswords(group: Command, settings: Settings): void {
     .argument('[user]', `${WHO}; otherwise yourself`)
     .option('--old-password-file <file>', 'the present password is the first line of a file')
     .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
-    .action(
-      acting<SetPasswordOptions>(settings, async (context, options, [word]) =>
-        (await users()).setPassword(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await users()).setPassword))
 }
 
 function addRoles(group: Command, settings: Settings): void {
   addClientCommand(group, 'list', 'list the roles').action(
-    acting(settings, async (context) => (await roles()).listRoles(context)),
+    acting(settings, async () => (await roles()).listRoles),
   )
   addClientCommand(group, 'show', 'show a role')
     .argument('<role>', WHICH)
-    .action(acting(settings, async (context, _, [word = '']) => (await roles()).showRole(context, word)))
+    .action(acting(settings, async () => (await roles()).showRole))
   withScope(addClientCommand(group, 'create', 'create a role'))
     .argument('<name>', 'its name')
     .option('--yes [profile]', 'of a protected profile: its name, to be not asked')
-    .action(
-      acting<RoleOptions>(settings, async (context, options, [word = '']) =>
-        (await roles()).createRole(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await roles()).createRole))
   withScope(addClientCommand(group, 'update', 'change a role, which signs out its users'))
     .argument('<role>', WHICH)
     .option('--name <name>', 'another name')
     .option('--all-databases', 'good for all databases again')
     .option('--yes [profile]', 'do not ask')
-    .action(
-      acting<RoleOptions>(settings, async (context, options, [word = '']) =>
-        (await roles()).updateRole(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await roles()).updateRole))
   addClientCommand(group, 'delete', 'delete a role that no user has')
     .argument('<role>', WHICH)
     .option('--yes [name]', BY_NAME)
-    .action(
-      acting<YesOption>(settings, async (context, options, [word = '']) =>
-        (await roles()).deleteRole(context, word, options),
-      ),
-    )
+    .action(acting(settings, async () => (await roles()).deleteRole))
 }
 
 /** The API's managements, without loading them. */
@@ -124,15 +87,11 @@ const managements = [
 function withScope(command: Command): Command {
   return command
     .addOption(new Option('--management <management>', 'what it may do').choices(managements))
-    .option('--database <database>', 'good for this database only; may be repeated', addTo, [])
+    .option('--database <database>', 'good for this database only; may be repeated', collect, [])
 }
 
 function withPassword(command: Command): Command {
   return command
     .option('--password-stdin', 'the new password is the first line of stdin')
     .option('--password-file <file>', 'the new password is the first line of a file')
-}
-
-function addTo(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
 }

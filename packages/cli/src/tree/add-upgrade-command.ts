@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { UpgradeOptions } from '../commands/upgrades/upgrade-request.ts'
 import { readWait, readWhole } from '../output/read-quantity.ts'
-import { acting, addClientCommand } from './client-command.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './client-command.ts'
+import { acting, addClientCommand, collect } from './client-command.ts'
 
 /** Ends of a command's wait: see followAction. */
 export const waitChoices = ['ready', 'served', 'finalized'] as const
@@ -32,12 +31,9 @@ export function addUpgradeCommand(databases: Command, settings: Settings): void 
   addWay(command)
     .option('--keep-going', 'continue with the next database after one that was not upgraded')
     .action(
-      acting<UpgradeOptions>(settings, async (context, options, [words]) =>
-        (await import('../commands/upgrades/upgrade-databases.ts')).upgradeDatabases(
-          context,
-          [words ?? []].flat(),
-          options,
-        ),
+      acting(
+        settings,
+        async () => (await import('../commands/upgrades/upgrade-databases.ts')).upgradeDatabases,
       ),
     )
 }
@@ -52,13 +48,7 @@ export function addModuleUpgradeCommand(modules: Command, settings: Settings): v
     .argument('<database>', 'its name, or its uid')
     .argument('[modules...]', 'NAME or NAME=ARGUMENTS; otherwise all that it has')
   addWay(command).action(
-    acting<UpgradeOptions>(settings, async (context, options, [word = '', modules]) =>
-      (await import('../commands/upgrades/upgrade-modules.ts')).upgradeModules(
-        context,
-        { word, modules: [modules ?? []].flat() },
-        options,
-      ),
-    ),
+    acting(settings, async () => (await import('../commands/upgrades/upgrade-modules.ts')).upgradeModules),
   )
 }
 
@@ -77,7 +67,7 @@ function addWay(command: Command): Command {
     )
     .option('--may-discard-data', 'if nothing keeps the data: restart it empty, the quick way')
     .option('--force-discard', 'discard data even if replicas or files keep it')
-    .option('--set <field=json>', 'any field of the request; may be repeated', addTo, [])
+    .option('--set <field=json>', 'any field of the request; may be repeated', collect, [])
     .option('--dry-run', 'the plan only; the server really starts the target, and removes it again')
     .option('--exit-code', '10: the dry run found changes')
     .option('--yes [name]', 'do not ask; if data may be discarded: the name of the database')
@@ -107,11 +97,7 @@ function addGoal(command: Command): void {
     .option(
       '--module <name[=args]>',
       'to its newest version that the build allows; may be repeated',
-      addTo,
+      collect,
       [],
     )
-}
-
-function addTo(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
 }

@@ -1,8 +1,9 @@
+import type { Config } from '@fairlead/server'
 import { type Command, Option } from 'commander'
+import type { CheckHere } from '../commands/cluster/doctor.ts'
 import type { CommonOptions, Context } from '../link/open-context.ts'
 import { forms } from '../output/forms.ts'
 import { readWait } from '../output/read-quantity.ts'
-import type { Settings } from './settings.ts'
 
 /** Adds a command that uses a server, with the common options. */
 export function addClientCommand(parent: Command, name: string, description: string): Command {
@@ -45,44 +46,59 @@ function withOutput(command: Command): Command {
     .addOption(new Option('--color <when>', 'colours on a terminal').choices(['auto', 'never']))
 }
 
-/** Arguments of a command's `action`: its arguments, its options and itself. */
-type Acted = (...args: readonly unknown[]) => Promise<void>
+/** Runs a command. Takes its arguments in order, then its options. */
+type Run = (context: Context, ...given: never[]) => void | Promise<void>
 
-/** Runs a command with its arguments (in order) and options. Loads its code on demand. */
-export function acting<Options extends CommonOptions>(
-  { env }: Settings,
-  work: (context: Context, options: Options, args: readonly (string | undefined)[]) => Promise<void>,
-): Acted {
+/** Loads a command's code when it is run, and reports its failure. For commander's `action`. */
+export function acting({ env }: Settings, load: () => Promise<Run>): (...given: unknown[]) => Promise<void> {
   return async (...given) => {
-    // Commander: the arguments, then the options, then the command.
-    const options = given.at(-2) as Options
-    const args = given.slice(0, -2) as (string | undefined)[]
+    // Commander: the arguments, then the options, then the command. Each function knows its own.
+    const taken = given.slice(0, -1)
     const { runClient } = await import('../commands/run-client.ts')
-    await runClient(env, options, (context) => work(context, options, args))
+    await runClient(env, taken.at(-1) as CommonOptions, async (context) =>
+      (await load())(context, ...(taken as never[])),
+    )
   }
 }
 
-/** The option of watchable commands. */
-export interface Watching extends CommonOptions {
-  readonly watch?: boolean
-}
-
-/** Adds `--watch` to a command, which then runs once or repeatedly. */
-export function addWatchable<Options extends Watching>(
-  command: Command,
-  settings: Settings,
-  work: (context: Context, options: Options) => Promise<void>,
-): void {
+/** Adds `--watch` to a command without arguments, which then runs once or repeatedly. */
+export function addWatchable(command: Command, settings: Settings, load: () => Promise<Run>): void {
+  const watchOrRun = async (): Promise<Run> => {
+    const run = await load()
+    return async (context, options: CommonOptions & { readonly watch?: boolean }) => {
+      if (options.watch !== true) return await run(context, options as never)
+      const { watchAnswer } = await import('../commands/watch-answer.ts')
+      await watchAnswer(context, async (again) => run(again, options as never))
+    }
+  }
   command
     .option(
       '--watch',
       'show it again when it changes, until Ctrl-C; off a terminal a line of JSON for each row that has changed',
     )
-    .action(
-      acting<Options>(settings, async (context, options) => {
-        if (options.watch !== true) return work(context, options)
-        const { watchAnswer } = await import('../commands/watch-answer.ts')
-        await watchAnswer(context, (again) => work(again, options))
-      }),
-    )
+    .action(acting(settings, watchOrRun))
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
+/** The existing group of commands with this name, or a new one. */
+export function groupOf(program: Command, name: string, description: string): Command {
+  const known = program.commands.find((one) => one.name() === name)
+  return known ?? program.command(name).description(description)
+}
+
+/** Surroundings of commands. */
+export interface Settings {
+  readonly env: NodeJS.ProcessEnv
+  /** Null: the client package. */
+  readonly checkHere: CheckHere | null
+}
+
+/** Surroundings of commands about this machine. */
+export interface MachineSettings extends Settings {
+  /** Reads the configuration on demand: help needs none. Throws ConfigError. */
+  readonly config: () => Promise<Config>
 }

@@ -1,4 +1,4 @@
-import type { MachineSettings } from './settings.ts'
+import type { MachineSettings } from './client-command.ts'
 import { clientTrees, type Tree } from './trees.ts'
 
 /** Parts about this machine, which need server and agent on it. */
@@ -9,7 +9,7 @@ const machineTrees: readonly Tree<MachineSettings>[] = [
   },
   {
     words: ['engines'],
-    load: async () => (await import('./add-engines-commands.ts')).addEnginesCommands,
+    load: async () => (await import('./add-part-commands.ts')).addEnginesCommands,
   },
   {
     words: ['audit', 'store', 'keys', 'certificates', 'users'],

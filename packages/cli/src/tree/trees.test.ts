@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { elsewhere } from './elsewhere.ts'
+import { elsewhere } from '../run-client-alone.ts'
 import { trees } from './machine-trees.ts'
 import { clientTrees, treesFor } from './trees.ts'
 

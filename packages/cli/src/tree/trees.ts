@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Settings } from './settings.ts'
+import type { Settings } from './client-command.ts'
 
 /** A part of the tree of commands. */
 export interface Tree<S extends Settings = Settings> {
@@ -37,7 +37,7 @@ export const clientTrees: readonly Tree[] = [
   },
   {
     words: ['nodes', 'audit', 'logs', 'certificates'],
-    load: async () => (await import('./add-watch-commands.ts')).addWatchCommands,
+    load: async () => (await import('./add-cluster-commands.ts')).addWatchCommands,
   },
   {
     words: ['config', 'api'],
@@ -45,7 +45,7 @@ export const clientTrees: readonly Tree[] = [
   },
   {
     words: ['completion'],
-    load: async () => (await import('./add-completion-commands.ts')).addCompletionCommands,
+    load: async () => (await import('./add-config-commands.ts')).addCompletionCommands,
   },
 ]
 

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { readApiError } from '@fairlead/api/lean'
 import type { CommonOptions, Context } from '../../link/open-context.ts'
 import type { Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
+import { isForPeople } from '../../output/forms.ts'
 import { printValue } from '../../output/print-answer.ts'
+import { readText } from '../../output/read-quantity.ts'
 import { withoutOrders } from '../../output/without-orders.ts'
 import { guardChange, lookFirst } from '../guard-change.ts'
 
@@ -57,19 +58,14 @@ function rethrow(cause: unknown): never {
 async function readData(data: string): Promise<string> {
   if (!data.startsWith('@')) return data
   if (data === '@-') return (await import('node:stream/consumers')).text(process.stdin)
-  try {
-    return readFileSync(data.slice(1), 'utf8')
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFault('usage', `-d: ${why}; nothing was sent`)
-  }
+  return readText('-d', data.slice(1))
 }
 
 /** Prints JSON like every answer, and other text unchanged. */
 function print({ answer }: Context, text: string): string {
   const { form } = answer
   try {
-    return printValue(JSON.parse(text), form === 'table' || form === 'wide' ? 'json' : form, answer)
+    return printValue(JSON.parse(text), isForPeople(form) ? 'json' : form, answer)
   } catch {
     return text === '' || text.endsWith('\n') ? text : `${text}\n`
   }

@@ -1,7 +1,10 @@
 import type { LogEntry } from '@fairlead/api'
 import type { CommonOptions, Context } from '../../link/open-context.ts'
-import { printList } from '../../output/print-answer.ts'
-import { type RecordOptions, readChoice, recordColumns } from './describe-record.ts'
+import type { Link } from '../../link/open-link.ts'
+import { CommandFault } from '../../output/command-fault.ts'
+import { type Column, printList } from '../../output/print-answer.ts'
+import { readSeconds } from '../../output/read-quantity.ts'
+import { showTime } from '../../output/show-quantity.ts'
 
 /** The options of `audit list`. */
 export interface AuditOptions extends CommonOptions, RecordOptions {
@@ -27,4 +30,80 @@ export async function listAudit(context: Context, { limit, ...options }: AuditOp
     { rows: rows.slice(0, limit), columns: recordColumns, nameOf, empty: 'There is no such record.' },
     context.answer,
   )
+}
+
+/** Columns of an audit record. */
+const recordColumns: readonly Column<LogEntry>[] = [
+  {
+    name: 'time',
+    value: ({ recorded_at }) => recorded_at,
+    shown: ({ recorded_at }, terminal) => showTime(Date.parse(recorded_at), terminal),
+  },
+  {
+    name: 'severity',
+    value: ({ severity }) => severity,
+    style: ({ severity }) => (severity === 'WARNING' ? 'warn' : undefined),
+    isWide: true,
+  },
+  {
+    name: 'type',
+    value: ({ type }) => type,
+    style: ({ severity }) => (severity === 'WARNING' ? 'warn' : undefined),
+  },
+  { name: 'by', value: ({ originator }) => originator },
+  { name: 'database', value: ({ bdb_uid }) => bdb_uid ?? '' },
+  { name: 'details', value: detailsOf },
+  { name: 'address', value: ({ address }) => address ?? '', isWide: true },
+  { name: 'uid', value: ({ uid }) => uid, isWide: true },
+]
+
+function detailsOf({ details }: LogEntry): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
+}
+
+/** Filters of records. */
+export interface RecordOptions {
+  readonly since?: string
+  readonly until?: string
+  readonly type?: string
+  readonly severity?: 'INFO' | 'WARNING'
+  readonly user?: string
+  readonly database?: string
+  readonly action?: string
+}
+
+/** The query of GET /v1/logs. */
+export type RecordQuery = NonNullable<Parameters<Link['api']['listLogs']>[0]['query']>
+
+/** Converts the filters for the API. Throws CommandFault for an unknown database or an invalid time. */
+export async function readChoice({ link }: Context, options: RecordOptions): Promise<RecordQuery> {
+  const { since, until, type, severity, user, database, action } = options
+  return {
+    ...(since !== undefined && { stime: timeOf('--since', since) }),
+    ...(until !== undefined && { etime: timeOf('--until', until) }),
+    ...(type !== undefined && { type }),
+    ...(severity !== undefined && { severity }),
+    ...(user !== undefined && { originator: user }),
+    ...(action !== undefined && { action_uid: action }),
+    ...(database !== undefined && { bdb_uid: await uidOf(await link(), database) }),
+  }
+}
+
+/** "2h" (two hours ago), or an ISO 8601 time. */
+function timeOf(option: string, text: string): string {
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return text
+  return new Date(Date.now() - readSeconds(option, text) * 1_000).toISOString()
+}
+
+async function uidOf({ api }: Link, word: string): Promise<number> {
+  const [, uid] = /^(?:bdb:)?(\d{1,9})$/.exec(word) ?? []
+  if (uid !== undefined) return Number(uid)
+  const all = await api.listDatabases({ query: { q: word.slice(0, 63), fields: 'uid,name' } })
+  const found = all.find(({ name }) => name === word)
+  if (found !== undefined) return found.uid
+  throw new CommandFault('not_found', `there is no database ${word}; of one that is gone, name the uid`, {
+    code: 'db_not_exist',
+  })
 }

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { showFingerprint } from '../../link/look-at-certificate.ts'
 import type { CommonOptions, Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import type { Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { type Column, printOne } from '../../output/print-answer.ts'
+import { readText } from '../../output/read-quantity.ts'
 import { guardChange, lookFirst } from '../guard-change.ts'
 
 /** Replaceable certificates of a cluster. */
@@ -29,8 +29,8 @@ export async function setCertificate(
   name: CertificateName,
   { certFile, keyFile, yes }: SetOptions,
 ): Promise<void> {
-  const certificate = readPem('--cert-file', certFile)
-  const key = readPem('--key-file', keyFile)
+  const certificate = readText('--cert-file', certFile)
+  const key = readText('--key-file', keyFile)
   const link = await context.link()
   const about = `New connections ${places[name]} are shown this certificate.`
   await guardChange(context, link, { about, asked: 'yes', yes })
@@ -56,15 +56,6 @@ export async function deleteCertificate(
 }
 
 const places = { proxy: 'to endpoints of databases', api: 'to the API' } as const
-
-function readPem(option: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFault('usage', `${option}: ${why}; nothing was sent`)
-  }
-}
 
 /** The shown facts of a certificate. */
 interface Shown {

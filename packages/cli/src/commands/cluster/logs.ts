@@ -4,9 +4,9 @@ import type { Link } from '../../link/open-link.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { type Exit, exitCodes } from '../../output/exit-codes.ts'
 import { printValue } from '../../output/print-answer.ts'
-import { showTime } from '../../output/show-time.ts'
+import { showTime } from '../../output/show-quantity.ts'
 import { inOneLine } from '../../output/without-orders.ts'
-import { type RecordOptions, type RecordQuery, readChoice } from './describe-record.ts'
+import { type RecordOptions, type RecordQuery, readChoice } from './audit.ts'
 
 /** The options of `logs`. */
 export interface LogsOptions extends CommonOptions, Omit<RecordOptions, 'until' | 'action'> {

@@ -1,11 +1,14 @@
+import type { Action, Database, Node } from '@fairlead/api'
+import { ApiError, actionPhases } from '@fairlead/api/lean'
 import type { Context } from '../../link/open-context.ts'
+import type { Link } from '../../link/open-link.ts'
 import { type Cell, drawTable, widthOf } from '../../output/draw-table.ts'
 import { foldText } from '../../output/fold-text.ts'
+import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
-import { showSeconds } from '../../output/show-quantity.ts'
-import { showTime } from '../../output/show-time.ts'
+import { showSeconds, showTime } from '../../output/show-quantity.ts'
 import { inOneLine } from '../../output/without-orders.ts'
-import { readStatus, type Status, type StatusLine } from './read-status.ts'
+import { nextOf } from '../next-of.ts'
 
 /** Maximum number of lines of each kind on a terminal: about ten in total. */
 const MOST = { needs_you: 5, moves: 3 } as const
@@ -14,7 +17,7 @@ const MOST = { needs_you: 5, moves: 3 } as const
 export async function showStatus(context: Context): Promise<void> {
   const { terminal, answer } = context
   const row = await readStatus(context)
-  const isTable = answer.form === 'table' || answer.form === 'wide'
+  const isTable = isForPeople(answer.form)
   if (answer.form === 'name') {
     printList(terminal, { rows: row.needs_you, columns: [], nameOf: ({ name }) => name }, answer)
   } else if (!isTable || answer.columns !== undefined || !terminal.outIsTerminal) {
@@ -110,4 +113,152 @@ function sum(line: readonly Cell[]): number {
 
 function count(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`
+}
+
+/** One line of the cluster's state, with the next command. */
+interface StatusLine {
+  /** The name of a database, or "node 1". */
+  readonly name: string
+  readonly action_uid: string | null
+  /** For people. */
+  readonly state: string
+  /** Unix milliseconds; null: unknown. */
+  readonly since_ms: number | null
+  readonly why: string
+  readonly next: string
+}
+
+/** The cluster's state. Parts that the user may not see are null. */
+interface Status {
+  readonly server: string
+  readonly profile: string | null
+  readonly user: string
+  readonly role: string
+  /** End of the token. */
+  readonly until: string | null
+  readonly nodes: { readonly total: number; readonly active: number } | null
+  readonly databases: { readonly total: number; readonly behind: number } | null
+  readonly needs_you: readonly StatusLine[]
+  readonly moves: readonly StatusLine[]
+}
+
+/** Reads all parts in parallel. */
+async function readStatus(context: Context): Promise<Status> {
+  const link = await context.link()
+  const { api, home, url } = link
+  const [self, nodes, databases, actions] = await Promise.all([
+    home === undefined ? api.getSelf({}) : { name: 'operator', role: 'admin', token_expires: null },
+    unlessForbidden(api.listNodes({})),
+    unlessForbidden(listAll(link)),
+    unlessForbidden(listRunning(link)),
+  ])
+  const all = databases ?? []
+  const names = new Map(all.map(({ uid, name }) => [uid, name]))
+  const running = (actions ?? []).map((action) => ({
+    action,
+    name: names.get(action.bdb_uid ?? 0) ?? action.object_name,
+  }))
+  return {
+    server: url,
+    profile: home === undefined ? context.target().profile.value : null,
+    user: self.name,
+    role: self.role,
+    until: self.token_expires,
+    nodes: nodes && {
+      total: nodes.length,
+      active: nodes.filter(({ status }) => status === 'active').length,
+    },
+    databases: databases && {
+      total: databases.length,
+      behind: databases.filter(({ upgradable_to }) => upgradable_to != null).length,
+    },
+    needs_you: [
+      ...(nodes ?? []).filter(({ status }) => status === 'down').map(ofNode),
+      ...running.filter(({ action }) => needsPerson(action)).map(ofWaiting),
+      ...all.filter((row) => row.action_uid === undefined && isBroken(row)).map(ofDatabase),
+    ],
+    moves: running.filter(({ action }) => !needsPerson(action)).map(ofMoving),
+  }
+}
+
+/** Returns null if the user may not see it: the other parts are still useful. */
+async function unlessForbidden<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch((cause: unknown) => {
+    if (cause instanceof ApiError && cause.status === 403) return null
+    throw cause
+  })
+}
+
+const FIELDS = 'uid,name,status,status_reason,action_uid,upgradable_to'
+
+async function listAll({ api }: Link): Promise<readonly Database[]> {
+  const rows: Database[] = []
+  for await (const page of api.listDatabases.pages({ query: { limit: 500, fields: FIELDS } }))
+    rows.push(...page)
+  return rows
+}
+
+async function listRunning({ api }: Link): Promise<readonly Action[]> {
+  const [active, pending] = await Promise.all(
+    (['active', 'pending'] as const).map((status) => api.listActions({ query: { status, limit: 1_000 } })),
+  )
+  return [...(active?.['state-machines'] ?? []), ...(pending?.['state-machines'] ?? [])]
+}
+
+/** Returns whether it waits for something that only a user can order or remove. */
+function needsPerson({ needs_person, phase, window_ends }: Action): boolean {
+  const isOpen = phase === 'window' && window_ends === null
+  return needs_person || isOpen || phase === 'stuck' || phase === 'ready' || phase === 'paused'
+}
+
+function isBroken({ status, status_reason }: Database): boolean {
+  return status === 'recovery' || status === 'creation-failed' || status_reason !== ''
+}
+
+interface Running {
+  readonly action: Action
+  readonly name: string
+}
+
+function ofWaiting({ action, name }: Running): StatusLine {
+  const { action_uid, phase, waiting_for, waiting, heartbeat, certificates } = action
+  const last = certificates.at(-1)
+  const begun = phase === 'window' && last !== undefined ? last.at : waiting?.since
+  return {
+    name,
+    action_uid,
+    state: actionPhases[phase].label,
+    why: waiting_for,
+    since_ms: begun === undefined ? heartbeat * 1_000 : Date.parse(begun),
+    next: nextOf(action, name),
+  }
+}
+
+function ofMoving({ action, name }: Running): StatusLine {
+  const { action_uid, phase, waiting_for, progress, window_ends, began_time } = action
+  const until = window_ends === null ? '' : `until ${window_ends}`
+  return {
+    name,
+    action_uid,
+    state: actionPhases[phase].label,
+    why: until || waiting_for || `${Math.floor(progress)} %`,
+    since_ms: began_time === null ? null : Date.parse(began_time),
+    next: `fairlead actions show ${name}`,
+  }
+}
+
+function ofDatabase({ name, status, status_reason }: Database): StatusLine {
+  const next = `fairlead databases show ${name}`
+  return { name, action_uid: null, state: status, since_ms: null, why: status_reason, next }
+}
+
+function ofNode({ uid, addr }: Node): StatusLine {
+  return {
+    name: `node ${uid}`,
+    action_uid: null,
+    state: 'down',
+    since_ms: null,
+    why: `its agent at ${addr} does not answer`,
+    next: 'on that machine: fairlead doctor',
+  }
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { Context } from '../../link/open-context.ts'
-import { askSecret, firstLine } from '../../output/ask.ts'
+import { askSecret } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
+import { readText } from '../../output/read-quantity.ts'
 
 /** Sources of a new password: never the command line, which other users of the machine can see. */
 export interface PasswordOptions {
@@ -9,13 +9,21 @@ export interface PasswordOptions {
   readonly passwordFile?: string
 }
 
-/** Reads a new password from a file or stdin, or asks twice. Throws CommandFault without a person to ask. */
-export async function readNewPassword(
-  { terminal }: Context,
-  { passwordFile, passwordStdin }: PasswordOptions,
-): Promise<string> {
+/** Reads a password from a file or stdin; undefined: neither is given. Throws CommandFault if it is empty. */
+export async function readGivenPassword({
+  passwordFile,
+  passwordStdin,
+}: PasswordOptions): Promise<string | undefined> {
   if (passwordFile !== undefined) return readSecretFile('--password-file', passwordFile)
-  if (passwordStdin === true) return await readSecretInput()
+  if (passwordStdin !== true) return undefined
+  const { text } = await import('node:stream/consumers')
+  return notEmpty(firstLine(await text(process.stdin)))
+}
+
+/** The same, or asks twice. Throws CommandFault without a person to ask. */
+export async function readNewPassword({ terminal }: Context, options: PasswordOptions): Promise<string> {
+  const given = await readGivenPassword(options)
+  if (given !== undefined) return given
   if (!terminal.interactive)
     throw new CommandFault(
       'usage',
@@ -29,22 +37,15 @@ export async function readNewPassword(
 
 /** The first line of a file. Throws CommandFault with the option's name. */
 export function readSecretFile(option: string, file: string): string {
-  try {
-    return notEmpty(firstLine(readFileSync(file, 'utf8')))
-  } catch (cause) {
-    if (cause instanceof CommandFault) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFault('usage', `${option}: ${why}; nothing was sent`)
-  }
-}
-
-/** The first line of stdin. Throws CommandFault if it is empty. */
-export async function readSecretInput(): Promise<string> {
-  const { text } = await import('node:stream/consumers')
-  return notEmpty(firstLine(await text(process.stdin)))
+  return notEmpty(firstLine(readText(option, file)))
 }
 
 function notEmpty(password: string): string {
   if (password !== '') return password
   throw new CommandFault('usage', 'the password is empty; nothing was sent')
+}
+
+/** The first line of stdin or of a file: a password. */
+function firstLine(text: string): string {
+  return text.replace(/\r?\n[\s\S]*$/, '')
 }

@@ -5,7 +5,6 @@ import type { Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
 import { guardChange, lookFirst } from '../guard-change.ts'
-import { findRole } from './find-role.ts'
 
 const columns: readonly Column<Role>[] = [
   { name: 'uid', value: ({ uid }) => uid },
@@ -104,4 +103,19 @@ async function resourcesOf(
     })
   })
   return { resources: [{ type: 'db', uids }] }
+}
+
+/** Finds a role by name or uid, or a built-in one by its management (db_viewer). Throws CommandFault. */
+export async function findRole({ api }: Link, word: string): Promise<Role> {
+  const all = await api.listRoles({ query: {} })
+  const found =
+    all.find(({ name }) => name === word) ??
+    all.find(({ uid }) => String(uid) === word) ??
+    // Built-in roles come first.
+    all.find(({ management }) => management === word)
+  if (found !== undefined) return found
+  throw new CommandFault('not_found', `there is no role ${word}`, {
+    code: 'role_not_exist',
+    next: 'look what there is: fairlead roles list',
+  })
 }

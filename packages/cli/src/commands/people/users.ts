@@ -4,10 +4,10 @@ import type { Link } from '../../link/open-link.ts'
 import { askSecret, type Yes } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { type Column, printList, printOne } from '../../output/print-answer.ts'
-import { showTime } from '../../output/show-time.ts'
+import { showTime } from '../../output/show-quantity.ts'
 import { guardChange, lookFirst } from '../guard-change.ts'
-import { findRole } from './find-role.ts'
 import { type PasswordOptions, readNewPassword, readSecretFile } from './read-password.ts'
+import { findRole } from './roles.ts'
 
 const columns: readonly Column<User>[] = [
   { name: 'uid', value: ({ uid }) => uid },

@@ -1,11 +1,14 @@
-import type { Action, ActionLane } from '@fairlead/api'
+import type { Action, ActionEvent, ActionLane } from '@fairlead/api'
 import { nextCommand, stepWords } from '@fairlead/api/lean'
+import type { Context } from '../../link/open-context.ts'
 import { widthOf } from '../../output/draw-table.ts'
-import type { Line } from '../../output/live-block.ts'
+import { type Line, openLiveBlock } from '../../output/live-block.ts'
 import { showBytes, showSeconds } from '../../output/show-quantity.ts'
 import type { Style, Terminal } from '../../output/terminal.ts'
 import { inOneLine } from '../../output/without-orders.ts'
 import { labelOf, wordOf } from '../describe-action.ts'
+import { describeHandover } from './describe-handover.ts'
+import type { Progress } from './tell-progress.ts'
 
 /** Parameters of `drawAction` besides the action. */
 export interface View {
@@ -130,4 +133,38 @@ function clock(seconds: number): string {
   const two = (n: number) => String(n).padStart(2, '0')
   const [hours, minutes] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60]
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}`
+}
+
+/** Draws a watched action. Finished parts stay above, in order. */
+export function drawProgress(
+  { terminal }: Pick<Context, 'terminal'>,
+  name: string,
+  awaySinceMs: () => number | undefined,
+): Progress {
+  const block = openLiveBlock(terminal)
+  let now: Action | undefined
+  const draw = () => {
+    const view = { terminal, name, nowMs: Date.now(), awaySinceMs: awaySinceMs() }
+    if (now !== undefined) block.show(drawAction(now, view))
+  }
+  const ticking = setInterval(draw, 1_000)
+  return {
+    onEvent: (action, event) => {
+      now = action
+      const fact = factOf(event)
+      if (fact !== undefined)
+        block.log(inOneLine(`${terminal.glyphs.done} ${event.time.slice(11, 22)} ${name}: ${fact}`))
+      draw()
+    },
+    [Symbol.dispose]: () => {
+      clearInterval(ticking)
+      block[Symbol.dispose]()
+    },
+  }
+}
+
+/** A certificate comes again with its full syncs, and is printed once. */
+function factOf(event: ActionEvent): string | undefined {
+  if (event.type !== 'handover' || event.certificate.full_syncs !== null) return undefined
+  return describeHandover(event.certificate)
 }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Action, ActionEvent, ActionLane, LanePatch } from '@fairlead/api'
 import { listenForStop, type StopReason } from '../../link/listen-for-stop.ts'
+import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import { FOREIGN } from '../../link/refuse-foreign.ts'
 import { CommandFault } from '../../output/command-fault.ts'
@@ -172,4 +173,22 @@ function newLane(group: number): ActionLane {
     sync: null,
     lag_bytes: null,
   }
+}
+
+/**
+ * Waits for an action's end, and returns it. Throws CommandFault if it failed (`failed` describes the
+ * result), and on Ctrl-C, which ends only the wait.
+ */
+export async function waitForEnd(context: Context, uid: string, failed: string): Promise<Action> {
+  const link = await context.link()
+  const { action, stopped } = await followAction(link, uid, {
+    wait: 'finalized',
+    gone: context.terminal.gone,
+  })
+  const next = `look again: fairlead actions watch ${uid}`
+  if (stopped === 'interrupted' || stopped === 'terminated')
+    throw new CommandFault(stopped, `It goes on without you (action ${uid}).`, { next })
+  if (action.outcome === 'failed')
+    throw new CommandFault('failed', `${failed}: ${action.error ?? action.waiting_for}`)
+  return action
 }

@@ -5,6 +5,7 @@ import { confirm, confirmByName } from '../../output/ask.ts'
 import { CommandFault } from '../../output/command-fault.ts'
 import { exitCodes } from '../../output/exit-codes.ts'
 import { folded } from '../../output/fold-text.ts'
+import { isForPeople } from '../../output/forms.ts'
 import { printValue } from '../../output/print-answer.ts'
 import { printError, toldOf } from '../../output/print-error.ts'
 import { asJson } from '../../output/without-orders.ts'
@@ -14,7 +15,7 @@ import { describeChoice } from './describe-choice.ts'
 import { describePlan, type UpgradePlan } from './describe-plan.ts'
 import { startCommand } from './start-command.ts'
 import { discardsData, type UpgradeOptions, type UpgradeRequest, upgradeRequest } from './upgrade-request.ts'
-import { describeEnd, resultLine, setExit, watchAction } from './watch-action.ts'
+import { printEnd, watchAction } from './watch-action.ts'
 
 interface Planned {
   readonly database: Database
@@ -39,7 +40,7 @@ export async function upgradeDatabases(
   }
   if (options.dryRun === true) return endDryRun(context, planned, options)
   const toDo = planned.filter(({ plan }) => plan.change)
-  const isTable = context.answer.form === 'table' || context.answer.form === 'wide'
+  const isTable = isForPeople(context.answer.form)
   for (const { database } of planned.filter((each) => !toDo.includes(each)))
     if (isTable)
       context.terminal.out(`${database.name} runs ${buildOf(database)}: there is nothing to change.\n`)
@@ -91,7 +92,7 @@ function endDryRun(
   options: UpgradeOptions,
 ): void {
   const { form } = answer
-  if (form === 'table' || form === 'wide') {
+  if (isForPeople(form)) {
     for (const each of planned) terminal.out(folded(terminal, described(each, terminal)))
     const { command } = options
     terminal.say(
@@ -121,7 +122,7 @@ async function ask(
   const names = planned.map(({ database }) => database.name).join(', ')
   const isAsked = terminal.interactive && yes === undefined
   if (isAsked) terminal.say(folded(terminal, planned.map((each) => described(each, terminal)).join('')))
-  else if (answer.form === 'table' || answer.form === 'wide')
+  else if (isForPeople(answer.form))
     for (const { database, choice } of planned)
       if (choice !== undefined) terminal.say(folded(terminal, `${database.name}: ${choice}\n`))
   const question = `Upgrade ${names} on ${link.place}?`
@@ -156,12 +157,7 @@ async function upgradeOne(
   }
   const watched = { link, uid: begun, name }
   const action = await watchAction(context, watched, { wait, waitTimeout: options.waitTimeout })
-  if (answer.form === 'jsonl') terminal.out(resultLine(action))
-  else if (answer.form === 'json' || answer.form === 'yaml')
-    terminal.out(printValue(action, answer.form, answer))
-  else if (answer.form === 'name') terminal.out(`${action.action_uid}\n`)
-  else terminal.out(folded(terminal, describeEnd(context, name, action)))
-  setExit(action)
+  printEnd(context, name, action)
   return action.outcome === null || action.outcome === 'completed'
 }
 

@@ -31,7 +31,7 @@ async function asked(has: readonly string[], modules: readonly string[]) {
   }
   const options = { canary: true, module: [], set: [], wait: 'served', rollbackWindow: '15m' } as const
   // It uses no more of them.
-  await upgradeModules(context as unknown as Context, { word: '7', modules }, options as UpgradeOptions)
+  await upgradeModules(context as unknown as Context, '7', modules, options as UpgradeOptions)
   return { bodies, printed }
 }
 

@@ -7,7 +7,8 @@ import type { UpgradeOptions } from './upgrade-request.ts'
 /** Upgrades modules of a database, by default all; keeps its build. Throws CommandFault without modules. */
 export async function upgradeModules(
   context: Context,
-  { word, modules }: { readonly word: string; readonly modules: readonly string[] },
+  word: string,
+  modules: readonly string[],
   options: UpgradeOptions,
 ): Promise<void> {
   const { name, module_list } = await findDatabase(await context.link(), word)

@@ -5,11 +5,10 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { type Exit, exitCodes } from '../../output/exit-codes.ts'
 import { folded } from '../../output/fold-text.ts'
 import { printValue } from '../../output/print-answer.ts'
-import { showSeconds } from '../../output/show-quantity.ts'
-import { showTime } from '../../output/show-time.ts'
+import { showSeconds, showTime } from '../../output/show-quantity.ts'
 import { asJson, inOneLine } from '../../output/without-orders.ts'
+import { findAction } from '../actions.ts'
 import { labelOf } from '../describe-action.ts'
-import { findAction } from '../find-action.ts'
 import { describeHandover } from './describe-handover.ts'
 import { followAction, type Stopped, type Wait } from './follow-action.ts'
 import { type Progress, stateOf, tellEvents, tellLines, tellNothing } from './tell-progress.ts'
@@ -34,17 +33,26 @@ export async function watchOne(context: Context, word: string, options: WatchOpt
   const link = await context.link()
   const { action, name } = await findAction(link, word)
   const seen = await watchAction(context, { link, uid: action.action_uid, name }, options)
-  const { form } = context.answer
-  if (form === 'jsonl') context.terminal.out(resultLine(seen))
-  else if (form === 'json' || form === 'yaml') context.terminal.out(printValue(seen, form, context.answer))
-  else if (form === 'name') context.terminal.out(`${seen.action_uid}\n`)
-  else context.terminal.out(folded(context.terminal, describeEnd(context, name, seen)))
-  setExit(seen)
+  printEnd(context, name, seen)
 }
 
-/** The last line of `-o jsonl`. */
-export function resultLine({ action_uid, outcome, phase }: Action): string {
-  return `${asJson({ type: 'result', action_uid, outcome, phase })}\n`
+/** Prints how far an action has come, and sets the exit code by its outcome. */
+export function printEnd({ terminal, answer }: Context, name: string, action: Action): void {
+  const { form } = answer
+  const { action_uid, outcome, phase } = action
+  if (form === 'jsonl') terminal.out(`${asJson({ type: 'result', action_uid, outcome, phase })}\n`)
+  else if (form === 'json' || form === 'yaml') terminal.out(printValue(action, form, answer))
+  else if (form === 'name') terminal.out(`${action_uid}\n`)
+  else terminal.out(folded(terminal, describeEnd({ terminal }, name, action)))
+  const { code } = exitCodes[outcome === null ? 'done' : exits[outcome]]
+  if (code !== 0) process.exitCode = code
+}
+
+const exits: Readonly<Record<NonNullable<Action['outcome']>, Exit>> = {
+  completed: 'done',
+  rolled_back: 'taken_back',
+  cancelled: 'taken_back',
+  failed: 'failed',
 }
 
 /** Follows an action, and prints its progress. Throws CommandFault if the wait ends before the action. */
@@ -71,7 +79,7 @@ async function progressOf(context: Context, link: Link, name: string): Promise<P
   const { progress } = context.terminal
   if (progress === 'none') return tellNothing
   if (progress === 'lines') return tellLines(context, name)
-  const { drawProgress } = await import('./draw-progress.ts')
+  const { drawProgress } = await import('./draw-action.ts')
   return drawProgress(context, name, link.awaySinceMs)
 }
 
@@ -129,16 +137,4 @@ export function describeEnd({ terminal }: Pick<Context, 'terminal'>, name: strin
   ]
   const safe = lines.map((line) => `  ${inOneLine(line)}\n`).join('')
   return `${inOneLine(head.trim())}   action ${action.action_uid}\n${safe}`
-}
-
-/** Sets the exit code by the outcome. */
-export function setExit({ outcome }: Pick<Action, 'outcome'>): void {
-  const exits: Readonly<Record<NonNullable<Action['outcome']>, Exit>> = {
-    completed: 'done',
-    rolled_back: 'taken_back',
-    cancelled: 'taken_back',
-    failed: 'failed',
-  }
-  const { code } = exitCodes[outcome === null ? 'done' : exits[outcome]]
-  if (code !== 0) process.exitCode = code
 }

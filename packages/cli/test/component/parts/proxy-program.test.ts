@@ -8,7 +8,7 @@ import { loadConfig } from '@fairlead/server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { claimPorts } from '../../../../../proof/claim-ports.ts'
 import { until } from '../../../../../proof/until.ts'
-import { proxyProgram } from '../../../src/parts/proxy-program.ts'
+import { proxyProgram } from '../../../src/commands/agent.ts'
 
 let home: string
 let proxy: ChildProcess | undefined
