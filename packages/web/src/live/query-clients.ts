@@ -1,7 +1,6 @@
 import { ApiError } from '@fairlead/api'
 import { MutationCache, QueryClient } from '@tanstack/react-query'
 import { keys } from './keys.ts'
-import { hearTabs, tellTabs } from './session-news.ts'
 
 /** Holds only the signed-in user. */
 export const session = new QueryClient({ defaultOptions: { queries: { refetchOnWindowFocus: 'always' } } })
@@ -11,18 +10,20 @@ export function askForSelf(): void {
   void session.invalidateQueries({ queryKey: keys.self })
 }
 
-/** Forgets the user and all its data. */
-export function forgetSelf(): void {
-  void session.resetQueries({ queryKey: keys.self })
+/** The browser's other tabs, which have the same cookie. `in`: any user signed in. */
+const tabs = new BroadcastChannel('fairlead-session')
+tabs.onmessage = ({ data }: MessageEvent<'in' | 'out'>) => takeNews(data)
+
+function takeNews(news: 'in' | 'out'): void {
+  if (news === 'in') askForSelf()
+  // Forgets the user and all its data.
+  else void session.resetQueries({ queryKey: keys.self })
 }
 
-hearTabs((news) => (news === 'in' ? askForSelf() : forgetSelf()))
-
-/** Reports a sign-in or sign-out to the other tabs, which have the same cookie. */
+/** Reports a sign-in or sign-out to the other tabs, too. */
 export function tellSession(news: 'in' | 'out'): void {
-  tellTabs(news)
-  if (news === 'in') askForSelf()
-  else forgetSelf()
+  tabs.postMessage(news)
+  takeNews(news)
 }
 
 /** The data of one user. Each user has a separate client, so that nothing remains of another. */

@@ -1,4 +1,6 @@
-import { Route, Switch } from 'wouter'
+import { Link, Route, Switch, useLocation } from 'wouter'
+import { Page } from '../parts/page.tsx'
+import { Empty } from '../parts/problem.tsx'
 import { ActionPage } from './actions/action-page.tsx'
 import { Actions } from './actions/actions.tsx'
 import { Access } from './cluster/access.tsx'
@@ -12,7 +14,6 @@ import { NewUser, UserPage } from './cluster/user-page.tsx'
 import { CreateDatabase } from './databases/create-database.tsx'
 import { DatabasePage } from './databases/database-page.tsx'
 import { Databases } from './databases/databases.tsx'
-import { NotFound } from './not-found.tsx'
 import { Overview } from './overview/overview.tsx'
 import { UpgradePage } from './upgrade/upgrade-page.tsx'
 
@@ -38,5 +39,19 @@ export function Pages() {
       <Route path="/cluster" component={Cluster} />
       <Route component={NotFound} />
     </Switch>
+  )
+}
+
+/** An unknown address. */
+function NotFound() {
+  const [here] = useLocation()
+  return (
+    <Page title="Nothing is here">
+      <Empty title={`There is no page ${here}`}>
+        <Link href="/" className="button">
+          Go to the overview
+        </Link>
+      </Empty>
+    </Page>
   )
 }

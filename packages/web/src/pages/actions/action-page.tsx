@@ -1,18 +1,20 @@
 import { type Action, ApiError, type OrderName } from '@fairlead/api'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
+import { useNow } from '../../live/clock.ts'
 import { useAction, useDatabase } from '../../live/queries.ts'
+import { type NotificationState, useNotice, useNotifications } from '../../live/use-notifications.ts'
 import { OrderButton, type Refusals, useRefusals } from '../../parts/order-button.tsx'
-import { Page } from '../../parts/page.tsx'
+import { Card, Page } from '../../parts/page.tsx'
 import { Answer, Empty, Problem } from '../../parts/problem.tsx'
-import { markOf, whatItDoes } from '../../words/describe-action.ts'
+import { headlineOf, markOf, whatItDoes } from '../../words/describe-action.ts'
+import { clockTime } from '../../words/format.ts'
+import { countEvents, listEvents } from '../../words/list-events.ts'
 import { buttonOf, orderNames } from '../../words/orders.ts'
 import { Certificates } from './certificates.tsx'
-import { Events } from './events.tsx'
 import { Headline } from './headline.tsx'
 import { Lanes } from './lanes.tsx'
-import { NotifyButton } from './notify-button.tsx'
 import { SafetyCard } from './safety-card.tsx'
-import { WindowCards } from './window-cards.tsx'
 
 const above = { to: '/actions', label: 'Actions' }
 
@@ -124,4 +126,115 @@ function isUseful(order: OrderName, { phase, paused, orders, lanes = [] }: Actio
   if (order === 'finalize') return isMoved && lanes.every((lane) => lane.handed_over)
   if (order === 'rollback') return isMoved
   return order !== 'cancel' || !isMoved
+}
+
+/** The two ways out of a window as equals, with their effects, and the way to hold open one with an end. */
+function WindowCards({ action, refusals }: OrdersProps) {
+  const { rollback, finalize, pause } = action.orders
+  const isOpen = action.rollback_eligible !== false
+  return (
+    <div className="ways">
+      <Card title={isOpen ? 'Go back, without loss' : 'There is no way back now'}>
+        <p>{rollback.ok ? rollback.consequence : whyNot(action)}</p>
+        <OrderButton action={action} order="rollback" refusals={refusals} />
+      </Card>
+      <Card title="Stay, and give up the way back">
+        <p>{finalize.ok ? finalize.consequence : finalize.why}</p>
+        <OrderButton action={action} order="finalize" refusals={refusals} />
+      </Card>
+      {/* If only a user ends the window, a pause would only delay that order. */}
+      {action.window_ends !== null && pause.ok && (
+        <div className="ways-pause">
+          <OrderButton action={action} order="pause" refusals={refusals} />
+          <p className="muted">{pause.consequence}</p>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** A missing permission is no fault of the way back. */
+function whyNot({ orders: { rollback }, rollback_reason: reason }: Action): string {
+  return rollback.error_code === 'forbidden' ? rollback.why : (reason ?? rollback.why)
+}
+
+/** The phases that may need a person, and the end. */
+const telling: ReadonlySet<Action['phase']> = new Set(['ready', 'window', 'stuck', 'ended'])
+
+/** Offers notifications in the background: the action is ready, stuck, in its window, or has ended. */
+function NotifyButton({ action, name }: { readonly action: Action; readonly name: string }) {
+  const { state, turnOn } = useNotifications()
+  useNotice(telling.has(action.phase) ? `${name}: ${headlineOf(action)}` : null, state === 'on')
+  if (action.phase === 'ended') return null
+  const why = state === 'off' || state === 'on' ? null : reasons[state]
+  return (
+    <div className="notify">
+      {why !== null && (
+        <span className="hint" id="notify-why">
+          {why}
+        </span>
+      )}
+      <button
+        type="button"
+        className="button button-quiet"
+        aria-disabled={state !== 'off'}
+        aria-describedby={why === null ? undefined : 'notify-why'}
+        onClick={state === 'off' ? turnOn : undefined}
+      >
+        {state === 'on' ? 'You will be notified' : 'Notify me'}
+      </button>
+    </div>
+  )
+}
+
+/** Reasons for missing notifications; the button alone would only be grey. */
+const reasons: Readonly<Record<Exclude<NotificationState, 'on' | 'off'>, string>> = {
+  denied: 'The browser refuses notifications of this address',
+  insecure: 'Browsers notify over HTTPS only',
+  missing: 'This browser has no notifications',
+}
+
+/** More are useless to readers, and slow on a slow machine. */
+const MOST = 200
+
+/** Past events with their times. Drawn when opened. */
+function Events({ action }: { readonly action: Action }) {
+  const [isOpen, setOpen] = useState(false)
+  const events = listEvents(action)
+  return (
+    <Card>
+      <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary data-key="e">
+          <h2>{countEvents(events, action)}</h2>
+        </summary>
+        {isOpen && <EventLines action={action} />}
+      </details>
+    </Card>
+  )
+}
+
+function EventLines({ action }: { readonly action: Action }) {
+  const now = useNow()
+  const hasGroups = (action.lanes?.length ?? 0) > 1
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+    <div className="events" role="log" aria-label="Events, the newest first" tabIndex={0}>
+      <ol>
+        {listEvents(action)
+          .slice(0, MOST)
+          .map(({ key, at, group, what, why }) => (
+            <li key={key}>
+              <time className="mono muted" dateTime={at} title={at}>
+                {clockTime(at, now)}
+              </time>
+              <span>
+                {hasGroups && group !== null && `Group ${group}: `}
+                {what}
+                {why !== '' && <span className="muted"> · {why}</span>}
+              </span>
+            </li>
+          ))}
+      </ol>
+    </div>
+  )
 }

@@ -1,4 +1,4 @@
-import { type Action, type Certificate, handoverLengths } from '@fairlead/api'
+import { type Action, type Certificate, handoverLengths, sayLength } from '@fairlead/api'
 import { useNow } from '../../live/clock.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -11,12 +11,10 @@ import {
   signOf,
   waitOf,
 } from '../../words/certificate-text.ts'
-import { clockTime, count } from '../../words/format.ts'
+import { aboutMilliseconds, clockTime, count } from '../../words/format.ts'
 import { type Lengths, lengthsOf } from '../../words/handover-lengths.ts'
-import { type Scale, scaleOf } from '../../words/handover-scale.ts'
+import { placesOn, type Scale, scaleOf } from '../../words/handover-scale.ts'
 import { Moment } from './moment.tsx'
-import { PhaseBar } from './phase-bar.tsx'
-import { WriteStopStrip } from './write-stop-strip.tsx'
 
 /** The proofs of the handovers. */
 export function Certificates(props: { readonly action: Action; readonly databaseName: string }) {
@@ -184,4 +182,85 @@ function Waits({ certificate, lengths }: LengthsProps) {
       <dd>{known(full_syncs, count, 'counting…')}</dd>
     </dl>
   )
+}
+
+interface PhaseBarProps {
+  readonly phases: NonNullable<Certificate['phases']>
+  /** The same in words. */
+  readonly lengths: NonNullable<Lengths['parts']>
+  /** Shared by all handovers of the page. */
+  readonly scale: Scale
+}
+
+/** The parts of a handover on a scale, with numbers below. */
+function PhaseBar({ phases, lengths, scale }: PhaseBarProps) {
+  const places = placesOn(scale, phases)
+  return (
+    <div className="phases">
+      <div aria-hidden="true">
+        <div className="phase-bar">
+          {places.map(({ name, left, width }) => (
+            <span key={name} data-part={name} style={{ left: `${left}%`, width: `${width}%` }} />
+          ))}
+        </div>
+        <div className="phase-scale">
+          {scale.ticks.map((ms) => (
+            <span key={ms} style={{ left: `${(ms / scale.end) * 100}%` }}>
+              {/* The unit appears once: otherwise numbers touch each other on a phone. */}
+              {ms === scale.end ? aboutMilliseconds(ms) : Number(ms.toPrecision(3))}
+            </span>
+          ))}
+        </div>
+      </div>
+      <ol className="phase-words">
+        {places.map(({ name, words }) => (
+          <li key={name} data-part={name}>
+            <span className="phase-sign" aria-hidden="true" data-part={name} /> {words} <b>{lengths[name]}</b>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
+
+/** From 1 ms to 1 s, by powers of ten. */
+const marks = [1, 10, 100, 1_000]
+
+/** All write stops of an action as dots on one scale. The certificates have the numbers. */
+function WriteStopStrip({ certificates }: { readonly certificates: readonly Certificate[] }) {
+  const stops = certificates.flatMap(({ write_stop_ms: ms, to }) => (ms === null ? [] : [{ ms, to }]))
+  if (stops.length === 0) return null
+  const longest = Math.max(...stops.map(({ ms }) => ms))
+  return (
+    <figure className="strip">
+      <svg role="img" aria-label={`${stops.length} write stops, the longest ${sayLength(longest)}`}>
+        {marks.map((ms) => (
+          <g key={ms}>
+            <line x1={xOf(ms)} x2={xOf(ms)} y1="6" y2="44" className="strip-line" />
+            <text x={xOf(ms)} y="60" textAnchor={ms === 1 ? 'start' : ms === 1_000 ? 'end' : 'middle'}>
+              {ms === 1_000 ? '1 s' : `${ms} ms`}
+            </text>
+          </g>
+        ))}
+        {stops.map(({ ms, to }, n) => (
+          <circle
+            key={`${to} ${ms}`}
+            cx={xOf(ms)}
+            cy={14 + (n % 4) * 8}
+            r="4"
+            className="strip-dot"
+            data-longest={ms === longest}
+          />
+        ))}
+      </svg>
+      <figcaption className="muted">
+        Write stops of {stops.length} handovers; the longest {sayLength(longest)}
+      </figcaption>
+    </figure>
+  )
+}
+
+/** Percent of the width, so that text and dots keep their size on a phone. */
+function xOf(ms: number): string {
+  return `${1 + (98 * Math.log10(Math.min(Math.max(ms, 1), 1_000))) / 3}%`
 }

@@ -1,6 +1,6 @@
 import { managements, type User } from '@fairlead/api'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
 import { keys } from '../../live/keys.ts'
@@ -8,8 +8,7 @@ import { useIsStale } from '../../live/live-state.ts'
 import { useMay, useMe } from '../../live/permissions.ts'
 import { useRoles, useSettings, useUsers } from '../../live/queries.ts'
 import { useOrder } from '../../live/use-order.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { KeepOrDelete } from '../../parts/keep-or-delete.tsx'
+import { DeleteButton } from '../../parts/dialog.tsx'
 import { MarkView } from '../../parts/mark.tsx'
 import { Card, Page } from '../../parts/page.tsx'
 import { Answer, Empty, Problem } from '../../parts/problem.tsx'
@@ -214,44 +213,21 @@ function roleOf(chosen: string) {
 }
 
 function Deletion({ user }: { readonly user: User }) {
-  const [isAsked, ask] = useState(false)
-  const isStale = useIsStale()
-  const remove = useDeletion(user.uid)
-  const close = () => ask(false)
-  const confirm = () => {
-    close()
-    remove.mutate()
-  }
-  const buttons = <KeepOrDelete no={close} yes={confirm} />
+  const [, go] = useLocation()
+  const client = useQueryClient()
+  const remove = useOrder({
+    mutationFn: () => api.deleteUser({ params: { uid: user.uid } }),
+    onSuccess: () => go('/access'),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.users }),
+  })
   return (
     <Card title="Delete">
       <p className="muted above-button">
         Its sessions and tokens end at once. What it did stays in the audit.
       </p>
-      <button
-        type="button"
-        className="button"
-        disabled={isStale || remove.isPending}
-        onClick={() => ask(true)}
-      >
-        Delete this user…
-      </button>
-      {remove.error !== null && <Problem error={remove.error} />}
-      {isAsked && (
-        <Dialog title={`Delete ${user.name}?`} onClose={close} buttons={buttons}>
-          <p>There is no way to get it back, but a new user may have the same name.</p>
-        </Dialog>
-      )}
+      <DeleteButton name={user.name} label="Delete this user…" remove={remove}>
+        <p>There is no way to get it back, but a new user may have the same name.</p>
+      </DeleteButton>
     </Card>
   )
-}
-
-function useDeletion(uid: number) {
-  const [, go] = useLocation()
-  const client = useQueryClient()
-  return useOrder({
-    mutationFn: () => api.deleteUser({ params: { uid } }),
-    onSuccess: () => go('/access'),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.users }),
-  })
 }

@@ -2,20 +2,22 @@ import type { Database } from '@fairlead/api'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useMay } from '../../live/permissions.ts'
-import { useActionsOf, useShards } from '../../live/queries.ts'
+import { useActionsOf, useSeries, useShards } from '../../live/queries.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
+import { ActionLines } from '../../parts/action-lines.tsx'
 import { MarkView } from '../../parts/mark.tsx'
-import { Page } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { Card, Page } from '../../parts/page.tsx'
+import { Answer, Problem } from '../../parts/problem.tsx'
+import { Sparkline } from '../../parts/sparkline.tsx'
 import { Version } from '../../parts/version.tsx'
 import { courseOf, groupsOf, markOfDatabase } from '../../words/describe-database.ts'
 import { persistenceOf } from '../../words/describe-persistence.ts'
-import { Activity } from './activity.tsx'
+import { bytes, count, milliseconds, short } from '../../words/format.ts'
+import { spanOf } from '../../words/span-of.ts'
 import { ClientsCard } from './clients-card.tsx'
 import { ConnectCard } from './connect-card.tsx'
 import { DeletionCard } from './deletion-card.tsx'
 import { NoDatabase } from './no-database.tsx'
-import { NowCard } from './now-card.tsx'
 import { SettingsCard } from './settings-card.tsx'
 import { ShardsCard } from './shards-card.tsx'
 
@@ -101,5 +103,58 @@ function Buttons({ database }: { readonly database: Database }) {
     <Link href={`/databases/${uid}/upgrade`} className="button button-main">
       Upgrade…
     </Link>
+  )
+}
+
+const rows = [
+  { name: 'total_req', label: 'Requests/s', show: short },
+  { name: 'latency_p99', label: 'p99', show: (micros: number) => milliseconds(micros / 1_000) },
+  { name: 'used_memory', label: 'Memory', show: bytes },
+  { name: 'conns', label: 'Clients', show: count },
+] as const
+/** Up to the last quarter of an hour, in four numbers. */
+function NowCard({ uid }: { readonly uid: number }) {
+  const may = useMay()
+  const isAllowed = may('view_bdb_stats', uid)
+  const { data } = useSeries(uid, isAllowed)
+  if (!isAllowed) return null
+  const points = data ?? []
+  const last = points.at(-1)
+  const span = spanOf(
+    points,
+    rows.map(({ name }) => name),
+  )
+  const about = span === null ? 'nothing measured yet' : `last ${span}`
+  return (
+    <Card title="Now" beside={<span className="muted">{about}</span>}>
+      <dl className="now">
+        {rows.map(({ name, label, show }) => {
+          const value = last?.[name]
+          return (
+            <div key={name}>
+              <dt>{label}</dt>
+              <dd>{value === undefined ? '–' : show(value)}</dd>
+              <dd>
+                <Sparkline values={points.map((point) => point[name])} label={`${label}, ${about}`} />
+              </dd>
+            </div>
+          )
+        })}
+      </dl>
+    </Card>
+  )
+}
+
+/** Actions of a database, the newest first. */
+function Activity({ uid }: { readonly uid: number }) {
+  const may = useMay()
+  const actions = useActionsOf(uid)
+  if (!may('view_status_of_cluster_action')) return null
+  return (
+    <Card title="Activity">
+      <Answer of={actions} height={96}>
+        {(all) => <ActionLines actions={all} />}
+      </Answer>
+    </Card>
   )
 }

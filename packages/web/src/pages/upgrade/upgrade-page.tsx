@@ -1,18 +1,23 @@
 import type { Database } from '@fairlead/api'
 import { useMutation } from '@tanstack/react-query'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { api } from '../../live/api.ts'
 import { serverNow } from '../../live/clock.ts'
 import { useMay } from '../../live/permissions.ts'
-import { requestOf, type UpgradeRequest, useUpgradeChoice } from '../../live/upgrade-choice.ts'
+import {
+  requestOf,
+  sayChoice,
+  type UpgradeChoice,
+  type UpgradeRequest,
+  useUpgradeChoice,
+} from '../../live/upgrade-choice.ts'
 import { useDatabaseByName } from '../../live/use-database-by-name.ts'
 import { useOrder } from '../../live/use-order.ts'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Version } from '../../parts/version.tsx'
 import { NoDatabase } from '../databases/no-database.tsx'
-import { Choices } from './choices.tsx'
-import { DryRunAnswer } from './dry-run-answer.tsx'
 import { Options } from './options.tsx'
 import { PlanView } from './plan-view.tsx'
 import { Targets } from './targets.tsx'
@@ -119,5 +124,48 @@ function DryRun({ uid, isReady, isRunning, run }: DryRunProps) {
           : 'needs the permission update_bdb_with_action'}
       </span>
     </div>
+  )
+}
+
+interface ChoicesProps {
+  readonly choice: UpgradeChoice
+  /** Identifies the plan that is shown below; null: none yet. */
+  readonly plan: string | null
+  readonly children: ReactNode
+}
+
+/** The choices. On a phone they fold to one line once there is a plan. */
+function Choices({ choice, plan, children }: ChoicesProps) {
+  const [openedFor, setOpenedFor] = useState<string | null>(null)
+  return (
+    <div className="choices" data-folded={plan !== null && openedFor !== plan}>
+      <p className="choices-line">
+        <span>{sayChoice(choice)}</span>
+        <button type="button" className="button" onClick={() => setOpenedFor(plan)}>
+          Change the choice
+        </button>
+      </p>
+      <div className="choices-all">{children}</div>
+    </div>
+  )
+}
+
+/** Visible height of an answer, in pixels: its first sentences. */
+const SEEN_PX = 240
+
+/** A dry run's answer. Takes the focus, and scrolls into view. `of` differs for each answer; null: none. */
+function DryRunAnswer({ of, children }: { readonly of: unknown; readonly children: ReactNode }) {
+  const answer = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const element = answer.current
+    if (of === null || element === null) return
+    element.focus({ preventScroll: true })
+    const { top } = element.getBoundingClientRect()
+    if (top < 0 || top + SEEN_PX > innerHeight) element.scrollIntoView()
+  }, [of])
+  return (
+    <section ref={answer} className="answer" aria-label="Answer of the dry run" tabIndex={-1}>
+      {children}
+    </section>
   )
 }
