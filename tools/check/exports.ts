@@ -27,7 +27,7 @@ export const documented = [
       '/** D. */\n\nexport function* d() {}\nexport interface E {}\n',
       '/** F. */\nexport const F = 1\nexport type F = typeof F',
     ].join('')
-    const seen = withoutDoc(text).join()
+    const seen = withoutDoc(`${text}\nexport type G = ReturnType<typeof createG>\n`).join()
     return seen === 'b,c,d,E' ? [] : [`seen: ${seen}`]
   }),
 ]
@@ -37,8 +37,15 @@ function homeOf(from: string): string {
   return from.replace(/^@fairlead\//, 'packages/')
 }
 
-/** A type and a value of one name share a comment. */
+/** A type and a value of one name share a comment. The type of a factory's result is documented there. */
 function withoutDoc(text: string): readonly string[] {
+  const results = new Set(
+    [...text.matchAll(/^export type (\w+) = (?:Awaited<)?ReturnType<typeof \w+>>?$/gm)].map(
+      ([, name]) => name,
+    ),
+  )
   const byName = Map.groupBy(exportsOf(text), ({ name }) => name)
-  return [...byName].filter(([, ones]) => !ones.some((one) => one.documented)).map(([name]) => name)
+  return [...byName]
+    .filter(([name, ones]) => !results.has(name) && !ones.some((one) => one.documented))
+    .map(([name]) => name)
 }

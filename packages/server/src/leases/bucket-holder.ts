@@ -29,7 +29,6 @@ interface Deps {
   readonly elapsed: () => number
 }
 
-/** The result of `createBucketHolder`. */
 export type BucketHolder = ReturnType<typeof createBucketHolder>
 
 /** This server's known buckets. Creates a holder without buckets. */

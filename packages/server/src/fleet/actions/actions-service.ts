@@ -24,7 +24,6 @@ import { createDatabaseViews, type DatabaseActionView } from './database-views.t
 /** An action of a database or of the catalogue of modules. */
 export type ActionView = DatabaseActionView | { readonly of: 'module'; readonly action: ModuleAction }
 
-/** The result of `createActions`. */
 export type Actions = ReturnType<typeof createActions>
 
 /**

@@ -14,7 +14,6 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import { shardsStore } from '../stores/shards-store.ts'
 
-/** The result of `createOrders`. */
 export type Orders = ReturnType<typeof createOrders>
 
 /**

@@ -12,7 +12,6 @@ import { databaseOrdersStore } from '../stores/database-orders-store.ts'
 import { databasesStore } from '../stores/databases-store.ts'
 import type { Databases, DatabaseView } from './databases-service.ts'
 
-/** The result of `createLimitChanges`. */
 export type LimitChanges = ReturnType<typeof createLimitChanges>
 
 /**

@@ -44,7 +44,6 @@ export interface ShardsOfDatabase {
   readonly shards: readonly ShardView[]
 }
 
-/** The result of `createShards`. */
 export type Shards = ReturnType<typeof createShards>
 
 /**

@@ -23,7 +23,6 @@ export type AskAsClient = (
 
 const codes = { refused: 'command_failed', 'not sent': 'unavailable', unknown: 'outcome_unknown' } as const
 
-/** The result of `createCommands`. */
 export type Commands = ReturnType<typeof createCommands>
 
 /**

@@ -21,7 +21,6 @@ export interface DeletionPlan {
   readonly memoryReservedBytes: number
 }
 
-/** The result of `createDeletions`. */
 export type Deletions = ReturnType<typeof createDeletions>
 
 /** Predicts the effects of deletions. `look` observes a database. Throws AgentUnreachable. */

@@ -13,7 +13,6 @@ export interface ClientProbe {
   readonly why: string
 }
 
-/** The result of `createEndpoints`. */
 export type Endpoints = ReturnType<typeof createEndpoints>
 
 /** Examines endpoints, again on each call. `probeAsClient` connects like a client and reports the result. */

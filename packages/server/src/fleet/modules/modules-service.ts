@@ -17,7 +17,6 @@ import { readPackage } from './read-package.ts'
 /** Maximum unpacked size, as a multiple of the upload limit. */
 const UNPACKED = 10
 
-/** The result of `createModules`. */
 export type Modules = Awaited<ReturnType<typeof createModules>>
 
 /** The catalogue of modules. Removes leftovers of crashed uploads and deletions first. */

@@ -33,7 +33,6 @@ export class ActiveActionExists extends Error {
   override readonly name = 'ActiveActionExists'
 }
 
-/** The result of `actionsStore`. */
 export type ActionsStore = ReturnType<typeof actionsStore>
 
 /**

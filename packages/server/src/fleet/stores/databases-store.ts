@@ -33,7 +33,6 @@ export type NewDatabase = Omit<Database, 'uid' | 'status' | 'obstacle' | 'groups
   readonly groups: number
 }
 
-/** The result of `databasesStore`. */
 export type DatabasesStore = ReturnType<typeof databasesStore>
 
 /**

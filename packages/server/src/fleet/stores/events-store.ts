@@ -33,7 +33,6 @@ export interface EventsPage {
 
 const SMALL = 200
 
-/** The result of `eventsStore`. */
 export type EventsStore = ReturnType<typeof eventsStore>
 
 /** All events of a cluster, in order, from three tables with one common counter. */

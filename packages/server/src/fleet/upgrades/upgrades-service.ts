@@ -44,7 +44,6 @@ interface UpgradesDeps extends UpgradeInputs {
   readonly tryRuns: TryRuns
 }
 
-/** The result of `createUpgrades`. */
 export type Upgrades = ReturnType<typeof createUpgrades>
 
 /**

@@ -6,7 +6,6 @@ import { verifyAudit } from './verify-audit.ts'
 /** Query of a list of records. */
 export type RecordsQuery = Omit<AuditQuery, 'databases'>
 
-/** The result of `createAudit`. */
 export type Audit = ReturnType<typeof createAudit>
 
 /** Reads and verifies the audit. Reads the records of `store`. */

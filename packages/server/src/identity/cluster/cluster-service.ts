@@ -22,7 +22,6 @@ export type SettingsChange = {
   readonly [Name in keyof Omit<Settings, 'name' | 'createdAt'>]?: Partial<Settings[Name]>
 }
 
-/** The result of `createCluster`. */
 export type Cluster = ReturnType<typeof createCluster>
 
 /**

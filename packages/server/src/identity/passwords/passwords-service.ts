@@ -37,7 +37,6 @@ interface PasswordsDeps {
   readonly now: () => number
 }
 
-/** The result of `createPasswords`. */
 export type Passwords = ReturnType<typeof createPasswords>
 
 /**

@@ -6,7 +6,6 @@ import { loginLanesStore } from '../stores/login-lanes-store.ts'
 import { passwordsStore } from '../stores/passwords-store.ts'
 import { settingsStore } from '../stores/settings-store.ts'
 
-/** The result of `createUserPasswords`. */
 export type UserPasswords = ReturnType<typeof createUserPasswords>
 
 /**

@@ -8,7 +8,6 @@ import { auditStore } from '../stores/audit-store.ts'
 import { type RolesPage, rolesStore } from '../stores/roles-store.ts'
 import { usersStore } from '../stores/users-store.ts'
 
-/** The result of `createRoles`. */
 export type Roles = ReturnType<typeof createRoles>
 
 /**

@@ -43,7 +43,6 @@ interface Try {
   readonly confirms: boolean
 }
 
-/** The result of `createLogins`. */
 export type Logins = ReturnType<typeof createLogins>
 
 /**

@@ -9,7 +9,6 @@ import type { Identities } from './identities.ts'
 import type { Login, Logins } from './logins.ts'
 import type { Tokens } from './tokens.ts'
 
-/** The result of `createSessions`. */
 export type Sessions = ReturnType<typeof createSessions>
 
 /** Issues tokens and ends them. `counter` records logins in the audit; `now` is Unix milliseconds. */

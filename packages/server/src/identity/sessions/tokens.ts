@@ -23,7 +23,6 @@ export interface Claims {
   readonly isSession?: true
 }
 
-/** The result of `createTokens`. */
 export type Tokens = ReturnType<typeof createTokens>
 
 /**

@@ -59,7 +59,6 @@ interface UsersDeps {
   readonly now: () => number
 }
 
-/** The result of `createUsers`. */
 export type Users = ReturnType<typeof createUsers>
 
 /**

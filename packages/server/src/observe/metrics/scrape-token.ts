@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises'
 /** Shorter ones are refused: the file may be incomplete. */
 const LEAST_LENGTH = 16
 
-/** The result of `openScrapeToken`. */
 export type ScrapeToken = ReturnType<typeof openScrapeToken>
 
 /**
