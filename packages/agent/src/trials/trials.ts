@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { TrialRequest, TrialResult } from '@fairlead/api'
-import { createMutex, messageOf } from '@fairlead/engine'
+import { createSemaphore, messageOf } from '@fairlead/engine'
 import type { Logger } from 'pino'
 import { type BuildsOfNode, findProgram } from '../builds/builds-of-node.ts'
 import { BUS_DISTANCE } from '../engine/engine-config.ts'
@@ -38,11 +38,11 @@ export async function openTrials(settings: TrialSettings): Promise<Trials> {
   const ending = new AbortController()
   const underWay = new Set<Promise<TrialResult>>()
   const inUse = new Set<number>()
-  const turns = createMutex(AT_ONCE)
+  const inTurn = createSemaphore(AT_ONCE)
   return {
     async make(request, gone) {
       const signal = AbortSignal.any([gone, ending.signal])
-      const made = turns(() => tryOnPorts(settings, request, inUse, signal), signal)
+      const made = inTurn(() => tryOnPorts(settings, request, inUse, signal), signal)
       underWay.add(made)
       try {
         return await made

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createMutex } from './create-mutex.ts'
+import { createMutex, createSemaphore } from './create-mutex.ts'
 
 /** Work that says when it begins, and ends when it is told to. */
 function work(name: string, said: string[]) {
@@ -40,7 +40,7 @@ test('work begins when the work before it has ended, however it ended, and not b
 
 test('as many as are allowed are done at a time, and what was given up meanwhile is not begun', async () => {
   const said: string[] = []
-  const runExclusive = createMutex(2)
+  const runExclusive = createSemaphore(2)
   const [a, b, c, d] = [work('a', said), work('b', said), work('c', said), work('d', said)]
   const giveUp = new AbortController()
   const begun = [runExclusive(a.act), runExclusive(b.act)]

@@ -1,8 +1,13 @@
 /** Runs `work` in its turn, and returns its result. An aborted signal makes it throw before it begins. */
 export type RunExclusive = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** Creates a mutex; with `atOnce` > 1 a semaphore. Work waits in order, and a failure ends nothing else. */
-export function createMutex(atOnce = 1): RunExclusive {
+/** Creates a mutex. Work waits in order, and a failure ends nothing else. */
+export function createMutex(): RunExclusive {
+  return createSemaphore(1)
+}
+
+/** Creates a semaphore for `atOnce` pieces of work. Work waits in order, and a failure ends nothing else. */
+export function createSemaphore(atOnce: number): RunExclusive {
   let free = atOnce
   const waiting: (() => void)[] = []
   const leave = (): void => {

@@ -58,25 +58,16 @@ async function withinTime<T>(answer: Promise<T>, otherwise: () => T): Promise<T>
 
 function hintFrom(catalogue: Catalogue): UpgradeHint {
   const hints = new Map<string, Build | null>()
-  const hintOf = (database: Database): Build | null => {
+  return (database) => {
     const { build, modules, replicas, persistence, evictionPolicy, cluster } = database
     const used = modules.map(({ uid }) => uid)
     const key = JSON.stringify([build, used, replicas, persistence, evictionPolicy, cluster])
-    const hint = hints.get(key)
-    if (hint !== undefined) return hint
+    const known = hints.get(key)
+    if (known !== undefined) return known
     const nothingLacks = { lackOfMemory: undefined, lackOfPorts: undefined }
     const subject = { ...database, ...nothingLacks, groups: database.groups.length, primaries: [] }
     const found = upgradableTo(subject, catalogue) ?? null
     hints.set(key, found)
     return found
-  }
-  // Computing the key is the expensive part, so the answer for each object is remembered.
-  const seen = new WeakMap<Database, Build | null>()
-  return (database) => {
-    const known = seen.get(database)
-    if (known !== undefined) return known
-    const hint = hintOf(database)
-    seen.set(database, hint)
-    return hint
   }
 }

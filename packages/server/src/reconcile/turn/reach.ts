@@ -1,5 +1,5 @@
 import { agentOperations, type Epoch, proxyOperations } from '@fairlead/api'
-import { createMutex } from '@fairlead/engine'
+import { createSemaphore } from '@fairlead/engine'
 import { bucketOf } from '../../core/state/bucket.ts'
 import { type AgentLink, AgentUnreachable, connectAgent, StaleEpoch } from '../../nodes/agent-link.ts'
 import { openTunnel } from '../../nodes/open-tunnel.ts'
@@ -67,10 +67,10 @@ const TUNNELS_AT_ONCE = 16
 
 /** If the agent does not answer one request, the queued ones fail with it: each would miss its deadline. */
 function fewAtOnce(open: WaysToEngines['open']): WaysToEngines['open'] {
-  const runExclusive = createMutex(TUNNELS_AT_ONCE)
+  const inTurn = createSemaphore(TUNNELS_AT_ONCE)
   let waiting = new AbortController()
   return (shard, epoch) =>
-    runExclusive(async () => {
+    inTurn(async () => {
       try {
         return await open(shard, epoch)
       } catch (cause) {
