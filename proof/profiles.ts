@@ -58,7 +58,7 @@ const ofBuilds = [
   'packages/proxy/test/component/forwarding/silence.test.ts',
   'packages/proxy/test/component/forwarding/transactions.test.ts',
   'packages/proxy/test/component/forwarding/wrong-logins.test.ts',
-  'packages/proxy/test/component/handover/given-up.test.ts',
+  'packages/proxy/test/component/handover/unblocked-clients.test.ts',
   'packages/proxy/test/component/handover/hold-on.test.ts',
   'packages/proxy/test/component/handover/why-unreachable.test.ts',
   'packages/proxy/test/component/remembered/replay.test.ts',

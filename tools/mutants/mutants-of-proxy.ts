@@ -95,7 +95,7 @@ export const mutantsOfProxy: readonly Mutant[] = [
     name: 'a blocking command that was given up is not asked again',
     breaks: 'a client that blocks does not notice a handover',
     file: `${source}/handover/move-connection.ts`,
-    tests: [`${component}/handover/given-up.test.ts`],
+    tests: [`${component}/handover/unblocked-clients.test.ts`],
     text: '  if (again === null || link === null) return\n',
     instead: '  if (again === null || link === null || again.keepsLink) return\n',
   },

@@ -9,7 +9,7 @@ import { until } from '../../../proof/until.ts'
 
 const { from, to } = usualPair()
 const seconds = campaign().times('queues', 60)
-/** Workers of each kind. The endpoint gives up commands before a hold from 50 on (given-up.ts). */
+/** Workers of each kind. The endpoint gives up commands before a hold from 50 on (unblocked-clients.ts). */
 const WORKERS = 200
 const EVERY_MS = 10
 

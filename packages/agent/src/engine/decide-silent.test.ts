@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { fc } from '../../../../proof/properties.ts'
-import type { Doing } from '../process/watch-activity.ts'
+import type { ActivityKind } from '../process/watch-activity.ts'
 import { decideSilent, type Loss, type Silence } from './decide-silent.ts'
 
 const losses: readonly Loss[] = ['nothing', 'unsaved', 'everything', 'unknown']
-const silence = (doing: Doing, idleMs: number, loss: Loss, ordered = false): Silence => ({
+const silence = (doing: ActivityKind, idleMs: number, loss: Loss, ordered = false): Silence => ({
   pid: 4711,
   forMs: 300_000,
   activity: { doing, idleMs },
@@ -56,7 +56,7 @@ test('a silence of less than a second is not reported: an engine may be slow at 
 test('the process with the only copy of data is never killed, whatever is observed', () => {
   fc.assert(
     fc.property(
-      fc.constantFrom<Doing>('works', 'disk', 'stopped', 'idle'),
+      fc.constantFrom<ActivityKind>('works', 'disk', 'stopped', 'idle'),
       fc.nat(1e9),
       fc.boolean(),
       (doing, idleMs, ordered) => {

@@ -1,4 +1,4 @@
-import type { Activity, Doing } from '../process/watch-activity.ts'
+import type { Activity, ActivityKind } from '../process/watch-activity.ts'
 
 /**
  * Loss if a process ends now, as known by this node:
@@ -76,7 +76,7 @@ export function decideSilent(silence: Silence): SilentVerdict {
   }
 }
 
-const words: { readonly [Each in Exclude<Doing, 'stopped'>]: string } = {
+const words: { readonly [Each in Exclude<ActivityKind, 'stopped'>]: string } = {
   works: 'it is busy',
   disk: 'it waits for its disk',
   idle: 'it does nothing',

@@ -6,11 +6,11 @@ import { readOrNull } from './read-or-null.ts'
  * Activity of a process that does not answer. `works`: it uses the processor, or waits for it; `disk`: it
  * waits for a disk (or for swapped-out memory). `stopped`: by a signal or a debugger; `idle`: none of these.
  */
-export type Doing = 'works' | 'disk' | 'stopped' | 'idle'
+export type ActivityKind = 'works' | 'disk' | 'stopped' | 'idle'
 
 /** Activity of a process that does not answer, with its idle time. */
 export interface Activity {
-  readonly doing: Doing
+  readonly doing: ActivityKind
   /** Idle or stopped time in ms: a gap between two looks counts as at most LONGEST_GAP_MS. */
   readonly idleMs: number
 }
@@ -63,7 +63,7 @@ export function watchActivity(
   }
 }
 
-function describe(state: string, others: readonly ThreadStat[], used: boolean): Doing {
+function describe(state: string, others: readonly ThreadStat[], used: boolean): ActivityKind {
   if (/[Tt]/.test(state)) return 'stopped'
   if (used || state === 'R') return 'works'
   // Its first thread may wait for another one, which waits for the disk.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Doing } from '../process/watch-activity.ts'
+import type { ActivityKind } from '../process/watch-activity.ts'
 import { decideProxy, type ProxyObservation } from './decide-proxy.ts'
 
 const last = { started: true, startedAt: 0, answered: true, ended: null, crashes: 0, streak: 0 }
@@ -37,7 +37,7 @@ test('a proxy that died before it answered has failed, one that answered has exi
 })
 
 test('silence is reported after a second, and an idle process is ended after the permitted time', () => {
-  const silent = (silentMs: number, doing: Doing = 'idle') => {
+  const silent = (silentMs: number, doing: ActivityKind = 'idle') => {
     const idleMs = doing === 'idle' || doing === 'stopped' ? silentMs : 0
     return decideProxy({
       ...observation,

@@ -32,7 +32,7 @@ interface Entry {
   readonly seq: number
 }
 
-interface Told {
+interface Reported {
   readonly shards: ReadonlyMap<string, Entry>
   /** Number of each removal. */
   readonly gone: ReadonlyMap<string, number>
@@ -139,7 +139,7 @@ function keepMarks() {
 /** Returns the news after that number. */
 function listSince(
   after: number,
-  { shards, gone, offsets }: Told,
+  { shards, gone, offsets }: Reported,
 ): Pick<Changes, 'shards' | 'gone' | 'offsets'> {
   const isNew = ({ seq }: { readonly seq: number }) => seq > after
   return {

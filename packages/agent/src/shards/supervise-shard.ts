@@ -142,9 +142,9 @@ function orderEnd(id: string, state: ShardState, startedAt: number): void {
   state.wake()
 }
 
-function sharedBy(settings: SupervisionSettings): Pick<Supervision, 'changes' | 'statistics' | 'rests'> {
-  const { changes, statistics, beat } = settings
-  return { changes, statistics, rests: beat.join() }
+function sharedBy(settings: SupervisionSettings): Pick<Supervision, 'changes' | 'statistics' | 'sleeper'> {
+  const { changes, statistics, ticker } = settings
+  return { changes, statistics, sleeper: ticker.join() }
 }
 
 function pidOf({ last }: ShardState): number | null {
@@ -213,7 +213,7 @@ function begin(supervision: Supervision): Promise<void> {
 }
 
 async function loop(supervision: Supervision): Promise<void> {
-  const { state, place, end, rests } = supervision
+  const { state, place, end, sleeper } = supervision
   using _ = place.probe
   while (!end.signal.aborted) {
     // Created before the look, so that a put during the turn ends the next pause.
@@ -222,7 +222,7 @@ async function loop(supervision: Supervision): Promise<void> {
     const afterMs = await turn(supervision)
     noteChanges(supervision)
     if (afterMs === 0 || end.signal.aborted) continue
-    const endRest = rests.rest(afterMs, wake)
+    const endRest = sleeper.rest(afterMs, wake)
     await woken
     endRest()
   }

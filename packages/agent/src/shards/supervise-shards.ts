@@ -4,8 +4,8 @@ import { createMutex, type RunExclusive } from '@fairlead/engine'
 import type { EngineTarget } from '../engine/ask-engine.ts'
 import { type FoundShard, openShard, openShards } from '../folder/open-shards.ts'
 import { shardFolder } from '../folder/shard-folder.ts'
-import { createBeat } from '../process/beat.ts'
 import { boundLogs } from '../process/bound-log.ts'
+import { createTicker } from '../process/ticker.ts'
 import { RUNNING_MS } from './decide-next.ts'
 import { type SupervisedShard, superviseShard } from './supervise-shard.ts'
 import type { SupervisionSettings } from './supervision.ts'
@@ -41,7 +41,7 @@ export interface SupervisedShards extends AsyncDisposable {
   modules(): readonly string[]
 }
 
-type SettingsOfNode = Omit<SupervisionSettings, 'silence' | 'onProcess' | 'beat'> & {
+type SettingsOfNode = Omit<SupervisionSettings, 'silence' | 'onProcess' | 'ticker'> & {
   readonly silence: Omit<SupervisionSettings['silence'], 'serves'>
 }
 
@@ -60,8 +60,8 @@ export async function superviseShards(
       )
   const reports = () => [...shards.keys()].toSorted().flatMap((id) => shards.get(id)?.report() ?? [])
   const users = await keepUsersOfPorts(home, () => placesOf(shards), others.logger)
-  const beat = createBeat(RUNNING_MS)
-  const own = { silence: { ...silence, serves }, onProcess: pids.forget, beat }
+  const ticker = createTicker(RUNNING_MS)
+  const own = { silence: { ...silence, serves }, onProcess: pids.forget, ticker }
   const settings: SupervisionSettings = { ...others, ...own, wall: users.within(others.wall) }
   const supervise = (found: FoundShard): SupervisedShard => {
     const { id } = found.folder
@@ -102,7 +102,7 @@ export async function superviseShards(
       await turns.taken()
       await logs[Symbol.asyncDispose]()
       await Promise.all([...shards.values()].map((shard) => shard[Symbol.asyncDispose]()))
-      beat[Symbol.dispose]()
+      ticker[Symbol.dispose]()
       await users[Symbol.asyncDispose]()
     },
   }

@@ -8,7 +8,7 @@ import type { ModuleFiles } from '../folder/module-files.ts'
 import type { ProcessRecord, WantedRecord } from '../folder/shard-folder.ts'
 import type { DiskWatch } from '../folder/watch-disk.ts'
 import type { TroubleWatch } from '../folder/watch-trouble.ts'
-import type { Beat, Rests } from '../process/beat.ts'
+import type { Sleeper, Ticker } from '../process/ticker.ts'
 import type { Attention } from './attention.ts'
 import type { ChangeLog } from './changes.ts'
 import type { View } from './describe-shard.ts'
@@ -29,7 +29,7 @@ export interface SupervisionSettings {
   readonly changes: Pick<ChangeLog, 'shard' | 'offset' | 'gone'>
   readonly statistics: Pick<StatisticsLog, 'shard' | 'gone'>
   /** Moments for looks at running shards. */
-  readonly beat: Pick<Beat, 'join'>
+  readonly ticker: Pick<Ticker, 'join'>
   /** Called when a process has begun or ended. */
   readonly onProcess: () => void
 }
@@ -67,6 +67,6 @@ export interface Supervision {
   readonly end: AbortController
   readonly changes: SupervisionSettings['changes']
   readonly statistics: SupervisionSettings['statistics']
-  readonly rests: Rests
+  readonly sleeper: Sleeper
   readonly onRemoved: () => void
 }

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '@fairlead/api/lean'
 import { expect, test, vi } from 'vitest'
-import { printError, toldOf } from './print-error.ts'
+import { faultTextOf, printError } from './print-error.ts'
 
 test.each([true, false])('no control character of a server is told on stderr, as JSON: %s', (asJson) => {
   const said: string[] = []
@@ -24,7 +24,7 @@ test('what an answer of another version breaks is told as such, with what leads 
   } catch (thrown) {
     cause = thrown
   }
-  expect(toldOf(cause)).toMatchObject({
+  expect(faultTextOf(cause)).toMatchObject({
     exit: 'failed',
     message: expect.stringContaining(
       'The answer is not as it was expected, or this program has a fault: Cannot read',

@@ -5,7 +5,7 @@ import { foldText } from './fold-text.ts'
 import { asJson as jsonOf, withoutOrders } from './without-orders.ts'
 
 /** A printable error: message, obstacles, next command. */
-export interface Told {
+export interface FaultText {
   readonly exit: Exit
   readonly message: string
   readonly obstacles: readonly string[]
@@ -14,7 +14,7 @@ export interface Told {
 }
 
 /** Converts any error. All but refusals and CommandFaults are `failed`. */
-export function toldOf(cause: unknown): Told {
+export function faultTextOf(cause: unknown): FaultText {
   if (cause instanceof CommandFault) return cause
   if (cause instanceof ApiError) {
     const { message, code } = cause
@@ -42,7 +42,7 @@ export function toldOf(cause: unknown): Told {
 }
 
 /** A TypeError or similar: an unexpected answer, or a bug of this program. */
-function toldBug({ message }: Error): Told {
+function toldBug({ message }: Error): FaultText {
   return {
     exit: 'failed',
     message: `The answer is not as it was expected, or this program has a fault: ${message}`,
@@ -57,7 +57,7 @@ export function printError(
   cause: unknown,
   { asJson, isTerminal }: { asJson: boolean; isTerminal: boolean },
 ): number {
-  const told = toldOf(cause)
+  const told = faultTextOf(cause)
   const { code: exit_code } = exitCodes[told.exit]
   if (asJson) {
     const { message, code, obstacles } = told

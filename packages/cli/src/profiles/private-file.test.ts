@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { toldOf } from '../output/print-error.ts'
+import { faultTextOf } from '../output/print-error.ts'
 import { readPrivate, writePrivate } from './private-file.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'fairlead-private-'))
@@ -22,7 +22,7 @@ function refusal(work: () => unknown) {
   try {
     work()
   } catch (cause) {
-    const { exit, message } = toldOf(cause)
+    const { exit, message } = faultTextOf(cause)
     return `${exit}: ${message}`
   }
   return 'not refused'

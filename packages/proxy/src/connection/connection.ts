@@ -8,11 +8,11 @@ import type { Tape } from '../traffic/tape.ts'
 import type { Ahead } from './ahead.ts'
 import type { Allowance } from './allowance.ts'
 import type { Caching } from './caching.ts'
+import type { HandoverDelay } from './handover-delay.ts'
 import type { Link, Via } from './link.ts'
 import type { Login } from './login.ts'
 import type { LongGate } from './long-gate.ts'
 import type { PublishBarrier } from './publish-barrier.ts'
-import type { PutOff } from './put-off.ts'
 
 /**
  * Modes of a client's connection. Behind it is one connection to an engine (its link).
@@ -115,10 +115,10 @@ export interface Session {
 
 /** State of a handover of this connection. `handover` writes it. */
 export interface Move {
-  /** True if held while blocked, or if its command was to be ended before a hold (given-up.ts). */
+  /** True if held while blocked, or if its command was to be ended before a hold (unblocked-clients.ts). */
   mayBeGivenUp: boolean
   /** Counts how often the client delayed recent holds. */
-  putOff: PutOff | null
+  putOff: HandoverDelay | null
   era: number
   /** A link to an engine that will get the primary role soon. */
   prepared: Prepared | null

@@ -8,7 +8,7 @@ import {
   overdueFor,
   putOffAgain,
   QUIET_MS,
-} from './put-off.ts'
+} from './handover-delay.ts'
 
 /**
  * Delays a hold repeatedly, at these intervals in milliseconds. Returns when others have waited long enough;

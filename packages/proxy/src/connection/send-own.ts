@@ -20,7 +20,7 @@ export function sendOwn(link: Link, bytes: Buffer, replies: number, must: boolea
 }
 
 /** Restores the client's CLIENT REPLY setting after a probe switched replies on. */
-export function restoreSilence({ session: { ahead } }: Connection, link: Link): void {
+export function restoreReplyOff({ session: { ahead } }: Connection, link: Link): void {
   if (ahead.silent) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'OFF']))
   else if (ahead.skipsNext) link.socket.write(encodeCommand(['CLIENT', 'REPLY', 'SKIP']))
 }

@@ -3,7 +3,7 @@ import { replayTransaction } from '../remembered/transaction-state.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './link.ts'
 import { noteOwn } from './noted.ts'
-import { restoreSilence } from './send-own.ts'
+import { restoreReplyOff } from './send-own.ts'
 
 /*
  * With CLIENT REPLY OFF a client may open a transaction. A probe inside would be queued and get no answer, so
@@ -49,7 +49,7 @@ export function answeredState(connection: Connection): Connection['session']['st
 
 /** Restores CLIENT REPLY on a new link, and then reopens a transaction without replies. */
 export function reopenSilently(connection: Connection, link: Link): void {
-  restoreSilence(connection, link)
+  restoreReplyOff(connection, link)
   const { transaction } = connection.session.state
   if (!isSilentlyOpen(connection) || transaction === null) return
   for (const { bytes } of replayTransaction(transaction, link.generation)) link.socket.write(bytes)

@@ -20,10 +20,10 @@ import {
   setRequestsAside,
   takeRequests,
 } from '../forwarding/forward-requests.ts'
-import { beginTurn, createAllowance, endTurn, whenItsTurn } from '../forwarding/turns.ts'
+import { beginTurn, createAllowance, endTurn, runInSlice } from '../forwarding/turns.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { drainOf } from '../handover/hold.ts'
-import { type Calm, noCalm, notBegun, withCut } from '../handover/long-requests.ts'
+import { noQuiescence, notBegun, type Quiescence, withCut } from '../handover/long-requests.ts'
 import { beginPiece, crumbOf, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { type Admission, createAdmission, createShare, type Share } from '../listen/admission.ts'
@@ -45,10 +45,10 @@ export interface Endpoint extends AsyncDisposable, Pick<Listener, 'renewTls'> {
   know(addresses: readonly Address[]): void
   /** Opens links to an engine that will get the role, for the connections in use. Returns their number. */
   prepare(upstream: EndpointSpec['upstream'], slot?: number): Promise<number>
-  /** Returns blocking commands that may be ended before a hold (given-up.ts), as `proxy end of the link`. */
+  /** Returns blocking commands that may be ended before a hold, as `proxy end of the link`. */
   blocked(slot?: number): readonly string[]
   /** Waits before a hold for pending long requests. Returns the number left: above 0 the hold has failed. */
-  calm(withinMs: number, slot?: number): Promise<Calm>
+  calm(withinMs: number, slot?: number): Promise<Quiescence>
   /** Stops forwarding and waits for all replies. `slot`: only for the group with that slot. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
@@ -151,7 +151,8 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     blocked: upstream.blocked,
     calm: upstream.calm,
     async hold(times) {
-      const calm = times.leavesSilent === true ? noCalm : await upstream.calm(times.calmMs ?? drainOf(times))
+      const calm =
+        times.leavesSilent === true ? noQuiescence : await upstream.calm(times.calmMs ?? drainOf(times))
       return calm.long > 0 ? notBegun(calm) : withCut(await upstream.hold(times), calm)
     },
     renewTls: listener.renewTls,
@@ -159,7 +160,7 @@ export async function openEndpoint(wanted: EndpointSpec, options: EndpointOption
     release: (_, hasFailed) => upstream.release(hasFailed),
     isHeld: () => upstream.isHeld,
     readTape: upstream.tape.read,
-    clients: (query) => listClients(presentIn(upstream.connections), query),
+    clients: (query) => listClients(clientsIn(upstream.connections), query),
     report: () => ({
       host: wanted.host,
       port: wanted.port,
@@ -231,7 +232,7 @@ function noteCut(connection: Connection): Cut {
   }
 }
 
-function* presentIn(connections: ReadonlySet<Connection>) {
+function* clientsIn(connections: ReadonlySet<Connection>) {
   for (const connection of connections)
     yield { visitor: connection.visitor, connections: [connection], state: connection.session.state }
 }
@@ -256,7 +257,7 @@ function listenTo(connection: Connection, client: Socket): void {
   })
   /** Thousands of clients may leave at the same time. */
   const leaves = (act: () => void) => {
-    if (connection.mode !== 'closed') whenItsTurn(allowance, 'ends the connection of', crumb, act)
+    if (connection.mode !== 'closed') runInSlice(allowance, 'ends the connection of', crumb, act)
   }
   client.on('end', () =>
     leaves(() => {

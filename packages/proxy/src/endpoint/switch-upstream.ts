@@ -3,7 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { forEachLimited } from '../connection/for-each-limited.ts'
 import { endPublishBarrier } from '../handover/end-publish-barrier.ts'
 import { type Hold, OWN_HOLD } from '../handover/hold.ts'
-import { type Arranged, moveFirst } from '../handover/move-all.ts'
+import { type MoveOrder, moveFirst } from '../handover/move-all.ts'
 import { moveConnection } from '../handover/move-connection.ts'
 import { takeLastReplies } from '../handover/take-last-messages.ts'
 import { meet, type Others } from '../listen/others.ts'
@@ -73,7 +73,7 @@ function pointTo(state: UpstreamState, { to, generation }: Goal): void {
 /** Moves the connections without pending requests, at the same time in all threads. */
 async function moveTogether(
   state: UpstreamState,
-  { first, listening, slow }: Arranged,
+  { first, listening, slow }: MoveOrder,
   others: Others | undefined,
 ): Promise<void> {
   const { owner, barrier } = state
@@ -88,7 +88,7 @@ async function moveTogether(
 /** Moves the others while clients are served. Nothing is published before all subscribers have moved. */
 async function letOthersFollow(
   state: UpstreamState,
-  { listening, slow, later }: Arranged,
+  { listening, slow, later }: MoveOrder,
   others: Others | undefined,
 ): Promise<void> {
   const followOne = (connection: Connection) => follow(state, connection)

@@ -3,12 +3,12 @@ import type { Connection, Owner } from '../connection/connection.ts'
 import type { PublishBarrier } from '../connection/publish-barrier.ts'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import type { CursorsNow } from '../handover/cursors-now.ts'
-import type { GivenUp } from '../handover/given-up.ts'
 import type { Hold } from '../handover/hold.ts'
 import type { LongRequests } from '../handover/long-requests.ts'
 import type { Target } from '../handover/open-link.ts'
 import type { OverdueReplies } from '../handover/overdue-replies.ts'
-import type { Seen } from '../listen/seen.ts'
+import type { UnblockedClients } from '../handover/unblocked-clients.ts'
+import type { EndpointStats } from '../listen/endpoint-stats.ts'
 import type { Tape } from '../traffic/tape.ts'
 
 /**
@@ -30,10 +30,10 @@ export interface UpstreamState {
   /** Connections that move alone. */
   readonly followers: Set<Promise<void>>
   readonly owner: Owner
-  readonly seen: Seen
+  readonly seen: EndpointStats
   readonly longRequests: LongRequests
   readonly overdueReplies: OverdueReplies
-  readonly givenUp: GivenUp
+  readonly givenUp: UnblockedClients
   readonly generations: CursorGenerations
   readonly cursors: CursorsNow
   readonly barrier: PublishBarrier

@@ -7,15 +7,15 @@ import { BEFORE_ALL, isLate } from '../connection/is-late.ts'
 import type { PublishBarrier } from '../connection/publish-barrier.ts'
 import { type CursorGenerations, createGenerations } from '../handover/cursor-generations.ts'
 import { createCursorsNow } from '../handover/cursors-now.ts'
-import { createGivenUp } from '../handover/given-up.ts'
-import { type Calm, createLongRequests, noCalm } from '../handover/long-requests.ts'
+import { createLongRequests, noQuiescence, type Quiescence } from '../handover/long-requests.ts'
 import { noticeQuiet } from '../handover/move-connection.ts'
 import { createOverdueReplies } from '../handover/overdue-replies.ts'
 import { prepareLinks } from '../handover/prepare-links.ts'
+import { createUnblockedClients } from '../handover/unblocked-clients.ts'
 import { addressText } from '../listen/address-text.ts'
 import type { Admission } from '../listen/admission.ts'
+import { createEndpointStats, type EndpointStats } from '../listen/endpoint-stats.ts'
 import type { Others } from '../listen/others.ts'
-import { createSeen, type Seen } from '../listen/seen.ts'
 import { createTape, type Tape } from '../traffic/tape.ts'
 import { follow, openFirstLink, proceed } from './follow.ts'
 import { type HoldTimes, holdUpstream, letGo } from './hold-upstream.ts'
@@ -29,7 +29,7 @@ export interface Upstream extends Disposable {
   readonly owner: Owner
   readonly connections: ReadonlySet<Connection>
   readonly isHeld: boolean
-  readonly seen: Seen
+  readonly seen: EndpointStats
   readonly tape: Pick<Tape, 'read'>
   /** Addresses of connections that have not moved yet; reported for a while after a switch. */
   readonly behind: readonly Behind[]
@@ -37,15 +37,12 @@ export interface Upstream extends Disposable {
   add(connection: Connection): void
   /** Opens links to `address` for connections in use, before a hold. Returns their number. */
   prepare(address: Address): Promise<number>
-  /**
-   * Before a hold: returns the blocking commands that may be ended (given-up.ts), as the proxy's ends of
-   * their links.
-   */
+  /** Before a hold: returns the blocking commands that may be ended, as the proxy's ends of their links. */
   blocked(): readonly string[]
   /**
    * Before a hold: waits at most `withinMs` for long requests. Returns the number left; above 0 it failed.
    */
-  calm(withinMs: number): Promise<Calm>
+  calm(withinMs: number): Promise<Quiescence>
   /** Stops forwarding and waits until all replies have arrived. */
   hold(times: HoldTimes): Promise<HoldResult>
   /**
@@ -106,7 +103,7 @@ export function createUpstream(
     prepare: (to) => prepareLinks(connections, { ...targetOf(state), ...to }, events.admission),
     blocked: () => (state.hold === null && state.switching === null ? givenUp.candidates() : []),
     async calm(withinMs) {
-      if (state.hold !== null) return noCalm
+      if (state.hold !== null) return noQuiescence
       const calm = await longRequests.end(withinMs, await overdueReplies.settle())
       if (calm.long > 0) seen.failedHolds += 1
       return calm
@@ -161,10 +158,10 @@ function createState(
     barrier,
     tape,
     followers: new Set(),
-    seen: createSeen(),
+    seen: createEndpointStats(),
     cursors: createCursorsNow(generations),
     overdueReplies: createOverdueReplies(() => targetOf(state), connections, owner.onError),
-    givenUp: createGivenUp(connections, (connection) => proceed(state, connection)),
+    givenUp: createUnblockedClients(connections, (connection) => proceed(state, connection)),
     hold: null,
     isGoing: false,
     switching: null,

@@ -285,7 +285,7 @@ function isGivenUp(text: string): boolean {
   return text.startsWith('UNBLOCKED force unblock') || text.startsWith('REDIRECT ') || isUnblocked(text)
 }
 
-/** Ended for the proxy's handover; the connection stays (given-up.ts). Users may not send CLIENT UNBLOCK. */
+/** True if ended for a handover: the connection stays. Users may not send CLIENT UNBLOCK. */
 function isUnblocked(text: string): boolean {
   return text.startsWith('UNBLOCKED client unblocked')
 }

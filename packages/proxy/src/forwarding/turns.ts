@@ -88,7 +88,7 @@ function noticeEnd(): void {
  * Does a piece of `work` now, or in a later round if it is not the endpoint's turn. For events that thousands
  * of clients may cause at the same time.
  */
-export function whenItsTurn(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
+export function runInSlice(allowance: Allowance, work: Work, whom: Uint8Array, act: () => void): void {
   if (beginTurn(allowance, work, whom, FEW_BYTES)) {
     act()
     endTurn(allowance)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ANOTHER_MS, LONGEST_REQUEST_MS, LONGEST_SERIES_MS, QUIET_MS } from '../connection/put-off.ts'
+import { ANOTHER_MS, LONGEST_REQUEST_MS, LONGEST_SERIES_MS, QUIET_MS } from '../connection/handover-delay.ts'
 import {
   type Attempts,
   areAllOverdue,

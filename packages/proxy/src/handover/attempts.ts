@@ -4,7 +4,7 @@ import {
   LONGEST_REQUEST_MS,
   LONGEST_SERIES_MS,
   QUIET_MS,
-} from '../connection/put-off.ts'
+} from '../connection/handover-delay.ts'
 
 /** A series of failed attempts to hold the clients of an upstream. */
 export interface Attempts {

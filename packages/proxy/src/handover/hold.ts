@@ -4,7 +4,7 @@ import { steerLink } from '../connection/steer-client.ts'
 import { isTied } from '../connection/under-way.ts'
 import { LONGEST_BEGUN_BYTES } from '../forwarding/forward-rest.ts'
 import { forwardedBytes, inTheMiddle } from './long-requests.ts'
-import { type Arranged, type Arrangement, arrange } from './move-all.ts'
+import { type Arrangement, arrange, type MoveOrder } from './move-all.ts'
 import { holdConnection, isHeldUpByClient, mayBeUnexecuted, noticeQuiet } from './move-connection.ts'
 
 /**
@@ -23,7 +23,7 @@ export interface Hold {
   /** Notes a new connection, or a request that waits. */
   waits(connection: Connection): void
   /** Sorts all connections by order of moving. Most are sorted beforehand, so few are examined. */
-  arranged(): Arranged
+  arranged(): MoveOrder
   /** Returns the connections passed to `waits` since the last `arranged`. */
   lately(): readonly Connection[]
   /** Sets the time left until the hold is given up. */

@@ -8,7 +8,7 @@ import {
   notPutOff,
   overdueFor,
   putOffAgain,
-} from '../connection/put-off.ts'
+} from '../connection/handover-delay.ts'
 import { isTied } from '../connection/under-way.ts'
 import { createLongGate, type LongGateKeeper } from './create-long-gate.ts'
 
@@ -24,7 +24,7 @@ const MOST_MS = 500
 const LOOK_MS = 10
 
 /** Result of a wait for long requests. */
-export interface Calm {
+export interface Quiescence {
   /** Connections in the middle of a long request. */
   readonly long: number
   /** Highest number of delays in a row by one of them: the more, the longer until the next attempt. */
@@ -43,7 +43,7 @@ export interface LongRequests extends Pick<LongGateKeeper, 'gate' | 'open' | 'st
    *    it came since the last wait. Every other wait counts as an attempt for the gate.
    * 4. `cutBefore`: other clients closed before, to be included in `cut`.
    */
-  end(withinMs: number, cutBefore: number): Promise<Calm>
+  end(withinMs: number, cutBefore: number): Promise<Quiescence>
   /** True if the request has made no progress for so long that no handover waits for it. */
   isSilent(connection: Connection): boolean
 }
@@ -122,7 +122,7 @@ const TOO_MANY = `ERR an upgrade has waited ${LONGEST_SERIES_MS / 60_000} minute
 function countPutOffs(
   connections: ReadonlySet<Connection>,
   slow: readonly (readonly [Connection, UnderWay])[],
-): Calm {
+): Quiescence {
   const nowMs = performance.now()
   const inTheWay = new Set(slow.map(([connection]) => connection))
   for (const each of connections)
@@ -145,20 +145,20 @@ function countPutOffs(
 }
 
 /** Returns the result of a hold that could not begin. */
-export function notBegun({ long, tries, cut }: Calm): HoldResult {
+export function notBegun({ long, tries, cut }: Quiescence): HoldResult {
   return { drained: false, ms: 0, ...inTheMiddle(long), late: 0, tries, cut }
 }
 
 /** Adds clients closed before the hold to its result. */
-export function withCut(held: HoldResult, { cut }: Calm): HoldResult {
+export function withCut(held: HoldResult, { cut }: Quiescence): HoldResult {
   return { ...held, cut: cut + (held.cut ?? 0) }
 }
 
 /** The result when clients are already held. */
-export const noCalm: Calm = { long: 0, tries: 0, cut: 0 }
+export const noQuiescence: Quiescence = { long: 0, tries: 0, cut: 0 }
 
 /** Combines the results of several threads or groups. */
-export function allCalm(parts: readonly Calm[]): Calm {
+export function allQuiescent(parts: readonly Quiescence[]): Quiescence {
   return {
     long: parts.reduce((sum, { long }) => sum + long, 0),
     tries: Math.max(0, ...parts.map(({ tries }) => tries)),

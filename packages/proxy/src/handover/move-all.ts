@@ -8,7 +8,7 @@ import { connectOnce, type Target } from './open-link.ts'
 const PROBE_MS = 500
 
 /** Connections by order of moving. If a connection is in two lists, the first one counts. */
-export interface Arranged {
+export interface MoveOrder {
   /** No client is served before these have moved: they would miss others' earlier writes. */
   readonly first: readonly Connection[]
   /** Their clients wait for a reply. */
@@ -24,7 +24,7 @@ export interface Arranged {
 }
 
 /** Adds connections that have changed: new ones, and those with a new request. */
-export type Arrangement = (changed: Iterable<Connection>) => Arranged
+export type Arrangement = (changed: Iterable<Connection>) => MoveOrder
 
 /** Sorts `connections`, which are held. The result then examines only those whose place may have changed. */
 export function arrange(connections: ReadonlySet<Connection>): Arrangement {

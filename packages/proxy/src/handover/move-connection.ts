@@ -5,7 +5,7 @@ import { endConnection, endUnreached } from '../connection/end-connection.ts'
 import { takePart } from '../connection/keep-part.ts'
 import type { Link } from '../connection/link.ts'
 import { noted, takeDown } from '../connection/noted.ts'
-import { probe, restoreSilence } from '../connection/send-own.ts'
+import { probe, restoreReplyOff } from '../connection/send-own.ts'
 import { isSilentlyOpen } from '../connection/silent-transactions.ts'
 import { mayReadOn, steerClient, steerLink } from '../connection/steer-client.ts'
 import { isAnswered, isOnlyBlocked, isPartlySent } from '../connection/under-way.ts'
@@ -179,6 +179,6 @@ export async function releaseConnection(
   } = connection
   if (mode !== 'draining' && mode !== 'held') return
   if (link === null || again?.keepsLink === false) await moveConnection(connection, target, untilMs)
-  else if (!isPartlySent(connection) && !isSilentlyOpen(connection)) restoreSilence(connection, link)
+  else if (!isPartlySent(connection) && !isSilentlyOpen(connection)) restoreReplyOff(connection, link)
   resume(connection)
 }

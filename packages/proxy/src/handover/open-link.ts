@@ -14,7 +14,7 @@ import { sendToClient, steerClient } from '../connection/steer-client.ts'
 import { readInto, type Take } from '../forwarding/read-into.ts'
 import { takeEnd } from '../forwarding/take-end.ts'
 import { setRepliesAside, takeReplies } from '../forwarding/take-replies.ts'
-import { beginTurn, endTurn, whenItsTurn } from '../forwarding/turns.ts'
+import { beginTurn, endTurn, runInSlice } from '../forwarding/turns.ts'
 import { during } from '../heartbeat/breadcrumb.ts'
 import { addressText, localAddress } from '../listen/address-text.ts'
 import { isSubscribed } from '../remembered/connection-state.ts'
@@ -99,7 +99,7 @@ function endInTurn(connection: Connection, link: Link): void {
     link.socket.destroy()
   }
   if (connection.link !== link || mode !== 'serving') end()
-  else whenItsTurn(owner.allowance, 'ends the connection of', visitor.crumb, end)
+  else runInSlice(owner.allowance, 'ends the connection of', visitor.crumb, end)
 }
 
 /** Opens a link at the future primary, with the state that can be set beforehand. Throws like openLink. */

@@ -10,7 +10,7 @@ export interface ClientQuery {
 }
 
 /** A client with all its connections to shards. */
-export interface Present {
+export interface ConnectedClient {
   readonly visitor: Visitor
   readonly connections: readonly Connection[]
   /** Connection state at the engines. */
@@ -21,7 +21,7 @@ export interface Present {
 const LONGEST_NAME = 200
 
 /** Lists clients with their links, oldest first. */
-export function listClients(present: Iterable<Present>, { limit, via }: ClientQuery): ClientList {
+export function listClients(present: Iterable<ConnectedClient>, { limit, via }: ClientQuery): ClientList {
   const clients: ClientList['clients'] = []
   let connections = 0
   for (const each of present) {
@@ -39,7 +39,7 @@ export function viasOf(connections: readonly Connection[]): Via[] {
 }
 
 function describe(
-  { visitor, connections, state = freshState }: Present,
+  { visitor, connections, state = freshState }: ConnectedClient,
   via: Via[],
 ): ClientList['clients'][number] {
   return {

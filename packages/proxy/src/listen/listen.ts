@@ -15,7 +15,7 @@ export interface Listener extends AsyncDisposable {
 }
 
 /** Admission of clients, and the clients without login. */
-interface Places {
+interface ConnectionSlots {
   readonly share: Share
   readonly strangers: Strangers
 }
@@ -23,7 +23,7 @@ interface Places {
 /** Serves a client. */
 type Admit = (socket: Socket) => void
 
-interface Handshaking extends Places {
+interface Handshaking extends ConnectionSlots {
   readonly wanted: EndpointSpec
   readonly admit: Admit
   readonly onStranger: (socket: Socket, why: string) => void
@@ -39,7 +39,7 @@ const HANDSHAKE_MS = 5_000
  */
 export async function listen(
   wanted: EndpointSpec,
-  options: Places & { readonly reusePort: boolean },
+  options: ConnectionSlots & { readonly reusePort: boolean },
   admit: Admit,
   onStranger: (socket: Socket, why: string) => void,
 ): Promise<Listener> {

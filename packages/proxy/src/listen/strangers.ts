@@ -1,5 +1,5 @@
 /** A client that has not signed in, and perhaps need not. */
-export interface Stranger {
+export interface UnauthenticatedClient {
   /** Endpoint and source address of the client. */
   readonly endpoint: string
   readonly source: string
@@ -11,7 +11,7 @@ export interface Stranger {
 /** Clients that have not signed in. */
 export interface Strangers {
   readonly size: number
-  add(key: object, stranger: Stranger): void
+  add(key: object, stranger: UnauthenticatedClient): void
   /** Called when the client has signed in. */
   signIn(key: object): void
   /** Called when the client has left. */
@@ -29,12 +29,12 @@ interface Crowd {
   readonly members: Set<object>
 }
 
-function crowdOf({ endpoint, source }: Stranger): string {
+function crowdOf({ endpoint, source }: UnauthenticatedClient): string {
   return `${endpoint} ${source}`
 }
 
 interface Entry {
-  readonly stranger: Stranger
+  readonly stranger: UnauthenticatedClient
   timer: NodeJS.Timeout
 }
 

@@ -34,14 +34,14 @@ async function carryOut(router: Router, isSilent: boolean, act: Act): Promise<vo
 
 /** Queues a reply of the proxy. */
 export function answer(router: Router, reply: Buffer): void {
-  if (!takeSilence(router)) {
+  if (!takeReplyOff(router)) {
     router.pending.push(makePendingReply({ parts: [reply], done: true }))
     advance(router)
   }
 }
 
 /** Returns true if the client wants no reply to the present command. */
-export function takeSilence(router: Router): boolean {
+export function takeReplyOff(router: Router): boolean {
   const isSilent = router.session.silent || router.session.skipsNext
   router.session.skipsNext = false
   return isSilent

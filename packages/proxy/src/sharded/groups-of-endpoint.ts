@@ -8,7 +8,7 @@ import {
 import { isSameAddress, SLOTS } from '@fairlead/engine'
 import type { Upstream } from '../endpoint/upstream.ts'
 import { firstNotDrained } from '../handover/first-not-drained.ts'
-import type { Seen } from '../listen/seen.ts'
+import type { EndpointStats } from '../listen/endpoint-stats.ts'
 import { DEFAULT_GROUP } from './backends.ts'
 
 /**
@@ -95,8 +95,8 @@ export function allHeld(results: readonly HoldResult[]): HoldResult {
 }
 
 /** Combines the statistics of several groups. */
-export function allSeen(all: readonly Seen[]): Seen {
-  const total = (of: (seen: Seen) => number) => all.reduce((sum, seen) => sum + of(seen), 0)
+export function allSeen(all: readonly EndpointStats[]): EndpointStats {
+  const total = (of: (seen: EndpointStats) => number) => all.reduce((sum, seen) => sum + of(seen), 0)
   return {
     errors: total(({ errors }) => errors),
     lastError: all.find(({ lastError }) => lastError !== '')?.lastError ?? '',

@@ -6,7 +6,7 @@ import { subscriptions } from '../remembered/commands.ts'
 import { asArray } from './as-array.ts'
 import { backendFor, backendOfSlot, flushBackends, LARGEST_FED_BYTES, pass } from './backends.ts'
 import { endIfAnswered, endRouter } from './close-router.ts'
-import { answer, crossSlot, doExclusively, errorReply, takeSilence } from './exclusive.ts'
+import { answer, crossSlot, doExclusively, errorReply, takeReplyOff } from './exclusive.ts'
 import { hasStrayKey } from './has-stray-key.ts'
 import { countPart } from './kept-parts.ts'
 import { keyOf } from './key-of.ts'
@@ -259,7 +259,7 @@ function routeSpecial(router: Router, request: Request, treatment: Treatment): R
   switch (treatment.kind) {
     case 'exclusive':
       if (router.pending.size > 0) return 'wait'
-      doExclusively(router, takeSilence(router), treatment.act)
+      doExclusively(router, takeReplyOff(router), treatment.act)
       return 'sent'
     case 'to group':
       return sendRequest(router, backendFor(router, treatment.group), request, -1)

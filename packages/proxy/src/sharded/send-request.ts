@@ -1,6 +1,6 @@
 import { blockingNames, isBlocking, subscriptions } from '../remembered/commands.ts'
 import { feed, LARGEST_FED_BYTES, pass } from './backends.ts'
-import { doExclusively, takeSilence } from './exclusive.ts'
+import { doExclusively, takeReplyOff } from './exclusive.ts'
 import { mayKeepRequest } from './kept-requests.ts'
 import { runsScript } from './read-redirect.ts'
 import { countWords, readWords } from './read-words.ts'
@@ -29,7 +29,7 @@ export function sendRequest(router: Router, backend: Backend, request: Request, 
   const blocks = router.session.transaction === null && isWhole && mayBlock(request)
   // No engine executes requests after a blocked command.
   if (blocks) router.gated = true
-  const silent = takeSilence(router)
+  const silent = takeReplyOff(router)
   const again = mayBeAskedAgain ? bytes : null
   expectReply(router, backend, makePendingReply({ request: again, slot, isEngines, blocks, silent }))
   if (isLong) doExclusively(router, true, () => feed(backend, bytes).then(() => null))
@@ -63,7 +63,7 @@ function subscribe(router: Router, backend: Backend, request: Request, slot: num
   const concerned =
     channels > 0 ? [backend] : router.backends.filter((each) => each !== undefined && has(each) > 0)
   router.gated = true
-  const silent = takeSilence(router)
+  const silent = takeReplyOff(router)
   for (const each of concerned.length > 0 ? concerned : [backend]) {
     if (each === undefined) continue
     each.replies.keepWord = true

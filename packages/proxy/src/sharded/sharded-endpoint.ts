@@ -14,9 +14,9 @@ import {
 } from '../endpoint/endpoint.ts'
 import { createUpstream, TAKEN_AWAY } from '../endpoint/upstream.ts'
 import { forwardStash } from '../forwarding/forward-requests.ts'
-import { beginTurn, createAllowance, endTurn, whenItsTurn } from '../forwarding/turns.ts'
+import { beginTurn, createAllowance, endTurn, runInSlice } from '../forwarding/turns.ts'
 import { drainOf } from '../handover/hold.ts'
-import { allCalm, type Calm, noCalm, notBegun, withCut } from '../handover/long-requests.ts'
+import { allQuiescent, noQuiescence, notBegun, type Quiescence, withCut } from '../handover/long-requests.ts'
 import { beginPiece, endPiece } from '../heartbeat/breadcrumb.ts'
 import { addressText, remoteAddress } from '../listen/address-text.ts'
 import { addressesOf } from '../listen/addresses-of.ts'
@@ -48,8 +48,8 @@ export async function openShardedEndpoint(
   const parts = makeParts(wanted, options, admission)
   const { groups, routers, shards, share, addresses, count, scripts } = parts
   const { upstreams, concerned, upstreamOf, home, shardsNow } = groups
-  const calm = async (withinMs: number, slot?: number): Promise<Calm> =>
-    allCalm(await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs))))
+  const calm = async (withinMs: number, slot?: number): Promise<Quiescence> =>
+    allQuiescent(await Promise.all(concerned(slot).map((upstream) => upstream.calm(withinMs))))
   const clients = admitClients(parts)
   const listenOptions = { reusePort, share, strangers: admission.strangers }
   const listener = await listen(wanted, listenOptions, clients.admit, clients.refuse)
@@ -64,7 +64,8 @@ export async function openShardedEndpoint(
     blocked: (slot) => concerned(slot).flatMap((upstream) => upstream.blocked()),
     calm,
     async hold({ slot, ...times }) {
-      const found = times.leavesSilent === true ? noCalm : await calm(times.calmMs ?? drainOf(times), slot)
+      const found =
+        times.leavesSilent === true ? noQuiescence : await calm(times.calmMs ?? drainOf(times), slot)
       if (found.long > 0) return notBegun(found)
       const held = allHeld(await Promise.all(concerned(slot).map((upstream) => upstream.hold(times))))
       return withCut(held, found)
@@ -88,7 +89,7 @@ export async function openShardedEndpoint(
     know: addresses.know,
     forgetScripts: scripts.forget,
     renewTls: listener.renewTls,
-    clients: (query) => listClients(presentIn(routers), query),
+    clients: (query) => listClients(clientsIn(routers), query),
     report: () => ({
       host: wanted.host,
       port: wanted.port,
@@ -226,7 +227,7 @@ function admitClients({ wanted, name, admission, groups, shards, routers, share 
   return { admit, refuse }
 }
 
-function* presentIn(routers: ReadonlySet<Router>) {
+function* clientsIn(routers: ReadonlySet<Router>) {
   for (const router of routers) {
     const { visitor, defaultBackend } = router
     yield { visitor, connections: connectionsOf(router), state: defaultBackend?.connection.session.state }
@@ -257,7 +258,7 @@ function listenTo(router: Router, gone: () => void): void {
     endPiece()
   })
   /** Thousands of clients may leave at the same time. */
-  const leaves = (act: () => void) => whenItsTurn(allowance, 'ends the connection of', crumb, act)
+  const leaves = (act: () => void) => runInSlice(allowance, 'ends the connection of', crumb, act)
   client.on('end', () =>
     leaves(() => {
       router.input.clientEnded = true

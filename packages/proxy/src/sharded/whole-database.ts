@@ -72,7 +72,7 @@ function oneOf(replies: readonly Buffer[]): Buffer {
 
 const noGroup = errorReply('ERR the database has no groups')
 
-export async function toHome(router: Router, request: Buffer): Promise<Buffer> {
+export async function sendToDefaultGroup(router: Router, request: Buffer): Promise<Buffer> {
   return ask(backendFor(router, DEFAULT_GROUP), request)
 }
 
@@ -213,7 +213,8 @@ const DOLLAR = 0x24
 export async function scan(router: Router, request: Buffer, isSilent: boolean): Promise<Buffer | null> {
   const [name, given] = readWords(request, 2)
   const text = given?.toString('latin1') ?? ''
-  if (name === undefined || given === undefined || !/^\d{1,20}$/.test(text)) return toHome(router, request)
+  if (name === undefined || given === undefined || !/^\d{1,20}$/.test(text))
+    return sendToDefaultGroup(router, request)
   const groups = BigInt(router.shards.upstreams.length)
   const cursor = BigInt(text)
   const group = cursor % groups
@@ -251,7 +252,7 @@ function nextCursor(next: bigint, group: bigint, groups: bigint): string {
 
 /** INFO: engines report cluster mode, which this endpoint hides. */
 export async function infoWithoutCluster(router: Router, request: Buffer): Promise<Buffer> {
-  const text = (await toHome(router, request)).toString('latin1')
+  const text = (await sendToDefaultGroup(router, request)).toString('latin1')
   const head = /^([$=])\d+\r\n/.exec(text)
   if (head === null) return Buffer.from(text, 'latin1')
   const body = text

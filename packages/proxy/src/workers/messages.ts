@@ -8,7 +8,7 @@ import type {
   TakenScripts,
 } from '@fairlead/api/of-proxies'
 import type { EndpointView, HoldTimes } from '../endpoint/endpoint.ts'
-import type { Calm } from '../handover/long-requests.ts'
+import type { Quiescence } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { ClientQuery } from '../listen/list-clients.ts'
 import type { TapePart } from '../traffic/recording.ts'
@@ -28,7 +28,7 @@ export interface Orders {
   }
   readonly calm: {
     readonly ask: { readonly withinMs: number; readonly slot: number | undefined }
-    readonly answer: Calm
+    readonly answer: Quiescence
   }
   readonly hold: { readonly ask: HoldTimes; readonly answer: HoldResult }
   readonly switch: { readonly ask: Group & { readonly generation: number }; readonly answer: Switched }

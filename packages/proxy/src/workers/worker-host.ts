@@ -8,7 +8,7 @@ import {
 import { createMutex } from '@fairlead/engine'
 import type { CursorGenerations } from '../handover/cursor-generations.ts'
 import { OWN_HOLD } from '../handover/hold.ts'
-import { allCalm, noCalm, notBegun } from '../handover/long-requests.ts'
+import { allQuiescent, noQuiescence, notBegun } from '../handover/long-requests.ts'
 import type { Admission } from '../listen/admission.ts'
 import type { Log } from '../listen/cut-log.ts'
 import { MOST_SCRIPT_BYTES } from '../remembered/known-scripts.ts'
@@ -204,8 +204,8 @@ async function holdAll(toAll: ToAll, times: Orders['hold']['ask']): Promise<Hold
   const { deadlineMs, drainMs = deadlineMs, leavesSilent = false, slot } = times
   // All threads do this before any client is held: if one hangs, no client is affected.
   const calm = leavesSilent
-    ? noCalm
-    : allCalm(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
+    ? noQuiescence
+    : allQuiescent(await toAll('calm', { withinMs: drainMs, slot }, drainMs + HOLD_LATE_MS))
   if (calm.long > 0) return notBegun(calm)
   try {
     // From here on, a wait in one thread makes the clients of all others wait.

@@ -12,7 +12,7 @@ import {
 import { isSignedOut } from './query-clients.ts'
 
 /** Messages between tabs. `ask`: a new tab. */
-type Told = { readonly event: ClusterEvent } | { readonly live: Live } | { readonly ask: true }
+type StreamMessage = { readonly event: ClusterEvent } | { readonly live: Live } | { readonly ask: true }
 
 /** Only secure contexts have locks: over plain HTTP to another machine, each tab has a separate stream. */
 const isShared = 'locks' in navigator
@@ -61,10 +61,10 @@ export function followCluster(
 function joinTabs(name: string, note: (event: ClusterEvent) => void, signal: AbortSignal) {
   let isLeader = false
   const channel = new BroadcastChannel(name)
-  const tell = (told: Told) => {
+  const tell = (told: StreamMessage) => {
     if (isShared && !signal.aborted) channel.postMessage(told)
   }
-  channel.onmessage = ({ data }: MessageEvent<Told>) => {
+  channel.onmessage = ({ data }: MessageEvent<StreamMessage>) => {
     if ('event' in data) note(data.event)
     else if ('live' in data) copyLive(data.live)
     else if (isLeader) tell({ live: presentLive() })

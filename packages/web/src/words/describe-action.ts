@@ -44,13 +44,13 @@ export function markOf({ phase, outcome }: Pick<Action, 'phase' | 'outcome'>): M
   return { sign, tone, label: actionOutcomes[outcome ?? 'completed'].label }
 }
 
-type Told = Pick<
+type DescribedAction = Pick<
   Action,
   'phase' | 'outcome' | 'lanes' | 'name' | 'from' | 'goal' | 'began_time' | 'ended_time'
 >
 
 /** The headline of an action. Its wait is below. */
-export function headlineOf(action: Told): string {
+export function headlineOf(action: DescribedAction): string {
   const { phase, lanes = [], goal } = action
   const moved = lanes.filter((lane) => lane.handed_over).length
   if (phase === 'ended') return endOf(action)
@@ -85,7 +85,7 @@ export function meanwhileOf({
   return `The old primaries stay as standbys ${until} a user finalizes or rolls back`
 }
 
-function readyOf(lanes: NonNullable<Told['lanes']>): string {
+function readyOf(lanes: NonNullable<DescribedAction['lanes']>): string {
   const ready = lanes.filter(({ waiting }) => waiting?.hold_reason === 'supervised').map(({ group }) => group)
   if (ready.length === lanes.length) return `all ${plural(lanes.length, 'group')}`
   return `${ready.length} of ${plural(lanes.length, 'group')} (${nameGroups(ready)})`
@@ -97,7 +97,7 @@ function nameGroups(groups: readonly number[]): string {
   return `groups ${groups.slice(0, -1).join(', ')} and ${groups.at(-1)}`
 }
 
-function endOf({ outcome, from, began_time: began, ended_time: ended }: Told): string {
+function endOf({ outcome, from, began_time: began, ended_time: ended }: DescribedAction): string {
   const took = began !== null && ended !== null ? Date.parse(ended) - Date.parse(began) : null
   const { label: word } = actionOutcomes[outcome ?? 'completed']
   const label = outcome === 'rolled_back' && from !== null ? `${word} to ${runsOf(from)}` : word

@@ -15,7 +15,7 @@ const quiet: readonly StepName[] = [
 export function foldSteps(steps: readonly Step[]): readonly { readonly key: string; readonly step: Step }[] {
   return steps
     .map((step, place) => ({ key: `${place} ${step.op_name}`, step }))
-    .filter(({ step }) => step.state === 'running' || step.state === 'failed' || isTold(step.op_name))
+    .filter(({ step }) => step.state === 'running' || step.state === 'failed' || isShown(step.op_name))
 }
 
 /** The step whose failure stopped the group; undefined: it has handed over, or none failed. */
@@ -32,6 +32,6 @@ export function hasBegun({ steps }: Pick<Lane, 'steps'>): boolean {
 }
 
 /** Returns whether a step is shown. */
-export function isTold(name: StepName): boolean {
+export function isShown(name: StepName): boolean {
   return !quiet.includes(name)
 }

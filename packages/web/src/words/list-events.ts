@@ -1,10 +1,10 @@
 import { type Action, actionOutcomes } from '@fairlead/api'
 import { stopOf } from './certificate-text.ts'
-import { isTold, type Step } from './fold-steps.ts'
+import { isShown, type Step } from './fold-steps.ts'
 import { plural } from './format.ts'
 
 /** An event of an action. */
-export interface Happened {
+export interface EventRow {
   readonly key: string
   readonly at: string
   /** Null: not about one group. */
@@ -14,9 +14,9 @@ export interface Happened {
 }
 
 /** Events of an action, the newest first. Also complete on a newly opened page. */
-export function listEvents(action: Action): readonly Happened[] {
+export function listEvents(action: Action): readonly EventRow[] {
   const { creation_time, began_time: began, ended_time: ended, requested_by: by, outcome } = action
-  const whole = (key: string, at: string | null, what: string): readonly Happened[] =>
+  const whole = (key: string, at: string | null, what: string): readonly EventRow[] =>
     at === null ? [] : [{ key, at, group: null, what, why: '' }]
   const events = [
     ...whole('asked', creation_time, by === null ? 'asked for' : `asked for by ${by}`),
@@ -29,11 +29,11 @@ export function listEvents(action: Action): readonly Happened[] {
   )
 }
 
-function stepsOf({ lanes = [], certificates }: Action): readonly Happened[] {
+function stepsOf({ lanes = [], certificates }: Action): readonly EventRow[] {
   return lanes.flatMap(({ group, steps }) =>
     steps
       .map((step, place) => ({ step, place }))
-      .filter(({ step }) => step.began !== null && isTold(step.op_name))
+      .filter(({ step }) => step.began !== null && isShown(step.op_name))
       .map(({ step, place }) => {
         const own = certificates.filter((certificate) => certificate.group === group)
         const at = step.ended ?? step.began ?? ''
@@ -49,7 +49,7 @@ function sayStep({ label, shard, from, state }: Step, stop: string | null): stri
 }
 
 /** The number of events, and of steps that are too old to be known. */
-export function countEvents(events: readonly Happened[], { lanes = [] }: Action): string {
+export function countEvents(events: readonly EventRow[], { lanes = [] }: Action): string {
   const left = lanes.reduce((sum, lane) => sum + lane.steps_left_out, 0)
   return left === 0 ? plural(events.length, 'event') : `${events.length} of ${events.length + left} events`
 }

@@ -4,7 +4,7 @@ import { freemem } from 'node:os'
 import { dirname } from 'node:path'
 import type { Config } from '@fairlead/server'
 import type { Context } from '../../link/open-context.ts'
-import { toldOf } from '../../output/print-error.ts'
+import { faultTextOf } from '../../output/print-error.ts'
 import { showBytes } from '../../output/show-quantity.ts'
 import { type Check, fine } from './check.ts'
 
@@ -16,7 +16,7 @@ export async function checkHere(context: Context, config: () => Promise<Config>)
     const isClient = !existsSync(read.home) && context.target().server !== undefined
     return isClient ? [] : await checkMachine(read, context.terminal.env['PATH'] ?? '')
   } catch (cause) {
-    const { message, next } = toldOf(cause)
+    const { message, next } = faultTextOf(cause)
     const mend = next ?? 'docs/reference/configuration.md has every variable'
     return [{ check: 'configuration', result: 'bad', what: message, mend }]
   }

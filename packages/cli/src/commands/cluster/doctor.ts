@@ -6,7 +6,7 @@ import { CommandFault } from '../../output/command-fault.ts'
 import { exitCodes } from '../../output/exit-codes.ts'
 import { isForPeople } from '../../output/forms.ts'
 import { type Column, printList } from '../../output/print-answer.ts'
-import { toldOf } from '../../output/print-error.ts'
+import { faultTextOf } from '../../output/print-error.ts'
 import { showSeconds } from '../../output/show-quantity.ts'
 import type { Style, Terminal } from '../../output/terminal.ts'
 import { withoutOrders } from '../../output/without-orders.ts'
@@ -86,7 +86,7 @@ function notOpened(cause: unknown, isNone: boolean): Check {
 }
 
 function broken(check: string, cause: unknown): Check {
-  const { message, next } = toldOf(cause)
+  const { message, next } = faultTextOf(cause)
   return { check, result: 'bad', what: message, mend: next ?? null }
 }
 

@@ -5,7 +5,7 @@ import type { Context } from '../../link/open-context.ts'
 import type { Link } from '../../link/open-link.ts'
 import { FOREIGN } from '../../link/refuse-foreign.ts'
 import { CommandFault } from '../../output/command-fault.ts'
-import { toldOf } from '../../output/print-error.ts'
+import { faultTextOf } from '../../output/print-error.ts'
 
 /** Ends of following: all groups ready, the goal serves everywhere, or the action's end. */
 export const waits = ['ready', 'served', 'finalized'] as const
@@ -76,7 +76,7 @@ async function patiently<T>(work: () => Promise<T>, signal: AbortSignal): Promis
 
 /** Returns whether the server did not answer, but may later. */
 export function isAway(cause: unknown): boolean {
-  const { exit, code } = toldOf(cause)
+  const { exit, code } = faultTextOf(cause)
   return exit === 'unreached' && code !== FOREIGN
 }
 

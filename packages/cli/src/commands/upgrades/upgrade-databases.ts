@@ -7,7 +7,7 @@ import { exitCodes } from '../../output/exit-codes.ts'
 import { folded } from '../../output/fold-text.ts'
 import { isForPeople } from '../../output/forms.ts'
 import { printValue } from '../../output/print-answer.ts'
-import { printError, toldOf } from '../../output/print-error.ts'
+import { faultTextOf, printError } from '../../output/print-error.ts'
 import { asJson } from '../../output/without-orders.ts'
 import { buildOf } from '../describe-database.ts'
 import { findDatabase } from '../find-database.ts'
@@ -169,7 +169,7 @@ async function begin(
 ): Promise<string> {
   const { uid, name } = database
   const lost = (cause: unknown) =>
-    toldOf(cause).exit === 'unreached'
+    faultTextOf(cause).exit === 'unreached'
       ? link.api.getDatabase({ params: { uid } }).then(({ action_uid }) => {
           if (action_uid === undefined) throw cause
           return { action_uid }
@@ -184,7 +184,7 @@ async function begin(
 
 /** With `--keep-going`, prints a failure immediately, and counts it at the end. */
 function goOn({ answer }: Context, cause: unknown, isMore: boolean): boolean {
-  const { exit } = toldOf(cause)
+  const { exit } = faultTextOf(cause)
   if (!isMore || exit === 'interrupted' || exit === 'terminated') throw cause
   const isTerminal = process.stderr.isTTY === true
   process.exitCode = printError(cause, {

@@ -49,7 +49,7 @@ export async function carryToFollowers(
   if (about.followers.length === 0) return undefined
   const pairs = await pairsOf(about, ports)
   const carried = await mapInOrder(pairs, (pair) => carrySettings({ ...pair, effect: ports.effect }))
-  return await toldOf(carried, about, ports)
+  return await obstacleOf(carried, about, ports)
 }
 
 /** Carries changes again while the role moves to the follower `successor`: see HandoverSettings. */
@@ -59,7 +59,7 @@ export async function laterSettings(about: Followers, successor: number, ports: 
   const changesMissing = async (pair: SettingsPair) => {
     try {
       const carried = await carryLateChanges({ ...pair, effect })
-      return carried === undefined ? UNKNOWN : (await toldOf([carried], about, ports))?.why
+      return carried === undefined ? UNKNOWN : (await obstacleOf([carried], about, ports))?.why
     } catch {
       // The old primary has died, or was replaced.
       return UNKNOWN
@@ -68,7 +68,7 @@ export async function laterSettings(about: Followers, successor: number, ports: 
   return {
     async carry(): Promise<Obstacle | undefined> {
       const carried = await mapInOrder(pairs, (pair) => carryChanges({ ...pair, effect }))
-      return await toldOf(carried, about, ports)
+      return await obstacleOf(carried, about, ports)
     },
     async carryToSuccessor(): Promise<void> {
       const pair = pairs[about.followers.findIndex(({ id }) => id === successor)]
@@ -97,7 +97,7 @@ async function pairsOf(
   }))
 }
 
-async function toldOf(
+async function obstacleOf(
   carried: readonly CarriedSettings[],
   { action }: Followers,
   ports: CarryingPorts,

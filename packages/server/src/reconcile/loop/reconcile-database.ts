@@ -15,7 +15,7 @@ import type { Outcome } from '../turn/outcome.ts'
 import type { HandoverQueue } from '../turn/step-context.ts'
 import { type Cause, forOneTurn, type TurnMemory } from '../turn/turn-memory.ts'
 import { decide, type TurnState } from './decide.ts'
-import { HELD_MS, isTold, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
+import { HELD_MS, isAgentWatching, pauseOfWait, SOON_MS } from './pause-of-wait.ts'
 import { serializeMoves } from './serialize-moves.ts'
 import { resyncSettings, syncSettings } from './sync-settings.ts'
 import type { TurnPorts } from './turn-ports.ts'
@@ -161,7 +161,10 @@ async function actInLane(
     case 'wait':
       return turn.action === undefined
         ? SOON_MS * 10
-        : pauseOfWait(memory.waitedMs(turn.database.uid, group, verdict), isTold(turn.seen, verdict.shard))
+        : pauseOfWait(
+            memory.waitedMs(turn.database.uid, group, verdict),
+            isAgentWatching(turn.seen, verdict.shard),
+          )
     case 'hold':
       return HELD_MS
     case 'hopeless':

@@ -10,7 +10,7 @@ import { Card } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { runsOf } from '../../words/describe-action.ts'
 import { factsOf, foldLanes, type Plan, planAsMarkdown, trialOf } from '../../words/describe-plan.ts'
-import { isTold } from '../../words/fold-steps.ts'
+import { isShown } from '../../words/fold-steps.ts'
 import { clockTime, duration, plural } from '../../words/format.ts'
 
 /** Age after which a plan is outdated. */
@@ -172,7 +172,7 @@ function PlanLanes({ plan }: { readonly plan: Plan }) {
 }
 
 function PlanSteps({ lane }: { readonly lane: PlanLane }) {
-  const steps = lane.steps.filter(({ op_name }) => isTold(op_name as StepName))
+  const steps = lane.steps.filter(({ op_name }) => isShown(op_name as StepName))
   const firstMove = steps.findIndex(({ op_name }) => op_name === 'hand-over')
   const lastMove = steps.findLastIndex(({ op_name }) => op_name === 'hand-over')
   const isKept = lane.way_back.until === 'time' || lane.way_back.until === 'finalized'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createBeat } from './beat.ts'
+import { createTicker } from './ticker.ts'
 
 const PERIOD_MS = 1_000
 
@@ -15,9 +15,9 @@ function restOn(rests: { rest(ms: number, wake: () => void): () => void }, until
 }
 
 test('of eight loops that rest for a second each, two are woken at each quarter second, and each loop once a second', () => {
-  using beat = createBeat(PERIOD_MS)
+  using ticker = createTicker(PERIOD_MS)
   vi.advanceTimersByTime(130)
-  const all = Array.from({ length: 8 }, () => restOn(beat.join(), 5_000))
+  const all = Array.from({ length: 8 }, () => restOn(ticker.join(), 5_000))
   vi.advanceTimersByTime(6_000)
   for (const woken of all) {
     expect(woken[0]).toBeLessThanOrEqual(performance.now() - 6_000 + PERIOD_MS)
@@ -31,8 +31,8 @@ test('of eight loops that rest for a second each, two are woken at each quarter 
 })
 
 test('a rest that is shorter than the period ends exactly then, and a rest that was cancelled does not wake its loop', () => {
-  using beat = createBeat(PERIOD_MS)
-  const { rest } = beat.join()
+  using ticker = createTicker(PERIOD_MS)
+  const { rest } = ticker.join()
   const woken: string[] = []
   rest(40, () => woken.push('short'))
   const endRest = rest(PERIOD_MS, () => woken.push('ended'))
@@ -48,13 +48,13 @@ test('a rest that is shorter than the period ends exactly then, and a rest that 
 })
 
 test('a loop that now rests for less than before does not wait for the moment of the others', () => {
-  const beat = createBeat(PERIOD_MS)
-  const [first, second] = [beat.join(), beat.join()]
+  const ticker = createTicker(PERIOD_MS)
+  const [first, second] = [ticker.join(), ticker.join()]
   const woken: number[] = []
   first.rest(5 * PERIOD_MS, () => woken.push(performance.now()))
   second.rest(PERIOD_MS, () => woken.push(performance.now()))
   vi.advanceTimersByTime(PERIOD_MS)
   expect(woken).toHaveLength(1)
-  beat[Symbol.dispose]()
+  ticker[Symbol.dispose]()
   expect(vi.getTimerCount()).toBe(0)
 })

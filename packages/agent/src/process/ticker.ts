@@ -1,11 +1,11 @@
 /** Wakes many waiting loops at shared moments, so that the process rarely wakes. Dispose to wake none. */
-export interface Beat extends Disposable {
+export interface Ticker extends Disposable {
   /** For a loop that waits between rounds. Moments are assigned to the loops in turn. */
-  join(): Rests
+  join(): Sleeper
 }
 
 /** The rests of one loop. */
-export interface Rests {
+export interface Sleeper {
   /**
    * Calls `wake` after at most `ms`, at a moment shared with other loops. Consecutive rests of one period end
    * exactly one period apart. The returned function cancels the rest.
@@ -21,7 +21,7 @@ export interface Rests {
 const EVERY_MS = 250
 
 /** `periodMs`: the usual rest; a shorter one has a separate timer. `clock`: monotonic ms. */
-export function createBeat(periodMs: number, clock = (): number => performance.now()): Beat {
+export function createTicker(periodMs: number, clock = (): number => performance.now()): Ticker {
   const resting = new Map<number, Set<() => void>>()
   const moments = Math.max(1, Math.round(periodMs / EVERY_MS))
   let joined = 0
@@ -31,10 +31,10 @@ export function createBeat(periodMs: number, clock = (): number => performance.n
     if (timer?.at === at) return
     clearTimeout(timer?.handle)
     timer = Number.isFinite(at)
-      ? { handle: setTimeout(beat, Math.max(0, Math.ceil(at - clock()))), at }
+      ? { handle: setTimeout(tick, Math.max(0, Math.ceil(at - clock()))), at }
       : undefined
   }
-  const beat = () => {
+  const tick = () => {
     timer = undefined
     const now = clock()
     const due = [...resting.keys()].filter((at) => at <= now)

@@ -16,7 +16,7 @@ export const HOLD_COMES_MS = 1_000
  * stopped: 15 ms for 3,000. Some can be ended before (`CLIENT UNBLOCK … ERROR`); their clients wait here
  * until the role has moved.
  */
-export interface GivenUp {
+export interface UnblockedClients {
   /** Returns connections with only a blocking command pending (proxy's ends of their links); empty if few. */
   candidates(): readonly string[]
   /** Called when the engine has ended its command. Returns true if it waits for the hold. */
@@ -33,10 +33,10 @@ export interface GivenUp {
 }
 
 /** Watches `connections`. `proceed`: called with each that may send its command again. */
-export function createGivenUp(
+export function createUnblockedClients(
   connections: ReadonlySet<Connection>,
   proceed: (connection: Connection) => void,
-): GivenUp {
+): UnblockedClients {
   let timer: NodeJS.Timeout | null = null
   let waiting: Connection[] = []
   const join = () => {

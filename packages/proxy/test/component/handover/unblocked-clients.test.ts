@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { HOLD_COMES_MS } from '../../../src/handover/given-up.ts'
+import { HOLD_COMES_MS } from '../../../src/handover/unblocked-clients.ts'
 import { builds, dial, type Engine, makePair, newest, type Pair, type RawClient, until } from '../../stage.ts'
 import { holdTimers } from '../../stop-clock.ts'
 

@@ -1,5 +1,5 @@
 /** Statistics of an upstream; times in ms. */
-export interface Seen {
+export interface EndpointStats {
   errors: number
   lastError: string
   repoints: number
@@ -9,6 +9,6 @@ export interface Seen {
 }
 
 /** Statistics of a new endpoint. */
-export function createSeen(): Seen {
+export function createEndpointStats(): EndpointStats {
   return { errors: 0, lastError: '', repoints: 0, failedHolds: 0, heldMsTotal: 0, heldMsLast: 0 }
 }

@@ -1,5 +1,5 @@
 /** How often, and since when, a client's long requests have delayed holds. */
-export interface PutOff {
+export interface HandoverDelay {
   readonly times: number
   readonly sinceMs: number
   /** Number of the present request, and when it first delayed a hold. */
@@ -24,7 +24,7 @@ export const ANOTHER_MS = 300_000
  * Counts a hold that the client delays at `nowMs` with this request. `before`: null if it delayed none
  * recently.
  */
-export function putOffAgain(before: PutOff | null, request: number, nowMs: number): PutOff {
+export function putOffAgain(before: HandoverDelay | null, request: number, nowMs: number): HandoverDelay {
   if (before === null || nowMs - before.lastMs > ANOTHER_MS)
     return { times: 1, sinceMs: nowMs, request, requestSinceMs: nowMs, lastMs: nowMs }
   const requestSinceMs = before.request === request ? before.requestSinceMs : nowMs
@@ -33,7 +33,7 @@ export function putOffAgain(before: PutOff | null, request: number, nowMs: numbe
 
 /** Returns the limit that is exceeded: of this request or of the series; or null. */
 export function overdueFor(
-  { times, sinceMs, requestSinceMs }: PutOff,
+  { times, sinceMs, requestSinceMs }: HandoverDelay,
   nowMs: number,
 ): 'request' | 'series' | null {
   if (times < FEWEST_TIMES) return null
@@ -42,6 +42,6 @@ export function overdueFor(
 }
 
 /** Returns the count after a hold that the client did not delay; null if the count has ended. */
-export function notPutOff(before: PutOff, nowMs: number): PutOff | null {
+export function notPutOff(before: HandoverDelay, nowMs: number): HandoverDelay | null {
   return nowMs - before.lastMs > QUIET_MS ? null : before
 }
