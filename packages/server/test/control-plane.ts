@@ -15,7 +15,7 @@ export interface TestControlPlane extends AsyncDisposable {
   readonly url: string
   /** All lines that it has logged, at every level. */
   readonly logged: string[]
-  /** HandoverQueue its clock. */
+  /** Moves its clock. */
   pass(time: { readonly seconds?: number; readonly days?: number }): void
   /** Stops it and starts it again on the same home. */
   restart(): Promise<void>

@@ -9,7 +9,7 @@ import type { ModuleSource } from '../../nodes/ensure-modules.ts'
 export interface ModuleFiles extends ModuleSource {
   /** Two paths in the same folder for unchecked files. Disposing removes them. */
   draft(): Draft
-  /** HandoverQueue a durable file out of a draft, atomically. */
+  /** Moves a durable file out of a draft, atomically. */
   place(path: string, sha256: string): Promise<void>
   remove(sha256: string): Promise<void>
   /** Removes leftovers of a crash: drafts, and unwanted files. */

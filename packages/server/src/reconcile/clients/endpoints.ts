@@ -188,7 +188,7 @@ export interface HeldClients {
   /** Lets clients continue at the old shard. */
   release(): Promise<void>
   /**
-   * HandoverQueue clients to the successor. Returns the length of the hold in ms; null if the proxy is gone
+   * Moves clients to the successor. Returns the length of the hold in ms; null if the proxy is gone
    * with its clients: the next turn points the endpoint when it is back.
    */
   moveToSuccessor(): Promise<number | null>

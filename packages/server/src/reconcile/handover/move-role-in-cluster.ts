@@ -25,7 +25,7 @@ const PING_SETTING = 'repl-ping-replica-period'
 const NEVER_S = 3_600
 
 /**
- * HandoverQueue the role in cluster mode, where no command demotes an engine.
+ * Moves the role in cluster mode, where no command demotes an engine.
  * 1. The gate has checked that the successor knows the whole slot map: otherwise it would take over only the
  *    slots that it believes its primary to own, and the other data would be deleted
  *    (docs/explain/measurements/handover.md, finding 4).

@@ -81,7 +81,7 @@ export const tooLate: NotMoved = {
 const CATCH_UP_MS = 300
 
 /**
- * HandoverQueue the role outside of cluster mode; on failure the primary still serves, and `why` names the
+ * Moves the role outside of cluster mode; on failure the primary still serves, and `why` names the
  * obstacle. The demotion freezes the old primary's offset, which must equal the successor's in the same
  * history; otherwise the demotion is taken back. If the server is killed in between, there is no primary:
  * that is safe, and the next turn promotes one.

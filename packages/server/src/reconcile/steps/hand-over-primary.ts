@@ -46,7 +46,7 @@ export type HandoverStepPorts = RecordingPorts &
   TakingOver
 
 /**
- * HandoverQueue the primary role from `from` to `to` without losing an acknowledged write: demote first, then
+ * Moves the primary role from `from` to `to` without losing an acknowledged write: demote first, then
  * promote. Measurements and reasons: docs/explain/measurements/handover.md.
  * 1. Preparation, concurrent with the turns (preparations.ts), because it stops nothing and takes the
  *    longest. The stream really flows to the successor and its siblings. Run-time users and settings are
