@@ -55,6 +55,8 @@ export function createHttp(deps: HttpParts): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,
     requestTimeout: 30_000,
+    // Its default, 10 s, also bounds the stop, and a busy machine needs longer for the last connections.
+    pluginTimeout: 60_000,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: LOOK_EVERY_MS },
     forceCloseConnections: 'idle',
     // Serves requests during the stop: keep-alive clients may not know yet.

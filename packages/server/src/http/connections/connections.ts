@@ -81,8 +81,8 @@ export function watchConnections(
   }
 }
 
-/** Time for requests to end when a server stops. */
-const END_WITHIN_MS = 10_000
+/** Time for requests to end when a server stops, after the farewell: ten seconds in all. */
+const END_WITHIN_MS = 8_000
 /** Maximum pause within a begun request. */
 const QUIET_MS = 1_000
 /** Without requests on kept connections for this long, the others are idle. */
@@ -91,7 +91,7 @@ const FAREWELL_MS = 2_000
 
 /**
  * Ends a stopping server's connections: those without data for a second and unanswered requests, and all
- * after ten seconds, since Node has no deadline. Resolves when none is open.
+ * after eight seconds, since Node has no deadline. Resolves when none is open.
  */
 export async function endConnections(connections: Connections, withinMs = END_WITHIN_MS): Promise<void> {
   const deadline = performance.now() + withinMs

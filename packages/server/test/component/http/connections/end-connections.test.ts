@@ -85,6 +85,19 @@ test('a client that sends a byte now and then, and one that reads nothing, keep 
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('a server stops within ten seconds, and without a fault, while a client sends a byte now and then', {
+  timeout: 30_000,
+}, async () => {
+  const { http, port } = await serve()
+  const slow = await connectTo(port, half['half of a body'].replace('9', '900'))
+  const sending = setInterval(() => slow.write('X'), 200)
+  onTestFinished(() => clearInterval(sending))
+  await until('the server has it', async () => (await connections(http.server)) === 1)
+  const began = performance.now()
+  await http.close()
+  expect(performance.now() - began).toBeLessThan(12_000)
+})
+
 function connections(server: {
   getConnections(done: (error: Error | null, count: number) => void): unknown
 }) {
