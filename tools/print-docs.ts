@@ -65,7 +65,7 @@ function printErrors(): string {
     '',
     'A refusal with status 400, 406 or 409 also has `obstacles`: a list of all obstacles, each `{"error_code": …, "message": …, "field": …}`. `field` is the field of the request, null if it is none or several. The `error_code` of the answer is that of the first obstacle, and its `message` has all. At most 20 faults of form are named.',
     '',
-    'Every answer has the header `X-Request-Id`: the value of the request, if it is 1 to 64 letters, digits and `_.:-`; otherwise a new one. With `FAIRLEAD_LOG_LEVEL=info`, the line `an action has begun` has this id and that of the action. All lines of the server about the action, and its orders to the agent, have the id of the action as `request`.',
+    'Every answer to a request that could be parsed has the header `X-Request-Id`: the value of the request, if it is 1 to 64 letters, digits and `_.:-`; otherwise a new one. With `FAIRLEAD_LOG_LEVEL=info`, the line `an action has begun` has this id and that of the action. All lines of the server about the action, and its orders to the agent, have the id of the action as `request`.',
     '',
     '[openapi.json](openapi.json) lists the errors of each operation.',
     '',
