@@ -53,9 +53,9 @@ export default defineConfig({
     reporters: ['default', plainReporter()],
     // Waits end as soon as what they wait for is true: after the default of 1 s tests fail on a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // A hung test costs this once.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // A hung test costs this once. Others take up to 95 s on a slow machine of two cores.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // A worker ends the processes that its fixtures have started.
     teardownTimeout: 60_000,
   },
