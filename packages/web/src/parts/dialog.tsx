@@ -49,7 +49,7 @@ interface DeleteButtonProps {
   /** Default: "Delete…", quietly, with the name for screen readers. */
   readonly label?: string
   readonly remove: UseMutationResult<unknown, Error, void>
-  /** What is lost. */
+  /** Loss that the user has to accept. */
   readonly children: ReactNode
 }
 

@@ -190,7 +190,7 @@ function shardId(name: string): number {
   return Number(name.slice(1))
 }
 
-/** Where a shard belongs; it never goes to another database. */
+/** Place of a shard. It never goes to another database. */
 export interface ShardPlace {
   readonly shardId: number
   readonly databaseUid: number
@@ -200,7 +200,7 @@ export interface ShardPlace {
 
 /** Knows the database of each shard that has been asked for once. */
 interface ShardPlaces {
-  /** Those that are on record; the others are asked for again the next time. */
+  /** Returns the places of recorded shards. The others are read again at the next call. */
   find(ids: readonly number[]): Promise<ReadonlyMap<number, ShardPlace>>
   forget(id: number): void
 }

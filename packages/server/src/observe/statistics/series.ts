@@ -120,7 +120,7 @@ function isStill(values: Values, latencies: Latencies | null): boolean {
 interface Ring {
   /** A later slot than all before, or the last one again. */
   write(slot: number, values: Values): void
-  /** What was written for this slot, or for the last one before it; null: for none. */
+  /** Returns the value written for this slot, or for the last one before it; null: none. */
   at(slot: number): { readonly slot: number; readonly values: Values } | null
   readonly bytes: number
 }

@@ -117,7 +117,7 @@ function tell(
   )
 }
 
-/** What OTLP calls the kinds of spans. */
+/** Kinds of spans in OTLP. */
 const kinds: Readonly<Record<Span['kind'], number>> = { internal: 1, server: 2, client: 3 }
 const ERROR = 2
 
