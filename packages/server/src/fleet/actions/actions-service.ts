@@ -8,7 +8,7 @@ import {
   pageInMemory,
 } from '../../core/requests/list-order.ts'
 import type { Certificate } from '../../core/state/action.ts'
-import { type ActionChange, type ActionEvent, hasEnded } from '../../core/state/action-event.ts'
+import { type ActionEvent, hasEnded } from '../../core/state/action-event.ts'
 import { tapeDue } from '../../core/state/handover.ts'
 import type { Db, Store } from '../../store/open-store.ts'
 import { createEventFeed, type EventFeed, type Watch } from '../events/event-feed.ts'
@@ -146,16 +146,19 @@ async function* followAction(
     watch.sync()
     // Read first, so that the events read below include its end.
     const action = await actions.get(uid)
+    let ends = false
     for (let isAll = false; !isAll; ) {
       const page = await events.listAfter(uid, last, PAGE)
       for (const event of page) {
         if (signal.aborted) return
         yield event
         last = event.seq
+        ends ||= isEnd(event)
       }
       isAll = page.length < PAGE
     }
     if (action === undefined || hasEnded(action)) return
+    if (ends) continue // it ended after the read of its state
     for await (const event of live(watch, () => last, signal)) {
       yield event
       last = event.seq
@@ -173,11 +176,13 @@ async function* live(watch: Watch, last: () => number, signal: AbortSignal): Asy
     }
     if (next === 'behind' || next === 'reset' || next.topic !== 'actions' || next.event === undefined) return
     yield next.event
-    if (next.event.type === 'action' && isEnd(next.event.change)) return
+    if (isEnd(next.event)) return
   }
 }
 
-function isEnd({ status }: ActionChange): boolean {
+function isEnd(event: ActionEvent): boolean {
+  if (event.type !== 'action') return false
+  const { status } = event.change
   return status !== undefined && hasEnded({ status })
 }
 

@@ -220,6 +220,23 @@ test('the typed client goes on where it was when the server is restarted', async
   expect(states).toEqual(['', 'wait', 'hold', 'completed'])
 })
 
+test('a follower gets its end also if the action ends between the read of its state and of its events', async () => {
+  await update({ step: 'wait' })
+  let reads = 0
+  const db = store.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (result.rows[0]?.['uid'] === 'a') reads += 1
+      // The second pass: the first ends when the feed begins.
+      if (reads === 2) await update({ status: 'done' })
+      return result
+    },
+  })
+  const signal = AbortSignal.timeout(10_000)
+  const events = await collect(createActions({ store: { ...store, db } }).follow('a', 0, signal))
+  expect([events.map(({ seq }) => seq), signal.aborted]).toEqual([[1, 2, 3], false])
+})
+
 test('a stream outlives no token: it closes, and another token goes on with it', async () => {
   const response = await request()
   const whole = response.text()
