@@ -143,8 +143,16 @@ export function stageOf(plot: Plot): Stage {
 }
 
 function settingsOf({ looked, clients }: LooksAt): HandoverPorts['settings'] {
-  const look = async () => void looked.push(clients.at)
-  return { carry: look as () => Promise<undefined>, carryToSuccessor: look }
+  let isAhead = false
+  const look = async () => {
+    if (!isAhead) looked.push(clients.at)
+    isAhead = false
+  }
+  const readAhead = () => {
+    looked.push(clients.at)
+    isAhead = true
+  }
+  return { carry: look as () => Promise<undefined>, readAhead, carryToSuccessor: look }
 }
 type LooksAt = globalThis.Pick<Stage, 'looked' | 'clients'>
 

@@ -63,17 +63,29 @@ export async function carryChanges(parts: Carrying): Promise<CarriedSettings> {
 
 /**
  * Like carryChanges, once `to` serves: only one round, because another could undo changes of its clients.
- * Undefined if the last carry is unknown; then nothing is carried.
+ * `now`: state of `from`. Undefined if the last carry is unknown; then nothing is carried.
  */
-export async function carryLateChanges(parts: Carrying): Promise<CarriedSettings | undefined> {
-  return carryOnlyChanges(parts, 1)
+export async function carryLateChanges(
+  parts: Carrying,
+  now: SourceSettings,
+): Promise<CarriedSettings | undefined> {
+  return carryOnlyChanges(parts, 1, async () => now)
 }
 
-async function carryOnlyChanges(parts: Carrying, rounds: number): Promise<CarriedSettings | undefined> {
+/** Reads all users and settings. Throws EngineUnreachable. */
+export async function readSource(from: EngineConnection): Promise<SourceSettings> {
+  const [users, settings] = await Promise.all([readUserLines(from), readParameters(from)])
+  return { users, settings }
+}
+
+async function carryOnlyChanges(
+  parts: Carrying,
+  rounds: number,
+  read = () => readSource(parts.from),
+): Promise<CarriedSettings | undefined> {
   const last = given.get(parts.to)
   if (last?.from !== parts.from) return undefined
-  const [users, settings] = await Promise.all([readUserLines(parts.from), readParameters(parts.from)])
-  const now = { users, settings }
+  const now = await read()
   const changes = changesSince(last, now)
   if (changes.users.size === 0 && changes.settings.size === 0)
     return { carried: [], obstacles: { users: [], settings: [] } }

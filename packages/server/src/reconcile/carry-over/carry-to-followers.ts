@@ -17,6 +17,7 @@ import {
   carryChanges,
   carryLateChanges,
   carrySettings,
+  readSource,
   type SettingsPair,
 } from './carry-settings.ts'
 
@@ -56,9 +57,13 @@ export async function carryToFollowers(
 export async function laterSettings(about: Followers, successor: number, ports: CarryingPorts) {
   const pairs = await pairsOf(about, ports)
   const { effect } = ports
+  const late = pairs[about.followers.findIndex(({ id }) => id === successor)]
+  let ahead: ReturnType<typeof readSource> | undefined
   const changesMissing = async (pair: SettingsPair) => {
+    const reading = ahead ?? readSource(pair.from)
+    ahead = undefined
     try {
-      const carried = await carryLateChanges({ ...pair, effect })
+      const carried = await carryLateChanges({ ...pair, effect }, await reading)
       return carried === undefined ? UNKNOWN : (await obstacleOf([carried], about, ports))?.why
     } catch {
       // The old primary has died, or was replaced.
@@ -70,9 +75,12 @@ export async function laterSettings(about: Followers, successor: number, ports: 
       const carried = await mapInOrder(pairs, (pair) => carryChanges({ ...pair, effect }))
       return await obstacleOf(carried, about, ports)
     },
+    readAhead(): void {
+      ahead = late && readSource(late.from)
+      ahead?.catch(() => undefined) // thrown again by carryToSuccessor, if the role moves
+    },
     async carryToSuccessor(): Promise<void> {
-      const pair = pairs[about.followers.findIndex(({ id }) => id === successor)]
-      const missing = pair && (await changesMissing(pair))
+      const missing = late && (await changesMissing(late))
       if (missing !== undefined && about.action !== undefined)
         await ports.actions.warn(about.action.uid, missing, new Date(ports.now()).toISOString())
     },

@@ -45,6 +45,8 @@ export interface HandoverClients {
 export interface HandoverSettings {
   /** Called before anything stops. Returns an obstacle if a follower cannot get a user. */
   carry(): Promise<Obstacle | undefined>
+  /** Reads what the next `carryToSuccessor` compares, while clients wait for another answer. */
+  readAhead(): void
   /** Called when the successor serves. Failures are warnings of the action; rejects if the store does. */
   carryToSuccessor(): Promise<void>
 }
@@ -88,16 +90,24 @@ export async function handOver(role: RoleToMove, ports: HandoverPorts): Promise<
     return { kind: 'not yet', code, why, afterMs }
   }
   await clients.messagesArrived()
-  // Scripts loaded since. No new one arrives while clients are held, and the transfer runs while the role
-  // moves.
-  const scripts = clients.carryScripts()
   const takeClients = async () => {
     const all = Promise.all([scripts, settings.carryToSuccessor()])
     await Promise.all([Promise.race([all, time.pause(CARRY_MS)]), record.serving()])
     return (await held?.moveToSuccessor()) ?? null
   }
+  const orders = {
+    ...role.orders,
+    give() {
+      role.orders.give()
+      settings.readAhead()
+    },
+  }
   const move = inCluster ? moveRoleInCluster : moveRole
-  const [moved] = await Promise.all([move({ ...role, successorAt, until, takeClients }, ports), scripts])
+  const moving = move({ ...role, orders, successorAt, until, takeClients }, ports)
+  // Scripts loaded since: no new one arrives while clients are held. Asked for after the first order of the
+  // move, which does not wait for them.
+  const scripts = clients.carryScripts()
+  const [moved] = await Promise.all([moving, scripts])
   if ('why' in moved) {
     await held?.release()
     await record.abandon()

@@ -4,6 +4,7 @@ import {
   carryChanges,
   carryLateChanges,
   carrySettings,
+  readSource,
 } from '../../../../src/reconcile/carry-over/carry-settings.ts'
 import { readParameters, readUserLines } from '../../../../src/reconcile/carry-over/read-settings.ts'
 import { createEffect } from '../../../../src/reconcile/turn/effect.ts'
@@ -111,7 +112,7 @@ test('when the target serves, only what the source changed since is carried, tho
   await target.call('ACL', 'DELUSER', 'gone')
   await target.call('ACL', 'SETUSER', 'new', 'on')
   await from.call('ACL', 'SETUSER', 'late', 'off')
-  expect(await carryLateChanges({ ...pair.pair, to, effect })).toMatchObject({
+  expect(await carryLateChanges({ ...pair.pair, to, effect }, await readSource(from))).toMatchObject({
     carried: ['user app', 'user late'],
   })
   expect((await namesAt(target)).toSorted()).toEqual(['app', 'default', 'fairlead', 'late', 'new'])
@@ -120,7 +121,7 @@ test('when the target serves, only what the source changed since is carried, tho
 test('when the target serves, and it is not known what it was given, nothing is carried', async () => {
   await using pair = await startPair(oldest, newest)
   await pair.from.admin.call('ACL', 'SETUSER', 'gone', 'on')
-  expect(await carryLateChanges({ ...pair.pair, effect })).toBeUndefined()
+  expect(await carryLateChanges({ ...pair.pair, effect }, await readSource(pair.from.admin))).toBeUndefined()
   expect(await namesAt(pair.to.admin)).not.toContain('gone')
 })
 
