@@ -5,9 +5,7 @@ import { operation } from '../contract/operation.ts'
 import { DatabaseUid } from './databases.ts'
 import { statisticsMetrics } from './statistics-metrics.ts'
 
-/** The intervals of the wider API. */
-const intervalsOfWiderApi = ['1sec', '10sec', '5min', '15min', '1hour', '12hour', '1week'] as const
-/** Intervals in answers. */
+/** The wider API has 1sec, 12hour and 1week as well. */
 export const statisticsIntervals = ['10sec', '5min', '15min', '1hour'] as const
 /** An interval in answers. */
 export type StatisticsInterval = (typeof statisticsIntervals)[number]
@@ -19,9 +17,8 @@ const metrics = Type.String({
 
 const IntervalsQuery = closed({
   interval: Type.Optional(
-    Type.Enum([...intervalsOfWiderApi], {
-      description:
-        'Default: 10sec. The others are means of it. The last two hours are kept; 1sec, 12hour and 1week are refused',
+    Type.Enum([...statisticsIntervals], {
+      description: 'Default: 10sec. The others are means of it. The last two hours are kept',
     }),
   ),
   stime: Type.Optional(Moment),
