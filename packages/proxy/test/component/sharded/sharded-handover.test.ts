@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,6 +8,12 @@ import { builds, dial, newest, until } from '../../stage.ts'
 
 const [zero, one, two] = keyOf
 const DEPTH = 16
+
+/** Resolves when the process has ended. */
+async function kill(engine: ChildProcess | undefined): Promise<void> {
+  engine?.kill('SIGKILL')
+  if (engine?.exitCode === null && engine.signalCode === null) await once(engine, 'exit')
+}
 
 /**
  * Increments counters in all groups in turn, DEPTH at a time, and checks that each answer is the next number.
@@ -174,7 +181,8 @@ test('commands to a group that is dead get an error, and other groups go on', as
   await using cluster = await makeCluster()
   await using client = await dial(cluster.port)
   await client.ask(`SET ${zero} 1`, '+OK\r\n')
-  cluster.primaries[1]?.process.kill('SIGKILL')
+  // Until the process is gone, its port accepts the command, which is then under way (below).
+  await kill(cluster.primaries[1]?.process)
   for (const engine of cluster.primaries.filter((_, n) => n !== 1))
     await engine.admin('CONFIG SET cluster-require-full-coverage no')
   client.send(`GET ${one}\r\nGET ${zero}\r\n`)
@@ -187,9 +195,7 @@ test('commands to a group that is dead get an error, and other groups go on', as
   await until(
     async () => (await cluster.primaries[2]?.admin('INFO clients'))?.includes('blocked_clients:1') ?? false,
   )
-  const dead = cluster.primaries[2]?.process
-  dead?.kill('SIGKILL')
-  if (dead !== undefined && dead.exitCode === null && dead.signalCode === null) await once(dead, 'exit')
+  await kill(cluster.primaries[2]?.process)
   await until(() => waits.ended())
   await client.ask(`GET ${zero}`, '$1\r\n1\r\n')
 })
