@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import BetterSqlite from 'better-sqlite3'
-import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import pg from 'pg'
 import { inject } from 'vitest'
 import type { PostgresAddress } from '../src/core/state/read-postgres-address.ts'
-import { migrations } from '../src/store/migrate.ts'
 import { openStore, type Store, type StorePlace } from '../src/store/open-store.ts'
 import { createSecretBox } from '../src/store/secret-box.ts'
 
@@ -39,30 +36,6 @@ export async function testStorePlace(file: string): Promise<StorePlace> {
   const address = { ...server, database }
   places.set(file, address)
   return { address, passwordFile: null }
-}
-
-/** A store of that place as the first `n` migrations made it, before any later one. */
-export async function withOldStore(
-  place: StorePlace,
-  n: number,
-  work: (db: Kysely<unknown>) => Promise<void>,
-): Promise<void> {
-  const dialect =
-    typeof place === 'string'
-      ? new SqliteDialect({ database: new BetterSqlite(place) })
-      : new PostgresDialect({ pool: new pg.Pool({ ...place.address, max: 2 }) })
-  const db = new Kysely<unknown>({ dialect })
-  try {
-    const first = Object.fromEntries(Object.entries(migrations).slice(0, n))
-    const { error } = await new Migrator({
-      db,
-      provider: { getMigrations: async () => first },
-    }).migrateToLatest()
-    if (error !== undefined) throw error
-    await work(db)
-  } finally {
-    await db.destroy()
-  }
 }
 
 /** Changes a store without the knowledge of its server. */

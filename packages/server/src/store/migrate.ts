@@ -1,72 +1,21 @@
+import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import * as init from './migrations/0001-init.ts'
-import * as usersAndRoles from './migrations/0002-users-and-roles.ts'
-import * as actionEvents from './migrations/0003-action-events.ts'
-import * as groups from './migrations/0004-groups.ts'
-import * as modules from './migrations/0005-modules.ts'
-import * as endpoints from './migrations/0006-endpoints.ts'
-import * as tls from './migrations/0007-tls.ts'
-import * as historyOfProcess from './migrations/0008-history-of-process.ts'
-import * as obstacles from './migrations/0009-obstacles.ts'
-import * as shardTls from './migrations/0010-shard-tls.ts'
-import * as loginLanes from './migrations/0011-login-lanes.ts'
-import * as auditSegments from './migrations/0012-audit-segments.ts'
-import * as limitBefore from './migrations/0013-limit-before.ts'
-import * as holdReason from './migrations/0014-hold-reason.ts'
-import * as historyBefore from './migrations/0015-history-before.ts'
-import * as leases from './migrations/0016-leases.ts'
-import * as pathsOfOneDatabase from './migrations/0017-paths-of-one-database.ts'
-import * as indexesOfOne from './migrations/0018-indexes-of-one.ts'
-import * as largeNumbers from './migrations/0019-large-numbers.ts'
-import * as alertsOfUsers from './migrations/0020-alerts-of-users.ts'
-import * as statistics from './migrations/0021-statistics.ts'
-import * as whatActionsWaitFor from './migrations/0022-what-actions-wait-for.ts'
-import * as traceOfAction from './migrations/0023-trace-of-action.ts'
-import * as sessions from './migrations/0024-sessions.ts'
-import * as oneOrderOfEvents from './migrations/0025-one-order-of-events.ts'
-import * as lists from './migrations/0026-lists.ts'
-import * as tapesOfHandovers from './migrations/0027-tapes-of-handovers.ts'
-import * as moreLists from './migrations/0028-more-lists.ts'
-import * as noStatistics from './migrations/0029-no-statistics.ts'
-import * as auditInOneChain from './migrations/0030-audit-in-one-chain.ts'
+import * as schema from './migrations/0001-schema.ts'
 import type { Db } from './store.ts'
 
 /** Numbered and forward only. The name is the order. */
-export const migrations: Readonly<Record<string, Migration>> = {
-  '0001-init': init,
-  '0002-users-and-roles': usersAndRoles,
-  '0003-action-events': actionEvents,
-  '0004-groups': groups,
-  '0005-modules': modules,
-  '0006-endpoints': endpoints,
-  '0007-tls': tls,
-  '0008-history-of-process': historyOfProcess,
-  '0009-obstacles': obstacles,
-  '0010-shard-tls': shardTls,
-  '0011-login-lanes': loginLanes,
-  '0012-audit-segments': auditSegments,
-  '0013-limit-before': limitBefore,
-  '0014-hold-reason': holdReason,
-  '0015-history-before': historyBefore,
-  '0016-leases': leases,
-  '0017-paths-of-one-database': pathsOfOneDatabase,
-  '0018-indexes-of-one': indexesOfOne,
-  '0019-large-numbers': largeNumbers,
-  '0020-alerts-of-users': alertsOfUsers,
-  '0021-statistics': statistics,
-  '0022-what-actions-wait-for': whatActionsWaitFor,
-  '0023-trace-of-action': traceOfAction,
-  '0024-sessions': sessions,
-  '0025-one-order-of-events': oneOrderOfEvents,
-  '0026-lists': lists,
-  '0027-tapes-of-handovers': tapesOfHandovers,
-  '0028-more-lists': moreLists,
-  '0029-no-statistics': noStatistics,
-  '0030-audit-in-one-chain': auditInOneChain,
-}
+export const migrations: Readonly<Record<string, Migration>> = { '0001-schema': schema }
+const SCHEMA = '0001-schema'
 
-/** Migrates the schema. Throws if a newer Fairlead wrote it, or if a migration failed and was rolled back. */
+/** The last of 30 migrations before they became one: it led to the same schema. */
+const BEFORE = '0030-audit-in-one-chain'
+
+/**
+ * Migrates the schema. Throws if a newer Fairlead wrote it, or one before BEFORE, or if a migration failed
+ * and was rolled back.
+ */
 export async function migrate(db: Db): Promise<void> {
+  await renameEarlier(db)
   const { error, results } = await new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
@@ -79,4 +28,23 @@ export async function migrate(db: Db): Promise<void> {
       : `the store cannot be brought up to date (${failed}): ${String(error)}`,
     { cause: error },
   )
+}
+
+/** Notes a store with all earlier migrations as one with the first of today. Idempotent. */
+async function renameEarlier(db: Db): Promise<void> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some(({ name }) => name === 'kysely_migration')) return
+  await db.transaction().execute(async (within) => {
+    await sql`update kysely_migration set name = ${SCHEMA} where name = ${BEFORE}`.execute(within)
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+      within,
+    )
+    const names = rows.map(({ name }) => name)
+    const earlier = names.filter((name) => name < BEFORE && name !== SCHEMA)
+    if (!names.includes(SCHEMA) && earlier.length > 0)
+      throw new Error(
+        `the store was last used by a Fairlead of before 29 November 2026 (${earlier.at(-1)}): start one of that day on it once, which brings it up to date`,
+      )
+    for (const name of earlier) await sql`delete from kysely_migration where name = ${name}`.execute(within)
+  })
 }
