@@ -5,7 +5,7 @@ import { operation } from '../contract/operation.ts'
 import { DatabaseUid } from './databases.ts'
 import { statisticsMetrics } from './statistics-metrics.ts'
 
-/** The wider API has 1sec, 12hour and 1week as well. */
+/** Intervals in queries and answers. Those of the wider API without 1sec, 12hour and 1week. */
 export const statisticsIntervals = ['10sec', '5min', '15min', '1hour'] as const
 /** An interval in answers. */
 export type StatisticsInterval = (typeof statisticsIntervals)[number]

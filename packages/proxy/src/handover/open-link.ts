@@ -146,7 +146,7 @@ export function adopt(connection: Connection, link: Link): void {
   if (!connection.client.writableNeedDrain && link.unread === null) link.socket.resume()
 }
 
-/** Closing takes 40 µs, half of a move: it comes after all clients have their new links. */
+/** Closing takes 40 µs, half of a move: the moves of other clients come first. */
 const CLOSE_AFTER_MS = 20
 /** Links closed in one round of the event loop. */
 const CLOSED_AT_ONCE = 16

@@ -7,12 +7,12 @@ import type { Db } from './store.ts'
 export const migrations: Readonly<Record<string, Migration>> = { '0001-schema': schema }
 const SCHEMA = '0001-schema'
 
-/** The last of 30 migrations before they became one: it led to the same schema. */
-const BEFORE = '0030-audit-in-one-chain'
+/** The first and the last of thirty migrations that led to the same schema, before they became one. */
+const EARLIER = { first: '0001-init', last: '0030-audit-in-one-chain' }
 
 /**
- * Migrates the schema. Throws if a newer Fairlead wrote it, or one before BEFORE, or if a migration failed
- * and was rolled back.
+ * Migrates the schema. Throws if a newer Fairlead wrote it, or one that had not all EARLIER migrations, or
+ * if a migration failed and was rolled back.
  */
 export async function migrate(db: Db): Promise<void> {
   await renameEarlier(db)
@@ -30,21 +30,21 @@ export async function migrate(db: Db): Promise<void> {
   )
 }
 
-/** Notes a store with all earlier migrations as one with the first of today. Idempotent. */
+/** Notes a store with all earlier migrations as one with the first of today. Changes no other store. */
 async function renameEarlier(db: Db): Promise<void> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   if (!tables.some(({ name }) => name === 'kysely_migration')) return
   await db.transaction().execute(async (within) => {
-    await sql`update kysely_migration set name = ${SCHEMA} where name = ${BEFORE}`.execute(within)
     const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
       within,
     )
     const names = rows.map(({ name }) => name)
-    const earlier = names.filter((name) => name < BEFORE && name !== SCHEMA)
-    if (!names.includes(SCHEMA) && earlier.length > 0)
+    if (!names.includes(EARLIER.first)) return
+    if (!names.includes(EARLIER.last))
       throw new Error(
-        `the store was last used by a Fairlead of before 29 November 2026 (${earlier.at(-1)}): start one of that day on it once, which brings it up to date`,
+        `the store was last used by a Fairlead of before 29 November 2026 (${names.at(-1)}): start one of that day on it once, which brings it up to date`,
       )
-    for (const name of earlier) await sql`delete from kysely_migration where name = ${name}`.execute(within)
+    await sql`delete from kysely_migration where name <> ${EARLIER.last}`.execute(within)
+    await sql`update kysely_migration set name = ${SCHEMA}`.execute(within)
   })
 }

@@ -45,7 +45,7 @@ export interface HandoverClients {
 export interface HandoverSettings {
   /** Called before anything stops. Returns an obstacle if a follower cannot get a user. */
   carry(): Promise<Obstacle | undefined>
-  /** Reads what the next `carryToSuccessor` compares, while clients wait for another answer. */
+  /** Begins to read what the next `carryToSuccessor` needs. Called right before the order to serve. */
   readAhead(): void
   /** Called when the successor serves. Failures are warnings of the action; rejects if the store does. */
   carryToSuccessor(): Promise<void>

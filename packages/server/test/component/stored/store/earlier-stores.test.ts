@@ -38,3 +38,9 @@ test('a store that lacks some of them is refused with the way to bring it up to 
   for (let start = 0; start < 2; start += 1)
     await expect(openTestStore(file)).rejects.toThrow(/before 29 November 2026 \(0029-no-statistics\)/)
 })
+
+test('a store with a later migration is refused, and forgets none', async () => {
+  const file = await earlierStore('later.db', ['0001-schema', '0002-of-a-newer-one'])
+  for (let start = 0; start < 2; start += 1)
+    await expect(openTestStore(file)).rejects.toThrow(/0002-of-a-newer-one is missing/)
+})
